@@ -8,30 +8,33 @@ import { Gcra, type RateLimit } from "../base/gcra.ts";
 import { toGrpcFailure } from "../wire/grpc-status.ts";
 
 export interface RpcLimits {
-  /** Calls per key that read, beginnings of streams included. */
+  /** Reading calls per key, starts of streams included. */
   read: RateLimit;
   /** Questions per key. */
   query: RateLimit;
-  /** Time of a call whose client gave it none, in milliseconds. */
+  /** Time limit of a call whose client set none, milliseconds. */
   readMs: number;
   askMs: number;
-  /** Watches open at once. */
+  /** Watches that may be open at once. */
   watches: number;
   watchesPerKey: number;
-  /** Streams of audio open at once. */
+  /** Audio streams that may be open at once. */
   ingests: number;
   ingestsPerKey: number;
-  /** Time without a message after which a stream of audio ends. */
+  /** Time without a message after which an audio stream ends, milliseconds. */
   ingestIdleMs: number;
-  /** Bytes that wait for the client of a watch before it is too slow. */
+  /** A watch is too slow when more bytes than this wait for its client. */
   waitingBytes: number;
-  /** Bytes of a watch that are on their way at once. */
+  /** Most bytes of a watch that are in flight at once. */
   inFlightBytes: number;
-  /** Longest wait for a slow client during a replay. */
+  /** Longest wait for a slow client during a replay, milliseconds. */
   drainTimeoutMs: number;
-  /** Longest read of the record on behalf of a watch. */
+  /** Longest database read on behalf of a watch, milliseconds. */
   readTimeoutMs: number;
-  /** Silence of a session after which its watches get a heartbeat from the record. */
+  /**
+   * Silence of a session after which its watches get a heartbeat read from the database,
+   * milliseconds.
+   */
   quietMs: number;
 }
 
@@ -52,7 +55,7 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   quietMs: 15_000,
 };
 
-/** The documented way in grpc-js to end a streaming call with a status of one's own. */
+/** Ends a streaming call with a status, in the way that grpc-js documents. */
 export function failStream(
   call: { emit(event: "error", error: Error): boolean },
   error: AppError,
@@ -71,7 +74,9 @@ interface CallAdmissionOptions {
   clock: Clock;
 }
 
-/** Where every call comes in: its service key, its budget, and whether calls are taken at all. */
+/**
+ * Admits calls: checks the service key, its rate limit, and whether this process still takes calls.
+ */
 export class CallAdmission {
   readonly #authenticator: Pick<Authenticator, "authenticate">;
   readonly #budgets: Readonly<Record<Budget, Gcra>>;
@@ -83,12 +88,12 @@ export class CallAdmission {
     this.#budgets = { read: new Gcra(limits.read, clock), query: new Gcra(limits.query, clock) };
   }
 
-  /** Calls let in since the start. */
+  /** Number of calls admitted since the start. */
   get admitted(): number {
     return this.#admitted;
   }
 
-  /** Rejects with the AppError that the call ends with. */
+  /** Returns the caller. Rejects with the AppError that the call ends with. */
   async admit(metadata: Metadata, budget: Budget): Promise<Principal> {
     if (this.#isClosed) throw stopping();
     const key = metadata.get(KEY)[0]?.toString();
@@ -105,13 +110,13 @@ export class CallAdmission {
     return principal;
   }
 
-  /** Takes no calls from now on. */
+  /** Refuses all calls from now on. */
   close(): void {
     this.#isClosed = true;
   }
 }
 
-/** What calls end with when this process stops. */
+/** The error that ends calls when this process stops. */
 export function stopping(): AppError {
   return new AppError("unavailable", "This process is stopping: reconnect and go on elsewhere.");
 }

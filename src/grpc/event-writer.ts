@@ -4,11 +4,11 @@ import type { EncodedFrame } from "../live/frames.ts";
 
 interface EventWriterOptions {
   call: Pick<ServerWritableStream<Buffer, Uint8Array>, "write">;
-  /** Bytes on their way at once: what can no longer be taken back when the stream ends. */
+  /** Most bytes in flight at once: these are delivered even when the stream ends. */
   inFlightBytes: number;
 }
 
-/** Hands events to a stream as fast as its client reads them; the rest waits here. */
+/** Writes events to a stream as fast as its client reads them; the rest is buffered here. */
 export class EventWriter {
   readonly #call: EventWriterOptions["call"];
   readonly #inFlightBytes: number;
@@ -28,7 +28,7 @@ export class EventWriter {
     return this.#waitingBytes;
   }
 
-  /** The newest durable event that was handed to the transport. */
+  /** Seq of the newest durable event that was handed to the transport. */
   get sentSeq(): number | undefined {
     return this.#sentSeq;
   }
@@ -41,12 +41,12 @@ export class EventWriter {
     this.#pump();
   }
 
-  /** Resolves when at most `bytes` wait, or when it is closed. */
+  /** Resolves when at most `bytes` wait, or when the writer is closed. */
   async waitUntilBelow(bytes: number): Promise<void> {
     while (!this.#closed && this.#waitingBytes > bytes) await this.#moved.promise;
   }
 
-  /** What waits is not sent any more. */
+  /** Drops all buffered events. */
   close(): void {
     this.#closed = true;
     this.#waiting = [];

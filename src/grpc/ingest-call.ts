@@ -41,12 +41,12 @@ const ACK_MS = 100;
 const STORE_MS = 30_000;
 
 /**
- * One IngestAudio stream whose caller is known.
+ * One IngestAudio stream of an authenticated caller.
  *
  * waiting ─Configure→ opening ─Begin→ streaming ─half-close→ closing → closed
  *    any ─failure | client gone | superseded→ closed
  *
- * What came before the end is stored, whatever ends it.
+ * Audio that came before the end is stored, whatever ends the stream.
  */
 export class IngestCall implements OpenStream {
   readonly #options: IngestCallOptions;
@@ -86,7 +86,7 @@ export class IngestCall implements OpenStream {
   }
 
   async recheck(): Promise<boolean> {
-    // Before that there is nothing that it could be allowed; after it nothing goes on.
+    // Before Configure there is no session to check, and after the end nothing continues.
     if (this.#phase === "waiting" || this.#phase === "closed") return true;
     return askAgain(
       () => this.#check(),
@@ -141,7 +141,7 @@ export class IngestCall implements OpenStream {
         onEnd: (error) => error !== undefined && this.end(error),
       },
     });
-    // Whoever comes too late must not keep the stream.
+    // A stream that opened after the call ended must be given up.
     const dropLate = ({ stream }: { stream: AudioStream }): void => {
       if (this.#phase === "closed") void stream.close();
     };
@@ -190,7 +190,7 @@ export class IngestCall implements OpenStream {
     }
   }
 
-  /** The client has sent everything: it is stored and acknowledged before the call ends. */
+  /** The client has sent everything: stores and acknowledges it before the call ends. */
   #finish(): void {
     if (this.#phase === "closed") return;
     if (this.#stream === undefined) {
@@ -219,11 +219,11 @@ export class IngestCall implements OpenStream {
     const { call, log } = this.#options;
     logFailure(log, call.getPath(), error);
     failStream(call, error);
-    // What the client still sends is read and dropped, so that it sees the end.
+    // Further messages are read and dropped, so that the client sees the end.
     call.resume();
   }
 
-  /** The transport is gone; what came is stored all the same. */
+  /** The connection was lost; audio that came is stored all the same. */
   closed(): void {
     if (this.#phase === "closed") return;
     this.#phase = "closed";

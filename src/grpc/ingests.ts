@@ -13,7 +13,7 @@ interface IngestsOptions extends Omit<IngestCallOptions, "call" | "principal" | 
   runtime: Runtime;
 }
 
-/** Every stream of audio that services send. */
+/** All open IngestAudio streams. */
 export class Ingests implements QueueOwner {
   readonly #options: IngestsOptions;
   readonly #ingests: OpenStreams;
@@ -39,7 +39,7 @@ export class Ingests implements QueueOwner {
     return this.#ingests.size;
   }
 
-  /** A handler for grpc-js; ends the call itself whatever happens. */
+  /** Handles a call of grpc-js; ends the call itself in every case. */
   open(call: IngestStream): void {
     this.#admit(call).catch((thrown: unknown) => {
       const error = toAppError(thrown);
@@ -63,7 +63,7 @@ export class Ingests implements QueueOwner {
     ingest.start();
   }
 
-  /** Sends every client elsewhere. */
+  /** Ends all streams, so that clients reconnect elsewhere. */
   stop(): void {
     this.#ingests.stop();
   }

@@ -84,7 +84,9 @@ export function toAnswerMessage({ text, toolsUsed, citations }: QuestionAnswer):
 
 type Event = NonNullable<TranscriptEvent["event"]>;
 
-/** A frame as a TranscriptEvent in bytes, which every watcher of its session here gets. */
+/**
+ * Encodes a frame as TranscriptEvent bytes, which all watches of its session in this process share.
+ */
 export function encodeEvent(frame: ServerFrame): EncodedFrame {
   const event = TranscriptEvent.encode(toEventMessage(frame)).finish();
   const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength);
@@ -276,7 +278,7 @@ function toSpan({ start, end }: { start: number; end: number }) {
   return { startMs: ms(start), endMs: ms(end) };
 }
 
-/** Milliseconds of seconds; they are whole, since the wire has integers for them. */
+/** Seconds as whole milliseconds, since the messages use integers. */
 function ms(seconds: number): number {
   return Math.round(seconds * 1_000);
 }

@@ -6,16 +6,16 @@ import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import { stopping } from "./call-admission.ts";
 
-/** A stream whose caller is known. */
+/** A stream of an authenticated caller. */
 export interface OpenStream extends RightHolder {
-  /** Ends it with this error, once. */
+  /** Ends the stream with this error, once. */
   end(error: AppError): void;
 }
 
 interface OpenStreamsOptions {
-  /** What callers call these streams; refusals say it. */
+  /** Name of these streams in refusals. */
   what: string;
-  /** What operators call their queue in metrics. */
+  /** Name of their queue in metrics. */
   queue: string;
   total: number;
   perKey: number;
@@ -25,7 +25,10 @@ interface OpenStreamsOptions {
 
 const SWEEP_MS = 1_000;
 
-/** The open streams of one method, bounded, with the ends that others put to them. */
+/**
+ * The open streams of one method: limits their number, and ends them when rights end or the process
+ * stops.
+ */
 export class OpenStreams implements QueueOwner {
   readonly #options: OpenStreamsOptions;
   readonly #streams = new Set<OpenStream>();
@@ -41,7 +44,10 @@ export class OpenStreams implements QueueOwner {
     this.#timer = runtime.every(SWEEP_MS, () => this.#rights.sweep());
   }
 
-  /** Streams added and not removed: also ended ones whose client has not read that yet. */
+  /**
+   * Number of streams that were added and not removed. It includes ended ones whose client has not
+   * read the end yet.
+   */
   get size(): number {
     return this.#streams.size;
   }
@@ -51,7 +57,7 @@ export class OpenStreams implements QueueOwner {
     return [{ queue, length: this.#streams.size, limit, refused: this.#refused }];
   }
 
-  /** Throws when this caller may open no further stream now. */
+  /** Throws when this caller may not open another stream now. */
   checkRoom({ id }: Principal): void {
     const { what, total, perKey } = this.#options;
     if (this.#streams.size >= total) {
@@ -72,7 +78,7 @@ export class OpenStreams implements QueueOwner {
     this.#streams.delete(stream);
   }
 
-  /** Sends every client elsewhere. */
+  /** Ends all streams, so that clients reconnect elsewhere. */
   stop(): void {
     this.#timer.cancel();
     this.#rights.stop();

@@ -8,15 +8,15 @@ import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import type { SessionService } from "./session-service.ts";
 
-/** PEM files. */
+/** Paths of PEM files. */
 export interface RpcTls {
   certFile: string;
   keyFile: string;
-  /** When told, clients must show a certificate that this authority signed. */
+  /** When given, clients must present a certificate that this authority signed. */
   clientCaFile: string | undefined;
 }
 
-/** Rejects with the file that cannot be read. */
+/** Rejects with the path of a file that cannot be read. */
 export async function serverCredentials(tls: RpcTls | undefined): Promise<ServerCredentials> {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certFile, keyFile, clientCaFile } = tls;
@@ -42,13 +42,13 @@ const CHANNEL_OPTIONS = {
   "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
   "grpc.max_send_message_length": MAX_ANSWER_BYTES,
   "grpc.max_concurrent_streams": 1_000,
-  // A client that vanished without a word is noticed within half a minute.
+  // A client that vanished is noticed within half a minute.
   "grpc.keepalive_time_ms": 20_000,
   "grpc.keepalive_timeout_ms": 10_000,
   "grpc.enable_channelz": 0,
 };
 
-/** gRPC for other services of the operator, with `grpc.health.v1` and reflection. */
+/** The gRPC server for the operator's other services, with `grpc.health.v1` and reflection. */
 export class RpcServer {
   readonly #server = new Server(CHANNEL_OPTIONS);
   readonly #services: readonly SessionService[];
@@ -71,7 +71,7 @@ export class RpcServer {
     return ["", ...this.#services.map(({ name }) => name)];
   }
 
-  /** The port it listens on; rejects when that is taken. */
+  /** Starts the server and returns its port; rejects when the port is taken. */
   async start(host: string, port: number, credentials: ServerCredentials): Promise<number> {
     const bound = createDeferred<number>();
     const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -84,7 +84,7 @@ export class RpcServer {
     return actual;
   }
 
-  /** Says NOT_SERVING, ends streams, lets calls end for a moment, then closes. */
+  /** Reports NOT_SERVING, ends streams, gives calls a moment to end, then closes. */
   async stop(): Promise<void> {
     this.#setStatus("NOT_SERVING");
     for (const service of this.#services) service.stop();

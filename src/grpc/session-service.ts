@@ -63,7 +63,10 @@ function asBytes<T>(bytes: T): T {
   return bytes;
 }
 
-/** Requests stay encoded until their caller is known; events of a watch are encoded once for all. */
+/**
+ * Requests stay encoded until their caller is authenticated; events of a watch are encoded once for
+ * all.
+ */
 const { getSession, listSegments, watchTranscript, ask, ingestAudio } = SessionServiceService;
 const DEFINITION = {
   getSession: { ...getSession, requestDeserialize: asBytes<Buffer> },
@@ -185,7 +188,7 @@ export class SessionService implements QueueOwner {
   }
 }
 
-/** The same steps as the two query routes of REST. */
+/** Answers a question with the same steps as the two query routes of REST. */
 async function answer(
   { directory, questions }: SessionServiceStores,
   { about, query }: AskRequest,

@@ -9,13 +9,13 @@ import type { Budget, CallAdmission } from "./call-admission.ts";
 export interface UnaryMethod<Q, A> {
   decode(bytes: Buffer): Q;
   budget: Budget;
-  /** Time of a call whose client gave it none. */
+  /** Time limit of a call whose client set none, milliseconds. */
   defaultMs: number;
-  /** `signal` aborts when nobody waits for the answer any more. */
+  /** Handles the call; `signal` aborts when nobody waits for the answer any more. */
   handle(request: Q, caller: { principal: Principal; signal: AbortSignal }): Promise<A>;
 }
 
-/** The request of a call; throws `invalid_body` for bytes that are none. */
+/** Decodes a request. Throws `invalid_body` for bytes that are not one. */
 export function decodeRequest<Q>(decode: (bytes: Buffer) => Q, bytes: Buffer): Q {
   try {
     return decode(bytes);
@@ -24,7 +24,7 @@ export function decodeRequest<Q>(decode: (bytes: Buffer) => Q, bytes: Buffer): Q
   }
 }
 
-/** A handler for grpc-js, which gives the request as bytes. */
+/** Creates a handler for grpc-js, which passes the request as bytes. */
 export function unaryCall<Q, A>(
   admission: CallAdmission,
   log: Log,
@@ -48,7 +48,7 @@ async function answerCall<Q, A>(
   call: ServerUnaryCall<Buffer, A>,
 ): Promise<A> {
   const gone = new AbortController();
-  // Also at the client's deadline, which grpc-js itself answers.
+  // Also emitted at the client's deadline, which grpc-js itself answers.
   call.on("cancelled", () => gone.abort());
   const work = async (): Promise<A> => {
     const principal = await admission.admit(call.metadata, budget);
@@ -62,7 +62,7 @@ async function answerCall<Q, A>(
   }
 }
 
-/** Says which call failed and why; refusals are the caller's own business. */
+/** Logs which call failed and why; refusals are logged at `debug`. */
 export function logFailure(log: Log, method: string, error: AppError): void {
   const fields = { method, code: error.code };
   if (error.status < 500) return log.debug(fields, "gRPC call refused");

@@ -28,11 +28,11 @@ interface WatchCallOptions {
   limits: RpcLimits;
   clock: Pick<Clock, "now">;
   log: Log;
-  /** The client read too slowly; the stream has ended. */
+  /** Called when the stream was ended because the client read too slowly. */
   onTooSlow(): void;
 }
 
-/** One WatchTranscript stream whose caller is known: open, then ended, once. */
+/** One WatchTranscript stream of an authenticated caller: it is open and then ended once. */
 export class WatchCall implements FrameSink, OpenStream {
   readonly #options: WatchCallOptions;
   readonly #writer: EventWriter;
@@ -51,12 +51,12 @@ export class WatchCall implements FrameSink, OpenStream {
     return this.#options.principal;
   }
 
-  /** Bytes that wait for the client. */
+  /** Number of bytes that wait for the client. */
   get waitingBytes(): number {
     return this.#writer.waitingBytes;
   }
 
-  /** Resolves when it is live or has ended; never rejects. */
+  /** Resolves when the stream is live or has ended; never rejects. */
   async start(): Promise<void> {
     const { request, feeds } = this.#options;
     const { sessionId, fromSeq } = request;
@@ -88,7 +88,7 @@ export class WatchCall implements FrameSink, OpenStream {
     );
   }
 
-  /** Returns how the session ended, if it has. */
+  /** Checks the caller's right. Returns how the session ended, if it has. */
   async #check(again: boolean): Promise<SessionEnd | undefined> {
     const { policy, principal, request, limits } = this.#options;
     if (!isId(request.sessionId)) throw unknownThing("session", request.sessionId);
@@ -129,7 +129,7 @@ export class WatchCall implements FrameSink, OpenStream {
     this.end(new AppError("slow_down", message));
   }
 
-  /** Ends the stream with this error, once; what waits is not sent. */
+  /** Ends the stream with this error, once; buffered events are not sent. */
   end(error: AppError): void {
     if (!this.#open) return;
     this.closed();
@@ -138,7 +138,7 @@ export class WatchCall implements FrameSink, OpenStream {
     failStream(call, error);
   }
 
-  /** The transport is gone. */
+  /** The connection was lost. */
   closed(): void {
     if (!this.#open) return;
     this.#open = false;

@@ -25,7 +25,7 @@ interface WatchesOptions {
 const TICK_MS = 25;
 const RECENT_EVENTS = 512;
 
-/** Every open watch, and the ends that lost rights and the stop of the process put to them. */
+/** All open WatchTranscript streams. They end when rights end or the process stops. */
 export class Watches implements QueueOwner {
   readonly #options: WatchesOptions;
   readonly #feeds: FeedRegistry;
@@ -56,12 +56,12 @@ export class Watches implements QueueOwner {
     });
   }
 
-  /** Open ones, and ended ones whose client has not yet read that. */
+  /** Number of streams, including ended ones whose client has not read the end yet. */
   get size(): number {
     return this.#watches.size;
   }
 
-  /** One batch may reach beyond the limit of bytes, after which the watch ends. */
+  /** One batch may exceed the limit of bytes, after which the watch ends. */
   get queues(): readonly QueueFigures[] {
     const length = longest([...this.#calls].map(({ waitingBytes }) => waitingBytes));
     const { waitingBytes: limit } = this.#options.limits;
@@ -69,12 +69,12 @@ export class Watches implements QueueOwner {
     return [...this.#watches.queues, ...this.#feeds.queues, bytes];
   }
 
-  /** Watches ended because their client read too slowly. */
+  /** Number of watches ended because their client read too slowly. */
   get tooSlow(): number {
     return this.#tooSlow;
   }
 
-  /** A handler for grpc-js; ends the call itself whatever happens. */
+  /** Handles a call of grpc-js; ends the call itself in every case. */
   open(call: WatchStream): void {
     this.#admit(call).catch((thrown: unknown) => {
       const error = toAppError(thrown);
@@ -114,7 +114,7 @@ export class Watches implements QueueOwner {
     await watch.start();
   }
 
-  /** Sends every watcher elsewhere. */
+  /** Ends all watches, so that clients reconnect elsewhere. */
   stop(): void {
     this.#watches.stop();
   }

@@ -155,7 +155,7 @@ function operation(
   };
 }
 
-/** Names of messages are the document's: two frames of one type that differ have two. */
+/** Message names follow the document: two different frames of one type have two names. */
 function deviceMessages(): [string, Described][] {
   return Object.entries(DEVICE_FRAME_SCHEMAS).map(([type, payload]) => {
     const name = type === "Heartbeat" ? "DeviceHeartbeat" : type;

@@ -3,16 +3,16 @@ import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../base/loop-
 import { type QueueOwner, renderQueues } from "../base/queue-metrics.ts";
 import type { FrontObserver } from "./server/observer.ts";
 
-/** A figure that is read when somebody asks. */
+/** A metric whose value is read on request. */
 export interface Figure {
   name: string;
   help: string;
-  /** A counter only rises; a gauge is what it is now. */
+  /** A counter only rises; a gauge is the present value. */
   kind?: "counter" | "gauge";
   read(): number;
 }
 
-/** What a process tells of itself, with what it runs on: memory, event loop, open files. */
+/** Metrics of a process, including those of its runtime: memory, event loop, open files. */
 export class OpsMetrics {
   readonly #registry = new Registry();
   readonly #queues: QueueOwner;
@@ -30,14 +30,14 @@ export class OpsMetrics {
     return this.#registry.contentType;
   }
 
-  /** In the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     const registered = await this.#registry.metrics();
     const requests = this.#requests?.text() ?? "";
     return `${registered}${this.#loopDelay.text()}${requests}${renderQueues(this.#queues.queues)}`;
   }
 
-  /** Counts what a front does. */
+  /** Returns an observer that counts what an HTTP front does. */
   observeFront(): FrontObserver {
     const registers = [this.#registry];
     const requests = new RequestTimes();
@@ -93,13 +93,13 @@ type Served = Parameters<FrontObserver["served"]>[0];
 
 const NAME = "voice_http_request_seconds";
 const HELP = "Requests by route and status, and how long they took";
-/** Upper ends of the buckets, seconds. */
+/** Upper bounds of the buckets, seconds. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Requests of one method, route and status. */
 class Series {
-  /** By bucket, each with those below it left out; the last is beyond all ends. */
+  /** Counts by bucket, not cumulative; the last bucket has no upper bound. */
   readonly counts = new Float64Array(SECONDS.length + 1);
   sum = 0;
 
@@ -121,20 +121,23 @@ class Series {
 }
 
 /**
- * How long requests took, as a histogram. Each request is counted: by looks into maps rather than
- * by a text of its labels, which costs as much as all else that a small answer needs.
+ * Request durations as a histogram. Requests are counted through nested maps: building a label text
+ * for each would cost as much as everything else in a small answer.
  */
 export class RequestTimes {
   readonly #routes = new Map<string, Map<string, Map<number, Series>>>();
 
-  /** Labels are the paths of the routes and status codes, so their number is bounded. */
+  /** Labels are route paths and status codes, so their number is bounded. */
   add({ method, route, status, seconds }: Served): void {
     const methods = getOrMake(this.#routes, route, () => new Map<string, Map<number, Series>>());
     const statuses = getOrMake(methods, known(method), () => new Map<number, Series>());
     getOrMake(statuses, status, () => new Series()).add(seconds);
   }
 
-  /** In the text format of Prometheus. Labels are ours: nothing in them needs escaping. */
+  /**
+   * The histogram in the text format of Prometheus. Labels come from this service and need no
+   * escaping.
+   */
   text(): string {
     const lines = [`# HELP ${NAME} ${HELP}`, `# TYPE ${NAME} histogram`];
     for (const [route, methods] of this.#routes) {
@@ -156,7 +159,7 @@ function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** A caller may invent methods: they make no series of their own. */
+/** The method's label. Methods that callers invent share one label. */
 function known(method: string): string {
   return METHODS.has(method) ? method : "other";
 }

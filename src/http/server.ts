@@ -29,25 +29,25 @@ export interface FrontOptions {
   routes: readonly Route[];
   authenticator: Authenticator;
   live: LiveOptions;
-  /** Where devices stream to; absent where none may. */
+  /** Accepts device streams; absent where devices may not stream. */
   streams?: DeviceStreams;
   limits: HttpLimits;
   rates: RateLimitSettings;
   idempotency: IdempotencyOptions;
-  /** Other origins that browsers may call from. */
+  /** Other origins from which browsers may call. */
   allowedOrigins: readonly string[];
-  /** Folder for uploads on their way; emptied of leftovers at start. */
+  /** Folder for unfinished uploads; leftovers are removed at start. */
   uploadFolder: string;
   trustProxy: number;
   observer?: FrontObserver;
   host: string;
-  /** 0 takes a free one. */
+  /** The port to listen on; 0 picks a free one. */
   port: number;
   log: Log;
   runtime?: Runtime;
 }
 
-/** Age at which a temporary upload is nobody's any more. */
+/** Age from which a temporary upload counts as abandoned, milliseconds. */
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 /** The HTTP and WebSocket server: `start`, then `drain`, then `stop`. */
@@ -90,12 +90,12 @@ export class FrontServer implements QueueOwner {
     return [...this.#http.queues, ...this.#live.queues, ...devices];
   }
 
-  /** Live sockets that are open. */
+  /** Number of open live sockets. */
   get sockets(): number {
     return this.#live.sockets;
   }
 
-  /** Devices that stream. */
+  /** Number of open device streams. */
   get streams(): number {
     return this.#devices?.sockets ?? 0;
   }
@@ -116,8 +116,9 @@ export class FrontServer implements QueueOwner {
   }
 
   /**
-   * Sends viewers and devices elsewhere, spread over `spreadMs` in which requests are still served, then
-   * takes no new connections and waits for requests in flight.
+   * Closes the sockets of viewers and devices so that they reconnect to another process, spread
+   * over `spreadMs`, during which requests are still served. Then accepts no new connections and
+   * waits for running requests.
    */
   async drain(spreadMs = 0): Promise<void> {
     this.#http.leave();
@@ -127,7 +128,7 @@ export class FrontServer implements QueueOwner {
     await this.#http.drain();
   }
 
-  /** Ends whatever is still open. */
+  /** Ends all connections that are still open. */
   async stop(): Promise<void> {
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
@@ -138,7 +139,10 @@ export class FrontServer implements QueueOwner {
     this.#cork.stop();
   }
 
-  /** Sockets open without it too; the library then writes a line to standard error for each. */
+  /**
+   * Without the cork sockets open too, but uWebSockets.js then writes a line to standard error for
+   * each.
+   */
   async #startCork(): Promise<void> {
     try {
       await this.#cork.start();
@@ -167,7 +171,7 @@ export class FrontServer implements QueueOwner {
   }
 }
 
-/** A younger file may be another process's, still arriving. */
+/** A younger file may be an upload that another process is receiving. */
 async function removeIfOld(path: string): Promise<void> {
   const file = await stat(path).catch(() => undefined);
   if (file !== undefined && Date.now() - file.mtimeMs > LEFTOVER_MS) await removeFile(path);

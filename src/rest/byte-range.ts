@@ -7,9 +7,9 @@ export interface ByteRange {
 const SINGLE = /^bytes[ \t]*=[ \t]*(\d*)[ \t]*-[ \t]*(\d*)[ \t]*$/i;
 
 /**
- * What a `Range` header asks of `length` bytes (RFC 9110 §14): undefined when
- * it is to be ignored (absent, malformed, another unit, several ranges),
- * `unsatisfiable` when nothing of it is there.
+ * Parses a `Range` header for `length` bytes (RFC 9110 §14). Returns undefined when it must be
+ * ignored (absent, malformed, another unit, several ranges), `unsatisfiable` when none of the range
+ * exists.
  */
 export function parseByteRange(
   header: string | undefined,
@@ -27,12 +27,14 @@ export function parseByteRange(
   return from >= length ? "unsatisfiable" : { from, to };
 }
 
-/** `If-Range`: true when the range may be given because the representation is still `etag`. */
+/**
+ * Evaluates `If-Range`: true when the range may be sent because the representation is still `etag`.
+ */
 export function rangeStillFits(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag;
 }
 
-/** `If-None-Match` names this representation, by weak comparison. */
+/** True when `If-None-Match` names this representation, by weak comparison. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes("*") || tags.includes(etag);

@@ -17,10 +17,10 @@ pre { overflow-x: auto; padding: .75rem; background: #8881; border-radius: .4rem
 p { margin: .25rem 0; }
 `;
 
-/** What the page's policy allows: this style and nothing else. */
+/** The page's content security policy allows only this style. */
 const STYLE_HASH = `sha256-${createHash("sha256").update(STYLE).digest("base64")}`;
 
-/** A page without scripts: every route by tag, with what it takes and answers. */
+/** A page without scripts: every route by tag, with its input and its answers. */
 function docsPage(
   routes: readonly Route[],
   info: ApiInfo,
@@ -63,14 +63,13 @@ function schemaText(schema: TSchema | undefined): string {
 const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
 export interface DocsOptions {
-  /** The AsyncAPI document of the live channel. */
+  /** Returns the AsyncAPI document of the live channel. */
   asyncApi(info: { title: string; version: string }): object;
 }
 
 /**
- * GET /openapi.json, /docs and, given its port, /asyncapi.json, over the routes
- * that `routes` returns, asked at the first request, so that these can be among
- * them.
+ * Routes GET /openapi.json, /docs and, if given, /asyncapi.json. `routes` is called at the first
+ * request, so that its result can include these routes.
  */
 export function docsRoutes(
   routes: () => readonly Route[],

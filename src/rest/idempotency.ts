@@ -1,31 +1,31 @@
 import { newId } from "../base/ids.ts";
 import type { Request, Route } from "./route.ts";
 
-/** What the book says to a request that carries an Idempotency-Key. */
+/** The store's verdict on a request with an Idempotency-Key. */
 export type IdempotencyVerdict =
-  /** Nobody has this key: the caller runs the request as `attempt`. */
+  /** The key is free: the caller runs the request as `attempt`. */
   | { kind: "run"; attempt: string }
   | { kind: "running" }
   | { kind: "mismatch" }
-  /** The sealed first answer. */
+  /** The encrypted first answer. */
   | { kind: "answered"; answer: Buffer };
 
-/** How a request is known: neither member shows what was sent. */
+/** Identifies a request; neither member reveals what was sent. */
 export interface IdempotencyEntry {
   keyHash: Buffer;
   fingerprint: Buffer;
 }
 
 /**
- * Port: first answers by key. Of requests that begin at once with one key, one
- * alone is told to run. A run that neither finishes nor is released counts as
- * dead after 60 s; answers are kept for 24 h.
+ * Port: stores the first answer of each key. Of requests that begin at once with one key, only one
+ * may run. A run that neither finishes nor is released counts as dead after 60 s; answers are kept
+ * for 24 h.
  */
 export interface IdempotencyStore {
   begin(entry: IdempotencyEntry): Promise<IdempotencyVerdict>;
   /**
-   * Keeps the sealed answer, unless the attempt is no longer the one that runs
-   * or its session was deleted meanwhile.
+   * Stores the encrypted answer, unless the attempt is no longer the running one or its session was
+   * deleted meanwhile.
    */
   finish(
     keyHash: Buffer,
@@ -33,28 +33,28 @@ export interface IdempotencyStore {
     answer: Buffer,
     sessionId: string | undefined,
   ): Promise<void>;
-  /** Frees the key: the attempt came to nothing. */
+  /** Frees the key, because the attempt failed. */
   release(keyHash: Buffer, attempt: string): Promise<void>;
 }
 
 /**
- * Does the route take an Idempotency-Key? Every POST that creates does, and
- * every wish to a session; uploads are known by their sequence instead.
+ * True when the route takes an Idempotency-Key: every POST that creates something, and every
+ * command to a session. Uploads are identified by their sequence instead.
  */
 export function isRepeatable(route: Route): boolean {
   return isKept(route) || route.wish === true;
 }
 
 /**
- * Is its answer kept, and given again? That of another wish is made anew: the
- * session knows what it has done, and the words in an answer may go meanwhile.
+ * True when the answer is stored and repeated. Answers to other commands are made again: the
+ * session knows what it has done, and the words in an answer may be erased meanwhile.
  */
 export function isKept(route: Route): boolean {
   if (route.method !== "post" || route.body?.kind === "upload") return false;
   return 201 in route.responses || 202 in route.responses;
 }
 
-/** The id for the command that a request comes to. */
+/** The id of the command that a request becomes. */
 export function commandIdOf({ commandId }: Pick<Request, "commandId">): string {
   return commandId ?? newId();
 }

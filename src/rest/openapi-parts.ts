@@ -63,20 +63,20 @@ export const SHARED_HEADERS: JsonObject = {
   },
 };
 
-/** Headers of every answer. */
+/** References to the headers of every answer. */
 export const COMMON_HEADERS: JsonObject = {
   "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
   "X-API-Version": { $ref: "#/components/headers/X-API-Version" },
 };
 
-/** A JSON value of a document. */
+/** A JSON value. */
 type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Turns schemas into plain JSON. One with an `$id` is printed once, under
- * `components.schemas`, and referred to from then on.
+ * Turns schemas into plain JSON. A schema with an `$id` is printed once, under
+ * `components.schemas`, and referenced from then on.
  */
 export class SchemaPrinter {
   readonly components: JsonObject = {};
@@ -112,7 +112,7 @@ function reference(target: Json): Json {
   return `#/components/schemas/${target}`;
 }
 
-/** What members are usually called, with a value as it might be. */
+/** Example values by member name. */
 const BY_NAME: Readonly<Record<string, Json>> = {
   at: "2026-01-31T09:30:00.000Z",
   audio_finalised: 10.2,
@@ -177,15 +177,15 @@ const BY_FORMAT: Readonly<Record<string, Json>> = {
   uuid: exampleId("id"),
 };
 
-/** The id that stands in examples wherever a member of this name does. */
+/** The id that examples show for members of this name. */
 export function exampleId(name: string): string {
   const hex = createHash("sha256").update(name).digest("hex");
   return `019c1234-5678-7abc-8def-${hex.slice(0, 12)}`;
 }
 
 /**
- * A value that the schema takes: its own example where it has one, else one
- * made of its parts. Undefined where a schema says too little.
+ * An example that the schema accepts: its own where it has one, else one made from its parts.
+ * Undefined where the schema is too general.
  */
 export function exampleOf(schema: unknown, name = ""): Json | undefined {
   if (typeof schema !== "object" || schema === null) return undefined;
@@ -204,7 +204,7 @@ function firstOf(values: Json | undefined): Json | undefined {
   return Array.isArray(values) ? values[0] : undefined;
 }
 
-/** `next_cursor` and the like are null where they may be. */
+/** Prefers null for members such as `next_cursor`, where the schema allows it. */
 function branchExample(branches: readonly Json[], name: string): Json | undefined {
   const usual = BY_NAME[name];
   if (usual !== undefined && branches.some((branch) => fits(branch, usual))) return usual;

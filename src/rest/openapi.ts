@@ -18,11 +18,11 @@ export interface ApiInfo {
   title: string;
   version: string;
   description?: string;
-  /** Where the paths begin. */
+  /** Prefix of all paths. */
   basePath: string;
 }
 
-/** Every error, and the answer of operations that return nothing else. */
+/** The body of every error, and of operations that return nothing else. */
 const ErrorBody = Type.Object(
   {
     success: Type.Boolean({ description: "False for an error." }),
@@ -33,7 +33,7 @@ const ErrorBody = Type.Object(
 
 const JSON_TYPE = "application/json";
 
-/** Codes that any route can answer with. */
+/** Codes that any route can return. */
 const ALWAYS: readonly ErrorCode[] = [
   "rate_limited",
   "internal",
@@ -80,7 +80,7 @@ const SECURITY_SCHEMES: JsonObject = {
   pairing_secret: { type: "http", scheme: "bearer", description: "A device's pairing secret." },
 };
 
-/** Every error code that a route can answer with, its own and those that follow from its shape. */
+/** Every error code that a route can return: its own and those that follow from its declaration. */
 export function errorCodesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([...(route.errors ?? []), ...ALWAYS]);
   if (route.auth.length > 0) codes.add("unauthorized");
@@ -90,12 +90,12 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.roles !== undefined) codes.add("forbidden");
   if (route.path.includes("{")) codes.add("not_found");
   if (route.query !== undefined) codes.add("invalid_parameter");
-  // Also where no body is taken: too large a one is refused before anybody looks.
+  // Also for routes without a body, because a body that is too large is refused first.
   if (route.method !== "get") codes.add("payload_too_large");
   if (route.body !== undefined) codes.add("invalid_body").add("unsupported_media_type");
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
-  // Whatever changes a session may meet its deletion.
+  // Every change of a session may find it deleted.
   if (route.path.startsWith("/sessions/{session_id}") && route.method !== "get") {
     codes.add("session_deleted");
   }
@@ -106,7 +106,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
-/** The OpenAPI 3.1 document of these routes; its schemas are those that validate. */
+/** The OpenAPI 3.1 document of these routes; its schemas are the ones used for validation. */
 export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonObject {
   const printer = new SchemaPrinter();
   const printing = { printer, representations: new Representations(routes) };
@@ -138,7 +138,7 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
   };
 }
 
-/** What printing a route needs to know of the others. */
+/** Context for printing one route. */
 interface Printing {
   printer: SchemaPrinter;
   representations: Representations;
@@ -165,7 +165,7 @@ function operation(route: Route, printing: Printing): JsonObject {
   return printed;
 }
 
-/** What the route says of itself, and that a list or search refuses parameters it does not know. */
+/** The route's description. For a list or search it adds that unknown parameters are refused. */
 function describe(route: Route): string {
   const only = onlyParameters(route);
   if (only === undefined) return route.description ?? "";
@@ -205,7 +205,7 @@ function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
   });
 }
 
-/** Shared parameters that follow from a route's shape. */
+/** Header parameters that follow from a route's declaration. */
 function headerParameters(route: Route, representations: Representations): JsonObject[] {
   const names = isRepeatable(route) ? ["Idempotency-Key"] : [];
   if (isEdit(route)) names.push("If-Match");
@@ -213,7 +213,7 @@ function headerParameters(route: Route, representations: Representations): JsonO
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** A JSON body with an example of it. */
+/** A JSON body with an example. */
 function jsonContent(schema: TSchema, printer: SchemaPrinter, orError = false): JsonObject {
   const own = printer.print(schema);
   const content: JsonObject = {
@@ -263,7 +263,7 @@ function responses(route: Route, { printer, representations }: Printing): JsonOb
   return printed;
 }
 
-/** Headers of a success. */
+/** Headers of a successful answer. */
 function answerHeaders(route: Route, status: number, representations: Representations): JsonObject {
   const headers = { ...COMMON_HEADERS };
   if (status === 200 && representations.isTagged(route)) {
@@ -275,7 +275,10 @@ function answerHeaders(route: Route, status: number, representations: Representa
   return headers;
 }
 
-/** A status of the route's own; an error of that status may still come with the error body. */
+/**
+ * The response for a status of the route. When errors share the status, the error body is allowed
+ * too.
+ */
 function response(
   spec: ResponseSpec,
   headers: JsonObject,

@@ -4,8 +4,8 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 
 /**
- * Cuts off the one row that was read beyond the limit. `last` is the row that the next page goes on
- * after; it is undefined when there is no next page.
+ * Removes the one row that was read beyond the limit. `last` is the last row of the page, after
+ * which the next page begins; undefined when there is no next page.
  */
 export function cutPage<T>(rows: readonly T[], limit: number): { page: T[]; last: T | undefined } {
   const page = rows.slice(0, limit);
@@ -24,8 +24,8 @@ function mac(key: Uint8Array, list: string, position: Buffer): Buffer {
 }
 
 /**
- * The place in a list after which the next page begins: the sort keys of the
- * last item shown. Opaque and signed, so that nobody builds one.
+ * Encodes the position after which the next page begins: the sort keys of the last item shown. The
+ * cursor is opaque and signed, so that clients cannot construct one.
  *
  * @param list names the list; a cursor of one list is refused by another
  */
@@ -34,7 +34,10 @@ export function encodeCursor(key: Uint8Array, list: string, position: readonly s
   return Buffer.concat([mac(key, list, bytes), bytes]).toString("base64url");
 }
 
-/** The sort keys again; rejects with `invalid_parameter` what this service did not make. */
+/**
+ * Decodes a cursor to its sort keys. Throws `invalid_parameter` for a cursor that this service did
+ * not issue.
+ */
 export function decodeCursor(key: Uint8Array, list: string, cursor: string): string[] {
   const bytes = Buffer.from(cursor.slice(0, MAX_CURSOR), "base64url");
   const position = bytes.subarray(MAC_BYTES);
@@ -54,7 +57,7 @@ export function decodeCursor(key: Uint8Array, list: string, cursor: string): str
 
 const DEFAULT_LIMIT = 50;
 
-/** The members of a query string that every list takes. */
+/** The query parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT, description: "Page size" }),
@@ -66,15 +69,15 @@ export const pageQuery = {
 
 const pageQuerySchema = Type.Object(pageQuery);
 
-/** What a store needs to read one page: newest first, by id. */
+/** The page that a store should read: newest first, by id. */
 export interface PageRequest {
-  /** Rows to return at most. */
+  /** Most rows to return. */
   limit: number;
-  /** Id of the last item of the page before. */
+  /** Id of the previous page's last item. */
   after?: string;
 }
 
-/** A page as it came from a store; `next` is the id to go on after. */
+/** A page from a store; `next` is the id after which the next page begins. */
 export interface Page<T> {
   items: T[];
   next?: string;
@@ -91,7 +94,7 @@ export function toPageRequest(
   return { limit, after };
 }
 
-/** The answer's body: `{items, next_cursor}`, the latter null at the end. */
+/** The body of an answer: `{items, next_cursor}`; the cursor is null at the end. */
 export function toPageBody<T, U>(
   key: Uint8Array,
   list: string,
@@ -104,7 +107,7 @@ export function toPageBody<T, U>(
   };
 }
 
-/** `{items, next_cursor}`; the cursor is null at the end. */
+/** Schema of `{items, next_cursor}`; the cursor is null at the end. */
 export function pageSchema<T extends TSchema>(item: T) {
   return Type.Object({
     items: Type.Array(item),
@@ -112,7 +115,10 @@ export function pageSchema<T extends TSchema>(item: T) {
   });
 }
 
-/** An id given as a filter; undefined stays undefined, anything else but a UUID is 400. */
+/**
+ * Checks an id that is given as a filter. Undefined stays undefined; throws 400 for anything but a
+ * UUID.
+ */
 export function filterId(name: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return value;
   throw new AppError("invalid_parameter", `${name} must be a UUID in lower case.`);

@@ -2,7 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import type { Route } from "./route.ts";
 
-/** Does this GET show one thing, which has an ETag? */
+/** True when this GET returns one resource, which has an ETag. */
 function showsOne(route: Route): boolean {
   if (route.method !== "get" || route.responses[200]?.schema === undefined) return false;
   return route.etag ?? route.path.endsWith("}");
@@ -10,15 +10,15 @@ function showsOne(route: Route): boolean {
 
 const EDITING: ReadonlySet<Route["method"]> = new Set(["put", "patch", "delete"]);
 
-/** Does the route honour If-Match? */
+/** True when the route honours If-Match. */
 export function isEdit(route: Route): boolean {
   return EDITING.has(route.method);
 }
 
 /**
- * Which GET shows the thing that a route edits: the one of the same path. What
- * it would answer to the same caller is what If-Match is held against, so that
- * every edit below a GET of one thing has ETags without saying so.
+ * Finds the GET that returns the resource that a route edits: the one with the same path. If-Match
+ * is compared with its answer to the same caller, so every edit with such a GET has ETags without
+ * declaring them.
  */
 export class Representations {
   readonly #byPath = new Map<string, Route>();
@@ -29,12 +29,14 @@ export class Representations {
     for (const route of routes) if (this.#showsTheSame(route)) this.#tagged.add(route);
   }
 
-  /** The GET of the thing at this route's path. */
+  /** The GET of the resource at this route's path. */
   find(route: Route): Route | undefined {
     return this.#byPath.get(route.path);
   }
 
-  /** Do 200 answers of the route hold the thing as its GET shows it, and so its ETag? */
+  /**
+   * True when 200 answers of the route have the same body as the resource's GET, and so its ETag.
+   */
   isTagged(route: Route): boolean {
     return this.#tagged.has(route);
   }
@@ -50,7 +52,7 @@ function same(one: TSchema | undefined, other: TSchema | undefined): boolean {
   return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Another edit came in between. */
+/** The error for an edit that another edit preceded. */
 export function staleEdit(): AppError {
   return new AppError(
     "precondition_failed",
@@ -58,13 +60,17 @@ export function staleEdit(): AppError {
   );
 }
 
-/** When the thing had been changed last, as If-Match knew it; undefined without one. */
+/**
+ * The `updated_at` of the version that If-Match named, Unix milliseconds; undefined without one.
+ */
 export function expectedUpdate({ expected }: { expected?: unknown }): number | undefined {
   const { updated_at: at } = (expected ?? {}) as { updated_at?: unknown };
   return typeof at === "string" ? Date.parse(at) : undefined;
 }
 
-/** The representation that If-Match named, as its GET shows it; see `Request.expected`. */
+/**
+ * The representation that If-Match named, as the resource's GET returns it; see `Request.expected`.
+ */
 export function expectedOf<T extends TSchema>(
   request: { expected?: unknown },
   _schema: T,

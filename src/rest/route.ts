@@ -13,23 +13,22 @@ export function acknowledge(message: string): Reply {
 }
 
 /**
- * A route is a value: the front mounts it, OpenAPI prints it, tests call it.
+ * A route as a value: the front serves it, OpenAPI prints it, tests call it.
  *
- * The front checks in this order: 413/415 and the per-address
- * limit while reading; 401 by `auth`; 403 by `roles`; then `resolve`, which
- * throws 404 or 403 for the thing named in the path; then query and body
- * against their schemas (400); then If-Match (412) and the Idempotency-Key;
- * then `handle`.
+ * The front checks in this order: 413/415 and the per-address limit while reading; 401 by `auth`;
+ * 403 by `roles`; then `resolve`, which throws 404 or 403 for the resource named in the path; then
+ * query and body against their schemas (400); then If-Match (412) and the Idempotency-Key; then
+ * `handle`.
  */
 export interface Route {
   method: "get" | "post" | "put" | "patch" | "delete";
-  /** Below /api, with `{name}` for path parameters. */
+  /** Path below /api, with `{name}` for path parameters. */
   path: string;
   id: string;
   tag: Tag;
   summary: string;
   description?: string;
-  /** Who may call at all; empty means no authentication. */
+  /** Accepted credentials; empty means no authentication. */
   auth: readonly Credential[];
   /** Roles that may call, when not every role of the credential may. */
   roles?: readonly Role[];
@@ -38,39 +37,44 @@ export interface Route {
   body?: BodySpec;
   /** Success answers by status; 204 has no schema. */
   responses: Readonly<Record<number, ResponseSpec>>;
-  /** Error codes of its own; those that follow from what it says here, and those of all, are added. */
+  /**
+   * Error codes of this route; those that follow from its declaration, and those of all routes, are
+   * added.
+   */
   errors?: readonly ErrorCode[];
   /**
-   * On a GET: does it show one thing, which then has an ETag, on this route and
-   * on the edits of the same path? By default when its path ends in a parameter.
+   * For a GET: whether it returns one resource, which then has an ETag, on this route and on edits
+   * of the same path. By default true when its path ends in a parameter.
    */
   etag?: boolean;
   /**
-   * The answer, where it is always the same and anybody may have it: the front keeps it ready.
-   * It draws on no budget, since a refusal would cost as much.
+   * The answer, if it is constant and public: the front keeps it serialised. It is not rate
+   * limited, since a refusal would cost as much.
    */
   ready?: Reply;
   /**
-   * The answer's body never changes while the process runs: it is turned into bytes, and
-   * compressed, once.
+   * True when the answer's body never changes while the process runs: it is serialised and
+   * compressed once.
    */
   constant?: true;
   /**
-   * A wish to a session's actor: a caller who is not told what became of it asks again with the same
-   * Idempotency-Key.
+   * True when the request becomes a command to a session's actor: a caller who does not learn its
+   * outcome can repeat it with the same Idempotency-Key.
    */
   wish?: true;
   /**
-   * Of a wish with an Idempotency-Key the session itself refuses a stale If-Match: it knows whether
-   * that very wish, asked before, has changed the thing since.
+   * True when the session itself refuses a stale If-Match of a command with an Idempotency-Key:
+   * only it knows whether an earlier attempt of the same command has changed the resource.
    */
   settlesStale?: true;
-  /** Called so often by so many that each call that went well is no line of the log. */
+  /** True for calls that are so frequent that successful ones are logged at `debug` only. */
   frequent?: true;
-  /** Members of that thing which change by themselves: an edit is not stale for them. */
+  /** Members of the resource that change by themselves: they do not make an edit stale. */
   volatile?: readonly string[];
   resolve?(request: Request): Promise<unknown>;
-  /** Told of an upload when it is let in, and as its bytes come, until all are there. Must not throw. */
+  /**
+   * Called when an upload is admitted, and as its bytes come, until it is complete. Must not throw.
+   */
   receiving?(request: Request): void;
   handle(request: Request, resource: unknown): Promise<Reply>;
 }
@@ -89,54 +93,61 @@ export type Tag =
   | "Workspace";
 
 /**
- * What proves the caller. `bearer` is a user's or guest's access token,
- * `device_key` and `service_key` an `X-API-Key`, `refresh` and `pairing_secret` are bearers of
- * their own kind that the route itself checks.
+ * A kind of credential. `bearer` is a user's or guest's access token, `device_key` and
+ * `service_key` an `X-API-Key`; `refresh` and `pairing_secret` are bearers that the route itself
+ * checks.
  */
 export type Credential = "bearer" | "device_key" | "service_key" | "refresh" | "pairing_secret";
 
 type BodySpec =
   | { kind: "json"; schema: TSchema; optional?: boolean }
-  /** Bytes as they come; the handler gets an `Upload`. */
+  /** A body of raw bytes; the handler gets an `Upload`. */
   | { kind: "upload" };
 
 export interface ResponseSpec {
   description: string;
   schema?: TSchema;
-  /** Other than JSON, e.g. text/plain. */
+  /** Media types other than JSON, e.g. text/plain. */
   mediaTypes?: readonly string[];
 }
 
-/** A request after the front copied it out of the socket. */
+/** A request after the front has copied it from the socket. */
 export interface Request {
   id: string;
   method: string;
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, unknown>>;
-  /** Lower-case names. */
+  /** Headers by lower-case name. */
   headers: Readonly<Record<string, string>>;
   /** Validated against the body schema; undefined when there is none. */
   body: unknown;
   upload?: Upload;
   /**
-   * The thing as the caller's If-Match knew it, and as it was just now. A store
-   * that can holds it against the row under its lock, so that of two edits at
-   * once one is refused.
+   * The resource as the caller's If-Match knew it, and as it was just now. A store that supports
+   * this compares it with the row under its lock, so that of two concurrent edits one is refused.
    */
   expected?: unknown;
-  /** The caller's If-Match is stale, and `Route.settlesStale` says who refuses it. */
+  /**
+   * True when the caller's If-Match is stale and, by `Route.settlesStale`, the session refuses it.
+   */
   isStale?: boolean;
   principal: Principal | undefined;
-  /** Of the command that it comes to: the same when it is repeated with its Idempotency-Key. */
+  /**
+   * Id of the command that the request becomes: the same when it is repeated with its
+   * Idempotency-Key.
+   */
   commandId?: string;
   /** The caller's address, for per-address limits. */
   address: string;
-  /** Aborted when the caller went away. */
+  /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }
 
-/** A small body is in memory; a larger one is in a temporary file that is removed after the request. */
+/**
+ * The content of an upload: a small body is in memory, a larger one in a temporary file that is
+ * removed after the request.
+ */
 export type UploadContent = { kind: "memory"; data: Buffer } | { kind: "file"; path: string };
 
 /** An uploaded body that has arrived completely. */
@@ -145,7 +156,7 @@ export interface Upload {
   bytes: number;
   /** SHA-256 in hex. */
   sha256: string;
-  /** As declared, lower case; `application/octet-stream` when absent. */
+  /** The declared media type in lower case; `application/octet-stream` when absent. */
   mediaType: string;
   filename: string;
   /** Other fields of a multipart body. */
@@ -154,28 +165,28 @@ export interface Upload {
 
 export interface Reply {
   status: number;
-  /** Sent as JSON unless it is text with its own `content-type` header. */
+  /** The body, sent as JSON unless it is text with its own `content-type` header. */
   body?: unknown;
-  /** Instead of a body: bytes that are made while they are sent; needs a `content-type` header. */
+  /** A body that is produced while it is sent; needs a `content-type` header. */
   stream?: BodyStream;
   headers?: Record<string, string>;
 }
 
-/** A body of known length that nobody has to hold in memory. */
+/** A body of known length that is not held in memory. */
 export interface BodyStream {
   length: number;
   /**
-   * Gives exactly `length` bytes, in pieces as large as may wait for a slow
-   * client. Called at most once, and not for HEAD; asked for the next piece
-   * only when the one before was taken. `signal` aborts when the caller left.
+   * Yields exactly `length` bytes; each piece is buffered whole for a slow client. Called at most
+   * once, and not for HEAD; the next piece is requested only when the previous one was taken.
+   * `signal` aborts when the caller disconnects.
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Roles of whoever has an account. */
+/** Roles of users with an account. */
 export const PEOPLE: readonly Role[] = ["admin", "participant", "moderator"];
 
-/** Types a route's handler by its schemas; adds nothing at run time. */
+/** Derives the types of a route's handler from its schemas; adds nothing at run time. */
 export function defineRoute<
   R = undefined,
   P extends TSchema = TSchema,

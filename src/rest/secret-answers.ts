@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { ResponseSpec, Route } from "./route.ts";
 
-/** Words in the names of members that hold what proves somebody. */
+/** Words in member names that mark credentials. */
 const SECRET_WORDS: ReadonlySet<string> = new Set([
   "code",
   "codes",
@@ -21,11 +21,12 @@ const SECRET_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * May a route's answers hold a token, a key, a code or the like? Told by the names in its response
- * schemas, so that no route can forget to say it; what a schema leaves open counts as a secret.
+ * True when a route's answers may contain a token, a key, a code or the like. This is decided by
+ * the member names in its response schemas, so that no route can forget to declare it; members that
+ * a schema does not list count as secrets.
  *
- * Such answers are never compressed: their length would tell of the secret to somebody who can
- * have a text of his own put beside it (BREACH).
+ * Such answers are never compressed: their length would reveal the secret to an attacker who can
+ * have his own text placed beside it (BREACH).
  */
 export function mayAnswerSecrets(route: Route): boolean {
   if (route.path.startsWith("/auth/")) return true;
@@ -34,7 +35,7 @@ export function mayAnswerSecrets(route: Route): boolean {
 
 function mayHoldSecrets({ schema, mediaTypes }: ResponseSpec): boolean {
   if (schema !== undefined) return schemaHoldsSecrets(schema);
-  // Text or sound of a conversation, or no body at all.
+  // Text or audio of a conversation, or no body at all.
   return mediaTypes?.includes("application/json") ?? false;
 }
 
@@ -51,13 +52,16 @@ function schemaHoldsSecrets(schema: TSchema): boolean {
   );
 }
 
-/** The schemas of members whose names the schema does not list. */
+/** Schemas of members whose names the schema does not list. */
 function mapValues({ additionalProperties, patternProperties = {} }: TSchema): TSchema[] {
   const more = typeof additionalProperties === "object" ? [additionalProperties as TSchema] : [];
   return [...Object.values<TSchema>(patternProperties), ...more];
 }
 
-/** The time at which a key ends is no secret, nor is a status code. */
+/**
+ * True for members whose names contain a secret word. Numbers and times are no secrets, such as a
+ * status code or the expiry of a key.
+ */
 function isSecret(name: string, { type }: TSchema): boolean {
   const words = name.split(/_|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
   const isText = type !== "integer" && type !== "number" && type !== "boolean";

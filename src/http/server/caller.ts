@@ -34,13 +34,13 @@ const EXPOSED_HEADERS = [
   "X-Request-Id",
 ].join(", ");
 
-/** What the answer to a preflight depends on. */
+/** Headers on which the answer to a preflight depends. */
 const PREFLIGHT_VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
-/** Refused origins that the log has named; no more are, since anybody can send any. */
+/** Most refused origins that are logged; the number is limited because callers can send any. */
 const NAMED_ORIGINS = 100;
 const SHOWN_LENGTH = 200;
 
-/** Which other origins browsers may call from; none unless configured. */
+/** The other origins from which browsers may call; none by default. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
   readonly #log: Log | undefined;
@@ -56,7 +56,7 @@ export class Origins {
     return this.#allowed.size > 0;
   }
 
-  /** Headers for an answer to this origin; nothing for one that is not on the list. */
+  /** CORS headers for an answer to this origin; empty when the origin is not allowed. */
   headers(headers: Headers): Record<string, string> {
     if (this.#allowed.size === 0) return {};
     const origin = headers.origin;
@@ -69,8 +69,8 @@ export class Origins {
   }
 
   /**
-   * More of them for the preflight of an allowed origin. Browsers show a page's developer only that
-   * nothing was allowed, so the log says once of each other origin what to do.
+   * CORS headers for the preflight of an allowed origin. Browsers tell developers only that nothing
+   * was allowed, so the log says once for each other origin what to do.
    */
   preflight(headers: Headers, allow: readonly string[]): Record<string, string> {
     if (headers["access-control-request-method"] === undefined) return this.headers(headers);
@@ -96,7 +96,7 @@ export class Origins {
     this.#log?.warn({ origin }, advice);
   }
 
-  /** May a page of this origin open a live socket here? Programs send no Origin. */
+  /** True when a page of this origin may open a live socket here. Programs send no Origin. */
   mayConnect(headers: Headers): boolean {
     const origin = headers.origin?.toLowerCase();
     if (origin === undefined) return true;
@@ -106,7 +106,7 @@ export class Origins {
   }
 }
 
-/** True when the request carries an `Authorization: Bearer` at all. */
+/** True when the request has an `Authorization: Bearer` header. */
 function hasBearer(headers: Headers): boolean {
   return /^bearer +\S/i.test(headers.authorization ?? "");
 }
@@ -141,7 +141,10 @@ function isKey(credential: Credential): boolean {
   return credential === "device_key" || credential === "service_key";
 }
 
-/** The bearer may be of the route's own kind, so that a 401 here is not the last word. */
+/**
+ * Tries the bearer as an access token. A 401 is ignored, because the bearer may be of a kind that
+ * the route checks itself.
+ */
 async function tryBearer(
   headers: Headers,
   authenticator: Authenticator,

@@ -5,11 +5,14 @@ import { mayAnswerSecrets } from "../../rest/secret-answers.ts";
 import { weakTag } from "./preconditions.ts";
 import { type Answer, payloadOf } from "./response.ts";
 
-/** How an answer may be compressed, the better first. */
+/** Supported codings, in order of preference. */
 const CODINGS = ["br", "gzip"] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** `gzip;q=0.5`; a weight that is none counts as 0, since the caller meant to restrict. */
+/**
+ * Matches an item such as `gzip;q=0.5`. An invalid weight counts as 0, since the caller meant to
+ * restrict.
+ */
 const ITEM = /^([\w!#$%&'*+.^`|~-]+)(?:\s*;\s*q\s*=\s*([^;\s]*))?/i;
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 const KNOWN_HEADERS = 100;
@@ -17,12 +20,12 @@ const KNOWN_HEADERS = 100;
 const chosen = new Map<string, Coding | undefined>();
 
 /**
- * The coding that an Accept-Encoding (RFC 9110 §12.5.3) likes best of ours; undefined to send the
- * bytes as they are, which is never refused.
+ * The best supported coding for an Accept-Encoding header (RFC 9110 §12.5.3). Undefined means that
+ * the bytes are sent uncompressed, which is always acceptable.
  */
 export function chooseCoding(header: string | undefined): Coding | undefined {
   if (header === undefined || header === "") return undefined;
-  // Few clients send many different ones.
+  // The cache works because clients send only few different headers.
   if (chosen.has(header)) return chosen.get(header);
   const coding = choose(weightsOf(header));
   if (chosen.size < KNOWN_HEADERS) chosen.set(header, coding);
@@ -42,7 +45,7 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
 function choose(weights: ReadonlyMap<string, number>): Coding | undefined {
   const others = weights.get("*") ?? 0;
   let best: Coding | undefined;
-  // Without a word of it, the plain bytes are what suits if nothing else does.
+  // When `identity` is not listed, uncompressed bytes are the last choice.
   let weight = weights.get("identity") ?? 0;
   for (const coding of CODINGS) {
     const own = weights.get(coding) ?? others;
@@ -54,17 +57,20 @@ function choose(weights: ReadonlyMap<string, number>): Coding | undefined {
   return best;
 }
 
-/** Answers up to this size fit one packet as they are. */
+/** Answers up to this size fit into one packet uncompressed, bytes. */
 const SMALL_BYTES = 1024;
 const TEXT = /^(?:text\/|application\/(?:json|x-subrip|xml|yaml)\b|[^;]*\+(?:json|xml)\b)/i;
 
-/** Quick, for bytes that are sent once; thorough, for those that are kept. */
+/**
+ * Compression effort: `once` is fast, for bytes that are sent once; `kept` is thorough, for bytes
+ * that are cached.
+ */
 type Effort = "once" | "kept";
 
 const asGzip = promisify(gzip);
 const asBrotli = promisify(brotliCompress);
 
-/** On the thread pool, so that other requests go on meanwhile. */
+/** Runs on the thread pool, so that other requests are not delayed. */
 const CODERS: Readonly<Record<Coding, (bytes: Buffer, effort: Effort) => Promise<Buffer>>> = {
   gzip: (bytes, effort) => asGzip(bytes, { level: effort === "kept" ? 9 : 6 }),
   br: (bytes, effort) =>
@@ -76,14 +82,14 @@ const CODERS: Readonly<Record<Coding, (bytes: Buffer, effort: Effort) => Promise
     }),
 };
 
-/** An answer that never changes, in every form that somebody asked for. */
+/** An answer that never changes, in every coding that was requested so far. */
 interface Kept {
   body: unknown;
   bytes: Buffer;
   coded: Map<Coding, Promise<Buffer>>;
 }
 
-/** Compresses the answers of routes that hold no secrets, as far as their callers take it. */
+/** Compresses the answers of routes that return no secrets, if the caller accepts it. */
 export class Compression {
   readonly #routes: ReadonlySet<Route>;
   readonly #kept = new Map<Route, Kept>();
@@ -93,8 +99,9 @@ export class Compression {
   }
 
   /**
-   * The answer as this caller gets it: at once, unless it is compressed. Never rejects; an answer
-   * whose body cannot be written is given back for others to say so.
+   * The answer as this caller gets it; a promise only when it has to be compressed. Never rejects:
+   * an answer whose body cannot be serialised is returned unchanged, and sending it reports the
+   * error.
    */
   pack(
     answer: Answer,

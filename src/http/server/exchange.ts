@@ -10,56 +10,62 @@ import {
   writeHead,
 } from "./response.ts";
 
-/** Takes the bytes of a body as they come. */
+/** Receives the bytes of a body as they come. */
 interface BodyConsumer {
-  /** `chunk` is the consumer's own. */
+  /** Takes a chunk, whose memory belongs to the consumer. */
   data(chunk: Buffer): void;
   end(): void;
-  /** The caller went away half-way. */
+  /** The caller disconnected before the end of the body. */
   gone(): void;
 }
 
-/** Answered early, up to this much of a body is read and dropped, so that the connection lives on. */
+/**
+ * After an early answer up to this many bytes of a body are read and dropped, so that the
+ * connection can be reused.
+ */
 const DROP_BYTES = 1024 * 1024;
 /**
- * uWebSockets.js gives a body 10 s, and more only for a rate that a bad link
- * does not have; a pause and resume starts them again. So a connection ends
- * after 10 s without a byte, and our own limits bound the rest.
+ * uWebSockets.js allows 10 s for a body, and more only at a rate that bad links do not reach;
+ * pausing and resuming restarts this time. We do so every `RENEW_MS`: a connection ends after 10 s
+ * without a byte, and our own limits bound the rest.
  */
 const RENEW_MS = 3000;
-/** A body up to this size is kept as it comes: most are in the same packet as their head. */
+/**
+ * A body up to this size is buffered before it is requested: most come in the same packet as their
+ * head.
+ */
 const EARLY_BYTES = 16 * 1024;
 /**
- * A client that still writes when it is refused reads the answer only after its last byte: what it
- * sends is dropped until then, for as long as it keeps coming.
+ * A client that is still writing when it is refused reads the answer only after its last byte.
+ * Until then its bytes are dropped, for as long as they keep coming.
  */
 const LINGER_IDLE_MS = 2_000;
 const LINGER_MS = 30_000;
 const LINGER_BYTES = 256 * 1024 * 1024;
 
 interface StreamLimits {
-  /** A client that takes nothing for so long loses its connection. */
+  /** A client that reads nothing for this long loses its connection. */
   stallMs: number;
-  /** How long the source may take for one piece. */
+  /** Longest time for one piece from the source, milliseconds. */
   sourceMs: number;
 }
 
 /**
- * One request on its way: the only holder of uWebSockets.js's response, which
- * must not be touched after it ended or was aborted.
+ * One request being served. This is the only holder of uWebSockets.js's response, which must not be
+ * touched after it ended or was aborted.
  *
- * The body waits, paused, until somebody asks for it.
+ * The body stays paused until it is read.
  */
 export class Exchange {
   readonly #res: HttpResponse;
   readonly #id: string;
-  /** Made when somebody asks for its signal. */
+  /** Created when the signal is first used. */
   #abort: AbortController | undefined;
   #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
   #writer: BodyWriter | undefined;
   #consumer: BodyConsumer | undefined;
   #early: Buffer[] | undefined;
-  /** Bytes of body still to come; infinite when it declares no length. */
+  /** Number of body bytes still to come; infinite when no length was declared. */
   #bytesLeft = 0;
   #last = true;
   #held = false;
@@ -70,7 +76,7 @@ export class Exchange {
   #lingerUntil = 0;
 
   /**
-   * @param id told with the answer
+   * @param id is sent with the answer
    * @param now monotonic milliseconds
    */
   constructor(res: HttpResponse, id: string, now: number) {
@@ -80,19 +86,22 @@ export class Exchange {
     res.onAborted(() => this.#aborted());
   }
 
-  /** Aborted when the caller goes away before its answer. */
+  /** Aborted when the caller disconnects before its answer. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#state === "aborted") this.#abort.abort();
     return this.#abort.signal;
   }
 
-  /** True when a body came or is on its way. */
+  /** True when the request has a body. */
   get hasBody(): boolean {
     return this.#held;
   }
 
-  /** Holds back a body of `length` bytes (infinite: undeclared); only before anything was awaited. */
+  /**
+   * Pauses a body of `length` bytes (infinite when undeclared). Must be called before anything is
+   * awaited.
+   */
   holdBody(length: number): void {
     this.#bytesLeft = length;
     this.#last = false;
@@ -101,7 +110,7 @@ export class Exchange {
     if (length > EARLY_BYTES) this.pause();
   }
 
-  /** Starts the flow of a held body. */
+  /** Starts reading a paused body. */
   readBody(consumer: BodyConsumer): void {
     this.#consumer = consumer;
     if (this.#state === "aborted") return consumer.gone();
@@ -124,8 +133,9 @@ export class Exchange {
   }
 
   /**
-   * Ends the exchange; false when the caller is gone or was answered before. With `head` the
-   * answer tells of its body without it; with `close` the connection ends after it.
+   * Ends the exchange; false when the caller has disconnected or was answered before. With `head`
+   * the body's headers are sent without the body; with `close` the connection ends after the
+   * answer.
    */
   send(
     answer: Answer,
@@ -150,10 +160,10 @@ export class Exchange {
   }
 
   /**
-   * Sends the answer with a body that is made meanwhile. Resolves with false
-   * when the caller left before its end. Rejects when the source fails: before
-   * its first piece nothing was sent and another answer is possible, after it
-   * the connection is closed, so that the caller sees that bytes are missing.
+   * Sends an answer whose body is produced while it is sent. Resolves with false when the caller
+   * disconnected before its end. Rejects when the source fails: before its first piece nothing was
+   * sent and another answer is possible; after it the connection is closed, so that the caller
+   * notices the missing bytes.
    */
   async stream(
     answer: Answer,
@@ -179,12 +189,12 @@ export class Exchange {
       if (this.#isStreaming()) this.#res.close();
       throw error;
     } finally {
-      // Not awaited: a source that hangs must not hold the exchange.
+      // Not awaited, because a source that hangs must not delay the exchange.
       void Promise.resolve(pieces.return?.()).catch(() => {});
     }
   }
 
-  /** The head of a streamed answer alone, for HEAD. */
+  /** Sends only the head of a streamed answer, for HEAD. */
   sendStreamHead(
     answer: Answer,
     body: BodyStream,
@@ -197,8 +207,8 @@ export class Exchange {
   }
 
   /**
-   * An answer without a body. Given a length, uWebSockets.js waits for bytes that never come, and
-   * asked to close it writes one; so its own head says neither.
+   * Sends an answer without a body. If uWebSockets.js knew the length it would wait for the bytes,
+   * and if told to close it would write a length; so the head is written without either.
    */
   #sendHead(status: number, head: Head, length: number | undefined, close: boolean): boolean {
     if (close || this.#isFarFromLast()) return this.#sendAndClose(status, head, undefined, length);
@@ -211,7 +221,7 @@ export class Exchange {
     return true;
   }
 
-  /** Too much of the request's body is still to come to keep the connection for it. */
+  /** True when too many bytes of the request's body are still to come to keep the connection. */
   #isFarFromLast(): boolean {
     return !this.#last && this.#bytesLeft > DROP_BYTES;
   }
@@ -237,7 +247,7 @@ export class Exchange {
     return this.#writer;
   }
 
-  // Methods, because the state changes while others are awaited.
+  // Methods, because the state changes during awaits, which type narrowing would ignore.
   #isGone(): boolean {
     return this.#state === "aborted";
   }
@@ -247,12 +257,12 @@ export class Exchange {
   }
 
   /**
-   * Answers and closes soon after. At once, a client that is still writing would see a reset, not
-   * the answer.
+   * Answers, and closes the connection soon after. If it closed at once, a client that is still
+   * writing would see a reset instead of the answer.
    *
-   * uWebSockets.js lets go of a response that it ended, so the whole answer is
-   * written as one last header, whose line break is the last two bytes of the
-   * body (white space in JSON) or of the head; closing is then still ours.
+   * uWebSockets.js gives up a response that it has ended. So the whole answer is written as one
+   * last header, whose line break is the last two bytes of the body (white space in JSON) or of the
+   * head; then the response can still be closed here.
    */
   #sendAndClose(status: number, head: Head, body: Payload, length?: number): boolean {
     this.resume();
@@ -267,7 +277,7 @@ export class Exchange {
         this.#res.writeHeader("Content-Length", lastHeader(Buffer.from(body)));
       }
     });
-    // Not from in here: the answer may still be corked, and closing would drop it.
+    // Not called directly: the answer may still be corked, and closing would drop it.
     if (this.#last) setImmediate(() => this.#endLingering());
     this.#lingerUntil = performance.now() + LINGER_MS;
     this.#linger = setTimeout(() => this.#endLingering(), LINGER_IDLE_MS);
@@ -285,7 +295,7 @@ export class Exchange {
     if (this.#state === "lingering") return this.#discard(chunk.byteLength);
     if (this.#state !== "open") return;
     this.#renew();
-    // The memory is taken back when this returns.
+    // uWebSockets.js reuses the chunk's memory after this call.
     const copy = Buffer.from(new Uint8Array(chunk));
     if (this.#consumer === undefined) {
       if (copy.byteLength === 0) return;
@@ -333,7 +343,10 @@ export class Exchange {
   }
 }
 
-/** The body's length, the end of the head and the body up to the line break that follows. */
+/**
+ * The body's length, the end of the head and the body up to the following line break, as one header
+ * value.
+ */
 function lastHeader(body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${body.byteLength + 2}\r\n\r\n`), body]);
 }

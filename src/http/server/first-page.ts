@@ -3,7 +3,9 @@ import { wrongMethod } from "./problem.ts";
 import type { Incoming } from "./request.ts";
 import type { Answer } from "./response.ts";
 
-/** What the page's policy allows: files of this service, and nothing written into the page. */
+/**
+ * The page's content security policy: files of this service only, and no inline scripts or styles.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +20,7 @@ const POLICY = [
 
 const METHODS = ["GET", "HEAD", "OPTIONS"];
 
-/** Where programs go on from the first address. */
+/** The answer for programs at the first address: links into the API. */
 const LINKS: Answer = {
   status: 200,
   headers: { Vary: "Accept, Origin" },
@@ -44,7 +46,7 @@ export class FirstPage {
     ["/favicon.ico", file("favicon.svg", "image/svg+xml", { "Cache-Control": "max-age=86400" })],
   ]);
 
-  /** Undefined where nothing of it is asked for. */
+  /** Undefined for other paths. */
   answer({ method, path, headers }: Incoming): Answer | undefined {
     const isFirst = path === "/";
     const found = isFirst ? this.#first(headers.accept) : this.#files.get(path);
@@ -53,7 +55,7 @@ export class FirstPage {
     return { status: 204, headers: { Allow: METHODS.join(", ") } };
   }
 
-  /** Browsers name HTML; most programs take anything. */
+  /** Browsers accept HTML explicitly; most programs accept anything. */
   #first(accept = ""): Answer {
     return accept.includes("text/html") ? this.#page : LINKS;
   }

@@ -30,13 +30,16 @@ export interface HttpLimits {
   jsonTimeoutMs: number;
   uploadTimeoutMs: number;
   handlerTimeoutMs: number;
-  /** Requests served at the same time; more are told to come back. */
+  /** Requests served at the same time; more are refused with `overloaded`. */
   concurrentRequests: number;
-  /** Uploads received at the same time; more are told to come back. */
+  /** Uploads received at the same time; more are refused with `overloaded`. */
   concurrentUploads: number;
   /** Bodies streamed to callers at the same time. */
   concurrentDownloads: number;
-  /** A caller that takes nothing of a streamed body for so long loses its connection. */
+  /**
+   * A caller that reads nothing of a streamed body for this long loses its connection,
+   * milliseconds.
+   */
   downloadStallMs: number;
 }
 
@@ -60,7 +63,7 @@ interface HttpOptions {
   idempotency: IdempotencyOptions;
   limits: HttpLimits;
   uploadFolder: string;
-  /** Proxies in a row before us whose X-Forwarded headers count. */
+  /** Number of consecutive proxies in front of us whose X-Forwarded headers are trusted. */
   trustProxy: number;
   observer?: FrontObserver | undefined;
   log: Log;
@@ -68,31 +71,31 @@ interface HttpOptions {
 
 const PREFIX = "/api";
 
-/** What is known of a request while it is served. */
+/** The state of a request while it is served. */
 interface Serving {
   exchange: Exchange;
   incoming: Incoming;
   /** Monotonic milliseconds. */
   startedAt: number;
-  /** Undefined until it is known. */
+  /** Undefined until the route is known. */
   route: Route | undefined;
   params: Readonly<Record<string, string>>;
   principal: Principal | undefined;
-  /** What the budget that was looked at last said. */
+  /** The verdict of the latest rate limit that was checked. */
   verdict: RateVerdict | undefined;
-  /** More headers for its answer. */
+  /** Additional headers for the answer. */
   more: Readonly<Record<string, string>> | undefined;
-  /** The connection ends with it. */
+  /** True when the connection ends with the answer. */
   close: boolean;
 }
 
-/** A request that may be carried out, and the thing that it is about. */
+/** A request that may be carried out, and the resource it is about. */
 interface Admitted {
   request: Request;
   resource: unknown;
 }
 
-/** Serves routes: the only place where a route meets a socket. */
+/** Serves routes over uWebSockets.js. */
 export class HttpFront implements QueueOwner {
   readonly #options: HttpOptions;
   readonly #table: RouteTable;
@@ -125,12 +128,12 @@ export class HttpFront implements QueueOwner {
     return [this.#requests, this.#uploads, this.#downloads].flatMap((inFlight) => inFlight.queues);
   }
 
-  /** Serves on, but keeps no connection: callers come back elsewhere. */
+  /** Closes each connection after its answer, so that callers reconnect to another process. */
   leave(): void {
     this.#leaving = true;
   }
 
-  /** From now on every request is answered 503; resolves when none is in flight. */
+  /** Answers every further request with 503; resolves when no request is running. */
   drain(): Promise<void> {
     this.#draining = true;
     if (this.#inFlight === 0) return Promise.resolve();
@@ -141,7 +144,7 @@ export class HttpFront implements QueueOwner {
 
   mount(app: TemplatedApp): void {
     const { routes, observer, origins } = this.#options;
-    // What browsers of other origins are told depends on the request.
+    // With allowed origins, answers depend on the request and cannot be prepared.
     const ready = origins.any ? [] : routes.filter((route) => route.ready !== undefined);
     for (const route of ready) {
       const answer = new ReadyAnswer(route, observer);
@@ -204,7 +207,7 @@ export class HttpFront implements QueueOwner {
     }
   }
 
-  /** The status as sent; 499 when nobody was there any more. */
+  /** Sends the answer and returns the status as sent; 499 when the caller had disconnected. */
   #send(serving: Serving, answer: Answer): number | Promise<number> {
     const packed = this.#compression.pack(answer, serving.route, serving.incoming.headers);
     if (!(packed instanceof Promise)) return this.#write(serving, packed);
@@ -223,7 +226,7 @@ export class HttpFront implements QueueOwner {
     }
   }
 
-  /** The answer itself cannot be written: says so rather than nothing. */
+  /** Reports that the answer itself cannot be serialised. */
   #sendFailure(serving: Serving, error: unknown): number {
     this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
     const problem = problemAnswer(error);
@@ -331,7 +334,7 @@ export class HttpFront implements QueueOwner {
     return this.#callWithUpload(serving, route, admitted);
   }
 
-  /** Who calls, whether that caller may, what it is about and whether it makes sense. */
+  /** Runs all checks of a request: authentication, permissions, the resource, and the input. */
   async #admit(
     serving: Serving,
     prepared: PreparedRoute,
@@ -386,7 +389,7 @@ export class HttpFront implements QueueOwner {
     );
     request.upload = upload;
     const work = Promise.resolve(route.handle(request, resource));
-    // The handler may outlive its time limit and still need the file.
+    // The handler may run longer than its time limit and still need the file.
     const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
     const answer = await withTimeout(work, limits.handlerTimeoutMs, "Storing the upload");
     await done;

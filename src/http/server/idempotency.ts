@@ -9,10 +9,13 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** What an Idempotency-Key is worth for one caller and route. */
+/** An Idempotency-Key as stored for one caller and route. */
 interface AnswerKey {
   keyHash: Buffer;
-  /** Encrypts the answer: needs the server's secret and the caller's key, of which the database has neither. */
+  /**
+   * Encrypts the answer. It is derived from the server's secret and the caller's key; the database
+   * has neither.
+   */
   secret: Buffer;
 }
 
@@ -20,25 +23,25 @@ function derive(secret: Uint8Array, salt: string | Buffer, purpose: string): Buf
   return Buffer.from(hkdfSync("sha256", secret, salt, purpose, KEY_BYTES));
 }
 
-/** Keyed hashes and encryption of kept answers. */
+/** Hashes keys and encrypts stored answers. */
 class SealedAnswers {
   readonly #lookup: Buffer;
   readonly #seal: Buffer;
 
-  /** `secret` may serve elsewhere too: the keys used here are derived from it. */
+  /** `secret` may have other uses too: the keys used here are derived from it. */
   constructor(secret: Uint8Array) {
     this.#lookup = derive(secret, "", "idempotency lookup");
     this.#seal = derive(secret, "", "idempotency seal");
   }
 
-  /** `parts` say whose key it is: caller, route, key. */
+  /** `parts` identify the key: caller, route, key. */
   key(parts: readonly string[]): AnswerKey {
     const text = JSON.stringify(parts);
     const keyHash = createHmac("sha256", this.#lookup).update(text).digest();
     return { keyHash, secret: derive(this.#seal, keyHash, text) };
   }
 
-  /** Tells equal requests from others without showing what was sent. */
+  /** A hash that distinguishes requests without revealing what was sent. */
   fingerprint({ secret }: AnswerKey, path: string, body: unknown): Buffer {
     const text = JSON.stringify([path, sorted(body)]);
     return createHmac("sha256", secret).update(text).digest();
@@ -52,7 +55,7 @@ class SealedAnswers {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** Throws when the bytes are not what was sealed under this key. */
+  /** Decrypts an answer. Throws when the bytes were not encrypted with this key. */
   open({ keyHash, secret }: AnswerKey, bytes: Buffer): Reply {
     const body = NONCE_BYTES + TAG_BYTES;
     const decipher = createDecipheriv("aes-256-gcm", secret, bytes.subarray(0, NONCE_BYTES))
@@ -63,7 +66,7 @@ class SealedAnswers {
   }
 }
 
-/** Members in order of their names, so that the same body is the same however it is spelled. */
+/** Sorts members by name, so that a body with another member order is equal. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -75,15 +78,14 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface IdempotencyOptions {
   store: IdempotencyStore;
-  /** Keys of lookup and encryption are derived from it. */
+  /** The keys of look-up and encryption are derived from it. */
   secret: Uint8Array;
 }
 
 /**
- * Runs a creating request once per Idempotency-Key. Only answers that created
- * something are kept: a refused or failed attempt changed nothing, and frees
- * its key. A wish to a session comes to the same command whenever it is
- * repeated with its key, also when nobody knows what became of it before.
+ * Runs a creating request once per Idempotency-Key. Only answers that created something are stored:
+ * a refused or failed attempt changed nothing, and frees its key. A command to a session gets the
+ * same id whenever it is repeated with its key, even when the first outcome is unknown.
  */
 export class Idempotency {
   readonly #store: IdempotencyStore;
@@ -96,7 +98,10 @@ export class Idempotency {
     this.#log = log;
   }
 
-  /** `path` is the whole one with its query. The request was checked in every other way. */
+  /**
+   * Runs `work` unless its answer is stored. `path` is complete with its query. All other checks of
+   * the request must have passed.
+   */
   run(route: Route, request: Request, path: string, work: () => Promise<Reply>): Promise<Reply> {
     const given = request.headers["idempotency-key"];
     if (given === undefined || !isRepeatable(route)) return work();
@@ -123,8 +128,8 @@ export class Idempotency {
     const verdict = await this.#store.begin({ keyHash: key.keyHash, fingerprint });
     if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
     if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));
-    // It comes to the same command, of which the session answers every copy alike; and nobody may be
-    // left that could free the key.
+    // The request becomes the same command, which the session answers the same way each time; and
+    // the process that began it may have died, so its key may never be freed.
     if (verdict.kind === "running" && route.wish === true) return work();
     throw verdict.kind === "mismatch" ? mismatch() : inProgress();
   }
@@ -155,7 +160,10 @@ export class Idempotency {
     return reply;
   }
 
-  /** The thing is done whether or not the book takes it; then the key is held for its 60 s. */
+  /**
+   * Frees or completes the key. A failure is only logged, because the work is done; the key then
+   * stays taken for 60 s.
+   */
   async #settle(step: string, settled: Promise<void>): Promise<void> {
     await settled.catch((error: unknown) => {
       this.#log.warn({ step, error: errorMessage(error) }, "an idempotency key was not settled");
@@ -167,7 +175,7 @@ function callerOf({ principal, address }: Request): string {
   return principal === undefined ? `address:${address}` : `${principal.kind}:${principal.id}`;
 }
 
-/** The session whose deletion must take the answer along. */
+/** The session whose deletion must also delete the stored answer. */
 function sessionOf({ params }: Request, { body }: Reply): string | undefined {
   const answered = typeof body === "object" && body !== null ? body : {};
   const id = params.session_id ?? ("session_id" in answered ? answered.session_id : undefined);

@@ -5,7 +5,7 @@ import { Gcra, type RateLimit, type RateVerdict } from "../../base/gcra.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Route } from "../../rest/route.ts";
 
-/** Lets at most `capacity` pieces of work run at once and refuses more: nobody queues. */
+/** Lets at most `capacity` tasks run at once and refuses more; nothing is queued. */
 export class ConcurrencyLimit implements QueueOwner {
   readonly #capacity: number;
   readonly #what: string;
@@ -22,7 +22,7 @@ export class ConcurrencyLimit implements QueueOwner {
     return [{ queue, length: this.#running, limit: this.#capacity, refused: this.#refused }];
   }
 
-  /** Throws `overloaded` when full; else there is one more until `leave`. */
+  /** Takes a slot until `leave`. Throws `overloaded` when all are taken. */
   enter(): void {
     if (this.#running >= this.#capacity) {
       this.#refused += 1;
@@ -62,7 +62,7 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   read: { perMinute: 1_200, burst: 300 },
 };
 
-/** The budget that a route draws on. */
+/** The rate limit class of a route. */
 function rateClassOf(route: Route): RateClass {
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
@@ -71,7 +71,7 @@ function rateClassOf(route: Route): RateClass {
   return route.method === "get" ? "read" : "write";
 }
 
-/** Budgets per address before authentication, and per caller and route class after it. */
+/** Rate limits per address before authentication, and per caller and route class after it. */
 export class RateLimits {
   readonly #limiters: Readonly<Record<RateClass, Gcra>>;
   readonly #byRoute = new Map<Route, Gcra>();
@@ -93,7 +93,7 @@ export class RateLimits {
   }
 
   caller(route: Route, principal: Principal | undefined, address: string): RateVerdict {
-    // Ids are unique whatever they are of, and no address looks like one.
+    // Ids are unique across kinds of callers, and no address looks like one.
     return this.#limiterOf(route).take(principal?.id ?? address);
   }
 
@@ -106,7 +106,7 @@ export class RateLimits {
   }
 }
 
-/** Throws `rate_limited` when the verdict is no. */
+/** Throws `rate_limited` when the verdict does not allow the request. */
 export function enforce(verdict: RateVerdict): void {
   if (verdict.allowed) return;
   throw new AppError(

@@ -1,9 +1,9 @@
-/** Port: told what the front does, for metrics. Must not throw. */
+/** Receives events of the HTTP front, for metrics. Must not throw. */
 export interface FrontObserver {
-  /** `route` is the path as the route declares it, "none" where nothing matched. */
+  /** `route` is the path as the route declares it; "none" when no route matched. */
   served(request: { method: string; route: string; status: number; seconds: number }): void;
   /** Frames written to one viewer. */
   sent(frames: number): void;
-  /** A viewer's socket was closed by this side. */
+  /** This side closed a viewer's socket. */
   closed(code: number): void;
 }

@@ -3,9 +3,9 @@ import { isEdit, Representations, staleEdit } from "../../rest/representations.t
 import type { Reply, Request, Route } from "../../rest/route.ts";
 
 /**
- * A strong validator in two parts: what edits change, and all of it. The second
- * is there when some members change by themselves; an edit is not stale for
- * those, while a reader's copy is.
+ * A strong ETag in up to two parts: a digest of what edits change, and one of everything. The
+ * second part is there when some members change by themselves: these make a reader's copy stale,
+ * but not an edit.
  */
 export function entityTag(body: unknown, volatile: readonly string[] = []): string {
   const all = digest(body);
@@ -19,41 +19,41 @@ function digest(value: unknown): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
-/** What a server on the way appends to a tag when it compresses (Apache, Caddy). */
+/** Matches a tag with the suffix that some proxies append when they compress (Apache, Caddy). */
 const TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*?)(?:-(?:gzip|br|zstd|deflate))?"/g;
 
 /**
- * The tags of an If-Match or If-None-Match as we gave them out; "*" for any. Every proxy that
- * compresses makes ours weak (`W/`): the thing is still the one that the tag names.
+ * The tags of an If-Match or If-None-Match as this service issued them; "*" for any. Compressing
+ * proxies make them weak (`W/`), but the tag still names the same representation.
  */
 function tagsOf(header: string): string[] | "*" {
   if (header.trim() === "*") return "*";
   return Array.from(header.matchAll(TAG), ([, opening]) => `${opening}"`);
 }
 
-/** What an edit is held against. */
+/** The part of a tag with which edits are compared. */
 function lastingPart(tag: string): string {
   return tag.replace(/\.[^.]*"$/, '"');
 }
 
-/** If-Match (RFC 9110 §13.1.1), without what changes by itself. */
+/** Evaluates If-Match (RFC 9110 §13.1.1), ignoring members that change by themselves. */
 export function isExpected(header: string, tag: string): boolean {
   const tags = tagsOf(header);
   return tags === "*" || tags.some((given) => lastingPart(given) === lastingPart(tag));
 }
 
-/** If-None-Match (RFC 9110 §13.1.2): weak comparison of the whole. */
+/** Evaluates If-None-Match (RFC 9110 §13.1.2) by weak comparison of the whole tag. */
 export function isKnown(header: string, tag: string): boolean {
   const tags = tagsOf(header);
   return tags === "*" || tags.includes(tag);
 }
 
-/** The tag of the same thing in other bytes. */
+/** The weak form of a tag. */
 export function weakTag(tag: string): string {
   return tag.startsWith("W/") ? tag : `W/${tag}`;
 }
 
-/** ETags on answers, If-Match before edits, If-None-Match on reads. */
+/** Adds ETags to answers, checks If-Match before edits and If-None-Match on reads. */
 export class Preconditions {
   readonly #representations: Representations;
 
@@ -62,10 +62,9 @@ export class Preconditions {
   }
 
   /**
-   * Throws `precondition_failed` when If-Match names none of the thing's
-   * current tags, or sets `request.isStale` where another one settles that.
-   * Else sets `request.expected`, with which a store settles what changes
-   * between this look and its own.
+   * Checks If-Match. Throws `precondition_failed` when it names none of the resource's current
+   * tags, or sets `request.isStale` where the session decides. Otherwise sets `request.expected`,
+   * with which the store detects a change after this check.
    */
   async check(route: Route, request: Request): Promise<void> {
     const header = request.headers["if-match"];
@@ -80,13 +79,13 @@ export class Preconditions {
     } else throw staleEdit();
   }
 
-  /** The answer with its ETag; 304 when a reader has it already. */
+  /** The answer with its ETag; 304 when the reader has the same version. */
   finish(route: Route, request: Request, reply: Reply): Reply {
     if (reply.status !== 200 || !this.#representations.isTagged(route)) return reply;
     const tag = entityTag(reply.body, this.#representations.find(route)?.volatile);
     const known = request.headers["if-none-match"];
     if (route.method === "get" && known !== undefined && isKnown(known, tag)) {
-      // As the reader's copy has it, so that a cache finds that copy again.
+      // The tag as the reader sent it, so that a cache finds its copy.
       const weak = weakTag(tag);
       const same = known.includes(weak) ? weak : tag;
       return { status: 304, headers: { ...reply.headers, ETag: same } };
@@ -95,7 +94,7 @@ export class Preconditions {
   }
 }
 
-/** What the thing's GET would answer to this caller now. */
+/** The answer that the resource's GET would give to this caller now. */
 async function show(route: Route, request: Request): Promise<unknown> {
   const { signal } = request;
   const reading = { ...request, signal, method: "GET", query: {}, body: undefined };

@@ -8,7 +8,7 @@ function errorBody(error: AppError): { success: false; message: string } {
   return { success: false, message: error.message };
 }
 
-/** The answer for anything thrown; what is no AppError says nothing of its cause. */
+/** The answer for any thrown error. Errors other than AppError reveal nothing of their cause. */
 export function problemAnswer(thrown: unknown): Answer {
   const error = toAppError(thrown);
   const headers: Record<string, string> = { "X-Error-Code": error.code };
@@ -19,7 +19,7 @@ export function problemAnswer(thrown: unknown): Answer {
   return { status: error.status, headers, body: errorBody(error) };
 }
 
-/** The answer for a path that has other methods. */
+/** The answer for a path that exists with other methods. */
 export function wrongMethod(method: string, allow: readonly string[]): Answer {
   const names = allow.join(", ");
   const answer = problemAnswer(
@@ -28,7 +28,7 @@ export function wrongMethod(method: string, allow: readonly string[]): Answer {
   return { ...answer, headers: { ...answer.headers, Allow: names } };
 }
 
-/** Why there is no answer for a path. */
+/** The error for a path that does not exist. */
 export function nothingAt(path: string): AppError {
   return new AppError("not_found", `There is nothing at ${shown(path)}; /api/docs lists what is.`);
 }
@@ -42,7 +42,7 @@ export function closeCodeOf(error: AppError): CloseCode {
   return error.status === 400 ? CLOSE.protocol : CLOSE.goingAway;
 }
 
-/** What the log needs to find the fault; never what the caller sent. */
+/** Error details for the log; never contains data that the caller sent. */
 export function causeOf(failure: unknown): object {
   if (failure instanceof CallerGone) return {};
   const error = toAppError(failure);

@@ -4,7 +4,7 @@ import type { FrontObserver } from "./observer.ts";
 import { requestId } from "./request.ts";
 import { type Head, type Payload, renderAnswer, writeHead } from "./response.ts";
 
-/** A route's answer that is always the same: its bytes are made once, and a request is not copied. */
+/** A route's constant answer: its bytes are made once, and the request is not copied. */
 export class ReadyAnswer {
   readonly #route: Route;
   readonly #observer: FrontObserver | undefined;
@@ -12,7 +12,7 @@ export class ReadyAnswer {
   readonly #head: Head;
   readonly #payload: Payload;
 
-  /** Throws when the route asks who calls, or names something in its path. */
+  /** Throws when the route needs authentication or has path parameters. */
   constructor(route: Route, observer: FrontObserver | undefined) {
     if (route.ready === undefined || route.auth.length > 0 || route.path.includes("{")) {
       throw new Error(`The route ${route.id} cannot have its answer ready.`);
@@ -25,12 +25,12 @@ export class ReadyAnswer {
     this.#payload = payload;
   }
 
-  /** Answers at once; false when something comes with the request, which is then untouched. */
+  /** Answers at once; false when the request has a body: it is then untouched. */
   serve(res: HttpResponse, req: HttpRequest): boolean {
     if (req.getHeader("content-length") !== "" || req.getHeader("transfer-encoding") !== "") {
       return false;
     }
-    // Nothing is awaited: uWebSockets.js has corked the response.
+    // Nothing is awaited, so uWebSockets.js still has the response corked.
     writeHead(res, this.#status, requestId(req.getHeader("x-request-id")), this.#head);
     res.end(this.#payload);
     this.#observer?.served({

@@ -5,7 +5,7 @@ import type { Request, Route, Upload } from "../../rest/route.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Headers, type Incoming, parseQuery } from "./request.ts";
 
-/** Bytes of body that the headers announce; infinite when they only say that there is one. */
+/** Length of the body in bytes by its headers; infinite when they state only that there is one. */
 export function bodyLength(headers: Headers): number {
   if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
   const length = Number(headers["content-length"] ?? 0);
@@ -13,12 +13,11 @@ export function bodyLength(headers: Headers): number {
 }
 
 /**
- * Refuses by the headers alone, before a byte is read: 413 and 415. A caller
- * that sent `Expect: 100-continue` gets its 100 all the same, from
- * uWebSockets.js before we are asked, and right after it the refusal.
+ * Refuses a body by its headers alone, before a byte is read: 413 and 415. For `Expect:
+ * 100-continue`, uWebSockets.js sends the 100 before this check, and the refusal follows it.
  */
 export function checkBodyHead(route: Route, headers: Headers, limit: number): void {
-  // What comes with a GET means nothing, whatever its size.
+  // A body of a GET has no meaning, whatever its size.
   if (route.method === "get") return;
   const length = bodyLength(headers);
   if (Number.isFinite(length) && length > limit) throw tooLarge(limit);
@@ -46,7 +45,7 @@ function checkJsonType(contentType: string): void {
   }
 }
 
-/** Thrown inside when the caller left; nobody is there to read an answer. */
+/** Thrown internally when the caller disconnected, so no answer is sent. */
 export class CallerGone extends Error {
   constructor() {
     super("The caller went away.");
@@ -58,7 +57,10 @@ export function tooLarge(limit: number): AppError {
   return new AppError("payload_too_large", `The request body is larger than ${limit} bytes.`);
 }
 
-/** The whole body in memory. Rejects with 413 as soon as it passes `limit`, or `timeout` after `ms`. */
+/**
+ * Reads the whole body into memory. Rejects with 413 as soon as it exceeds `limit`, or `timeout`
+ * after `ms`.
+ */
 export function readBytes(exchange: Exchange, limit: number, ms: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -80,7 +82,7 @@ export function readBytes(exchange: Exchange, limit: number, ms: number): Promis
   });
 }
 
-/** Most bodies come in one piece. */
+/** Joins chunks; most bodies come in one. */
 function joined(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks;
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
@@ -90,12 +92,12 @@ export function bodyLate(ms: number): AppError {
   return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
 }
 
-/** Deeper than anything that is meant; parsing costs much more with depth than with length. */
+/** Deepest nesting that is accepted: parsing costs much more with depth than with length. */
 const MAX_DEPTH = 64;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** True when brackets outside strings nest too deep; looks at each byte once. */
+/** True when brackets outside of strings nest too deep; reads each byte once. */
 function isTooDeep(bytes: Buffer): boolean {
   let depth = 0;
   let quoted = false;
@@ -111,7 +113,7 @@ function isTooDeep(bytes: Buffer): boolean {
   return false;
 }
 
-/** Parses UTF-8 JSON; throws `invalid_json` with a sentence that says what is wrong. */
+/** Parses UTF-8 JSON. Throws `invalid_json` with a sentence that names the fault. */
 export function parseJson(bytes: Buffer): unknown {
   if (isTooDeep(bytes)) {
     throw new AppError("invalid_json", `The JSON nests deeper than ${MAX_DEPTH} levels.`);
@@ -126,7 +128,7 @@ export function parseJson(bytes: Buffer): unknown {
   } catch (error) {
     throw new AppError("invalid_json", `The request body is not valid JSON${place(error)}.`);
   }
-  // Only an escape can bring one in, so that most bodies are not walked.
+  // Only an escape can produce such text, so most bodies are not searched.
   if (ESCAPED.test(text) && !isStorable(value)) {
     throw new AppError(
       "invalid_json",
@@ -136,7 +138,7 @@ export function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** A byte order mark, which is no part of the text. */
+/** A byte order mark is not part of the text. */
 function startsWithMark(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
@@ -144,14 +146,17 @@ function startsWithMark(bytes: Buffer): boolean {
 const ESCAPED = /\\u(?:0000|d[89a-f])/i;
 const UNSTORABLE = /[\0\p{Cs}]/u;
 
-/** PostgreSQL holds neither U+0000 nor half a surrogate pair, in text or in jsonb. */
+/**
+ * False for strings that PostgreSQL cannot store, in text or in jsonb: those with U+0000 or half a
+ * surrogate pair.
+ */
 export function isStorable(value: unknown): boolean {
   if (typeof value === "string") return !UNSTORABLE.test(value);
   if (typeof value !== "object" || value === null) return true;
   return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
 }
 
-/** Where the parser stopped, without quoting what the caller sent. */
+/** The position where the parser stopped, without quoting the body. */
 function place(error: unknown): string {
   const message = error instanceof Error ? error.message : "";
   const at = /position (\d+)/.exec(message)?.[1];
@@ -159,7 +164,7 @@ function place(error: unknown): string {
   return message.includes("end of JSON") ? " (it ends too early)" : "";
 }
 
-/** A request as its route sees it. */
+/** A request as its route gets it. */
 export class ServedRequest implements Request {
   readonly #exchange: Exchange;
   readonly id: string;
@@ -190,7 +195,7 @@ export class ServedRequest implements Request {
     this.query = parseQuery(incoming.query);
   }
 
-  /** Made when somebody asks. */
+  /** Created when first used. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }

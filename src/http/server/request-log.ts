@@ -5,31 +5,30 @@ import { causeOf } from "./problem.ts";
 import type { Incoming } from "./request.ts";
 import type { Answer } from "./response.ts";
 
-/** A request after its answer went out. */
+/** A request that was answered. */
 interface ServedCall {
   incoming: Incoming;
-  /** Absent where the address led to none. */
+  /** Absent when no route matched. */
   route: Route | undefined;
-  /** Absent where nobody had to say, or nobody could. */
+  /** Absent when the route needs no authentication, or it failed. */
   principal: Principal | undefined;
   params: Readonly<Record<string, string>>;
   answer: Answer;
-  /** As sent; 499 when the caller was gone. */
+  /** The status as sent; 499 when the caller had disconnected. */
   status: number;
   ms: number;
-  /** Why it went wrong, if it did. */
+  /** The error, if there was one. */
   failure: unknown;
 }
 
-/** Who calls, in every line about a request or a socket. Never a secret. */
+/** Fields that identify the caller in log lines. Contains no secrets. */
 export function callerFields(principal: Principal | undefined): object {
   return principal === undefined ? {} : { caller: principal.kind, caller_id: principal.id };
 }
 
 /**
- * One line a request: who, from where, what came of it. At `info`, save what
- * devices and monitors ask all day long and callers that are told to slow down,
- * which is `debug`; `warn` when a part was not there, `error` when we were wrong.
+ * Writes one log line per request. The level is `info`; `debug` for successful frequent calls and
+ * for rate-limited ones; `warn` when a dependency was unavailable; `error` for our own faults.
  */
 export function logRequest(log: Log, call: ServedCall): void {
   const { incoming, route, status, answer } = call;
@@ -56,7 +55,7 @@ function isFrequent(route: Route | undefined): boolean {
   return route !== undefined && (route.frequent === true || route.body?.kind === "upload");
 }
 
-/** The session that it was about: of the path, of the answer, or the only one of a guest. */
+/** The session of the request: from the path, the answer, or the guest's only session. */
 function sessionOf({ params, answer, principal }: ServedCall): object {
   const { body } = answer;
   const told =

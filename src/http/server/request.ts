@@ -5,11 +5,12 @@ import { newId } from "../../base/ids.ts";
 const PORT = /:\d{1,5}$/;
 
 /**
- * Puts what the proxies in front of us wrote down in the place of what they hide: `host` and
- * `x-forwarded-proto` are then the client's. Without trusted proxies nothing of it is believed.
+ * Replaces `host` and `x-forwarded-proto` by the client's values, as trusted proxies report them.
+ * Without trusted proxies the forwarded headers are ignored.
  *
- * @param hops proxies in a row that add to X-Forwarded-For; the nearest is the peer itself
- * @returns the client's address, when they tell one
+ * @param hops number of consecutive proxies that add to X-Forwarded-For; the nearest is the peer
+ * itself
+ * @returns the client's address, when the proxies report one
  */
 export function applyForwarded(headers: Record<string, string>, hops: number): string | undefined {
   const scheme = headers["x-forwarded-proto"];
@@ -25,48 +26,49 @@ export function applyForwarded(headers: Record<string, string>, hops: number): s
 }
 
 /**
- * Each proxy adds at the right whom it heard, so what stands left of the outermost trusted one is
- * the client's own word. A shorter list passed fewer proxies: then the first.
+ * The entry that the outermost trusted proxy added. Each proxy appends the address of its peer, so
+ * entries further left come from the client. A shorter list passed fewer proxies; then the first
+ * entry counts.
  */
 function atHop(list: string, hops: number): string {
   const parts = list.split(",");
   return (parts.at(-hops) ?? parts[0] ?? "").trim();
 }
 
-/** An IP address, of which some proxies tell the port too. */
+/** An IP address; some proxies append the port. */
 function addressIn(text: string): string | undefined {
   if (isIP(text) > 0) return text;
   const host = text.replace(PORT, "").replace(/^\[(.*)\]$/, "$1");
   return isIP(host) > 0 ? host : undefined;
 }
 
-/** By their names in lower case. */
+/** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** A request copied out of uWebSockets.js, whose own object dies at the first await. */
+/** A copy of a uWebSockets.js request, whose own object is invalid after the first await. */
 export interface Incoming {
   id: string;
-  /** Upper case. */
+  /** In upper case. */
   method: string;
   /** The whole path, undecoded. */
   path: string;
   /** The raw query string without the question mark. */
   query: string;
   /**
-   * Lower-case names; repeated headers are joined with a comma. `host` and `x-forwarded-proto` are
-   * the client's, as far as trusted proxies tell.
+   * Headers by lower-case name; repeated headers are joined with a comma. `host` and
+   * `x-forwarded-proto` are the client's, if trusted proxies report them.
    */
   headers: Headers;
-  /** The client's, behind trusted proxies too. */
+  /** The client's address, also behind trusted proxies. */
   address: string;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /**
- * Copies all of a request; call it before anything is awaited.
+ * Copies a request. Must be called before anything is awaited.
  *
- * @param hops proxies in front whose word counts
+ * @param hops number of trusted proxies in front
  */
 export function copyRequest(res: HttpResponse, req: HttpRequest, hops: number): Incoming {
   const headers: Record<string, string> = Object.create(null);
@@ -85,7 +87,7 @@ export function copyRequest(res: HttpResponse, req: HttpRequest, hops: number): 
   };
 }
 
-/** What the caller gave, when it is one, else a new one. */
+/** The given id if it is valid, else a new one. */
 export function requestId(given: string | undefined): string {
   return given !== undefined && REQUEST_ID.test(given) ? given : newId();
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { BodyStream } from "../../rest/route.ts";
 
-/** What the writer needs of a response; `close` must lead to `gone`. */
+/** The part of a response that the writer uses; `close` must lead to `gone`. */
 type WritableResponse = Pick<
   HttpResponse,
   "cork" | "tryEnd" | "onWritable" | "getWriteOffset" | "close"
@@ -17,9 +17,8 @@ interface Waiting {
 }
 
 /**
- * Writes a body of known length at the client's pace: one piece at a time, the
- * next one only when the socket took the last. A client that takes nothing for
- * `stallMs` loses its connection.
+ * Writes a body of known length at the client's pace: one piece at a time, the next one only when
+ * the socket took the last. A client that reads nothing for `stallMs` loses its connection.
  */
 export class BodyWriter {
   readonly #res: WritableResponse;
@@ -36,12 +35,15 @@ export class BodyWriter {
     res.onWritable((offset) => this.#writable(offset));
   }
 
-  /** The last byte was handed over; the response must not be touched any more. */
+  /** True when the last byte was handed over; the response must not be touched any more. */
   get complete(): boolean {
     return this.#state === "complete";
   }
 
-  /** Resolves when the socket took the chunk: false when the client is gone. One at a time. */
+  /**
+   * Resolves with true when the socket took the chunk, false when the client has disconnected. One
+   * call at a time.
+   */
   async write(chunk: Uint8Array): Promise<boolean> {
     if (this.#state !== "open") return false;
     const from = this.#res.getWriteOffset();
@@ -93,12 +95,15 @@ export class BodyWriter {
   }
 }
 
-/** What is sent back. A string or bytes body needs its own `content-type`; anything else is JSON. */
+/**
+ * An answer to send. A body of text or bytes needs its own `content-type`; any other body is sent
+ * as JSON.
+ */
 export interface Answer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: unknown;
-  /** The body's bytes or text, where they were made already. */
+  /** The serialised body, if it exists already. */
   payload?: string | Uint8Array;
   stream?: BodyStream;
 }
@@ -118,9 +123,9 @@ const CONTENT_TYPE: Readonly<Record<string, string>> = { "Content-Type": JSON_TY
 
 const UNSAFE = /[\r\n\0]/;
 
-/** The headers of an answer. */
+/** The headers of an answer, rendered. */
 export interface Head {
-  /** Value of `X-API-Version`, and the lines of what most answers have. */
+  /** The value of `X-API-Version`, followed by the header lines that most answers have. */
   usual: Uint8Array;
   /** The other headers, each with its line break before it. */
   lines: string;
@@ -128,12 +133,12 @@ export interface Head {
 
 export type Payload = string | Uint8Array | undefined;
 
-/** Ready bytes, since text is turned into them for each answer. */
+/** Prepared bytes, because text would be converted for each answer. */
 const BARE = Buffer.from(VERSION);
 const PLAIN = Buffer.from(VERSION + linesOf(ALWAYS));
 const JSON_HEAD = Buffer.from(VERSION + linesOf(ALWAYS) + linesOf(CONTENT_TYPE));
 
-/** The headers and bytes of an answer; later sources of a header win, whatever their case. */
+/** Renders headers and body; later sources of a header win, whatever its case. */
 export function renderAnswer(
   answer: Answer,
   extra: Readonly<Record<string, string>>,
@@ -142,7 +147,7 @@ export function renderAnswer(
   return { head: renderHead(answer.headers, extra, payload !== undefined), payload };
 }
 
-/** What a body is sent as. Throws when it cannot be written as JSON. */
+/** Serialises a body. Throws when it cannot be written as JSON. */
 export function payloadOf({ body, headers = {} }: Answer): Payload {
   if (body === undefined || body instanceof Uint8Array) return body;
   if (typeof body === "string" && hasHeader(headers, "content-type")) return body;
@@ -163,14 +168,14 @@ function renderHead(
       const lower = toLowerCase(name);
       const before = lower === "vary" ? headers.get(lower) : undefined;
       const text = source[name] ?? "";
-      // What one source says of the cache does not undo what another says.
+      // Cache directives of several sources are combined.
       headers.set(lower, before === undefined ? line(name, text) : `${before}, ${text}`);
     }
   }
   return { usual: BARE, lines: [...headers.values()].join("") };
 }
 
-/** Of the few names that are ever used; a caller cannot add to them. */
+/** Caches lower-case names; only this service's header names occur, so its size is bounded. */
 const lowerCase = new Map<string, string>();
 const USUAL_NAMES = new Set([ALWAYS, CONTENT_TYPE].flatMap(Object.keys).map(toLowerCase));
 
@@ -211,12 +216,12 @@ function statusLine(status: number): string {
 }
 
 /**
- * Writes status and headers; the caller has corked the response. They go over to uWebSockets.js as
- * two headers whose values hold the others, line breaks and all, since each crossing costs: no
- * value of ours can hold one (`line`).
+ * Writes status and headers; the caller has corked the response. All headers are passed to
+ * uWebSockets.js in two calls, as values that contain the other lines, because each call costs. No
+ * header value can contain a line break itself (`line`).
  */
 export function writeHead(res: HttpResponse, status: number, id: string, head: Head): void {
-  // 200 is what it writes by itself.
+  // uWebSockets.js writes 200 by default.
   if (status !== 200) res.writeStatus(statusLine(status));
   res.writeHeader("X-API-Version", head.usual);
   res.writeHeader("X-Request-Id", id + head.lines);

@@ -28,7 +28,7 @@ export class PreparedRoute {
     this.#onlyPlainIds = this.#plainIds.length === names.length;
   }
 
-  /** Compiles all; throws, naming the route, when a schema is none. */
+  /** Prepares all routes. Throws, naming the route, when a schema is invalid. */
   static all(routes: readonly Route[]): ReadonlyMap<Route, PreparedRoute> {
     const checks = new SchemaChecks();
     const prepared = new Map<Route, PreparedRoute>();
@@ -42,12 +42,12 @@ export class PreparedRoute {
     return prepared;
   }
 
-  /** True when a JSON body is to be read. */
+  /** True when the route takes a JSON body and the request has one. */
   takesJson(exchange: Exchange): boolean {
     return exchange.hasBody && this.route.body?.kind === "json";
   }
 
-  /** Path parameters; one that cannot be the id of anything is answered like an unknown one. */
+  /** Checks path parameters. Throws `not_found` for a text that cannot be an id. */
   params(params: Record<string, string>): Record<string, string> {
     for (const name of this.#plainIds) {
       const id = params[name] ?? "";
@@ -66,14 +66,18 @@ export class PreparedRoute {
     return new AppError("not_found", `There is nothing called ${wanted} here.`);
   }
 
-  /** A parameter named as an id is one of ours, unless its schema gives it a form of its own. */
+  /**
+   * A parameter with an id's name is an id of this service, unless its schema defines another form.
+   */
   #isPlainId(name: string): boolean {
     if (name !== "id" && !name.endsWith("_id")) return false;
     const schema: TSchema | undefined = this.route.params?.properties?.[name];
     return schema?.pattern === undefined && schema?.format === undefined;
   }
 
-  /** What an id in the path is of: `{session_id}`, or the `{id}` after `workspaces`. */
+  /**
+   * The kind of resource that an id names: from `{session_id}`, or from the group before `{id}`.
+   */
   #thingOf(name: string): string {
     if (name !== "id") return name.replace(/_id$/, "").replaceAll("_", " ");
     const [, group = "thing"] = /([a-z-]+)\/\{id\}/.exec(this.route.path) ?? [];
@@ -85,7 +89,7 @@ export class PreparedRoute {
     this.#refuseUnknown(query);
     const problem = this.#query(query);
     if (problem !== undefined) throw new AppError("invalid_parameter", problem);
-    // "1e400" becomes one, and the schema's bounds let it pass.
+    // "1e400" becomes infinite, which the schema's bounds do not catch.
     for (const [name, value] of Object.entries(query)) {
       if (typeof value !== "number" || Number.isFinite(value)) continue;
       throw new AppError("invalid_parameter", `"${name}" is too large a number.`);
@@ -122,7 +126,7 @@ export class PreparedRoute {
   }
 }
 
-/** Groups of paths that are not named after what is in them. */
+/** Path groups that are not named after their resources. */
 const THINGS: Readonly<Record<string, string>> = {
   summarisations: "summarisation job",
   "api-keys": "key",
@@ -134,13 +138,13 @@ interface RouteMatch {
   params: Record<string, string>;
 }
 
-/** What a method and a path lead to. */
+/** The result of matching a method and a path. */
 export type Match = RouteMatch | { kind: "wrong_method"; allow: string[] } | { kind: "unknown" };
 
 interface Node {
   literals: Map<string, Node>;
   parameter: Node | undefined;
-  /** By upper-case method: the route and the names of its parameters in order. */
+  /** Routes by upper-case method, with the names of their parameters in order. */
   routes: Map<string, { route: Route; names: string[] }>;
 }
 

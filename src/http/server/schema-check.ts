@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import addFormats from "ajv-formats";
 import { exampleOf } from "../../rest/openapi-parts.ts";
 
-/** Undefined when the value is right, else what is wrong with it, as one sentence. */
+/** Checks a value. Returns undefined when it is valid, else one sentence about the fault. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 function createAjv(coerceTypes: boolean): Ajv2020 {
@@ -13,7 +13,7 @@ function createAjv(coerceTypes: boolean): Ajv2020 {
     strictRequired: false,
     coerceTypes,
     useDefaults: true,
-    // Unknown members are ignored, also where a schema would refuse them.
+    // Unknown members are removed, even where a schema would refuse them.
     removeAdditional: true,
     verbose: true,
   });
@@ -22,7 +22,10 @@ function createAjv(coerceTypes: boolean): Ajv2020 {
   return ajv;
 }
 
-/** Compiles schemas once: bodies as they are, parameters with text turned into numbers and booleans. */
+/**
+ * Compiles each schema once: bodies are checked as they are; in parameters, text is converted to
+ * numbers and booleans.
+ */
 export class SchemaChecks {
   readonly #strict = createAjv(false);
   readonly #coercing = createAjv(true);
@@ -40,7 +43,7 @@ function toCheck(validate: ValidateFunction, whole: string): SchemaCheck {
   return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], whole));
 }
 
-/** One sentence that names the member and what was expected of it. */
+/** One sentence that names the member and what was expected. */
 function describe(errors: readonly ErrorObject[], whole: string): string {
   const error = errors.at(-1);
   if (error === undefined) return `${whole} is not as expected.`;
@@ -52,7 +55,7 @@ function describe(errors: readonly ErrorObject[], whole: string): string {
   return `${member === "" ? whole : `"${member}"`} ${expectation(error)}.`;
 }
 
-/** `/words/0/start` as people write it: `words[0].start`. */
+/** A JSON pointer such as `/words/0/start` in the form `words[0].start`. */
 function memberName(pointer: string): string {
   let name = "";
   for (const raw of pointer.split("/").slice(1)) {
@@ -97,7 +100,7 @@ function expectation(error: ErrorObject): string {
 
 const NOT_BLANK = "\\S";
 
-/** Most forms are told by an example; that something be said needs none. */
+/** Explains a pattern by an example; a pattern that only requires some text needs none. */
 function patternExpectation({ params, parentSchema, instancePath }: ErrorObject): string {
   const pattern = String(params.pattern);
   if (pattern === NOT_BLANK) return "must not be blank";
@@ -119,7 +122,7 @@ function list(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "";
 }
 
-/** A union of literals lists them; another union can only be named as such. */
+/** Lists the values of a union of literals; other unions are only named as such. */
 function unionExpectation(error: ErrorObject): string {
   const branches: unknown = error.schema;
   const literals: unknown[] = [];

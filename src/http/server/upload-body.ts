@@ -13,19 +13,22 @@ import type { Headers } from "./request.ts";
 import { bodyLate, CallerGone, isStorable, tooLarge } from "./request-body.ts";
 
 interface UploadLimits {
-  /** Folder of the temporary files; on the same file system as the blobs, so that a rename moves them. */
+  /**
+   * Folder of temporary files; on the same file system as the stored audio, so that storing is a
+   * rename.
+   */
   folder: string;
   bytes: number;
   timeoutMs: number;
-  /** Told whenever bytes have come. */
+  /** Called whenever bytes have come. */
   onBytes?(): void;
 }
 type Part = Pick<Upload, "filename" | "mediaType">;
 
-/** An upload up to this size stays in memory: how many do at once is bounded with the uploads. */
+/** An upload up to this size stays in memory; the number of concurrent uploads is limited. */
 const MEMORY_BYTES = 256 * 1024;
 
-/** What was received so far: in memory while it is little, then in a temporary file. */
+/** The received bytes: in memory while they are few, then in a temporary file. */
 class Received {
   readonly #folder: string;
   readonly #onDrain: () => void;
@@ -71,14 +74,14 @@ class Received {
     return { content: { kind: "memory", data }, bytes, sha256, ...part, fields };
   }
 
-  /** Leaves no file behind; never rejects. */
+  /** Removes all data; never rejects. */
   async discard(): Promise<void> {
     this.#options = [];
     await this.#file?.discard();
   }
 }
 
-/** A file being filled: hashes what it writes. */
+/** A temporary file that hashes what is written to it. */
 class TemporaryFile {
   readonly path: string;
   readonly stream: Writable;
@@ -101,7 +104,7 @@ class TemporaryFile {
     return this.stream.write(chunk);
   }
 
-  /** The SHA-256 of what it holds, in hex. */
+  /** Finishes the file and returns its SHA-256 in hex. */
   async finish(): Promise<string> {
     this.stream.end();
     await this.closed;
@@ -116,12 +119,12 @@ class TemporaryFile {
   }
 }
 
-/** Removes a temporary file if it is still there; never rejects. */
+/** Removes a temporary file if it exists; never rejects. */
 export async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {});
 }
 
-/** Removes it once the work ended, well or not. */
+/** Removes the file after the work has ended, whatever its outcome. */
 export async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
   await work.catch(() => {});
   await removeFile(path);
@@ -137,18 +140,18 @@ function fileError(error: NodeJS.ErrnoException): AppError {
   return new AppError("internal", "The upload could not be stored.", { cause: error });
 }
 
-/** Where body bytes go: what is received itself, or a parser in front of it. */
+/** A destination of body bytes: the received data itself, or a parser in front of it. */
 interface Intake {
   /** False when full; `drained` is called when it has room again. */
   write(chunk: Buffer): boolean;
-  /** Told when what is received has room again. */
+  /** Called when there is room again. */
   drained(): void;
   finish(): Promise<Upload>;
 }
 
 /**
- * Takes a body in, into a temporary file when it is large, which is the caller's
- * to remove. One that is too large, late, cut off or malformed leaves no file behind.
+ * Receives a body, in a temporary file when it is large; the caller must remove the file. A body
+ * that is too large, late, cut off or malformed leaves no file behind.
  */
 export async function readUpload(
   exchange: Exchange,

@@ -42,19 +42,22 @@ interface DeviceChannelOptions {
 }
 
 const PATH = "/api/devices/:device_id/stream";
-/** A device says something within this time: Configure, or that it is there. */
+/** A device must send Configure or a heartbeat within this time, milliseconds. */
 const CONFIGURE_MS = 10_000;
-/** Largest message that is read at all; the socket's own limits say why they close. */
+/**
+ * Largest message that is read at all; the sockets' own limit is lower, so that they can close with
+ * a reason.
+ */
 const HARD_FRAME_BYTES = 1280 * 1024;
-/** Messages of 20 ms come 3,000 times a minute, and what waited comes faster. */
+/** Messages of 20 ms come 3,000 times a minute, and buffered audio comes faster. */
 const MESSAGES = { perMinute: 30_000, burst: 5_000 };
 const SOCKETS_PER_DEVICE = 4;
 
-/** All members are there from the start, so that they lie in one object. */
+/** All members are initialised at creation, so that the engine stores them in one object. */
 interface SocketData {
   start: SocketStart;
   device: DevicePrincipal;
-  /** What the watch had heard of ended rights before this one was looked at. */
+  /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
   open: OpenSocket<DeviceSocket> | undefined;
   configureTimer: Timer | undefined;
@@ -100,8 +103,8 @@ export class DeviceChannel implements QueueOwner {
   }
 
   /**
-   * Sends every device elsewhere, each at its own moment of the next `spreadMs`; there it goes on
-   * from its last acknowledgement. Resolves when all were told.
+   * Closes every device's socket at a random moment of the next `spreadMs`; devices reconnect
+   * elsewhere and continue from their last acknowledgement. Resolves when all are closed.
    */
   async drain(spreadMs: number): Promise<void> {
     this.#admission.drain();

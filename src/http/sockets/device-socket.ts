@@ -18,12 +18,12 @@ import { parseDeviceFrame } from "./frame-parser.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { Connection } from "./live-socket.ts";
 
-/** Acknowledgements are at most this far behind the commit, milliseconds. */
+/** Acknowledgements follow the commit within this time, milliseconds. */
 const ACK_MS = 100;
 const CLOSE_MS = 30_000;
 const AUDIO_FRAME_BYTES = 1024 * 1024;
 
-/** Frames of the session that a device is told; never what was said. */
+/** Frames of the session that devices receive; none contains words. */
 const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
   "SpeechStarted",
   "UtteranceEnd",
@@ -32,7 +32,7 @@ const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
   "Warning",
 ]);
 
-/** What all of them share. */
+/** Dependencies that all device sockets share. */
 export interface DeviceSocketOptions {
   streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats">;
   source: Pick<LiveSource, "follow">;
@@ -43,12 +43,12 @@ export interface DeviceSocketOptions {
 }
 
 /**
- * A device's stream after its caller is known.
+ * The stream of an authenticated device.
  *
  * waiting ─Configure | Resume→ opening ─Begin→ streaming ─CloseStream→ closing → closed
  *    any ─failure | other end gone | superseded→ closed
  *
- * What came before the end is stored and becomes a chunk, whatever ends it.
+ * Audio that came before the end is stored and becomes a chunk, whatever ends the stream.
  */
 export class DeviceSocket implements RightHolder {
   readonly #options: DeviceSocketOptions;
@@ -64,11 +64,11 @@ export class DeviceSocket implements RightHolder {
   #ackedAt = 0;
   #slow = false;
   #told: Set<string> | undefined;
-  /** Configure began the session. */
+  /** True when Configure started the session. */
   #begun = false;
-  /** Closed because of what it sent. */
+  /** True when the socket was closed because of what the device sent. */
   #refused = false;
-  /** Broken packets after which the device is told again. */
+  /** Number of broken packets at which the device is warned again. */
   #tellAt = 1;
 
   constructor(options: DeviceSocketOptions, connection: Connection, device: DevicePrincipal) {
@@ -81,7 +81,7 @@ export class DeviceSocket implements RightHolder {
     return this.#device;
   }
 
-  /** The session that it streams into, or did to the end. */
+  /** The session that it streams into, or streamed into before it closed. */
   get sessionId(): string | undefined {
     return this.#stream?.sessionId;
   }
@@ -90,7 +90,7 @@ export class DeviceSocket implements RightHolder {
     return this.sessionId === sessionId;
   }
 
-  /** A message of the device; `bytes` is only read before this returns. */
+  /** Takes a message of the device; `bytes` is not used after the call returns. */
   message(bytes: Buffer, isBinary: boolean): void {
     if (this.#phase === "closing" || this.#phase === "closed") return;
     this.isThere();
@@ -105,7 +105,7 @@ export class DeviceSocket implements RightHolder {
     }
   }
 
-  /** Something came from the device, be it a pong: an open stream is a sign of life. */
+  /** Notes the device as connected after any message, even a pong. */
   isThere(): void {
     this.#options.streams.heartbeats.seen(this.#device.id);
   }
@@ -166,7 +166,7 @@ export class DeviceSocket implements RightHolder {
       onBroken: (packets) => this.#warnBroken(packets),
       onEnd: (error) => this.#end(error),
     });
-    // Whoever comes too late must not keep the stream.
+    // A stream that opened after the socket closed must be given up.
     opening.then(
       ({ stream }) => {
         if (this.#phase === "closed") void stream.close();
@@ -228,7 +228,7 @@ export class DeviceSocket implements RightHolder {
     );
   }
 
-  /** A command to the device; once each, for it comes with every heartbeat. */
+  /** Sends a command once per connection, although it comes with every heartbeat. */
   #tellOnce(command: HeartbeatCommand["type"]): void {
     this.#told ??= new Set();
     if (this.#told.has(command)) return;
@@ -240,7 +240,7 @@ export class DeviceSocket implements RightHolder {
     this.#warn(command, text[command]);
   }
 
-  /** Everything that was sent is stored and acknowledged before the socket closes. */
+  /** Stores and acknowledges all received audio before the socket closes. */
   #finish(): void {
     if (this.#stream === undefined) return this.close(CLOSE.done, "Nothing was streamed.");
     this.#phase = "closing";
@@ -254,7 +254,7 @@ export class DeviceSocket implements RightHolder {
     );
   }
 
-  /** The stream takes no more: tells why. */
+  /** Reports that the stream takes no more, and why. */
   #end(error: AppError | undefined): void {
     if (this.#phase === "closed" || error === undefined) return;
     const { log } = this.#options;
@@ -269,7 +269,7 @@ export class DeviceSocket implements RightHolder {
     return this.#device.expiresAt;
   }
 
-  /** Asks again who calls. */
+  /** Authenticates the device again; true when the check was answered. */
   async recheck(): Promise<boolean> {
     const { authenticator, limits, runtime } = this.#options;
     try {
@@ -289,7 +289,7 @@ export class DeviceSocket implements RightHolder {
     }
   }
 
-  /** Nothing came yet that makes sense. */
+  /** True when nothing valid came yet. */
   get isSilent(): boolean {
     return this.#phase === "waiting" && !this.#isHeard;
   }
@@ -300,7 +300,7 @@ export class DeviceSocket implements RightHolder {
     this.#send([{ type: "Warning", ...about, code, message, retryable: true }]);
   }
 
-  /** At the first, and whenever there are twice as many. */
+  /** Warns at the first broken packet, and each time their number has doubled. */
   #warnBroken(packets: number): void {
     if (packets < this.#tellAt) return;
     this.#tellAt = 2 * packets;
@@ -330,7 +330,7 @@ export class DeviceSocket implements RightHolder {
     this.#connection.close(code, reason);
   }
 
-  /** The transport is gone; what came is stored all the same. */
+  /** The connection was lost; audio that came is stored all the same. */
   closed(): void {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
@@ -344,7 +344,7 @@ export class DeviceSocket implements RightHolder {
     });
   }
 
-  /** The session that Configure began got nothing that can be heard, and ends. */
+  /** Ends the session that Configure started, because it received no usable audio. */
   #discard(sessionId: string): void {
     this.#options.streams.discard(this.#device, sessionId).catch((error: unknown) => {
       const fields = { session_id: sessionId, error: errorMessage(error) };
@@ -353,7 +353,7 @@ export class DeviceSocket implements RightHolder {
   }
 }
 
-/** Whatever else comes on this connection is no audio either. */
+/** True when anything else on this connection would not be audio either. */
 function isNoAudio({ code }: AppError): boolean {
   return code === "not_audio" || code === "unsupported_media_type";
 }
@@ -390,7 +390,7 @@ function begin({ stream, settings, offset, seq }: OpenedAudioStream): DeviceServ
   };
 }
 
-/** What is over for good is told so that devices do not try again for ever. */
+/** The close code tells devices when an error is permanent, so that they stop reconnecting. */
 function deviceCloseCode(error: AppError): CloseCode {
   if (error.code === "superseded") return CLOSE.superseded;
   if (error.code === "session_ended") return CLOSE.done;

@@ -6,8 +6,8 @@ import { parseJson } from "../server/request-body.ts";
 import { type SchemaCheck, SchemaChecks } from "../server/schema-check.ts";
 
 /**
- * Reads text messages as frames of these schemas, by `type`. What it returns
- * throws `bad_request` with what is wrong with the message.
+ * Creates a parser of text messages for frames of these schemas, by `type`. The parser throws
+ * `bad_request` with the fault of the message.
  */
 function frameParser<F extends { type: string }>(
   schemas: Record<F["type"], TSchema>,
@@ -41,8 +41,8 @@ function parseFrameJson(bytes: Buffer): unknown {
   }
 }
 
-/** The frame in a text message; throws `bad_request` with what is wrong with it. */
+/** Parses a device's text message. Throws `bad_request` with the fault of the message. */
 export const parseDeviceFrame = frameParser<DeviceFrame>(DEVICE_FRAME_SCHEMAS);
 
-/** The frame in a text message; throws `bad_request` with what is wrong with it. */
+/** Parses a viewer's text message. Throws `bad_request` with the fault of the message. */
 export const parseViewerFrame = frameParser<ViewerFrame>(VIEWER_FRAME_SCHEMAS);

@@ -47,15 +47,18 @@ interface LiveChannelOptions extends LiveOptions {
 }
 
 const PATH = "/api/live";
-/** Largest frame that is read at all; between `frameBytes` and this, the close says why. */
+/**
+ * Largest frame that is read at all, bytes; for sizes between `frameBytes` and this the close
+ * states the reason.
+ */
 const HARD_FRAME_BYTES = 256 * 1024;
 
-/** All members are there from the start, so that they lie in one object. */
+/** All members are initialised at creation, so that the engine stores them in one object. */
 interface SocketData {
   start: SocketStart;
-  /** Until the socket is open. */
+  /** Undefined once the socket is open. */
   admitted: Principal | undefined;
-  /** What the watch had heard of ended rights before this one was looked at. */
+  /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
   open: OpenSocket<LiveSocket> | undefined;
 }
@@ -130,7 +133,7 @@ export class LiveChannel implements QueueOwner {
   mount(app: TemplatedApp): void {
     app.ws<SocketData>(PATH, {
       maxPayloadLength: HARD_FRAME_BYTES,
-      // Only a backstop: our own limit closes the socket and says so.
+      // Only a fallback: our own limit is lower and closes the socket with a reason.
       maxBackpressure: 64 * 1024 * 1024,
       idleTimeout: 240,
       sendPingsAutomatically: false,
@@ -148,8 +151,8 @@ export class LiveChannel implements QueueOwner {
   }
 
   /**
-   * Takes no new viewers and tells every one to go elsewhere, each at its own moment of the next
-   * `spreadMs`, so that they do not all come back at once. Resolves when all were told.
+   * Accepts no new viewers and closes every viewer's socket at a random moment of the next
+   * `spreadMs`, so that they do not all reconnect at once. Resolves when all are closed.
    */
   async drain(spreadMs: number): Promise<void> {
     this.#admission.drain();

@@ -1,27 +1,30 @@
 import type { RateLimit } from "../../base/gcra.ts";
 
 export interface LiveLimits {
-  /** Bytes waiting in a socket beyond which its viewer is too slow. */
+  /** A viewer is too slow when more bytes than this wait in its socket. */
   bufferedBytes: number;
-  /** Largest frame from a viewer. */
+  /** Largest frame from a viewer, bytes. */
   frameBytes: number;
-  /** Frames that a viewer may send. */
+  /** Rate limit of a viewer's frames. */
   messages: RateLimit;
   subscriptionsPerSocket: number;
   sockets: number;
   socketsPerCaller: number;
-  /** Bad frames after which the socket closes. */
+  /** Number of bad frames after which the socket closes. */
   badFrames: number;
   tickMs: number;
-  /** Durable frames kept per session for those who come back. */
+  /** Number of durable frames kept per session for viewers that reconnect. */
   recentFrames: number;
   readTimeoutMs: number;
-  /** Silence of a session after which its viewers get a heartbeat from the record. */
+  /**
+   * Silence of a session after which its viewers get a heartbeat read from the database,
+   * milliseconds.
+   */
   quietMs: number;
-  /** Longest wait for a slow socket during a replay. */
+  /** Longest wait for a slow socket during a replay, milliseconds. */
   drainTimeoutMs: number;
   pingMs: number;
-  /** Silence, pongs included, after which a socket is idle. */
+  /** Silence, pongs included, after which a socket counts as idle, milliseconds. */
   idleMs: number;
 }
 

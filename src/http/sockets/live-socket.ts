@@ -21,7 +21,7 @@ import type { UwsConnection } from "./uws-connection.ts";
 /** The transport below a socket's protocol. */
 export type Connection = Pick<UwsConnection<unknown>, "send" | "bufferedBytes" | "close">;
 
-/** What all of them share. */
+/** Dependencies that all live sockets share. */
 export interface LiveSocketOptions {
   authenticator: Pick<Authenticator, "revalidate">;
   policy: ViewerPolicy;
@@ -34,24 +34,26 @@ export interface LiveSocketOptions {
 
 interface Subscription {
   sessionId: string;
-  /** Absent until the caller's right was checked. */
+  /** Undefined until the caller's right was checked. */
   subscriber: Subscriber | undefined;
-  /** When that right ends by itself if it does so before the caller's own, Unix milliseconds. */
+  /** When that right ends, if it ends before the caller's own; Unix milliseconds. */
   rightUntil: number | undefined;
 }
 
 const NONE: readonly Subscription[] = [];
 
 /**
- * A viewer's socket after its caller is known: open, then closed, once.
- * Frames of the viewer come in through `message`; everything that ends the
- * socket goes through `close`.
+ * An authenticated viewer's socket, which is open and then closed once. The viewer's frames come in
+ * through `message`; everything that ends the socket calls `close`.
  */
 export class LiveSocket implements FrameSink, RightHolder {
   readonly #options: LiveSocketOptions;
   readonly #connection: Connection;
   #principal: Principal;
-  /** Few, mostly one: a list takes a fifth of the memory of a map. */
+  /**
+   * A list, because there are few subscriptions, mostly one: it takes a fifth of the memory of a
+   * map.
+   */
   #subscriptions: readonly Subscription[] = NONE;
   #roomWaiters: (() => void)[] | undefined;
   #open = true;
@@ -67,7 +69,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     return this.#principal;
   }
 
-  /** Bytes that its viewer has yet to take. */
+  /** Number of bytes that the viewer has not received yet. */
   get buffered(): number {
     return this.#open ? this.#connection.bufferedBytes() : 0;
   }
@@ -80,7 +82,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     return this.#find(sessionId) !== undefined;
   }
 
-  /** A frame of the viewer; `bytes` is only read before this returns. */
+  /** Takes a frame of the viewer; `bytes` is not used after the call returns. */
   message(bytes: Buffer, isBinary: boolean): void {
     if (!this.#open) return;
     if (bytes.byteLength > this.#options.limits.frameBytes) {
@@ -117,7 +119,7 @@ export class LiveSocket implements FrameSink, RightHolder {
       subscriber: undefined,
       rightUntil: undefined,
     };
-    // Not by spreading, which leaves room for more.
+    // Spreading would reserve room for more entries.
     this.#subscriptions = this.#subscriptions.concat(subscription);
     this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
       if (this.#find(sessionId) !== subscription) return;
@@ -134,7 +136,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     if (this.#find(sessionId) !== subscription) return;
     subscription.rightUntil = this.#sooner(until);
     const feed = this.#options.feeds.acquire(sessionId);
-    // The text of the viewer's own frame need not stay.
+    // Replaces the id from the viewer's frame, so that the frame's text can be freed.
     subscription.sessionId = feed.sessionId;
     subscription.subscriber = new Subscriber(feed, this);
     await subscription.subscriber.start(fromSeq, ended);
@@ -157,7 +159,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     this.#options.feeds.release(sessionId);
   }
 
-  /** Tells why; a socket that follows nothing else is closed. */
+  /** Ends a subscription with its reason, and closes a socket that has no other. */
   #endSubscription(sessionId: string, error: AppError): void {
     this.#unsubscribe(sessionId);
     if (!this.#open) return;
@@ -179,7 +181,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     return until < this.#principal.expiresAt ? until : undefined;
   }
 
-  /** Asks again who calls and whether every followed session may still be followed. */
+  /** Checks again who calls and whether every followed session may still be followed. */
   async recheck(): Promise<boolean> {
     let isAnswered = await this.#revalidate();
     for (const subscription of this.#subscriptions) {
@@ -249,7 +251,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     return this.#open;
   }
 
-  /** The transport has written some of what waited. */
+  /** The transport has written some of the waiting bytes. */
   drained(): void {
     if (this.#open && this.#connection.bufferedBytes() > this.#options.limits.bufferedBytes / 4)
       return;
@@ -269,7 +271,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     this.#connection.close(code, reason);
   }
 
-  /** The transport is gone. */
+  /** The connection was lost. */
   closed(): void {
     this.#open = false;
     for (const { sessionId } of this.#subscriptions) this.#unsubscribe(sessionId);

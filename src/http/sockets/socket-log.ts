@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Incoming } from "../server/request.ts";
 import { callerFields } from "../server/request-log.ts";
 
-/** What the log tells of a WebSocket once it is gone. */
+/** Data for the log line of a closed WebSocket. */
 export interface SocketStart {
   requestId: string;
   address: string;
@@ -16,13 +16,13 @@ export function socketStart({ id, address }: Incoming): SocketStart {
   return { requestId: id, address, at: Math.round(performance.now()) };
 }
 
-/** Logs under the name that a route's sockets have there. */
+/** Logs sockets under the name of their route. */
 export class SocketLog {
   readonly #log: Log;
   readonly #route: string;
   readonly #who: string;
 
-  /** @param who is at the other end: "viewer" or "device" */
+  /** @param who is the other end: "viewer" or "device" */
   constructor(log: Log, route: string, who: string) {
     this.#log = log;
     this.#route = route;
@@ -33,7 +33,7 @@ export class SocketLog {
     this.#log.info({ ...this.#fields(start, principal), sockets }, `${this.#who} connected`);
   }
 
-  /** @param code with which the socket was closed, 1006 when it broke */
+  /** @param code of the close; 1006 when the connection broke */
   left(start: SocketStart, principal: Principal, code: number, sessionId?: string): void {
     const seconds = Math.round((performance.now() - start.at) / 100) / 10;
     const about = sessionId === undefined ? {} : { session_id: sessionId };

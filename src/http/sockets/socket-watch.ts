@@ -7,31 +7,31 @@ import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { UwsConnection } from "./uws-connection.ts";
 
-/** The longest wait that a socket is asked for before it comes back, in milliseconds. */
+/** Longest delay before reconnecting that a socket is told, milliseconds. */
 const RETURN_MS = 1_000;
 
-/** What the watch needs of a connection. */
+/** The part of a connection that the watch uses. */
 type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
 
-/** What the watch needs of a socket. */
+/** The part of a socket that the watch uses. */
 interface WatchedSocket extends RightHolder {
   close(code: CloseCode, reason: string): void;
-  /** The transport is gone. */
+  /** The connection was lost. */
   closed(): void;
 }
 
 export interface OpenSocket<S extends WatchedSocket> extends Pacing {
   socket: S;
   connection: Pingable;
-  /** Whole monotonic milliseconds, since the engine allocates a number with a fraction on the heap. */
+  /** Whole monotonic milliseconds, because the engine would allocate a fraction on the heap. */
   heardAt: number;
   pingedAt: number;
 }
 
-/** The longest time between two looks at all sockets, in milliseconds. */
+/** Longest time between two sweeps of all sockets, milliseconds. */
 const SWEEP_MS = 1_000;
 
-/** Every open live socket, and the ends that time and lost rights put to them. */
+/** Holds every open socket, and closes those that are idle, expired or without a right. */
 export class SocketWatch<S extends WatchedSocket> {
   readonly #limits: LiveLimits;
   readonly #clock: Clock;
@@ -69,24 +69,28 @@ export class SocketWatch<S extends WatchedSocket> {
     return this.#callers.get(principalId) ?? 0;
   }
 
-  /** How much was heard of ended rights so far. */
+  /** Number of revocations seen so far. */
   get news(): number {
     return this.#rights.news;
   }
 
-  /** `news`: as it was before the right of its caller was looked at. */
+  /**
+   * Adds a socket.
+   *
+   * @param news the value of `news` before the caller's right was checked
+   */
   add(socket: S, connection: Pingable, news: number): OpenSocket<S> {
     const now = Math.floor(this.#clock.monotonic());
     const open = { socket, connection, heardAt: now, pingedAt: now, arrival: 0 };
     this.#sockets.add(open);
-    // Of what was heard meanwhile it was not there to be told.
+    // A revocation may have come between that check and now.
     if (news !== this.news) this.#rights.check(socket);
     const { id } = socket.principal;
     this.#callers.set(id, this.countOf(id) + 1);
     return open;
   }
 
-  /** The transport closed it. */
+  /** Removes a socket that the transport closed. */
   remove(open: OpenSocket<S>): void {
     open.connection.gone();
     open.socket.closed();
@@ -115,7 +119,7 @@ export class SocketWatch<S extends WatchedSocket> {
     await Promise.all(away);
   }
 
-  /** Called every second or so. */
+  /** Pings, and closes idle and expired sockets; called about once a second. */
   sweep(): void {
     const now = Math.floor(this.#clock.monotonic());
     for (const open of [...this.#sockets]) this.#sweepOne(open, now);
@@ -130,7 +134,7 @@ export class SocketWatch<S extends WatchedSocket> {
     if (now - open.heardAt >= this.#limits.idleMs) {
       return socket.close(CLOSE.idle, "Nothing was heard from you.");
     }
-    // Who says something is there.
+    // A socket that sends needs no ping.
     if (now - Math.max(open.pingedAt, open.heardAt) >= this.#limits.pingMs) {
       open.pingedAt = now;
       open.connection.ping();

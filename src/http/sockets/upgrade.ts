@@ -22,15 +22,15 @@ interface SocketAdmissionOptions {
   tickets: TicketRedeemer;
   rates: RateLimits;
   origins: Origins;
-  /** What a caller may show instead of a ticket. */
+  /** Credentials that are accepted instead of a ticket. */
   accepted: Parameters<Authenticator["authenticate"]>[1];
-  /** Sockets that may be open at once. */
+  /** Most sockets that may be open at once. */
   limit: number;
 }
 
 const AUTHENTICATE_MS = 10_000;
 
-/** What every WebSocket passes before it is one: limits, origin, and who calls. */
+/** Checks every WebSocket before it opens: limits, origin and caller. */
 export class SocketAdmission {
   readonly #options: SocketAdmissionOptions;
   #draining = false;
@@ -40,7 +40,7 @@ export class SocketAdmission {
     this.#options = options;
   }
 
-  /** From now on nobody passes. */
+  /** Refuses all callers from now on. */
   drain(): void {
     this.#draining = true;
   }
@@ -49,14 +49,15 @@ export class SocketAdmission {
     return this.#draining;
   }
 
-  /** Callers sent away because as many sockets as may be were open. */
+  /** Number of callers refused because too many sockets were open. */
   get refused(): number {
     return this.#refused;
   }
 
   /**
-   * Who calls. Throws `unavailable` while draining, `rate_limited`, `forbidden` for a page of
-   * another origin, `overloaded` when `open` sockets are all that may be, or why they are nobody.
+   * Authenticates the caller. Throws `unavailable` while draining, `rate_limited`, `forbidden` for
+   * a page of another origin, `overloaded` when `open` has reached the limit, or the error of
+   * authentication.
    */
   async admit(incoming: Incoming, open: number): Promise<Principal> {
     const { rates, origins, limit } = this.#options;
@@ -93,7 +94,7 @@ interface UpgradeOptions {
   log: SocketLog;
 }
 
-/** Turns the request into a WebSocket with `admitted` as its data, or answers why not. */
+/** Turns the request into a WebSocket with `admitted` as its data, or answers with the error. */
 export function upgrade<T>(
   res: HttpResponse,
   context: us_socket_context_t,
@@ -156,13 +157,13 @@ function refuse(
 const START_MS = 10_000;
 
 /**
- * Corks what turns requests into WebSockets.
+ * Corks the upgrades to WebSockets.
  *
- * uWebSockets.js writes a warning to standard error for each upgrade outside a cork. But a
+ * uWebSockets.js writes a warning to standard error for each upgrade outside of a cork. But a
  * response that is upgraded within its own cork may be closed by it: the upgrade shrinks its memory
- * in place, and the end of the cork, which knows a WebSocket by its new address only, then reads
- * "close after this answer" from bytes that were freed. So upgrades run in the cork of another
- * response: one to ourselves over loopback that is never answered.
+ * in place, and the end of the cork, which knows only the WebSocket's new address, then reads
+ * "close after this answer" from freed bytes. So upgrades run in the cork of another response: one
+ * to ourselves over loopback that is never answered.
  */
 export class UpgradeCork {
   #response: HttpResponse | undefined;
@@ -191,7 +192,7 @@ export class UpgradeCork {
     this.#response = await withTimeout(response.promise, START_MS, "Connecting to ourselves");
   }
 
-  /** Runs `work` at once. */
+  /** Runs `work` synchronously, within the cork if there is one. */
   run(work: () => void): void {
     if (this.#response === undefined) work();
     else this.#response.cork(work);

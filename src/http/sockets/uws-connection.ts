@@ -2,7 +2,7 @@ import type { WebSocket } from "uWebSockets.js";
 import type { CloseCode } from "../../wire/live-frames.ts";
 
 const MAX_REASON_BYTES = 120;
-/** What uWebSockets.js says of a message: written, or waiting for the socket (0), or thrown away. */
+/** Results of uWebSockets.js for a message: 1 is written, 0 waits for the socket, 2 was dropped. */
 const TAKEN = 1;
 const DROPPED = 2;
 
@@ -15,7 +15,7 @@ interface Message {
 export class UwsConnection<T> {
   readonly #socket: WebSocket<T>;
   #open = true;
-  /** Something may wait to be written. */
+  /** True when bytes may wait to be written. */
   #behind = false;
 
   constructor(socket: WebSocket<T>) {
@@ -43,7 +43,7 @@ export class UwsConnection<T> {
     return taken;
   }
 
-  /** Asks only when something may wait: for most viewers nothing ever does. */
+  /** Asks the socket only when bytes may wait; for most viewers none ever do. */
   bufferedBytes(): number {
     if (!this.#open || !this.#behind) return 0;
     const bytes = this.#socket.getBufferedAmount();
@@ -61,7 +61,7 @@ export class UwsConnection<T> {
     this.#socket.end(code, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
   }
 
-  /** The socket is gone. */
+  /** The connection was lost. */
   gone(): void {
     this.#open = false;
   }
