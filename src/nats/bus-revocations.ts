@@ -5,7 +5,7 @@ import type { Line } from "./line.ts";
 
 type Listener = (event: RevocationEvent) => void;
 
-/** Revocations between processes over core NATS; each process hears its own at once. */
+/** Sends revocations between processes over core NATS; each process handles its own at once. */
 export class BusRevocations implements RevocationFeed {
   readonly #line: Line;
   readonly #listeners = new Set<Listener>();
@@ -27,7 +27,7 @@ export class BusRevocations implements RevocationFeed {
     this.#stopListening = undefined;
   }
 
-  /** This process may hear its own event twice; forgetting twice is harmless. */
+  /** This process may receive its own event twice, which is harmless. */
   publish(event: RevocationEvent): void {
     this.tell(event);
     this.#line.publish(REVOCATIONS, encodeJson(event));
@@ -38,7 +38,7 @@ export class BusRevocations implements RevocationFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** To this process only: the others learn of it by themselves. */
+  /** Notifies only this process, for events of which other processes learn by themselves. */
   tell(event: RevocationEvent): void {
     for (const listener of [...this.#listeners]) listener(event);
   }

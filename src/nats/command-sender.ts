@@ -22,19 +22,22 @@ import { hostSubject, OWNERS_CHANGED } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
 import type { PartitionOwners } from "./partition-owners.ts";
 
-/** Commands that may wait for their answer at once. */
+/** Most commands that wait for their answer at once. */
 const MAX_PENDING = 2_000;
-/** How long a wish may take, milliseconds. */
+/** Time limit of `ask`, milliseconds. */
 const ASK_TIMEOUT = 8_000;
-/** Without an answer for so long it is asked again: its host may be gone. */
+/**
+ * Without an answer the command is sent again after this time, because its host may be gone;
+ * milliseconds.
+ */
 const TRY_MS = 2_000;
-/** Before a wish is sent again, milliseconds. */
+/** Wait before a command is sent again, milliseconds. */
 const AGAIN_MS = 100;
-/** The same to one who has too much to do. */
+/** Wait before a command is sent again to an overloaded host, milliseconds. */
 const OVERLOADED_MS = 500;
-/** Between two questions to the record, milliseconds. */
+/** Wait between two look-ups of an outcome, milliseconds. */
 const RECORD_PAUSE = 100;
-/** Posted commands that the server has not been seen to take yet. */
+/** Most posted commands whose receipt by the server is not confirmed yet. */
 const MAX_POSTED = 10_000;
 
 interface CommandSenderOptions {
@@ -42,16 +45,13 @@ interface CommandSenderOptions {
   owners: PartitionOwners;
   record: CommandRecord;
   runtime: Runtime;
-  /**
-   * How long a wish may take, milliseconds; the record is then asked for half as long again what
-   * became of it.
-   */
+  /** Time limit of `ask`, milliseconds; after it the outcome is looked up for half that time. */
   askTimeout?: number;
 }
 
 /**
- * Sends commands to the hosts of their sessions. One that is sent is only under way; what must not
- * be lost is in the outbox table as well.
+ * Sends commands to the hosts of their sessions. Delivery is not guaranteed: a command that must
+ * not be lost must also be in the outbox table.
  */
 export class CommandSender implements ActorRef, QueueOwner {
   readonly #options: CommandSenderOptions;
@@ -93,13 +93,13 @@ export class CommandSender implements ActorRef, QueueOwner {
 
   stop(): void {
     this.#stopListening?.();
-    // Whether a wish is done the record knows, as long as there is time to ask it.
+    // Outcomes of commands can still be looked up while there is time.
     this.#stopped.abort();
   }
 
   /**
-   * Hands over a command that is in the outbox table, whose sweep delivers what this loses, and
-   * waits for nothing. Throws `unavailable` when the line takes nothing.
+   * Sends a command that is in the outbox table, without waiting; the outbox sweep delivers what is
+   * lost. Throws `unavailable` when the bus takes nothing.
    */
   post(sessionId: string, command: ActorCommand, commandId: string): void {
     const { line, owners } = this.#options;
@@ -113,13 +113,13 @@ export class CommandSender implements ActorRef, QueueOwner {
     };
     const owner = owners.known(sessionId);
     if (owner !== undefined) send(owner);
-    // The sweep has it, where nobody can be read.
+    // Without known owners the sweep delivers it.
     else void owners.of(sessionId).then(send, () => {});
     this.#posted += 1;
     if (!this.#confirming) void this.#confirm();
   }
 
-  /** While NATS is away this waits, and what is posted meanwhile is in memory. */
+  /** Confirms posted commands. While NATS is away it waits, and posted commands stay in memory. */
   async #confirm(): Promise<void> {
     this.#confirming = true;
     try {
@@ -129,13 +129,16 @@ export class CommandSender implements ActorRef, QueueOwner {
         this.#posted -= sent;
       }
     } catch {
-      // The connection is closed, and with it goes what it held.
+      // The connection is closed, and its buffered messages are lost.
       this.#posted = 0;
     }
     this.#confirming = false;
   }
 
-  /** A wish has a deadline: it is carried out in time, or never. */
+  /**
+   * Sends a command and returns its outcome. The command has a deadline: it is carried out in time,
+   * or never.
+   */
   async ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown> {
     if (this.#waiting >= MAX_PENDING) {
       this.#refused += 1;
@@ -152,7 +155,10 @@ export class CommandSender implements ActorRef, QueueOwner {
     }
   }
 
-  /** Sent again, under the same id, as long as there is time. Undefined when none came in time. */
+  /**
+   * Sends the command repeatedly, under the same id, until an answer comes. Undefined when none
+   * came in time.
+   */
   async #replyTo(wish: CommandEnvelope): Promise<Outcome | undefined> {
     const { runtime } = this.#options;
     const data = encodeJson(wish);
@@ -180,7 +186,7 @@ export class CommandSender implements ActorRef, QueueOwner {
       if (reply.ok) return { outcome: { ok: true, value: reply.value } };
       const { message } = reply;
       const code = toCode(reply.code);
-      // Only the record can tell whether an earlier try of it was carried out.
+      // Only the stored outcome shows whether an earlier attempt was carried out.
       if (code === "too_late") return { outcome: undefined };
       const error = new AppError(code, message);
       if (error.retryable) throw error;
@@ -191,7 +197,10 @@ export class CommandSender implements ActorRef, QueueOwner {
     }
   }
 
-  /** Of a wish that was not answered. Throws when it was not carried out, or nobody can tell. */
+  /**
+   * Looks up the outcome of an unanswered command. Throws `unavailable` when it was not carried
+   * out, `outcome_unknown` when that cannot be found out.
+   */
   async #fate(wish: { sessionId: string; id: string; deadline: number }): Promise<Outcome> {
     const { runtime, record } = this.#options;
     const patience = this.#askTimeout / 2;
@@ -216,7 +225,7 @@ export class CommandSender implements ActorRef, QueueOwner {
   }
 }
 
-/** Nothing is under way. */
+/** The error when nothing was sent. */
 function away(): AppError {
   return new AppError("unavailable", "The message bus is not reachable just now.", {
     retryAfter: 2,
@@ -240,7 +249,7 @@ function toCode(code: string): ErrorCode {
   return code in ERROR_STATUS ? (code as ErrorCode) : "internal";
 }
 
-/** Over the sender; what it does not take is a line of the log. */
+/** A notifier that posts through the sender; failures are only logged. */
 export function createNotifier(sender: Pick<CommandSender, "post">, log: Log): CommandNotifier {
   return {
     notify(rows) {

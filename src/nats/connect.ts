@@ -12,14 +12,14 @@ interface BusOptions {
   /** One or more addresses, comma-separated. */
   url: string;
   token?: string;
-  /** Shown by the server's monitoring. */
+  /** Name of the connection in the server's monitoring. */
   name: string;
   log: Log;
 }
 
 /**
- * Connects and stays connected: reconnects for ever, and notices a dead peer
- * within 10 s. Rejects when no server answers within 10 s at the start.
+ * Connects and stays connected: reconnects for ever, and detects a dead peer within 10 s. Rejects
+ * when no server answers within 10 s at the start.
  */
 export async function connectBus(options: BusOptions): Promise<NatsConnection> {
   const { url, token, name, log } = options;
@@ -50,15 +50,15 @@ async function watch(connection: NatsConnection, log: Log): Promise<void> {
 const MAX_STRANGERS = 1_000;
 
 interface WorkerDiscoveryOptions {
-  /** What our calls bear. */
+  /** The key that our calls carry. */
   key: string | undefined;
   onAnnouncement: (announcement: WorkerAnnouncement) => void;
   log: Log;
 }
 
 /**
- * Hands on what workers announce that take our calls; one that has another key is told in the log
- * once. Returns how to stop.
+ * Passes on the announcements of workers that accept our calls; a worker with another key is logged
+ * once. Returns a function that stops it.
  */
 export function followWorkers(
   line: Line,
@@ -69,7 +69,7 @@ export function followWorkers(
     const announcement = tryWorkerAnnouncement(data);
     if (announcement === undefined) return;
     if (acceptsKey(announcement, key)) {
-      // Nobody else needs it, nor should see it.
+      // The fingerprint is removed, because it is only needed here.
       return onAnnouncement({ ...announcement, key_fingerprint: undefined });
     }
     const { worker_id, address } = announcement;

@@ -3,24 +3,28 @@ import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { FOLLOWED } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
 
-/** What is followed is told again, milliseconds: a message may get lost. */
+/** Announcements are repeated at this interval, because messages may be lost; milliseconds. */
 const TELL_MS = 10_000;
 const FORGET_MS = 3 * TELL_MS;
-/** Sessions of one message, some 200 kB. */
+/** Most sessions in one message, about 200 kB. */
 const TOGETHER = 5_000;
-/** Beyond that nothing is kept in mind any more, and all sessions count as followed. */
+/** Beyond this number no more sessions are stored, and all count as followed. */
 const MOST = 200_000;
 
 interface Told {
   sessions: readonly string[];
-  /** Of one who has just come, or was cut off: whoever follows anything tells so now. */
+  /**
+   * Set by a process that has just started or reconnected: the others then announce what they
+   * follow.
+   */
   isAsking?: boolean;
 }
 
 /**
- * Which sessions anybody follows, in any process, so that what is shown and not kept is told of
- * those only. Followers tell at once and again now and then; one whose word got lost is shown
- * nothing but durable events until then.
+ * Knows which sessions are followed in any process, so that hypotheses and other transient frames
+ * are published for those only. Processes announce what they follow at once and repeat it
+ * periodically; if an announcement is lost, the process gets only durable events until the next
+ * one.
  */
 export class Followers {
   readonly #line: Line;
@@ -30,7 +34,7 @@ export class Followers {
   #again: Timer | undefined;
   #sweptAt = 0;
 
-  /** @param own sessions that this process follows */
+  /** @param own returns the sessions that this process follows */
   constructor(line: Line, runtime: Runtime, own: () => Iterable<string>) {
     this.#line = line;
     this.#runtime = runtime;
@@ -40,13 +44,13 @@ export class Followers {
     this.#tell([], true);
   }
 
-  /** This process follows the session from now on, as `own` says. */
+  /** Announces that this process follows the session; `own` must include it. */
   add(sessionId: string): void {
     this.#tell([sessionId]);
     this.#again ??= this.#runtime.every(TELL_MS, () => this.#tellAll());
   }
 
-  /** This process follows nothing any more. */
+  /** Stops the announcements, when this process follows nothing any more. */
   rest(): void {
     this.#again?.cancel();
     this.#again = undefined;

@@ -10,10 +10,10 @@ import {
 import { hostSubject } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
 
-/** Commands that may be under way to the sessions of one host. */
+/** Most commands that are being carried out for the sessions of one host. */
 const MAX_UNDER_WAY = 4_096;
 
-/** Carries a command out; settles after its events are durable. */
+/** Carries out a command; settles when its events are durable. */
 type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
 
 interface HostInboxOptions {
@@ -24,8 +24,9 @@ interface HostInboxOptions {
 }
 
 /**
- * Answers the commands that come to a host after their events are durable. It keeps none: what is
- * refused, or lost with the host, is sent again by who asked, or found in the outbox by the sweep.
+ * Receives a host's commands and answers them when their events are durable. It stores none: a
+ * command that is refused, or lost with the host, is sent again by its sender, or by the outbox
+ * sweep.
  */
 export class HostInbox implements QueueOwner {
   readonly #options: HostInboxOptions;

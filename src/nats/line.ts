@@ -2,39 +2,48 @@ import { ErrorCode, Events, type Msg, type NatsConnection, NatsError } from "nat
 import { AppError } from "../base/errors.ts";
 
 /**
- * Port: messages between processes. Each comes at most once, in the order of its sender, to
- * whoever listens on its subject at that moment.
+ * Port: messages between processes. Each arrives at most once, in the order of its sender, at
+ * everyone who is subscribed to its subject at that moment.
  */
 export interface Line {
-  /** Drops the message when the line is closed; what is sent during a break may go later or never. */
+  /**
+   * Sends a message. It is dropped when the line is closed; during a break it may be sent later or
+   * never.
+   */
   publish(subject: string, data: Uint8Array): void;
-  /** A subscription outlasts breaks. Returns how to stop. */
+  /** Subscribes to a subject; the subscription survives breaks. Returns a function that ends it. */
   subscribe(subject: string, onMessage: (data: Uint8Array) => void): () => void;
   /**
-   * Asks whoever serves the subject. Rejects with `unavailable` when certainly nobody was asked,
-   * with `timeout` when there is no answer after `ms`.
+   * Sends a request to whoever serves the subject. Rejects with `unavailable` when certainly nobody
+   * received it, with `timeout` when there is no answer after `ms`.
    */
   request(subject: string, data: Uint8Array, ms: number): Promise<Uint8Array>;
-  /** Answers what is asked, and hears what is published; `onRequest` never rejects. Returns how to stop. */
+  /**
+   * Answers requests and receives published messages; `onRequest` must not reject. Returns a
+   * function that ends it.
+   */
   serve(subject: string, onRequest: OnRequest): () => void;
-  /** Resolves when the other end has all that was sent and subscribed before. Rejects when closed. */
+  /**
+   * Resolves when the server has received everything sent and subscribed before. Rejects when
+   * closed.
+   */
   flush(): Promise<void>;
   isClosed(): boolean;
-  /** `listener` is called each time the line stands again after a break. */
+  /** Calls `listener` each time the connection is restored after a break. */
   onBack(listener: () => void): void;
 }
 
-/** Answers a request. Where it resolves to undefined nothing is sent, and the asker's time runs out. */
+/** Answers a request. When it resolves to undefined nothing is sent, and the request times out. */
 export type OnRequest = (data: Uint8Array) => Promise<Uint8Array | undefined>;
 
-/** Nobody was asked. */
+/** Errors after which certainly nobody received the request. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ErrorCode.NoResponders,
   ErrorCode.ConnectionClosed,
   ErrorCode.ConnectionDraining,
 ]);
 
-/** A line over one connection to NATS. */
+/** A line over one NATS connection. */
 export class NatsLine implements Line {
   readonly #connection: NatsConnection;
   readonly #onBack: (() => void)[] = [];

@@ -11,7 +11,7 @@ import type { Line } from "./line.ts";
 
 const NEWLINE = 0x0a;
 
-/** Streamed audio from fronts to the actor of its session. At most once. */
+/** Sends streamed audio from fronts to the actor of its session, at most once. */
 export class BusAudio implements LivePieces {
   readonly #line: Line;
 
@@ -23,7 +23,7 @@ export class BusAudio implements LivePieces {
     this.#line.publish(audioSubject(sessionId), encodeAudio(audio));
   }
 
-  /** Returns how to stop. */
+  /** Receives the audio of a session. Returns a function that stops it. */
   follow(sessionId: string, listener: (audio: LiveAudio) => void): () => void {
     return this.#line.subscribe(audioSubject(sessionId), (data) => {
       const audio = decodeAudio(data);
@@ -32,7 +32,7 @@ export class BusAudio implements LivePieces {
   }
 }
 
-/** Which connection streams into a session, told to every front. */
+/** Notifies every front of the connection that streams into a session. */
 export class BusStreamNotices implements StreamNotices {
   readonly #line: Line;
 
@@ -53,7 +53,7 @@ export class BusStreamNotices implements StreamNotices {
   }
 }
 
-/** A line of JSON, then the bytes of the audio. */
+/** Encodes audio as a line of JSON followed by its bytes. */
 function encodeAudio(audio: LiveAudio): Uint8Array {
   if (audio.kind === "finalize") return encodeJson(audio);
   const { data, ...head } = audio;
@@ -65,7 +65,7 @@ function encodeAudio(audio: LiveAudio): Uint8Array {
   return bytes;
 }
 
-/** Undefined when the bytes are something else. */
+/** Decodes audio; undefined when the bytes are something else. */
 function decodeAudio(bytes: Uint8Array): LiveAudio | undefined {
   const end = bytes.indexOf(NEWLINE);
   const head = decodeJson(end < 0 ? bytes : bytes.subarray(0, end)) as

@@ -16,8 +16,8 @@ interface Followed {
 }
 
 /**
- * Frames of sessions from their actor to every front. At most once: a front
- * that misses some sees the gap in `seq` and reads the journal.
+ * Sends frames of sessions from their actor to every front, at most once: a front that misses some
+ * sees the gap in `seq` and reads the journal.
  */
 export class LiveFanout {
   readonly #line: Line;
@@ -32,20 +32,21 @@ export class LiveFanout {
     line.onBack(() => this.#doubtAfterBreak());
   }
 
-  /** Whether anybody follows the session, as far as is known here. */
+  /** Whether any process follows the session, as far as this one knows. */
   isFollowed(sessionId: string): boolean {
     return this.#followed.has(sessionId) || this.#followers.has(sessionId);
   }
 
-  /** Drops the frames when the bus is closed. */
+  /** Publishes frames; they are dropped when the bus is closed. */
   publish(sessionId: string, frames: readonly PublishedFrame[]): void {
     if (frames.length > 0) this.#line.publish(liveSubject(sessionId), encodeJson(frames));
   }
 
   /**
-   * One subscription per session and process, however many listeners. `onDoubt` is called when the
-   * server has the subscription, and each time it has it again: only what is published from then
-   * on comes for certain. Returns how to stop.
+   * Receives the frames of a session. Listeners of one session share a subscription in each
+   * process. `onDoubt` is called when the server has the subscription, and each time it is restored
+   * after a break: only frames published from then on are certain to come. Returns a function that
+   * stops it.
    */
   follow(
     sessionId: string,
@@ -78,7 +79,10 @@ export class LiveFanout {
     return followed;
   }
 
-  /** A break ends the wait: what follows it asks again. */
+  /**
+   * Calls `onDoubt` once the subscription is in place. If a break comes first, `onDoubt` is called
+   * after it.
+   */
   async #doubtWhenStanding({ listeners }: Followed, listener: Listener): Promise<void> {
     const stands = await this.#line.flush().then(
       () => true,
@@ -91,7 +95,8 @@ export class LiveFanout {
     const all = [...this.#followed.values()];
     for (const followed of all) {
       for (const listener of followed.listeners) {
-        // One each millisecond, or all of them would read the journal at one moment.
+        // Spreads the listeners at one per millisecond, so that they do not all read the journal at
+        // once.
         const wait = this.#runtime.random() * all.length;
         void this.#runtime.delay(wait).then(() => this.#doubtWhenStanding(followed, listener));
       }

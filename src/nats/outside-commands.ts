@@ -17,7 +17,7 @@ interface Sessions {
   ): Promise<unknown>;
 }
 
-/** Has commands from outside carried out, once it is certain that they are some. */
+/** Delivers commands from other processes to their sessions, after checking that they are known. */
 export function deliverTo(host: Sessions, log: Log): (command: Delivered) => Promise<unknown> {
   return ({ id, sessionId, command: value, deadline }) => {
     const command = tryOutsideCommand(value);
@@ -27,7 +27,7 @@ export function deliverTo(host: Sessions, log: Log): (command: Delivered) => Pro
   };
 }
 
-/** The commands to a session that nobody finished. */
+/** Returns a function that reads a session's unfinished commands from the outbox. */
 export function outstandingIn(
   backlog: Pick<Backlog, "commandsTo">,
 ): (sessionId: string) => Promise<{ id: string; command: SessionCommand }[]> {
@@ -40,7 +40,10 @@ export function outstandingIn(
   };
 }
 
-/** Whether its audio may still come is nothing that a session's own state tells. */
+/**
+ * Adds signs of life of the device to timeouts, because a session's own state does not show whether
+ * audio may still come.
+ */
 export function informedBy(
   signs: DeviceSigns,
 ): (sessionId: string, command: SessionCommand) => Promise<SessionCommand> {

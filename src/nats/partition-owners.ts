@@ -1,13 +1,17 @@
 import { partitionOf } from "../base/partition.ts";
 import type { Runtime } from "../base/runtime.ts";
 
-/** Port: the holder of each partition, empty of those that nobody holds. Throws `unavailable`. */
+/**
+ * Reads the owner of each partition; empty text for partitions without one. Throws `unavailable`.
+ */
 export type ReadOwners = () => Promise<ReadonlyMap<number, string>>;
 
-/** What is older is read anew when somebody asks, milliseconds. */
+/** Owners older than this are read again on request, milliseconds. */
 const OLD_MS = 1_000;
 
-/** Which host has a session, as this process knows it: what has moved shows by who does not answer. */
+/**
+ * Knows which host owns a session. Changes are noticed when a host does not answer: see `doubt`.
+ */
 export class PartitionOwners {
   readonly #read: ReadOwners;
   readonly #runtime: Pick<Runtime, "monotonic">;
@@ -20,20 +24,23 @@ export class PartitionOwners {
     this.#runtime = runtime;
   }
 
-  /** Undefined when nobody is known to have it. Throws `unavailable` when nothing is known. */
+  /**
+   * The host of a session; undefined when none is known. Throws `unavailable` when owners cannot be
+   * read.
+   */
   async of(sessionId: string): Promise<string | undefined> {
     if (this.#isInDoubt) await this.#refresh();
     return this.#owners.get(partitionOf(sessionId)) || undefined;
   }
 
-  /** The same without waiting: undefined, too, while it is in doubt. */
+  /** Like `of`, without waiting; also undefined while the owners are in doubt. */
   known(sessionId: string): string | undefined {
-    // Whoever asks has no use for its failure: the next one tries again.
+    // A failure is ignored here; the next call tries again.
     if (this.#runtime.monotonic() - this.#readAt >= OLD_MS) void this.#refresh().catch(() => {});
     return this.#isInDoubt ? undefined : this.#owners.get(partitionOf(sessionId)) || undefined;
   }
 
-  /** Somebody who was known to have a session has not: read anew before the next one is told. */
+  /** Marks the owners as possibly outdated, so that the next `of` reads them again. */
   doubt(): void {
     this.#readAt = Number.NEGATIVE_INFINITY;
   }

@@ -1,27 +1,30 @@
 import type { DatabaseTransactionConnection, FragmentSqlToken } from "slonik";
 
 /**
- * One statement that changes rows, written so that several of them can be parts of one: none of
- * them sees what another one writes.
+ * A statement that changes rows, written so that several of them can be parts of one statement.
+ * Such parts do not see each other's writes.
  */
 export interface Change {
   /** Tables that it writes, or parts of tables that no other change touches. */
   writes: readonly string[];
-  /** Tables in which it must see what the changes before it wrote. */
+  /** Tables in which it must see the writes of earlier changes. */
   reads?: readonly string[];
-  /** `when` is the condition under which it may write anything. */
+  /** `when` is the condition under which it may write. */
   sql(when: FragmentSqlToken): FragmentSqlToken;
 }
 
-/** What takes several statements, each of which sees what those before it wrote. */
+/** Work that needs several statements, each of which sees the writes of those before it. */
 type Step = (tx: DatabaseTransactionConnection) => Promise<void>;
 
 export type Work = Change | Step;
 
-/** In their order: changes that go to the database as one statement, and steps. */
+/** A part of the work that is done at once: changes that are sent as one statement, or a step. */
 export type Wave = readonly Change[] | Step;
 
-/** As few as the order allows; the first one is always of changes, maybe of none. */
+/**
+ * Groups work into as few waves as its order allows. The first wave always consists of changes,
+ * possibly none.
+ */
 export function wavesOf(work: readonly Work[]): [readonly Change[], ...Wave[]] {
   const first: Change[] = [];
   const later: (Change[] | Step)[] = [];

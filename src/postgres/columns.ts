@@ -7,25 +7,28 @@ export function toInstant(milliseconds: number): ReturnType<typeof sql.fragment>
   return sql.fragment`to_timestamp(${milliseconds}::double precision / 1000)`;
 }
 
-/** True for a row whose `updated_at` is this, in milliseconds; of any row when not told. */
+/**
+ * SQL condition: the row's `updated_at` is this time in Unix milliseconds; true for any row when it
+ * is undefined.
+ */
 export function updatedAt(milliseconds: number | undefined): ReturnType<typeof sql.fragment> {
   if (milliseconds === undefined) return sql.fragment`true`;
   return sql.fragment`date_trunc('milliseconds', updated_at) = ${toInstant(milliseconds)}`;
 }
 
-/** A column that may be null, as an optional member: null comes out as undefined. */
+/** A column that may be null, as an optional member: null becomes undefined. */
 export function optionalColumn<T extends z.ZodTypeAny>(column: T) {
   return column.nullable().transform((value): z.output<T> | undefined => value ?? undefined);
 }
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-/** Conditions joined by `and`; at least one. */
+/** Joins conditions by `and`; there must be at least one. */
 export function allOf(conditions: readonly Fragment[]): ReturnType<typeof sql.join> {
   return sql.join(conditions, sql.fragment` and `);
 }
 
-/** A page of rows that were read with a limit of one more. */
+/** Makes a page of rows that were read with a limit of one more. */
 export function toPage<T>(rows: readonly T[], limit: number, key: (row: T) => string): Page<T> {
   const { page, last } = cutPage(rows, limit);
   return last === undefined ? { items: page } : { items: page, next: key(last) };

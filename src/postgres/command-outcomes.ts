@@ -3,11 +3,14 @@ import { z } from "zod";
 import type { CommandFate, CommandOutcome, CommandRecord, Outcome } from "../actor/journal.ts";
 import type { Change } from "./append-work.ts";
 
-/** A caller may repeat a command with its key for a day; the transport forgets it within an hour. */
+/** Outcomes are kept longer than a day, in which callers may repeat a command with its key. */
 const KEPT = "25 hours";
 const MOST = 4_096;
 
-/** Of `CommandOutcome`, the oldest first, as one JSON array; `sessionId` is an expression. */
+/**
+ * SQL for the session's outcomes (`CommandOutcome`), the oldest first, as one JSON array;
+ * `sessionId` is an expression.
+ */
 export function knownOutcomes(sessionId: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select coalesce(
@@ -20,7 +23,7 @@ export function knownOutcomes(sessionId: FragmentSqlToken): FragmentSqlToken {
     ) as newest`;
 }
 
-/** Those known already stay as they are; those of the session that are old enough go. */
+/** Stores new outcomes and deletes old ones of the session; known outcomes stay unchanged. */
 export function outcomeChanges(sessionId: string, outcomes: readonly CommandOutcome[]): Change[] {
   if (outcomes.length === 0) return [];
   const rows = outcomes.map(({ commandId, outcome }) => [commandId, JSON.stringify(outcome)]);
@@ -48,10 +51,10 @@ const outcome = z.custom<Outcome | null>((value) => typeof value === "object");
 const outcomeRow = z.object({ outcome });
 const fateRow = z.object({ outcome, isOver: z.boolean() });
 
-/** Asked for at most so long, as somebody waits. */
+/** Longest wait for the lock, because a caller waits for the answer. */
 const LOCK_TIMEOUT = "2s";
 
-/** The commands' outcomes in PostgreSQL. */
+/** Outcomes of commands in PostgreSQL. */
 export class PostgresCommandRecord implements CommandRecord {
   readonly #pool: DatabasePool;
 
@@ -70,7 +73,7 @@ export class PostgresCommandRecord implements CommandRecord {
     if (found.outcome !== null) return { outcome: found.outcome, isOver: false };
     return this.#pool.transaction(async (tx) => {
       await tx.query(sql.unsafe`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
-      // Every append has this row until it is through, and looks at the time when it has it.
+      // Every append holds this row's lock until it is committed, and checks the deadline under it.
       await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
       const fate = await tx.one(sql.type(fateRow)`
         select (${known}) as outcome,

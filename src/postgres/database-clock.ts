@@ -4,17 +4,18 @@ import type { Runtime, Timer } from "../base/runtime.ts";
 
 const nowRow = z.object({ now: z.number() });
 const LOOK_MS = 10_000;
-/** An answer that took longer says too little about when it was given. */
+/** An answer that took longer says too little about the time at which it was given. */
 const SLOW_MS = 2_000;
 
 /**
- * The database's time in this process: what hosts with clocks that disagree compare and write is
- * of one origin. Goes on by the monotonic clock between two looks, and while the database is away.
+ * The database's time in this process, so that hosts whose clocks disagree compare and write times
+ * of one clock. Between two looks, and while the database is away, it continues by the monotonic
+ * clock.
  */
 export class DatabaseClock {
   readonly #pool: DatabasePool;
   readonly #runtime: Runtime;
-  /** Database time less monotonic time, milliseconds. */
+  /** Database time minus monotonic time, milliseconds. */
   #offset = 0;
   #timer: Timer | undefined;
 
@@ -27,7 +28,7 @@ export class DatabaseClock {
   async start(): Promise<void> {
     await this.look(Number.POSITIVE_INFINITY);
     this.#timer = this.#runtime.every(LOOK_MS, () => {
-      // What is known goes on.
+      // The known offset continues to hold.
       void this.look().catch(() => undefined);
     });
   }
@@ -36,12 +37,12 @@ export class DatabaseClock {
     this.#timer?.cancel();
   }
 
-  /** Everything as the machine has it, but the time of day. */
+  /** A runtime whose `now` is this clock. */
   get runtime(): Runtime {
     return { ...this.#runtime, now: () => this.now() };
   }
 
-  /** Unix milliseconds. */
+  /** The database's time, Unix milliseconds. */
   now(): number {
     return Math.round(this.#runtime.monotonic() + this.#offset);
   }

@@ -5,24 +5,24 @@ import { databaseHosts } from "../base/database-address.ts";
 import { answered, type Driver, type DriverClient, type DriverSettings } from "./driver-client.ts";
 import { READ_ONLY } from "./store-error.ts";
 
-/** In force for each new transaction; `on` for a standby, whatever was set. */
+/** Tests whether the server takes changes; a standby answers `on`, whatever its settings. */
 const TAKES_CHANGES = "select current_setting('transaction_read_only') = 'off' as takes";
 
-/** The server's own words, for one that answers but takes no changes. */
+/** The error of a server that answers but takes no changes, with the server's own SQLSTATE. */
 function readOnly(): ConnectionError {
   const cause = Object.assign(new Error("The server takes no changes."), { code: READ_ONLY });
   return new ConnectionError("The database's server is a standby, or read-only.", { cause });
 }
 
 /**
- * The servers that a database may be on. Of them one takes changes, and another after a
- * switchover: each connection is asked before it is used, and the one that was right last is tried
- * first. A name is looked up anew for each connection, so that one host whose name moves is enough.
+ * The servers that a database may run on. One of them takes changes, and another one after a
+ * switchover: each connection is tested before it is used, and the last good server is tried first.
+ * Names are resolved again for each connection, so one host whose name moves is enough.
  */
 export class DatabaseServers {
   readonly #addresses: readonly string[];
   readonly #settings: DriverSettings;
-  /** A driver asks its server for its types before it makes a connection. */
+  /** A driver queries its server's types before it makes a connection. */
   readonly #drivers = new Map<string, Driver>();
   #last: string | undefined;
 
@@ -31,12 +31,15 @@ export class DatabaseServers {
     this.#settings = settings;
   }
 
-  /** Rejects when none of them can be reached. */
+  /** Rejects when no server can be reached. */
   async start(): Promise<void> {
     await this.#first((address) => this.#driver(address));
   }
 
-  /** A connection that takes changes. Rejects with why the last one that was tried does not. */
+  /**
+   * Makes a connection that takes changes. Rejects with the error of the last server that was
+   * tried.
+   */
   connect(silenceTimeout: number): Promise<DriverClient> {
     return this.#first(async (address) => {
       const driver = await this.#driver(address);
@@ -76,7 +79,7 @@ export class DatabaseServers {
   }
 }
 
-/** One that does not answer rejects. */
+/** Rejects when the server does not answer. */
 async function takesChanges(client: DriverClient, silenceTimeout: number): Promise<boolean> {
   const giveUp = (): void => void client.destroy().catch(() => undefined);
   client.acquire();
@@ -91,8 +94,8 @@ async function takesChanges(client: DriverClient, silenceTimeout: number): Promi
 }
 
 /**
- * Of a database's address the one of its server that takes changes; where none of several does,
- * the first, whose refusal tells more than ours.
+ * The address of the server that takes changes, of those that a database's address lists. If none
+ * does, the first one, whose refusal explains more than our own error.
  */
 export async function primaryAddress(address: string): Promise<string> {
   const hosts = databaseHosts(address);
@@ -106,7 +109,7 @@ export async function primaryAddress(address: string): Promise<string> {
       const { rows } = await client.query<{ takes: boolean }>(TAKES_CHANGES);
       if (rows[0]?.takes === true) return connectionString;
     } catch {
-      // The next may be it.
+      // The next server may take changes.
     } finally {
       await client.end().catch(() => undefined);
     }

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const settingRow = z.object({ name: z.string(), setting: z.string(), source: z.string() });
 
-/** What acknowledged audio needs of the database, and what becomes of it otherwise. */
+/** Settings that acknowledged audio needs, and what may happen without them. */
 const NEEDED: Readonly<Record<string, string>> = {
   fsync: "a power failure can take what was stored, or damage the whole database",
   full_page_writes: "a power failure can damage pages that were half written",
@@ -11,8 +11,8 @@ const NEEDED: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with the database for one that keeps what it acknowledged, a sentence for each
- * setting: which, why it matters and how it is set. Nothing when it is durable.
+ * Checks whether the database keeps what it has acknowledged. Returns a sentence for each wrong
+ * setting: its name, why it matters and how to set it. Empty when the database is durable.
  */
 export async function durabilityFaults(pool: DatabasePool): Promise<string[]> {
   const rows = await pool.any(sql.type(settingRow)`

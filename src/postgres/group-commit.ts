@@ -2,7 +2,7 @@ import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { AppError, isAppError } from "../base/errors.ts";
 import type { QueueFigures } from "../base/queue-metrics.ts";
 
-/** Writes that may wait: far above what one transaction takes. */
+/** Most writes that may wait; far more than one transaction takes. */
 const MAX_WAITING = 20_000;
 
 interface Waiting<T, R> {
@@ -10,14 +10,17 @@ interface Waiting<T, R> {
   done: Deferred<R>;
 }
 
-/** One transaction; its results in the order of its items, or a rejection for all. */
+/**
+ * Writes items in one transaction. Resolves to results in the order of the items, or rejects for
+ * all.
+ */
 type WriteGroup<T, R> = (items: readonly T[]) => Promise<PromiseSettledResult<R>[]>;
 
 /**
- * Writes that come while one transaction runs go into the next together, so
- * that many writers share one flush of the disk. Order is kept. Each caller
- * hears what became of its own write: a group that fails is written again in
- * halves, down to the one that is at fault, unless an outage is.
+ * Groups writes: those that come while one transaction runs go into the next one together, so that
+ * many writers share one flush of the disk. Order is kept. Each caller gets the result of its own
+ * write: a group that fails is written again in halves, down to the item at fault, unless the
+ * failure is an outage.
  */
 export class GroupCommit<T, R = void> {
   readonly #write: WriteGroup<T, R>;
@@ -35,7 +38,7 @@ export class GroupCommit<T, R = void> {
     return { queue, length: this.#waiting.length, limit: MAX_WAITING, refused: this.#refused };
   }
 
-  /** Settles when the item is durable. Rejects `overloaded` when too many wait. */
+  /** Settles when the item is durable. Rejects with `overloaded` when too many wait. */
   add(item: T): Promise<R> {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#refused += 1;
@@ -49,7 +52,7 @@ export class GroupCommit<T, R = void> {
 
   async #run(): Promise<void> {
     this.#running = true;
-    // What comes at the same moment is written together.
+    // Writes that come in the same turn are grouped.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       await this.#writeGroup(this.#waiting.splice(0, this.#limit));
@@ -73,7 +76,7 @@ export class GroupCommit<T, R = void> {
   }
 }
 
-/** What fails all alike: more tries would only add to it. */
+/** True for failures that affect all items alike: further attempts would only add load. */
 function isOutage(error: unknown): boolean {
   return isAppError(error) && error.retryable;
 }

@@ -16,7 +16,9 @@ const keptRow = z.object({
   answer: z.instanceof(Buffer).nullable(),
 });
 
-/** One row per key; the primary key decides who runs. */
+/**
+ * Idempotency keys in PostgreSQL: one row per key, whose primary key decides which request runs.
+ */
 export class PostgresIdempotencyStore implements IdempotencyStore {
   readonly #pool: DatabasePool;
   #begun = 0;
@@ -49,7 +51,8 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
   ): Promise<void> {
     const session = sessionId ?? null;
     await this.#pool.transaction(async (transaction) => {
-      // The lock that a deletion needs too: the answer comes before it and goes with it, or not.
+      // A deletion needs the same lock: an answer stored before it is deleted with the session, and
+      // a later one is not stored.
       const rows = await transaction.any(sql.type(z.object({ status: z.string() }))`
         select status from sessions where id = ${session}::uuid for share`);
       if (rows.some(({ status }) => status === "deleted")) {
@@ -71,7 +74,7 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
   async #verdict({ keyHash, fingerprint }: IdempotencyEntry): Promise<IdempotencyVerdict> {
     const row = await this.#pool.maybeOne(sql.type(keptRow)`
       select fingerprint, answer from idempotency_keys where key_hash = ${sql.binary(keyHash)}`);
-    // Freed since: the caller's next try runs.
+    // The key was freed meanwhile; the caller's next attempt will run.
     if (row === null) return { kind: "running" };
     if (!row.fingerprint.equals(fingerprint)) return { kind: "mismatch" };
     return row.answer === null ? { kind: "running" } : { kind: "answered", answer: row.answer };

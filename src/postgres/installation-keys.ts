@@ -4,20 +4,20 @@ import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 import { toInstant } from "./columns.ts";
 
-/** A signing key as the database knows it. */
+/** A signing key as recorded in the database. */
 interface KnownKey {
   kid: string;
-  /** It signs from here on, Unix milliseconds; 0 when from the start. */
+  /** The key signs from this time on, Unix milliseconds; 0 from the start. */
   signsFrom: number;
 }
 
-/** The keys that a process has: what the others need to have too. */
+/** The keys of a process, which all other processes must have too. */
 export interface HeldKeys {
   /** Oldest first. */
   signing: readonly KnownKey[];
   pairingFingerprint: string;
   cursorFingerprint: string;
-  /** Where they lie; undefined when they came as a setting. */
+  /** The folder of the keys; undefined when they came from a setting. */
   folder: string | undefined;
 }
 
@@ -32,10 +32,10 @@ const keyRow = z.object({ kid: z.string(), signsFrom: z.number().nullable() });
 type KeySet = z.infer<typeof setRow>;
 
 /**
- * Makes sure that this process has the keys of its database's installation, as a token that one
- * machine signs has to be valid at all. The first process makes its keys those of the
- * installation; a signing key that was added later is taken up from whoever has it beside one
- * that is known. Throws `unavailable`, saying what to do, for others and for those left behind.
+ * Checks that this process has the keys of its database's installation, so that a token signed on
+ * one machine is valid on all. The first process makes its keys those of the installation. A
+ * process that has a new signing key beside a known one adds it. Throws `unavailable`, with a
+ * message that says what to do, when the keys are foreign or incomplete.
  */
 export function claimKeys(pool: DatabasePool, held: HeldKeys, now: number): Promise<void> {
   return pool.transaction(async (tx) => {
@@ -54,12 +54,15 @@ export function claimKeys(pool: DatabasePool, held: HeldKeys, now: number): Prom
   });
 }
 
-/** Makes a signing key that was added while processes run known to those that start later. */
+/** Records a signing key that was added while processes run, so that later ones require it. */
 export function noteSigningKey(pool: DatabasePool, key: KnownKey): Promise<void> {
   return insertKey(pool, key);
 }
 
-/** Waits for another process that claims at the same time, by the row that both want to be first. */
+/**
+ * Returns the installation's key set; creates it if this process is first. Of concurrent processes
+ * the insert lets one wait for the other.
+ */
 async function claimSet(tx: DatabaseTransactionConnection, held: HeldKeys): Promise<KeySet> {
   const { pairingFingerprint, cursorFingerprint, folder } = held;
   await tx.query(sql.unsafe`
@@ -86,7 +89,10 @@ async function insertKey(
     insert into signing_keys (kid, signs_from) values (${kid}, ${from}) on conflict do nothing`);
 }
 
-/** The key that others sign with now, when it is not held, nor a newer one of our own. */
+/**
+ * The id of the key that others sign with now, unless this process has it or a newer one of its
+ * own.
+ */
 function missingKey(
   known: readonly KnownKey[],
   held: readonly KnownKey[],
@@ -119,7 +125,7 @@ function leftBehind(kid: string, set: KeySet, held: HeldKeys): AppError {
   );
 }
 
-/** The command that brings the right keys here. */
+/** The command that copies the right keys to this machine. */
 function mend({ host, folder }: KeySet, held: HeldKeys): string {
   if (folder === null) return `Give this machine the VOICE_KEYS of ${host}.`;
   if (held.folder === undefined) return `Instead of VOICE_KEYS use the folder ${host}:${folder}.`;

@@ -21,20 +21,20 @@ const nodeRow = z.object({
 });
 const nothing = z.object({}).strict();
 
-/** Leases and owners in tables, for one host. */
+/** Leases and partition owners in PostgreSQL, for one host. */
 export class PostgresLeaseTable implements LeaseTable {
   readonly #pool: DatabasePool;
   readonly #host: string;
   #partitions: { changes: number; rows: LeaseView["partitions"] } | undefined;
 
-  /** @param pool of one connection that stays: its end tells others that this host is gone */
+  /** @param pool of one permanent connection: its end shows others that this host is gone */
   constructor(pool: DatabasePool, host: string) {
     this.#pool = pool;
     this.#host = host;
   }
 
   async look({ counter, leaving }: HostLease): Promise<LeaseView> {
-    // It reads what stood before it: of others that is all there is to know.
+    // The statement reads the state before its own write; this host knows its own lease anyway.
     const rows = await this.#pool.any(sql.type(hostRow)`
       with renewed as (
         insert into session_hosts (name, counter, leaving, pid, server_started, renewed_at)
@@ -61,7 +61,7 @@ export class PostgresLeaseTable implements LeaseTable {
 
   async take(wanted: readonly PartitionRevision[]): Promise<number[]> {
     const rows = wanted.map(({ partition, revision }) => [partition, revision]);
-    // In the order of partitions, so that two takers never wait for each other.
+    // In the order of partitions, which prevents deadlocks between hosts.
     const taken = await this.#pool.any(sql.type(numberRow)`
       with free as (
         select p.partition from partition_owners p
@@ -95,14 +95,14 @@ export class PostgresLeaseTable implements LeaseTable {
   }
 }
 
-/** The holder of each partition, empty of those that nobody holds. */
+/** The owner of each partition; empty text for partitions without one. */
 export async function readOwners(pool: DatabasePool): Promise<Map<number, string>> {
   const rows = await pool.any(sql.type(ownerRow)`
     select partition, holder from partition_owners`);
   return new Map(rows.map(({ partition, holder }) => [partition, holder]));
 }
 
-/** Session hosts as their leases say. */
+/** Session hosts, as their leases show them. */
 export class PostgresNodeRegister implements NodeRegister {
   readonly #pool: DatabasePool;
 

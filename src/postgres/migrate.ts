@@ -6,23 +6,31 @@ import { type Log, silentLog } from "../base/log.ts";
 
 const FOLDER = new URL("./migrations/", import.meta.url);
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-/** Any constant of ours: whoever holds this advisory lock migrates. */
+/** An arbitrary constant: the key of the advisory lock of migrations. */
 const LOCK = 7_203_114_955;
-/** Of statements that change tables, in milliseconds: who else uses them is not held up for long. */
+/**
+ * Lock timeout of statements that change tables, milliseconds, so that other users of the tables
+ * are not delayed for long.
+ */
 const LOCK_TIMEOUT = 60_000;
-/** As long as a set-up may take; between two lines that tell of the wait. */
+/**
+ * Longest wait for another migration, and the time between two log lines about it, milliseconds.
+ */
 const WAIT = { longest: 30 * 60_000, told: 10_000 };
 const NOT_AVAILABLE = "55P03";
 
 interface MigrateOptions {
-  /** The role that serves: gets the right to read and write, not to change tables. */
+  /**
+   * The role of the serving processes: it gets the right to read and write rows, not to change
+   * tables.
+   */
   serviceRole?: string;
   log?: Log;
-  /** Runs after the migrations, still under their lock: first rows that must not come twice. */
+  /** Runs after the migrations, still under their lock, to insert first rows exactly once. */
   seed?: () => Promise<void>;
-  /** For tests: another folder of numbered SQL files. */
+  /** Another folder of numbered SQL files, for tests. */
   folder?: URL;
-  /** For tests: how long another process that migrates is waited for, milliseconds. */
+  /** Other waiting times, for tests; milliseconds. */
   wait?: { longest: number; told: number };
 }
 
@@ -33,10 +41,9 @@ interface Migration {
 }
 
 /**
- * Applies the numbered SQL files that the database has not seen, each in a
- * transaction of its own, and grants the service role its rights. Two
- * processes that start at once are safe: one waits for the other. An applied
- * file that was changed since is an error.
+ * Applies the numbered SQL files that the database does not have yet, each in a separate
+ * transaction, and grants the service role its rights. When two processes start at once, one waits
+ * for the other. Throws when an applied file was changed since.
  *
  * @returns names of the files applied now
  */
@@ -61,7 +68,7 @@ export async function migrate(
     await options.seed?.();
     return { applied };
   } finally {
-    // Closing the connection frees the lock too.
+    // Closing the connection releases the lock too.
     await client.end().catch(() => {});
   }
 }
@@ -77,7 +84,9 @@ async function readMigrations(folder: URL): Promise<Migration[]> {
   return migrations;
 }
 
-/** Tables of millions of rows take minutes, and whoever comes meanwhile has only to wait. */
+/**
+ * Waits for the lock. Migrations of tables with millions of rows take minutes, so the wait is long.
+ */
 async function takeLock(
   client: pg.Client,
   log: Log,
@@ -127,7 +136,10 @@ async function applyPending(
   return applied;
 }
 
-/** A database ahead of the program must not be served by it. */
+/**
+ * Throws when the database has migrations that this release does not know: a newer database must
+ * not be served.
+ */
 function refuseUnknown(migrations: readonly Migration[], applied: readonly string[]): void {
   const own = new Set(migrations.map((migration) => migration.name));
   const foreign = applied.filter((name) => !own.has(name));

@@ -10,18 +10,18 @@ import { nextPartition } from "./outbox.ts";
 import { isWaiting, type WaitingWorkStore } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;
-/** A look that took long is followed by a rest of so many times its length, and not by much more. */
+/** The pause after a slow look is this many times its duration, up to `LONGEST_REST_MS`. */
 const REST = 10;
 const LONGEST_REST_MS = 10_000;
 const RETRY_AFTER = 5;
-/** Sessions with too many commands that are kept in mind. */
+/** Most sessions over their limit that are remembered. */
 const MOST_FULL = 10_000;
 
-/** Commands that may wait before more is refused. */
+/** Numbers of waiting commands from which more audio is refused. */
 interface OutboxLimits {
-  /** Those to one session: some hours of audio that came at once. */
+  /** Limit of one session: some hours of audio that came at once. */
   session: number;
-  /** Those to the sessions of one partition together. */
+  /** Limit of all sessions of one partition together. */
   partition: number;
 }
 
@@ -44,13 +44,10 @@ const EMPTY: Figures = {
 };
 
 /**
- * How many committed commands no actor has carried out yet, looked at every 2 s.
- * Devices keep what is refused, so beyond the limits their memory is the queue.
- * The limits are those of a session and of a partition: what stands still holds up
- * nobody else. Those that were parked keep nobody from sending more.
- *
- * Whether the service keeps up with what it is sent. Answers at once, by
- * what it knows; never rejects for lack of knowledge.
+ * Counts committed commands that no actor has carried out yet, every 2 s, and refuses more audio
+ * beyond the limits. Devices keep refused audio, so their memory is the queue. There are limits per
+ * session and per partition, so that a stuck one affects no others. Parked commands do not count.
+ * Checks answer at once from the latest counts, and admit everything before the first count.
  */
 export class OutboxBacklog implements QueueOwner {
   readonly #pool: DatabasePool;
@@ -64,7 +61,7 @@ export class OutboxBacklog implements QueueOwner {
   #full = { partitions: new Set<number>(), sessions: new Set<string>() };
   #refused = 0;
 
-  /** `look` is asked first, where many do. */
+  /** `look` skips the queries when it knows of no waiting or parked command. */
   constructor(
     pool: DatabasePool,
     log: Log,
@@ -98,14 +95,15 @@ export class OutboxBacklog implements QueueOwner {
     ];
   }
 
-  /** Commands that are tried no more; counted up to the limit of a partition. */
+  /** Parked commands, which are not tried again; counted up to the limit of a partition. */
   get parked(): { count: number; oldestSeconds: number } {
     const { parked: count, oldestParkedSeconds: oldestSeconds } = this.#figures;
     return { count, oldestSeconds };
   }
 
   /**
-   * Throws `overloaded` with `Retry-After` while too much for the session waits to be worked off.
+   * Throws `overloaded` with `Retry-After` while too many commands of the session or its partition
+   * wait.
    */
   check(sessionId: string): void {
     const { partitions, sessions } = this.#full;
@@ -133,7 +131,7 @@ export class OutboxBacklog implements QueueOwner {
     }
   }
 
-  /** From partition to partition by the index, and in none further than matters. */
+  /** Goes from partition to partition by the index, and counts no further than the limits. */
   async #count(): Promise<Figures> {
     const { session, partition } = this.#limits;
     if (!(await isWaiting(this.#look, "commands", "parked"))) return EMPTY;

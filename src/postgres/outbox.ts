@@ -19,7 +19,7 @@ import { isWaiting, type WaitingWorkStore } from "./waiting-work.ts";
 
 const nothing = z.object({}).strict();
 
-/** A command to a session's actor; the row's id is the command's. */
+/** Makes the outbox row of a command to a session's actor; the row's id is the command's id. */
 export function outboxRow(
   sessionId: string,
   command: OutboxRow["command"],
@@ -36,22 +36,20 @@ export async function writeOutbox(connection: CommonQueryMethods, row: OutboxRow
   `);
 }
 
-/** What a session is told to do; the session domain knows the shapes. */
+/** A command to a session's actor; the session domain defines the shapes. */
 export type SessionCommand = { type: string } & Record<string, unknown>;
 
-/** A committed command that waits to be published; `id` is the command's id for ever. */
+/** A committed command that waits to be delivered; `id` is the command's permanent id. */
 export interface OutboxRow {
   id: string;
   sessionId: string;
-  /** Ids and numbers only. */
+  /** The command; contains ids and numbers only. */
   command: SessionCommand;
 }
 
 /**
- * Port: told of outbox rows right after their commit, so that they are
- * published at once. At most once and best effort: a sweep publishes again
- * what this loses. Never throws, and makes nobody wait: what is committed is
- * safe.
+ * Notified of outbox rows right after their commit, so that they are delivered at once. Best effort
+ * and at most once: a sweep delivers what is lost here. Never throws and never delays its caller.
  */
 export interface CommandNotifier {
   notify(rows: readonly OutboxRow[]): void;
@@ -65,18 +63,20 @@ const workRow = z.object({ partition: z.number(), sessionId: z.string() });
 const queueRow = workRow.extend({ commands: z.array(z.object({ id: z.string(), command })) });
 const parkedRow = z.object({ id: z.string(), type: z.string() });
 
-/** Half of what a mailbox holds. */
+/** Half the capacity of an actor's mailbox. */
 const MOST_AT_ONCE = 500;
-/** Seconds that a command rests at most before it is tried again. */
+/** Longest wait before a failed command is tried again, seconds. */
 const LONGEST_REST = 256;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
-/** What is left to do, by the marks on sessions and the commands in the outbox. */
+/**
+ * Reads unfinished work of sessions: those marked with open work, and the commands in the outbox.
+ */
 export class SessionBacklog implements Backlog {
   readonly #pool: DatabasePool;
   readonly #look: WaitingWorkStore | undefined;
 
-  /** @param look is asked first, where many do */
+  /** @param look skips the query when it knows of no waiting command */
   constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
@@ -112,7 +112,7 @@ export class SessionBacklog implements Backlog {
 
   async waiting(): Promise<number[]> {
     if (!(await isWaiting(this.#look, "commands"))) return [];
-    // From partition to partition by the index, however many commands lie between.
+    // Goes from partition to partition by the index, however many commands lie between.
     const rows = await this.#pool.any(sql.type(partitionRow)`
       with recursive waiting as (
         ${nextPartition(sql.fragment`-1`)}
@@ -124,7 +124,7 @@ export class SessionBacklog implements Backlog {
     return rows.map(({ partition }) => partition);
   }
 
-  /** From session to session by the index, however many commands lie between. */
+  /** Goes from session to session by the index, however many commands lie between. */
   async queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
     const rows = places.map(({ partition, after, olderThan }) => [
       partition,
@@ -197,8 +197,7 @@ export class SessionBacklog implements Backlog {
   }
 }
 
-/** The partition that comes next of those to whose sessions commands wait. */
-/** The partition to whose sessions commands wait that comes next. */
+/** SQL for the next partition after `after` that has waiting commands. */
 export function nextPartition(after: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`(
     select partition_of(o.session_id) as partition from outbox o
@@ -206,7 +205,7 @@ export function nextPartition(after: FragmentSqlToken): FragmentSqlToken {
     order by partition_of(o.session_id) limit 1)`;
 }
 
-/** The session to which commands wait that comes next in a partition. */
+/** SQL for the next session of a partition after `after` that has waiting commands. */
 function nextQueue(partition: FragmentSqlToken, after: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select o.session_id from outbox o

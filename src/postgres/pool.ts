@@ -15,15 +15,18 @@ import { guarded } from "./store-error.ts";
 
 export interface PoolOptions {
   maximumPoolSize: number;
-  /** Milliseconds after which the server gives a statement up. */
+  /** Time after which the server aborts a statement, milliseconds. */
   statementTimeout?: number;
-  /** Milliseconds without an answer after which the connection counts as dead. */
+  /** Time without an answer after which the connection counts as dead, milliseconds. */
   silenceTimeout?: number;
-  /** Comes between the pool and its connections; for those who decide when what is asked. */
+  /** Wraps the driver, so that tests can control when queries are sent. */
   wrapDriver?: (driver: DriverFactory) => DriverFactory;
 }
 
-/** Checks every row against the zod schema of its query, so that a drifted column is named at once. */
+/**
+ * Checks every row against the zod schema of its query, so that an unexpected column is reported at
+ * once.
+ */
 const rowParser: Interceptor = {
   name: "row-parser",
   transformRow: (context, query, row): QueryResultRow => {
@@ -34,7 +37,10 @@ const rowParser: Interceptor = {
   },
 };
 
-/** All counts here stay far below 2^53; slonik's own parser would give BigInt. */
+/**
+ * Parses int8 as number, because all values here stay far below 2^53; slonik's parser returns
+ * BigInt.
+ */
 const int8AsNumber: DriverTypeParser = { name: "int8", parse: (text) => Number(text) };
 
 const typeParsers = [
@@ -60,7 +66,10 @@ const ASKING = [
   "transaction",
 ] as const;
 
-/** Stores need not say it each: whatever is asked of the pool fails as `toStoreError` has it. */
+/**
+ * Wraps the pool so that all its failures pass through `toStoreError`; stores need not do it
+ * themselves.
+ */
 function guardedPool(pool: DatabasePool): DatabasePool {
   const asking = ASKING.map((name) => {
     const ask = pool[name] as Ask;
@@ -70,11 +79,10 @@ function guardedPool(pool: DatabasePool): DatabasePool {
 }
 
 /**
- * A pool over `pg`. `timestamptz` comes as Unix milliseconds, `bigint` as
- * number, `bytea` as Buffer. Connections hold no session state, so nothing is
- * reset when one goes back. The address may name several hosts: see
- * `DatabaseServers`. What it rejects with went through `toStoreError`; inside
- * a transaction errors are the driver's own.
+ * Creates a pool over `pg`. It returns `timestamptz` as Unix milliseconds, `bigint` as number,
+ * `bytea` as Buffer. Connections have no session state, so nothing is reset when one is released.
+ * The address may name several hosts: see `DatabaseServers`. Rejections pass through
+ * `toStoreError`; inside a transaction, errors are the driver's.
  */
 export async function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
   const { maximumPoolSize, statementTimeout = 15_000 } = options;
@@ -85,7 +93,7 @@ export async function createPool(url: string, options: PoolOptions): Promise<Dat
     connectionRetryLimit: 1,
     connectionTimeout: 5_000,
     driverFactory: wrapDriver(steadyDriver(addresses, silenceTimeout)),
-    // A process that stands still keeps its locks for so long: its sessions' next owner waits.
+    // A stalled process keeps its locks this long, while its sessions' next owner waits.
     idleInTransactionSessionTimeout: 5_000,
     idleTimeout: 60_000,
     interceptors: [rowParser],

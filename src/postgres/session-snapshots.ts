@@ -2,29 +2,34 @@ import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "
 import { SNAPSHOT_VERSION } from "../session/snapshot.ts";
 import type { Change } from "./append-work.ts";
 
-/** A session's snapshots, one for each version. */
+/** A snapshot of a session; there is one for each version of the format. */
 interface Snapshot {
   id: string;
-  /** The seq of the newest event that it includes. */
+  /** Seq of the newest event in the snapshot. */
   seq: number;
   version: number;
   state: unknown;
 }
 
-/** `seq, state` of that which this release can read; `sessionId` is an expression. */
+/**
+ * SQL for `seq, state` of the snapshot that this release can read; `sessionId` is an expression.
+ */
 export function ownSnapshot(sessionId: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select seq, state from versioned_snapshots
     where session_id = ${sessionId} and version = ${SNAPSHOT_VERSION}`;
 }
 
-/** The same columns of nothing. */
+/** SQL for the same columns without a row. */
 export function noSnapshot(): FragmentSqlToken {
   return sql.fragment`
     select 0::bigint as seq, null::jsonb as state where false`;
 }
 
-/** Keeps that of the version before for hosts which know no other; older ones go. */
+/**
+ * Stores a snapshot. Keeps that of the previous version for hosts of the previous release; deletes
+ * older ones.
+ */
 export function snapshotChanges({ id, seq, version, state }: Snapshot): Change[] {
   const text = JSON.stringify(state);
   const before = version - 1;
@@ -46,7 +51,7 @@ export function snapshotChanges({ id, seq, version, state }: Snapshot): Change[]
   ];
 }
 
-/** Every one of them, as the session is deleted. */
+/** Deletes all snapshots of a session, when the session is deleted. */
 export async function deleteSnapshots(
   tx: DatabaseTransactionConnection,
   sessionId: string,

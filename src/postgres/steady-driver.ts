@@ -7,24 +7,26 @@ import { READ_ONLY, sqlState } from "./store-error.ts";
 
 type Subscribe = (event: "destroy", listener: () => void) => unknown;
 
-/** A connection, and how to have it leave the pool as soon as nobody uses it. */
+/** A connection, with a function that removes it from the pool once it is unused. */
 interface SteadyClient {
   client: DriverClient;
   retire(): void;
 }
 
 /**
- * slonik's driver over pg for networks that fail and primaries that move. By itself the pool loses
- * a place for ever when a connection breaks in the middle of a query, waits for ever on one that
- * leads nowhere, leaves those who queue for a connection standing when none can be made, and keeps
- * asking a server that has become a standby. `addresses`: one for each server.
+ * A slonik driver over pg that copes with failing networks and moving primaries. Without it the
+ * pool loses a slot for ever when a connection breaks during a query, waits for ever on a
+ * connection that leads nowhere, leaves queued callers waiting when no connection can be made, and
+ * keeps using a server that has become a standby.
+ *
+ * @param addresses one for each server
  */
 export function steadyDriver(addresses: readonly string[], silenceTimeout: number): DriverFactory {
   return async (settings) => {
     const servers = new DatabaseServers(addresses, settings);
     await servers.start();
     const open = new Set<SteadyClient>();
-    // One server for all: what is connected to one that takes no changes reads an old state, too.
+    // One read-only answer retires all connections, because a standby also returns stale reads.
     const onReadOnly = (): void => {
       for (const each of [...open]) each.retire();
     };
@@ -39,7 +41,10 @@ export function steadyDriver(addresses: readonly string[], silenceTimeout: numbe
   };
 }
 
-/** Leaves the pool the moment its connection is known to be broken, whatever its end does. */
+/**
+ * A client that leaves the pool as soon as its connection is known to be broken, even if it cannot
+ * be closed.
+ */
 function steadyClient(
   client: DriverClient,
   silenceTimeout: number,
@@ -59,7 +64,7 @@ function steadyClient(
   const destroy = async (): Promise<void> => {
     leave();
     const ended = client.destroy().catch(() => undefined);
-    // The end of a connection that does not answer takes its time, and nobody needs it.
+    // Closing a connection that does not answer takes long, and nothing depends on it.
     if (!isSilent) await ended;
   };
   const giveUp = (): void => {
@@ -67,7 +72,7 @@ function steadyClient(
     void destroy();
   };
   const query: DriverClient["query"] = async (text, values) => {
-    // A transaction's rollback, for example.
+    // Reached, for example, by a transaction's rollback.
     if (isGone) throw new ConnectionError("The connection to the database is broken.");
     try {
       return await answered(client.query(text, values), silenceTimeout, giveUp);
@@ -93,8 +98,8 @@ function steadyClient(
 }
 
 /**
- * In the place of a connection that could not be made: its first query says why. As its end is
- * that of a connection, the pool goes on to the next who waits.
+ * Replaces a connection that could not be made: its first query rejects with the cause. As it then
+ * ends like a connection, the pool continues with the next waiting caller.
  */
 function stillbornClient(cause: unknown): DriverClient {
   const ends = new EventEmitter();
@@ -121,7 +126,7 @@ function stillbornClient(cause: unknown): DriverClient {
   };
 }
 
-/** `destroy` is told by `ends`, everything else by the client. */
+/** `ends` emits `destroy`; the client emits all other events. */
 function subscriptions(
   client: DriverClient | undefined,
   ends: EventEmitter,

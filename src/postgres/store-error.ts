@@ -5,7 +5,7 @@ import {
 } from "slonik";
 import { AppError } from "../base/errors.ts";
 
-/** SQLSTATE of a database error, through the wrappers around it. */
+/** SQLSTATE of a database error, found through the errors that wrap it. */
 export function sqlState(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
@@ -14,7 +14,7 @@ export function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** A server that takes no changes: a standby, or a primary that gave its place up. */
+/** SQLSTATE of a server that takes no changes: a standby, or a former primary. */
 export const READ_ONLY = "25006";
 
 interface Mood {
@@ -25,12 +25,13 @@ interface Mood {
 }
 
 /**
- * What the database cannot do now and may do later. Nothing of it says that the question was wrong,
- * and whether a change was made is unknown: it may be asked for again, the same way.
+ * Temporary failures of the database. They do not mean that the statement was wrong, and it is
+ * unknown whether a change was made: the same statement may be repeated.
  */
 const MOODS: readonly Mood[] = [
   {
-    // 57P0: it stops, starts or was told to. 25P03, 25P04: this process stood still in a transaction.
+    // 57P0: the server stops, starts, or ended the connection on request. 25P03, 25P04: this
+    // process stalled within a transaction.
     states: /^(08|57P0|25P0[34])/,
     message: "The database is not reachable just now. Please try again.",
     retryAfter: 2,
@@ -46,13 +47,13 @@ const MOODS: readonly Mood[] = [
     retryAfter: 5,
   },
   {
-    // Deadlocks, changes that crossed each other, a lock that somebody held for too long.
+    // Deadlocks, conflicting changes, and locks that were held for too long.
     states: /^(40|55P03)/,
     message: "Somebody else changed the same thing at that moment. Please try again.",
     retryAfter: 1,
   },
   {
-    // Not XX001 and XX002: what is damaged on the disk stays damaged.
+    // XX001 and XX002 are excluded: data that is damaged on disk stays damaged.
     states: /^(58|XX000)/,
     message: "The database has a fault just now. Please try again.",
     retryAfter: 5,
@@ -66,7 +67,7 @@ function moodOf(error: unknown, state: string | undefined): Mood | undefined {
   return isCutOff(error) ? AWAY : undefined;
 }
 
-/** The database said nothing at all. */
+/** True when the connection failed without an answer from the database. */
 function isCutOff(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
@@ -88,8 +89,8 @@ function isCutOff(error: unknown): boolean {
 }
 
 /**
- * What a storage failure means to a caller: `unavailable` when the outcome is
- * unknown or the database cannot do it now, `storage_full`, or the error as it is.
+ * Maps a storage failure: to `unavailable` when the outcome is unknown or the database cannot do it
+ * now, to `storage_full`, or to the error itself.
  */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof AppError) return error;

@@ -15,18 +15,17 @@ const waitingRow = z.object({
 });
 
 /**
- * Of what the record holds something for: commands to sessions, those put aside, batch jobs and
- * webhook messages that are due, audio to be silenced, sessions that record, streamed audio that is
- * no chunk yet, files of deleted sessions.
+ * Kinds of background work, and whether any of each waits: commands to sessions, parked commands,
+ * due batch jobs and webhook messages, audio to be silenced, recording sessions, open chunks, files
+ * of deleted sessions.
  */
 export type WaitingWork = z.output<typeof waitingRow>;
 
 /**
- * Whoever works things off in the background asks here first, and those who ask in the same turn
- * share the answer: an installation at rest is looked at with one statement, however many look. It
- * sees everything that was committed before it was asked for.
- *
- * One look at everything that may wait. Throws `unavailable`.
+ * Looks up all background work with one statement. Background tasks ask here first, and those that
+ * ask in the same turn share the answer, so an idle installation costs one statement however many
+ * tasks ask. The answer includes everything that was committed before the call. Throws
+ * `unavailable`.
  */
 export class WaitingWorkStore {
   readonly #looks: LookupBatcher<"", WaitingWork>;
@@ -47,7 +46,7 @@ export class WaitingWorkStore {
   }
 }
 
-/** Whether work of these kinds waits; without a look there may always be some. */
+/** Whether work of these kinds waits; true when there is no `look` to ask. */
 export async function isWaiting(
   look: WaitingWorkStore | undefined,
   ...kinds: readonly (keyof WaitingWork)[]

@@ -1,17 +1,18 @@
 import { AppError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 
-/** Waits between two tries, milliseconds; the last one goes on. */
+/** Waits between attempts, milliseconds; the last one repeats. */
 const WAITS = [5, 10, 20, 50, 100, 200];
-/** Far longer than any append; the caller tries again where that is of use. */
+/** Time after which attempts end, far longer than any append; callers may try again. */
 const LONGEST_MS = 10_000;
 
-/** Says that somebody holds the row: see `whenFree`. */
+/** Result of an attempt that found the row locked: see `whenFree`. */
 export const HELD = Symbol("held");
 
 /**
- * Tries again while a session's row is held by somebody. Between two tries nothing is held: a
- * connection that waits for a lock is one that all others lack. Rejects `unavailable` at the end.
+ * Repeats an attempt while a session's row is locked by another transaction. Between attempts no
+ * connection is held, because connections that wait for a lock are missing elsewhere. Rejects with
+ * `unavailable` at the end.
  */
 export async function whenFree<T>(
   runtime: Pick<Runtime, "monotonic" | "delay">,
