@@ -3,12 +3,11 @@ import { newId } from "../base/ids.ts";
 import type { AuditEntry } from "./audit-entry.ts";
 
 /**
- * Appends an audit entry inside the caller's transaction, so that what it
- * records and the entry stand or fall together. The database numbers and
- * chains it; until the transaction ends no other entry can be written, so this
- * comes last in a transaction.
+ * Appends an audit entry inside the caller's transaction, so that either both the change and its
+ * entry are stored or neither. The database numbers and chains entries; until the transaction ends
+ * no other entry can be written, so this must come last in a transaction.
  *
- * @param id one that follows from what happened makes the entry come once, however often it is told
+ * @param id derived from what happened; an entry with the same id is written only once
  */
 export async function insertAuditEntry(
   connection: Pick<CommonQueryMethods, "query">,

@@ -1,6 +1,6 @@
 import type { Principal } from "./principal.ts";
 
-/** What is recorded; a closed list, so that readers can rely on it. */
+/** Kinds of audit entries; a closed list, so that readers can rely on it. */
 export const AUDIT_KINDS = [
   "content_elevated",
   "content_elevation_ended",
@@ -43,7 +43,7 @@ export const AUDIT_KINDS = [
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
-/** Who did it: a principal's kind and id, or the service itself. */
+/** The actor of an entry: a principal's kind and id, or the service itself. */
 export interface AuditActor {
   kind: Principal["kind"] | "system";
   id?: string | undefined;
@@ -56,17 +56,17 @@ export interface AuditEntry {
   actor: AuditActor;
   workspaceId?: string | undefined;
   sessionId?: string | undefined;
-  /** What it was done to: a user, a key, a device, an elevation. */
+  /** The object of the action: a user, a key, a device, an elevation. */
   subjectId?: string | undefined;
-  /** Ids, names, numbers, reasons; never words of a session, never a secret. */
+  /** Ids, names, numbers and reasons; never words of a session, never secrets. */
   detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /**
- * Port: the append-only log of what matters for trust.
+ * Port: the append-only audit log.
  *
- * `record` resolves after the entry is durable and throws `unavailable` when it
- * is not; whoever must not act without an entry records first.
+ * `record` resolves when the entry is durable and throws `unavailable` when it is not. Callers that
+ * must not act without an entry record first.
  */
 export interface AuditTrail {
   record(entry: AuditEntry): Promise<void>;

@@ -12,13 +12,12 @@ const lookRow = z.object({
   ended: z.array(endedRow),
 });
 
-/** Rows that one statement drops. */
+/** Rows that one statement deletes. */
 const DROPPED = 5_000;
 
 /**
- * What the triggers of the migration `ended_rights` note.
- *
- * What ended rights, in the order of nothing.
+ * Reads ended rights, which the triggers of the migration `ended_rights` record, in no particular
+ * order.
  */
 export class EndedRightsStore {
   readonly #pool: DatabasePool;
@@ -28,7 +27,10 @@ export class EndedRightsStore {
     this.#pool = pool;
   }
 
-  /** Numbers that are yet to come are of another server, from which this data was copied. */
+  /**
+   * Returns rights that ended after `snapshot`, at most `most`. Rows with future transaction ids
+   * are ignored: they were copied from another server.
+   */
   async since(snapshot: string | undefined, most: number): Promise<RecordedRevocations> {
     const { ended, ...look } = await this.#pool.one(sql.type(lookRow)`
       select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time() as server,
@@ -44,8 +46,8 @@ export class EndedRightsStore {
   }
 
   /**
-   * Drops what was committed before this was last called, and returns how much that was: a row
-   * stays at least as long as the time between two calls.
+   * Deletes rows that were committed before the previous call, and returns how many: so a row stays
+   * at least as long as the time between two calls.
    */
   async prune(): Promise<number> {
     const before = this.#before;
@@ -87,13 +89,16 @@ function toEvent({ kind, subject }: z.infer<typeof endedRow>): RevocationEvent {
   }
 }
 
-/** What a look at the record found, and where the next one goes on. */
+/** The result of a look, from which the next one continues. */
 export interface RecordedRevocations {
-  /** What the look could see, for `RevocationRecord.since`. */
+  /** The database snapshot of this look, for the next call of `since`. */
   snapshot: string;
-  /** Which run of the database's server answered: another one may count from elsewhere. */
+  /**
+   * Start time of the database server; after a restart another server may answer, with other
+   * transaction ids.
+   */
   server: number;
-  /** When, by the database's clock, Unix milliseconds. */
+  /** Time of the look by the database's clock, Unix milliseconds. */
   at: number;
   ended: readonly RevocationEvent[];
 }

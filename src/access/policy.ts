@@ -1,21 +1,21 @@
 import type { Principal, Scope, ServicePrincipal } from "./principal.ts";
 
 /**
- * Decides who may do what with one thing: facts about the thing come in, a
- * verdict goes out; nothing is looked up here. Lists cannot ask for each of their
- * rows: `visibleTo` and `nativeTo` in the store say the rules for reading a
- * session as conditions in SQL, and have to change together with these.
+ * The result of an access check. The functions here decide who may do what with one resource from
+ * facts about it; they look nothing up. Lists cannot call them for each row: `visibleTo` and
+ * `nativeTo` in the session store express the rules for reading a session as SQL conditions, and
+ * must change together with these.
  */
 export type Verdict =
   | "allow"
-  /** There is no such thing for this caller: answered like an unknown id. */
+  /** The resource is hidden from this caller: answered like an unknown id. */
   | "not_found"
   | "forbidden"
-  /** An administrator without native access and without an elevation in force. */
+  /** The caller is an administrator without native access and without an elevation in force. */
   | "elevation_required"
   | "guest_access_closed";
 
-/** The caller's own tie to a session. */
+/** The caller's own relation to a session. */
 export type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
 
 export interface SessionFacts {
@@ -26,11 +26,17 @@ export interface SessionFacts {
   /** The caller's role in the session's workspace. */
   workspaceRole: "owner" | "member" | undefined;
   deleted: boolean;
-  /** How it came to its end: nothing is recorded or read any more; corrections may still come. */
+  /**
+   * Set when the session has ended: nothing is recorded or read any more; corrections may still
+   * come.
+   */
   ended: "completed" | "failed" | undefined;
   guestAccess: "open" | "closed";
   deviceId: string | undefined;
-  /** Until when an elevation of this administrator that is in force covers it, Unix milliseconds. */
+  /**
+   * When this administrator's elevation for the session ends, Unix milliseconds; undefined without
+   * one.
+   */
   elevatedUntil: number | undefined;
 }
 
@@ -39,13 +45,13 @@ export type SessionAction =
   | "session.read"
   /** Words: segments, transcript, chunks, live view, summaries, answers, graph. */
   | "session.content"
-  /** The words as a file. */
+  /** Export the words as a file. */
   | "session.export"
   | "session.audio"
   | "session.claim"
   | "session.assign"
   | "session.query"
-  /** To read summaries, and to ask for one. */
+  /** Read summaries, and request one. */
   | "session.summaries"
   | "session.summarise"
   | "session.edit"
@@ -53,13 +59,13 @@ export type SessionAction =
   | "session.stop"
   | "session.upload"
   | "session.members"
-  /** Recognise it again, and cancel work on it. */
+  /** Transcribe again, and cancel jobs. */
   | "session.jobs"
   | "session.guests"
   | "session.concern"
-  /** Decide what becomes of concerns. */
+  /** Triage concerns. */
   | "session.triage"
-  /** Take words out for good. */
+  /** Redact words. */
   | "session.redact";
 
 interface WorkspaceFacts {
@@ -75,11 +81,11 @@ export type WorkspaceAction =
   | "workspace.query"
   /** Workshops and their characters. */
   | "workspace.workshops"
-  /** Webhooks; to see service keys and to revoke them. */
+  /** Manage webhooks; list and revoke service keys. */
   | "workspace.webhooks"
-  /** To be given the secret of a service key, which opens words without an elevation. */
+  /** Create service keys or their secrets, which open words without an elevation. */
   | "workspace.keys"
-  /** To become a member, or more than a member, by one's own hand. */
+  /** Give oneself membership or a higher role. */
   | "workspace.promote_self";
 
 interface DeviceFacts {
@@ -109,7 +115,7 @@ const CONTENT_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.summarise",
 ]);
 
-/** The scope that lets a service key do it; absent means never. */
+/** The scope that allows a service key the action; absent means that no key may do it. */
 const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.read": "sessions:read",
   "session.content": "sessions:read",
@@ -129,7 +135,7 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.concern": "sessions:write",
 };
 
-/** The scope that a service key needs for it; undefined where none is enough. */
+/** The scope that a service key needs for the action; undefined where no key may do it. */
 export function scopeFor(action: SessionAction): Scope | undefined {
   return SESSION_SCOPES[action];
 }
@@ -149,13 +155,13 @@ const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.guests",
 ]);
 
-/** For the owner, a moderator of the session's workspace, and administrators. */
+/** Actions of the owner, moderators of the session's workspace, and administrators. */
 const STEWARD_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.triage",
   "session.redact",
 ]);
 
-/** May this principal do this to a session? */
+/** Decides whether this principal may do this to a session. */
 export function maySession(
   principal: Principal,
   action: SessionAction,
@@ -201,12 +207,15 @@ function userOnSession(
   return "allow";
 }
 
-/** Participants hear the sessions that they own; to administrators native access opens all content. */
+/**
+ * Participants may hear the sessions that they own; administrators with native access may hear all
+ * content.
+ */
 function onAudio(role: string, { relation }: SessionFacts, moderates: boolean): Verdict {
   return relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
 }
 
-/** True when the words are open to this administrator by nothing but an elevation. */
+/** True when this administrator may read the words only because of an elevation. */
 export function readsByElevation(
   principal: Principal,
   action: SessionAction,
@@ -220,7 +229,7 @@ export function readsByElevation(
   );
 }
 
-/** May this principal ask which sessions there are? What is listed is decided for each of them. */
+/** Decides whether this principal may list sessions; each listed session is checked separately. */
 export function mayListSessions(principal: Principal): Verdict {
   if (principal.kind === "user") return "allow";
   if (principal.kind !== "service") return "forbidden";
@@ -240,7 +249,7 @@ function deviceOnSession(deviceId: string, action: SessionAction, facts: Session
   return action === "session.upload" || action === "session.stop" ? "allow" : "forbidden";
 }
 
-/** A key sees its own workspace's sessions only; others are as if they were not. */
+/** A key sees only sessions of its own workspace; others count as unknown. */
 function serviceOnSession(
   { workspaceId, scopes }: ServicePrincipal,
   action: SessionAction,
@@ -261,7 +270,7 @@ function serviceOnWorkspace(
   return scope !== undefined && scopes.includes(scope) ? "allow" : "forbidden";
 }
 
-/** May this principal do this to a workspace? */
+/** Decides whether this principal may do this to a workspace. */
 export function mayWorkspace(
   principal: Principal,
   action: WorkspaceAction,
@@ -271,7 +280,7 @@ export function mayWorkspace(
   if (principal.kind !== "user") return "forbidden";
   if (facts.role === undefined && principal.role !== "admin") return "forbidden";
   if (action === "workspace.query" && facts.role === undefined) return "elevation_required";
-  // What would open the words to an administrator for good, past every elevation.
+  // These actions would give an administrator permanent access to the words, without elevations.
   if (action === "workspace.keys" || action === "workspace.promote_self") {
     return facts.role === "owner" ? "allow" : "forbidden";
   }
@@ -282,7 +291,7 @@ export function mayWorkspace(
   return "allow";
 }
 
-/** May this principal do this to a device? */
+/** Decides whether this principal may do this to a device. */
 export function mayDevice(principal: Principal, action: DeviceAction, facts: DeviceFacts): Verdict {
   if (principal.kind === "guest" || principal.kind === "service") return "forbidden";
   if (principal.kind === "device") {

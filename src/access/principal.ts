@@ -1,7 +1,7 @@
 /** Global roles; membership of a workspace or a session decides the rest. */
 export type Role = "admin" | "participant" | "moderator" | "guest";
 
-/** Who calls, as proven by the token or key of the request. */
+/** The caller, as proven by the token or key of the request. */
 export type Principal = UserPrincipal | GuestPrincipal | DevicePrincipal | ServicePrincipal;
 
 export interface UserPrincipal {
@@ -29,22 +29,22 @@ export interface DevicePrincipal {
   id: string;
   keyId: string;
   workspaceId: string;
-  /** The user who paired it: owner of the sessions that it starts. */
+  /** The user who paired the device, who owns the sessions that it starts. */
   ownerId: string;
   expiresAt: number;
 }
 
-/** What a service key may be allowed to do, within its one workspace. */
+/** Scopes of service keys; each applies within the key's one workspace. */
 export const SCOPES = ["sessions:read", "sessions:write", "query", "export", "webhooks"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Another service of the operator or an integration, by its API key. */
+/** Another service of the operator, or an integration, identified by its API key. */
 export interface ServicePrincipal {
   kind: "service";
   /** The key's id. */
   id: string;
-  /** The secret that was sent; a key that was just rotated has two. */
+  /** Id of the secret that was sent; a key that was just rotated has two secrets. */
   secretId: string;
   workspaceId: string;
   scopes: readonly Scope[];

@@ -7,25 +7,28 @@ import type { RevocationEvent } from "./revocations.ts";
 
 interface RevocationReaderOptions {
   record: Pick<EndedRightsStore, "since">;
-  /** Hears everything at least once. */
+  /** Receives every event at least once. */
   tell(event: RevocationEvent): void;
   runtime: Runtime;
   log: Log;
   everyMs?: number;
 }
 
-/** With the look and the checks that follow it, well within the 5 s after which nobody may be in. */
+/**
+ * Interval of the looks, milliseconds. Together with the look and the checks after it, it stays
+ * well within the 5 s after which no ended right may still be used.
+ */
 const EVERY_MS = 2_000;
 const LOOK_MS = 10_000;
-/** Events of one look beyond which it is cheaper to check everybody once. */
+/** With more events in one look, it is cheaper to check everybody once. */
 const MOST = 1_000;
-/** The record keeps what is older for a while longer, but not for ever. */
+/** After a longer gap events may have been deleted from the database. */
 const LONGEST_GAP_MS = 8 * 60_000;
 
 /**
- * Learns from the record what ended rights, with one query every two seconds for all who are
- * connected to this process. While the record cannot be read nobody loses a right; afterwards the
- * reader goes on where it stood, and where it cannot, everybody is in doubt.
+ * Reads ended rights from the database, with one query every two seconds for all connections of
+ * this process. While the database is unavailable no right ends here; afterwards the reader
+ * continues where it stopped, or, if it cannot, has everybody checked.
  */
 export class RevocationReader {
   readonly #options: RevocationReaderOptions;
@@ -40,7 +43,10 @@ export class RevocationReader {
     this.#trouble = new TroubleLog(log, "ended rights not readable", runtime);
   }
 
-  /** From when it resolves nothing is missed; rejects when the record cannot be read. */
+  /**
+   * Resolves when reading has begun: later events are not missed. Rejects when the database cannot
+   * be read.
+   */
   async start(): Promise<void> {
     await this.#read();
     const { runtime, everyMs = EVERY_MS } = this.#options;
@@ -51,7 +57,7 @@ export class RevocationReader {
     });
   }
 
-  /** Resolves when the look in hand is done. */
+  /** Resolves when the running look is done. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     await this.#looking;
@@ -73,14 +79,14 @@ export class RevocationReader {
     const found = await withTimeout(looking, LOOK_MS, "Reading ended rights", runtime);
     const events = last === undefined || follows(last, found) ? found.ended : [UNKNOWN];
     for (const event of events) tell(event);
-    // Last: what was not heard to the end is told again.
+    // Set last, so that after a failure the same events are delivered again.
     this.#last = found;
   }
 }
 
 const UNKNOWN: RevocationEvent = { kind: "unknown" };
 
-/** Nothing can be missing between the two. */
+/** True when no event can be missing between the two looks. */
 function follows(last: RecordedRevocations, { server, at, ended }: RecordedRevocations): boolean {
   return server === last.server && at - last.at <= LONGEST_GAP_MS && ended.length <= MOST;
 }

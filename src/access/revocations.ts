@@ -1,32 +1,35 @@
-/** Something that ended a right; ids only. */
+/** An event that ended a right; contains ids only. */
 export type RevocationEvent =
-  /** Disabled, enabled, or given another role: everything known about the user is stale. */
+  /**
+   * The user was disabled, enabled, or given another role; everything cached about the user is
+   * stale.
+   */
   | { kind: "user"; userId: string }
   /** One login ended. */
   | { kind: "login"; userId: string; loginId: string }
   | { kind: "guest"; guestId: string }
-  /** A session deleted, or shared with others than before, be they members or guests. */
+  /** The session was deleted, or is shared with other members or guests than before. */
   | { kind: "session"; sessionId: string }
-  /** A device unpaired, or one of its keys revoked. */
+  /** The device was unpaired, or one of its keys revoked. */
   | { kind: "device"; deviceId: string }
-  /** A service key revoked or rotated. */
+  /** The service key was revoked or rotated. */
   | { kind: "service_key"; keyId: string }
   | { kind: "workspace"; workspaceId: string }
-  /** A user left a workspace, or changed role there. */
+  /** The user left a workspace, or has another role there. */
   | { kind: "workspace_member"; workspaceId: string; userId: string }
-  /** A user left a session, or the session's sharing changed. */
+  /** The user left a session, or the session's sharing changed. */
   | { kind: "session_member"; sessionId: string; userId: string }
-  /** What ended could not be learnt: the rights of everybody are in doubt. */
+  /** It is unknown what ended: the rights of everybody must be checked. */
   | { kind: "unknown" };
 
 /**
- * Tells every process what ended, so that caches forget and whoever is connected is checked anew.
- * What is published may be lost on its way between processes and is only the quick way: the record
- * tells each of them the same within 2 s, by `RevocationReader`. So listeners hear most of it twice.
+ * Notifies every process of ended rights, so that caches are cleared and connections checked again.
+ * Messages between processes may be lost and are only the fast way: within 2 s each process reads
+ * the same from the database, with `RevocationReader`. So listeners receive most events twice.
  */
 export interface RevocationFeed {
-  /** Never throws and never waits; listeners of this process hear it too. */
+  /** Sends an event. Never throws and never waits; listeners of this process receive it too. */
   publish(event: RevocationEvent): void;
-  /** Returns how to stop. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (event: RevocationEvent) => void): () => void;
 }

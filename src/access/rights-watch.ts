@@ -3,23 +3,23 @@ import { type AppError, toAppError } from "../base/errors.ts";
 import type { Principal } from "./principal.ts";
 import type { RevocationEvent, RevocationFeed } from "./revocations.ts";
 
-/** Something that is open for as long as somebody's right to it stands. */
+/** Something that stays open only while its principal has a right to it. */
 export interface RightHolder {
   readonly principal: Principal;
-  /** True of what it shows or is told of that session. */
+  /** True when it shows anything of that session. */
   follows(sessionId: string): boolean;
-  /** When its right, or a part of it, ends by itself as far as is known, Unix milliseconds. */
+  /** When its right, or a part of it, expires as far as is known, Unix milliseconds. */
   readonly rightUntil: number;
   /**
-   * Asks the record anew, and ends what has no right any more; false when there was no answer,
-   * which takes no right away that has not ended by itself. Never rejects.
+   * Checks the right again, and ends what it no longer covers. False when the check could not be
+   * made: then only expired rights end. Never rejects.
    */
   recheck(): Promise<boolean>;
 }
 
 /**
- * For `RightHolder.recheck`: asks, and hands a refusal to `end`. A check that could not be made
- * takes away only what ended with time: it is told by false as long as the right still `holds`.
+ * Implements `RightHolder.recheck`: runs `check` and passes a refusal to `end`. When the check
+ * could not be made, returns false as long as the right still `holds`.
  */
 export async function askAgain(
   check: () => Promise<void>,
@@ -43,13 +43,13 @@ interface RightsWatchOptions<H extends RightHolder> {
 }
 
 /**
- * Has rights checked anew when there is a reason to: something ended that concerns them, their
- * time has come, or the last check had no answer. Nothing is asked of those who just go on.
+ * Checks rights again when there is a reason: an event concerns them, they expired, or the last
+ * check could not be made. Without a reason nothing is checked.
  */
 export class RightsWatch<H extends RightHolder> {
   readonly #options: RightsWatchOptions<H>;
   readonly #checking = new Set<H>();
-  /** Something more ended while they were being checked. */
+  /** Holders that another event concerned while they were being checked. */
   readonly #again = new Set<H>();
   readonly #unanswered = new Set<H>();
   #news = 0;
@@ -68,7 +68,10 @@ export class RightsWatch<H extends RightHolder> {
     this.#unsubscribe = undefined;
   }
 
-  /** What ended so far. When that changed while somebody was being let in, `check` them again. */
+  /**
+   * Number of events so far. When it changed while a holder was being admitted, call `check` for
+   * it.
+   */
   get news(): number {
     return this.#news;
   }
@@ -78,7 +81,7 @@ export class RightsWatch<H extends RightHolder> {
     for (const holder of this.#options.holders()) if (concerns(event, holder)) this.check(holder);
   }
 
-  /** To be called every second or so. */
+  /** Must be called about once a second. */
   sweep(): void {
     const now = this.#options.clock.now();
     const unanswered = [...this.#unanswered];
@@ -123,7 +126,7 @@ function concerns(event: RevocationEvent, holder: RightHolder): boolean {
     case "session":
       return holder.follows(event.sessionId) || isGuestOf(principal, event.sessionId);
     default:
-      // A device's key stands as long as its owner does.
+      // A device's key is valid only while its owner's account is.
       return id === event.userId || ("ownerId" in principal && principal.ownerId === event.userId);
   }
 }

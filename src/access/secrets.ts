@@ -5,9 +5,9 @@ import { crc32 } from "node:zlib";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** `length` characters drawn evenly from `alphabet` by the system's random source. */
+/** Returns `length` characters drawn uniformly from `alphabet` by the system's random source. */
 export function randomText(length: number, alphabet = BASE62): string {
-  // Bytes beyond the last whole multiple are thrown away, or early letters would be likelier.
+  // Bytes beyond the last whole multiple are discarded, as they would make early letters likelier.
   const limit = 256 - (256 % alphabet.length);
   let text = "";
   while (text.length < length) {
@@ -27,7 +27,7 @@ function toBase62(value: number, width: number): string {
   return text;
 }
 
-/** How a secret of at least 128 random bits is kept at rest. */
+/** The hash under which a secret of at least 128 random bits is stored. */
 export function secretHash(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }
@@ -37,7 +37,7 @@ const CHECKSUM_LENGTH = 6;
 const TAIL = /^[0-9A-Za-z]{38}$/;
 const SHOWN_LENGTH = 6;
 
-/** What an API key begins with: a device's, or a service's. */
+/** Prefix of an API key: of a device, or of a service. */
 type KeyPrefix = "vk_dev_" | "vk_svc_";
 
 function checksum(prefix: KeyPrefix, random: string): string {
@@ -45,16 +45,15 @@ function checksum(prefix: KeyPrefix, random: string): string {
 }
 
 /**
- * A new API key: the prefix, 32 random base-62 characters (190 bit), and the
- * CRC-32 of both in base 62, so that a mistyped key and a leaked one are
- * recognised without asking the database.
+ * Makes an API key: the prefix, 32 random base-62 characters (190 bits), and the CRC-32 of both in
+ * base 62, so that mistyped and leaked keys are recognised without the database.
  */
 function newApiKey(prefix: KeyPrefix): string {
   const random = randomText(RANDOM_LENGTH);
   return prefix + random + checksum(prefix, random);
 }
 
-/** True when `text` has the form and checksum of such a key; says nothing of its validity. */
+/** True when `text` has the form and checksum of such a key; it may still be invalid. */
 function isApiKey(prefix: KeyPrefix, text: string): boolean {
   if (!text.startsWith(prefix)) return false;
   const tail = text.slice(prefix.length);
@@ -62,7 +61,10 @@ function isApiKey(prefix: KeyPrefix, text: string): boolean {
   return tail.endsWith(checksum(prefix, tail.slice(0, RANDOM_LENGTH)));
 }
 
-/** As much of a key as may be kept, so that people recognise it: 154 of its 190 bits stay secret. */
+/**
+ * The part of a key that may be stored, so that people recognise it: 154 of its 190 bits stay
+ * secret.
+ */
 export function shownPart(key: string): string {
   return key.slice(0, "vk_svc_".length + SHOWN_LENGTH);
 }
@@ -81,15 +83,14 @@ export function newDeviceKey(): string {
   return newApiKey(DEVICE_PREFIX);
 }
 
-/** True when `text` has the form and checksum of a device key; says nothing of its validity. */
+/** True when `text` has the form and checksum of a device key; it may still be invalid. */
 export function isDeviceKey(text: string): boolean {
   return isApiKey(DEVICE_PREFIX, text);
 }
 
 /**
- * Writes a file that only its owner can read, unless it is there; readers never
- * see half of it. Root writes it for the owner of the folder. True when it was
- * written now.
+ * Writes a file that only its owner can read, unless it exists; readers never see a partial file.
+ * Root gives the file to the owner of the folder. Returns true when it was written now.
  */
 export async function createOnce(path: string, content: string): Promise<boolean> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
@@ -119,7 +120,7 @@ export function newServiceKey(): string {
   return newApiKey(SERVICE_PREFIX);
 }
 
-/** True when `text` has the form and checksum of a service key; says nothing of its validity. */
+/** True when `text` has the form and checksum of a service key; it may still be invalid. */
 export function isServiceKey(text: string): boolean {
   return isApiKey(SERVICE_PREFIX, text);
 }

@@ -1,18 +1,18 @@
-/** The waits between tries of which each failed; they grow with every failure. */
+/** Waits between failed attempts; they grow with every failure. */
 interface BackOffWaits {
-  /** Milliseconds after the first failure. */
+  /** Wait after the first failure, milliseconds. */
   firstMs: number;
-  /** The longest wait; absent where few tries bound it anyway. */
+  /** The longest wait, milliseconds; absent where the number of attempts is small. */
   mostMs?: number;
-  /** By how much each wait is longer than the one before: twice when absent. */
+  /** Factor between consecutive waits; 2 when absent. */
   factor?: number;
-  /** Up to so much is added by chance, so that many do not come back at the same moment. */
+  /** Largest random addition, milliseconds, so that many callers do not retry at the same time. */
   spreadMs?: number;
 }
 
 /**
- * How long to wait after so many failures in a row, the first being 1, in milliseconds. Chance adds
- * to it only where `random` is given: a function from 0 to below 1, such as `Runtime.random`.
+ * The wait after this many consecutive failures, from 1, in milliseconds. A random part is added
+ * only if `random` is given: a function from 0 to below 1, such as `Runtime.random`.
  */
 export function backOff(failures: number, waits: BackOffWaits, random?: () => number): number {
   const { firstMs, mostMs = Number.POSITIVE_INFINITY, factor = 2, spreadMs = 0 } = waits;

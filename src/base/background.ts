@@ -5,11 +5,11 @@ import type { Log } from "./log.ts";
 import type { QueueFigures, QueueOwner } from "./queue-metrics.ts";
 
 interface BackgroundOptions {
-  /** Pieces of work at once. */
+  /** Tasks that run at once. */
   concurrency: number;
-  /** How many may wait; more are refused. */
+  /** Most tasks that may wait; more are refused. */
   waiting: number;
-  /** Milliseconds after which a piece is given up and reported. */
+  /** Time after which a task is abandoned and reported, milliseconds. */
   timeoutMs: number;
   log: Log;
 }
@@ -19,7 +19,7 @@ interface Piece {
   work: () => Promise<void>;
 }
 
-/** Work that goes on after its caller was answered: bounded, reported when it fails. */
+/** Runs tasks after their caller was answered: their number is bounded, and failures are logged. */
 export class Background implements QueueOwner {
   readonly #options: BackgroundOptions;
   readonly #waiting: BoundedQueue<Piece>;
@@ -36,7 +36,7 @@ export class Background implements QueueOwner {
     return [{ queue: "background", length: size, limit: capacity, refused }];
   }
 
-  /** Throws `overloaded` when too much waits already. */
+  /** Starts a task. Throws `overloaded` when too many wait already, `unavailable` when stopping. */
   start(name: string, work: () => Promise<void>): void {
     if (this.#stopped) throw new AppError("unavailable", "The service is stopping.");
     if (!this.#waiting.offer({ name, work })) {
@@ -44,17 +44,18 @@ export class Background implements QueueOwner {
         retryAfter: 5,
       });
     }
-    // Never before the caller goes on, so that what it does takes the same time whatever the work.
+    // Started only after the caller continues, so that the caller's timing does not depend on the
+    // task.
     setImmediate(() => this.#next());
   }
 
-  /** Takes no more, and resolves when all that was taken is done or given up. */
+  /** Accepts no more tasks; resolves when all accepted ones are done or abandoned. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
   }
 
-  /** Resolves when nothing runs and nothing waits. */
+  /** Resolves when no task runs or waits. */
   async idle(): Promise<void> {
     while (this.#waiting.size > 0 || this.#running.size > 0) {
       this.#next();

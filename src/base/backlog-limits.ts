@@ -1,12 +1,12 @@
-/** How much of what is left to do one look takes in, and how often a command may fail. */
+/** Limits of one look at unfinished work, and of a command's failures. */
 
-/** Partitions. */
+/** Partitions per look. */
 export const PARTITIONS_PAGE = 64;
-/** Sessions with work, of each partition. */
+/** Sessions with open work, per partition. */
 export const OPEN_WORK_PAGE = 32;
-/** Sessions to which commands wait, of each partition. */
+/** Sessions with waiting commands, per partition. */
 export const QUEUES_PAGE = 8;
-/** Commands to one session. */
+/** Waiting commands per session. */
 export const QUEUE_HEAD = 64;
-/** Failed deliveries after which a command is parked: some nine minutes. */
+/** Failed deliveries after which a command is parked; reached after about nine minutes. */
 export const MOST_ATTEMPTS = 10;

@@ -1,4 +1,4 @@
-/** A first-in first-out queue that refuses rather than grows past `capacity`. */
+/** A first-in first-out queue that refuses items beyond `capacity`. */
 export class BoundedQueue<T> {
   readonly capacity: number;
   #items: (T | undefined)[] = [];
@@ -13,12 +13,12 @@ export class BoundedQueue<T> {
     return this.#items.length - this.#head;
   }
 
-  /** How often it was full. */
+  /** Number of refused items. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** False when full; the item was then not taken. */
+  /** Adds an item; false when the queue is full, and the item was not added. */
   offer(item: T): boolean {
     if (this.size >= this.capacity) {
       this.#refused += 1;
@@ -28,7 +28,7 @@ export class BoundedQueue<T> {
     return true;
   }
 
-  /** The oldest item, removed; undefined when empty. */
+  /** Removes and returns the oldest item; undefined when empty. */
   take(): T | undefined {
     if (this.#head >= this.#items.length) return undefined;
     const item = this.#items[this.#head];
@@ -41,7 +41,7 @@ export class BoundedQueue<T> {
     return item;
   }
 
-  /** All items, oldest first, removed. */
+  /** Removes and returns all items, oldest first. */
   drain(): T[] {
     const items = this.#items.slice(this.#head) as T[];
     this.#items = [];

@@ -1,4 +1,4 @@
-/** Time as a port, so that tests own it. */
+/** Time; tests replace it. */
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. */
   now(): number;

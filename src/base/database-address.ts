@@ -1,7 +1,7 @@
 /**
- * The addresses that a database's address stands for, one for each of its hosts, in their order:
+ * Splits a database's address into one address for each of its hosts, in order:
  * `postgres://role@one:5432,two:5433/voice` names two servers of which one takes changes. A host
- * without a port has the port of the last one, if that has any.
+ * without a port gets the port of the last one, if that has any.
  */
 export function databaseHosts(address: string): string[] {
   const [, before = "", hosts = "", after = ""] =

@@ -1,4 +1,4 @@
-/** What an entity can be; of two readings of one name the earlier here wins a tie. */
+/** Types of entities. When a name fits two types equally well, the earlier one here wins. */
 export const ENTITY_TYPES = [
   "speaker",
   "person",

@@ -1,23 +1,25 @@
 import { isId } from "./ids.ts";
 
 const LONGEST = 80;
-/** Neither space nor control, and nothing that changes how the text around it is read. */
+/**
+ * Matches characters that must not be quoted: control characters and those that affect the display
+ * of text around them.
+ */
 const UNSHOWN = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-/** What a caller wrote, fit to stand in a sentence: one line of bounded length. */
+/** Text of a caller, made fit for a sentence: one line of bounded length. */
 export function shown(text: string): string {
   const plain = text.slice(0, LONGEST + 1).replaceAll(UNSHOWN, "?");
   return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}…` : plain;
 }
 
 /**
- * The one error class and its closed list of codes.
+ * The HTTP status of each error code; a closed list for the one error class, `AppError`.
  *
- * A code is what machines read (`X-Error-Code`, gRPC details, live `Error`
- * frames); the message is what people read, and every caller is shown it, so it
- * names nothing that the caller may not know: such things belong into `cause`,
- * which stays inside. Errors cross processes as code and message and are rebuilt
- * by code, never recognised by class.
+ * A code is for machines (`X-Error-Code`, gRPC details, live `Error` frames); the message is for
+ * people. Every caller sees the message, so it must not contain anything that the caller may not
+ * know: such details belong into `cause`, which is never sent. Errors cross processes as code and
+ * message and are rebuilt by code, never recognised by class.
  */
 export const ERROR_STATUS = {
   bad_request: 400,
@@ -112,7 +114,7 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
   return error instanceof AppError && (code === undefined || error.code === code);
 }
 
-/** 404 for an id that leads to nothing, or to nothing for this caller, alike. */
+/** A 404 that is the same for an unknown id and for one that is hidden from this caller. */
 export function unknownThing(what: string, id: string): AppError {
   const text = isId(id)
     ? `There is no ${what} ${id}.`
@@ -120,7 +122,10 @@ export function unknownThing(what: string, id: string): AppError {
   return new AppError("not_found", text.replace(/ a (?=[aeio])/, " an "));
 }
 
-/** A 404 of what stands behind a thing tells of the thing alone, and not what it belongs to. */
+/**
+ * Replaces a 404 of a parent resource by one of the resource itself, which reveals nothing of its
+ * parent.
+ */
 export async function behind<T>(what: string, id: string, looked: Promise<T>): Promise<T> {
   try {
     return await looked;
@@ -137,7 +142,7 @@ export function toAppError(error: unknown): AppError {
   });
 }
 
-/** A readable message of anything thrown. */
+/** A readable message for any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 
 export interface RateLimit {
   perMinute: number;
-  /** Requests that may come at once after a quiet time. */
+  /** Requests that may come at once after a pause. */
   burst: number;
 }
 
@@ -10,18 +10,18 @@ export interface RateVerdict {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until the whole burst is there again. */
+  /** Seconds until the whole burst is available again. */
   resetSeconds: number;
-  /** Seconds until the next request is taken; 0 when this one was. */
+  /** Seconds until the next request is allowed; 0 when this one was. */
   retryAfterSeconds: number;
 }
 
-/** How far one key's budget is used up: the theoretical arrival time, or 0 at first. */
+/** State of one key's budget: the theoretical arrival time, 0 at first. */
 export interface Pacing {
   arrival: number;
 }
 
-/** The same rule for one whose state somebody else keeps. */
+/** The same algorithm for a single key, whose state the caller keeps. */
 export class Pace {
   readonly #interval: number;
   readonly #span: number;
@@ -33,7 +33,7 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** True when this one may pass; it is then counted. */
+  /** Counts a request if it is allowed; returns whether it is. */
   take(pacing: Pacing): boolean {
     const now = this.#clock.monotonic();
     const after = Math.max(pacing.arrival, now) + this.#interval;
@@ -48,9 +48,9 @@ const MAX_KEYS = 100_000;
 const DRIFT = 1e-6;
 
 /**
- * The generic cell rate algorithm (ITU-T I.371) per key: one number each, the
- * theoretical arrival time. In any span of t it lets `burst + rate * t` through
- * at most. Bounded in memory: past `maxKeys` those least recently seen are forgotten.
+ * Rate limits per key with the generic cell rate algorithm (ITU-T I.371), which stores one number
+ * per key, the theoretical arrival time. In any time t it allows at most `burst + rate * t`. Memory
+ * is bounded: beyond `maxKeys` the least recently seen keys are forgotten.
  */
 export class Gcra {
   readonly #interval: number;
@@ -58,7 +58,7 @@ export class Gcra {
   readonly #clock: Clock;
   readonly #maxKeys: number;
   #recent = new Map<string, Pacing>();
-  /** Seen before what is recent; what is seen again becomes recent. */
+  /** The previous generation of keys; a key that is seen again moves to the recent one. */
   #older = new Map<string, Pacing>();
 
   constructor(limit: RateLimit, clock: Clock, maxKeys = MAX_KEYS) {
@@ -90,7 +90,9 @@ export class Gcra {
     };
   }
 
-  /** In two generations, so that a key that is known costs one look, and no order is kept. */
+  /**
+   * Keys are kept in two generations, so that a known key needs one look-up and no order is kept.
+   */
   #pacingOf(key: string): Pacing {
     const known = this.#recent.get(key);
     if (known !== undefined) return known;

@@ -7,16 +7,16 @@ function format(bytes: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Hex digits of randomness in an id. */
+/** Random hex digits in an id. */
 const DIGITS = 19;
-/** Asking the system for each id alone would cost more than the id. */
+/** Random bytes are drawn in advance, because a system call per id would cost more than the id. */
 const pool = Buffer.alloc((256 * DIGITS) / 2);
 let digits = "";
 let used = 0;
 
 const VARIANTS = "89ab";
 
-/** The time's part, the same for all ids of a millisecond. */
+/** The time's part is the same for all ids of a millisecond. */
 let timeOf = -1;
 let timeText = "";
 
@@ -28,7 +28,7 @@ function timePart(now: number): string {
   return timeText;
 }
 
-/** A new UUIDv7 (RFC 9562 §5.7) in lower case: sorts by creation time. */
+/** A new UUIDv7 (RFC 9562 §5.7) in lower case, which sorts by creation time. */
 export function newId(now = Date.now()): string {
   if (used >= digits.length) {
     digits = randomFillSync(pool).toString("hex");
@@ -40,7 +40,7 @@ export function newId(now = Date.now()): string {
   return `${timePart(now)}${digits.slice(at + 1, at + 4)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, at + DIGITS)}`;
 }
 
-/** A UUID that depends on its parts only (RFC 9562 §5.8, SHA-256, version 8). */
+/** A UUID that depends only on its parts (RFC 9562 §5.8, SHA-256, version 8). */
 export function derivedId(...parts: readonly (string | number)[]): string {
   const bytes = createHash("sha256").update(parts.join("\u0000")).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);

@@ -3,9 +3,9 @@ import { delayBy, type Runtime, type Timer } from "./runtime.ts";
 const BEAT_MS = 1_000;
 
 /**
- * The same runtime for work in the background: waits of a second and more end together with others,
- * on the beat that is nearest, so that a process at rest wakes up once a second and what its parts
- * ask the record can go as one. Shorter waits, and single timers, are as they were.
+ * Makes a runtime for background work. Waits of a second and more are moved to the nearest common
+ * beat, so that an idle process wakes up once a second and its parts can share one database query.
+ * Shorter waits, and single timers, stay exact.
  */
 export function inStep(runtime: Runtime, beatMs = BEAT_MS): Runtime {
   const beats = new Beats(runtime, beatMs);
@@ -30,7 +30,7 @@ function every(beats: Beats, ms: number, work: () => void): Timer {
   };
 }
 
-/** One timer of the runtime for all who wait for the same beat. */
+/** Shares one timer among all who wait for the same beat. */
 class Beats {
   readonly #runtime: Runtime;
   readonly #beatMs: number;
@@ -54,7 +54,7 @@ class Beats {
     };
   };
 
-  /** The beat nearest to `ms` from now, and never one that is over. */
+  /** Adds work to the beat nearest to `ms` from now, but always to a future one. */
   #join(ms: number, work: () => void): number {
     const now = this.#runtime.monotonic() / this.#beatMs;
     const beat = Math.max(Math.round(now + ms / this.#beatMs), Math.floor(now) + 1);

@@ -1,14 +1,14 @@
 import { errorMessage } from "./errors.ts";
 
-/** A port that somebody chose, or the usual one, which may be another when it is taken. */
+/** A port from the settings, or the default port, which may be replaced when it is taken. */
 export interface PortChoice {
   port: number;
   isDefault: boolean;
 }
 
 /**
- * Listens on the chosen port, and on any free one when only the usual one was meant and it is
- * taken: a second process of a machine needs no settings. An error names the setting.
+ * Listens on the chosen port. When the port is only the default and taken, it picks a free one, so
+ * that a second process on a machine needs no settings. Errors name the setting.
  */
 export async function listenOn(
   setting: string,

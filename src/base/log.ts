@@ -1,4 +1,7 @@
-/** What code here needs of a logger; `pino` satisfies it. Words people said are never logged. */
+/**
+ * The part of a logger that this code uses; `pino` satisfies it. Words of sessions are never
+ * logged.
+ */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -9,7 +12,7 @@ export interface Log {
 
 const nothing = (): void => {};
 
-/** Says nothing; for tests. */
+/** A log that writes nothing, for tests. */
 export const silentLog: Log = {
   debug: nothing,
   info: nothing,

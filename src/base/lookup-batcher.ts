@@ -1,6 +1,6 @@
 import { isAppError } from "./errors.ts";
 
-/** Reads all of the keys with one query; answers in the keys' order, undefined for what is not there. */
+/** Reads all keys with one query. Answers are in the keys' order, undefined for missing ones. */
 type ReadMany<K, V> = (keys: readonly K[]) => Promise<readonly (V | undefined)[]>;
 
 interface Waiting<K, V> {
@@ -9,16 +9,16 @@ interface Waiting<K, V> {
   reject(error: unknown): void;
 }
 
-/** Queries of one batch under way at a time; who comes meanwhile goes with the next. */
+/** Queries of one batcher that run at once; further look-ups wait for the next query. */
 const UNDER_WAY = 2;
 const MOST_KEYS = 100;
-/** Of look-ups whose query costs little for each of its keys. */
+/** A larger batch, for queries that cost little per key. */
 export const MANY_KEYS = 2_000;
 
 /**
- * Look-ups of one kind that are asked for at the same time go to the database as one query: a
- * round trip costs more than the rows. A look-up never joins a query that was sent before it was
- * asked for, so that it sees everything that was committed until then.
+ * Combines look-ups that are requested at the same time into one query, because a round trip costs
+ * more than the rows. A look-up never joins a query that was sent before it was requested, so it
+ * sees everything that was committed until then.
  */
 export class LookupBatcher<K, V> {
   readonly #read: ReadMany<K, V>;
@@ -27,13 +27,16 @@ export class LookupBatcher<K, V> {
   #underWay = 0;
   #scheduled = false;
 
-  /** @param most keys of one query */
+  /** @param most keys in one query */
   constructor(read: ReadMany<K, V>, most = MOST_KEYS) {
     this.#read = read;
     this.#most = most;
   }
 
-  /** Rejects with what its query rejects with; other keys suffer only by an outage. How many wait is bounded by the requests in flight. */
+  /**
+   * Looks one key up. Rejects with the error of its query; only an outage affects several keys. The
+   * number of waiting look-ups is bounded by the requests in flight.
+   */
   get(key: K): Promise<V | undefined> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ key, resolve, reject });
@@ -41,7 +44,7 @@ export class LookupBatcher<K, V> {
     });
   }
 
-  /** Once the requests that came with this one have asked too. */
+  /** Sends the query after the look-ups of the same turn have been added. */
   #schedule(): void {
     if (this.#scheduled || this.#underWay >= UNDER_WAY || this.#waiting.length === 0) return;
     this.#scheduled = true;
@@ -61,7 +64,7 @@ export class LookupBatcher<K, V> {
       if (batch.length === 1 || (isAppError(error) && error.retryable)) {
         for (const { reject } of batch) reject(error);
       } else {
-        // One that cannot be read takes none of the others with it.
+        // Read one by one, so that an unreadable row fails only its own look-up.
         for (const each of batch) await this.#send([each]);
       }
     } finally {

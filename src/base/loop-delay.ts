@@ -1,14 +1,14 @@
 import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node:perf_hooks";
 
-/** How often is looked whether the process has anything to do. */
+/** How often it is checked whether the process is busy, milliseconds. */
 const LOOK_MS = 1_000;
 const RESOLUTION_MS = 10;
-/** Share of the time that is work, from which delays are worth the watching. */
+/** Share of busy time from which delays are measured. */
 const BUSY = 0.05;
 const NANOSECONDS = 1e9;
 const NAME = "nodejs_eventloop_lag";
 
-/** The figures have the names and the help that prom-client gives them. */
+/** Metrics with the names and help texts of prom-client. */
 const FIGURES: Readonly<Record<string, [help: string, read: (of: IntervalHistogram) => number]>> = {
   [`${NAME}_seconds`]: ["Lag of event loop in seconds.", ({ max }) => max],
   [`${NAME}_min_seconds`]: ["The minimum recorded event loop delay.", ({ min }) => min],
@@ -24,15 +24,15 @@ const FIGURES: Readonly<Record<string, [help: string, read: (of: IntervalHistogr
 };
 
 /**
- * For prom-client, whose own figures of the event loop need a timer every 10 ms for as long as the
- * process runs: one that never fires. They are then to be taken out by their names.
+ * Setting for prom-client that disables its own event loop metrics, which would need a timer every
+ * 10 ms all the time: its timer never fires. The metrics must then be removed by name.
  */
 export const WITHOUT_LOOP_DELAY = { eventLoopMonitoringPrecision: 2 ** 31 - 1 } as const;
 export const LOOP_DELAY_FIGURES: readonly string[] = Object.keys(FIGURES);
 
 /**
- * How late the event loop is. To watch that takes a timer every 10 ms, which is most of what a
- * process at rest would do: it runs while there is work, and nothing is late in one that has none.
+ * Measures the event loop's delay. Measuring needs a timer every 10 ms, which is most of what an
+ * idle process would do. So it runs only while the process is busy; an idle process has no delays.
  */
 export class LoopDelay {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -47,14 +47,16 @@ export class LoopDelay {
     return this.#isWatching;
   }
 
-  /** Whether there was work since the last look decides whether delays are watched until the next. */
+  /** Measures until the next look if the process was busy since the last one. */
   look(share = this.#share()): void {
     this.#isWatching = share >= BUSY;
     if (this.#isWatching) this.#delays.enable();
     else this.#delays.disable();
   }
 
-  /** In the text format of Prometheus: what was seen since it was told last; 0 when that is nothing. */
+  /**
+   * Metrics since the previous call in the text format of Prometheus; 0 when nothing was measured.
+   */
   text(): string {
     const delays = this.#delays;
     const lines = Object.entries(FIGURES).flatMap(([name, [help, read]]) => [

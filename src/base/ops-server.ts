@@ -1,16 +1,19 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What an operations port shows; neither may throw for long. */
+/** Data for the operations port. Both calls must answer quickly. */
 export interface OpsSource {
   metrics: { readonly contentType: string; text(): Promise<string> };
-  /** 200 or 503, and what is wrong. */
+  /** Returns status 200 or 503, with the faults as body. */
   ready(): Promise<{ status: number; body?: unknown }>;
 }
 
 const ALIVE = { status: "ok" };
 
-/** The operations port: `GET /metrics` in Prometheus text, `GET /health/live` and `/health/ready`. Not for the public. */
+/**
+ * The operations port: `GET /metrics` in Prometheus text, `GET /health/live` and `/health/ready`.
+ * It must not be public.
+ */
 export class OpsServer {
   readonly #source: OpsSource;
   readonly #server: Server;

@@ -1,4 +1,4 @@
-/** Sessions fall into this many partitions by their id; a host owns partitions by lease. */
+/** Number of partitions. A session's id determines its partition; hosts own partitions by lease. */
 export const PARTITIONS = 1_024;
 
 /** The partition of a session: the last ten bits of its id, as `partition_of` in the database. */

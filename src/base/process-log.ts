@@ -1,6 +1,9 @@
 import { type Logger, pino, stdTimeFunctions } from "pino";
 
-/** The log of a process on its standard output: one JSON object a line, levels by name, times in ISO 8601. */
+/**
+ * Creates the log of a process on standard output: one JSON object per line, levels by name, times
+ * in ISO 8601.
+ */
 export function createProcessLog(level: string, base: Readonly<Record<string, string>>): Logger {
   return pino({
     level,

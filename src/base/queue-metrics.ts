@@ -1,19 +1,19 @@
-/** One kind of queue in a process; of many alike the fullest. */
+/** Figures of one kind of queue in a process; for several of a kind, those of the fullest. */
 export interface QueueFigures {
   queue: string;
   length: number;
-  /** What it holds at most. */
+  /** The queue's capacity. */
   limit: number;
-  /** How often it was full when something came, since the start. */
+  /** Number of items refused since the start because the queue was full. */
   refused: number;
 }
 
-/** Whoever holds queues, slots or buffers. */
+/** A part that has queues, slots or buffers. */
 export interface QueueOwner {
   readonly queues: readonly QueueFigures[];
 }
 
-/** The queues of a process, so that operators see each fill up before it refuses. */
+/** All queues of a process, so that operators see them fill up before they refuse. */
 export class QueueMetrics implements QueueOwner {
   readonly #owners: QueueOwner[] = [];
 
@@ -21,7 +21,7 @@ export class QueueMetrics implements QueueOwner {
     this.#owners.push(owner);
   }
 
-  /** By name; what several owners call the same comes once, with the longest length. */
+  /** Figures by name; queues of the same name are combined, with the longest length. */
   get queues(): readonly QueueFigures[] {
     const known = new Map<string, QueueFigures>();
     for (const figures of this.#owners.flatMap((owner) => owner.queues)) {
@@ -37,7 +37,7 @@ function merge(one: QueueFigures, other: QueueFigures): QueueFigures {
   return { ...fuller, refused: one.refused + other.refused };
 }
 
-/** The length of the fullest of many; 0 of none. */
+/** The greatest of the lengths; 0 without any. */
 export function longest(lengths: Iterable<number>): number {
   let most = 0;
   for (const length of lengths) most = Math.max(most, length);
@@ -50,7 +50,7 @@ const FAMILIES = [
   ["voice_queue_refused_total", "counter", "How often a queue was full, since the start"],
 ] as const;
 
-/** In the text format of Prometheus. Names are ours: nothing in them needs escaping. */
+/** Figures in the text format of Prometheus. Queue names need no escaping. */
 export function renderQueues(queues: readonly QueueFigures[]): string {
   const lines = FAMILIES.flatMap(([name, type, help], column) => [
     `# HELP ${name} ${help}`,

@@ -1,34 +1,33 @@
 import { type Clock, systemClock } from "./clock.ts";
 import { newId } from "./ids.ts";
 
-/** A timer that was set; it holds the process up as long as it stands. */
+/** A timer; the process does not exit while it is set. */
 export interface Timer {
   cancel(): void;
-  /** Its time begins anew. Does nothing once it was cancelled. */
+  /** Starts the time anew. Does nothing after `cancel`. */
   refresh(): void;
 }
 
 /**
- * Everything by which what lives long depends on its surroundings and not on
- * what it is told: time, timers, chance and new names. As a port, so that
- * a simulation owns all of it.
+ * The surroundings of long-lived parts: time, timers, randomness and new ids. A simulation replaces
+ * all of it.
  */
 export interface Runtime extends Clock {
-  /** Once, after `ms`. */
+  /** Calls `work` once, after `ms`. */
   after(ms: number, work: () => void): Timer;
-  /** Again and again, every `ms`. */
+  /** Calls `work` every `ms`. */
   every(ms: number, work: () => void): Timer;
-  /** After what is in hand, before any timer. */
+  /** Calls `work` after the current task, before any timer. */
   soon(work: () => void): Pick<Timer, "cancel">;
   /** Waits `ms`, or less when `signal` aborts; never rejects. */
   delay(ms: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   random(): number;
   /** A new UUIDv7 in lower case. */
   newId(): string;
 }
 
-/** `Runtime.delay` by `Runtime.after`. */
+/** Implements `Runtime.delay` with `Runtime.after`. */
 export function delayBy(
   timers: Pick<Runtime, "after">,
   ms: number,
@@ -55,7 +54,7 @@ function toTimer(timeout: NodeJS.Timeout): Timer {
   };
 }
 
-/** The machine's own. */
+/** The runtime of the machine. */
 export const systemRuntime: Runtime = {
   ...systemClock,
   after: (ms, work) => toTimer(setTimeout(work, ms)),

@@ -1,16 +1,16 @@
-/** Who reads a setting. */
+/** The program that reads a setting. */
 export type SettingReader = "main" | "setup" | "worker" | "up" | "cli" | "bootstrap";
 
 interface Common {
   readonly group: SettingGroup;
   readonly readers: readonly SettingReader[];
-  /** One sentence, or the beginning of one, that goes on well after a colon. */
+  /** One sentence, or the beginning of one, that fits after a colon. */
   readonly what: string;
-  /** What holds without it, where that is no fixed value. */
+  /** The default, where it is not a fixed value. */
   readonly usually?: string;
-  /** Holds a password or a key: never shown, not even in a message about it. */
+  /** True for a password or a key: it is never shown, not even in an error message. */
   readonly secret?: true;
-  /** The option of `npm run up` that wins over it. */
+  /** The option of `npm run up` that overrides the setting. */
   readonly option?: string;
 }
 
@@ -29,7 +29,7 @@ interface ChoiceSetting extends Common {
 
 interface ListSetting extends Common {
   readonly type: "list";
-  /** When only these may be in it. */
+  /** The allowed items, if they are restricted. */
   readonly choices?: readonly string[];
 }
 
@@ -47,7 +47,7 @@ interface NumberSetting extends Common {
   readonly unit?: string;
 }
 
-/** 1, true, yes, on, or 0, false, no, off; off when it is not set. */
+/** A switch: 1, true, yes, on, or 0, false, no, off; off by default. */
 interface SwitchSetting extends Common {
   readonly type: "switch";
 }
@@ -60,7 +60,7 @@ export type Setting =
   | NumberSetting
   | SwitchSetting;
 
-/** In the order in which they are printed. */
+/** Groups of settings in the order in which they are printed. */
 export const GROUPS = {
   up: "npm run up",
   admin: "The first administrator",
@@ -81,9 +81,8 @@ const LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as
 const PORT = { type: "integer", low: 0, high: 65_535 } as const;
 
 /**
- * Every environment variable that a person may set: readers take type, default and bounds from
- * here, and help, `.env.example` and the page of settings are printed from it
- * (`npm run settings`).
+ * Every environment variable that people may set. Readers take type, default and bounds from here;
+ * help texts, `.env.example` and the settings page are generated from it (`npm run settings`).
  */
 export const SETTINGS = {
   VOICE_PORT: {

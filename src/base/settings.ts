@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 type Table = typeof SETTINGS;
 type SettingName = keyof Table;
 
-/** What a setting is, once it is read. */
+/** The type of a setting's value. */
 type Value<S> = S extends { type: "integer" | "number" }
   ? number
   : S extends { type: "switch" }
@@ -19,7 +19,7 @@ type Value<S> = S extends { type: "integer" | "number" }
         ? string[]
         : string;
 
-/** Absent only where the table has no default. */
+/** A setting's value, undefined only where the table has no default. */
 type Read<S> = S extends { default: unknown } | { type: "switch" | "list" }
   ? Value<S>
   : Value<S> | undefined;
@@ -29,7 +29,10 @@ type Parsed = string | number | boolean | string[];
 const ON = ["1", "true", "yes", "on"];
 const OFF = ["0", "false", "no", "off"];
 
-/** Reads settings as the table has them, and collects every problem, so that all are told at once. */
+/**
+ * Reads settings as the table defines them, and collects all problems so that they can be reported
+ * together.
+ */
 export class SettingsReader {
   readonly problems: string[] = [];
   readonly #env: Environment;
@@ -38,7 +41,7 @@ export class SettingsReader {
     this.#env = env;
   }
 
-  /** Whether somebody has set it: an empty variable is one that is not. */
+  /** Whether the variable is set; an empty one counts as unset. */
   has(name: SettingName): boolean {
     return settingText(this.#env, name) !== undefined;
   }
@@ -54,14 +57,14 @@ export class SettingsReader {
     return fallbackOf(setting) as Read<Table[N]>;
   }
 
-  /** One that has to be there. */
+  /** Reads a setting that is required. */
   need(name: SettingName): string {
     const value = this.get(name);
     if (value === undefined && !this.has(name)) this.problems.push(`${name} is not set.`);
     return typeof value === "string" ? value : "";
   }
 
-  /** Throws one error that lists every problem. */
+  /** Throws one error that lists every problem, if there are any. */
   finish(): void {
     if (this.problems.length === 0) return;
     throw new Error(`The settings are not right:\n  ${this.problems.join("\n  ")}`);
@@ -72,14 +75,14 @@ function isSetting(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** Everything that is wrong with what is set, a sentence each. */
+/** Problems of all settings that are set, a sentence each. */
 export function settingProblems(env: Environment): string[] {
   const reader = new SettingsReader(env);
   for (const name of Object.keys(SETTINGS)) if (isSetting(name)) reader.get(name);
   return reader.problems;
 }
 
-/** Undefined when the text is nothing that the setting may be. */
+/** Parses a text; undefined when the setting does not allow it. */
 export function parseSetting(setting: Setting, text: string): Parsed | undefined {
   switch (setting.type) {
     case "integer":
@@ -103,7 +106,7 @@ export function parseSetting(setting: Setting, text: string): Parsed | undefined
   }
 }
 
-/** "a whole number from 0 to 65535": what a setting may be. */
+/** Describes the allowed values, for example "a whole number from 0 to 65535". */
 export function mayBe(setting: Setting): string {
   switch (setting.type) {
     case "integer":
@@ -129,7 +132,7 @@ export function mayBe(setting: Setting): string {
   }
 }
 
-/** Of each host, where a database's address has several. */
+/** True when the address of each host is valid; a database's address may have several hosts. */
 function isAddress(protocols: readonly string[], text: string): boolean {
   const addresses = protocols.includes("postgres:") ? databaseHosts(text) : [text];
   return addresses.every((each) => protocols.includes(URL.parse(each)?.protocol ?? ""));

@@ -2,7 +2,10 @@ import { withTimeout } from "./deferred.ts";
 import { errorMessage } from "./errors.ts";
 import type { Log } from "./log.ts";
 
-/** Started parts, stopped in the reverse order; one that fails to stop does not keep the others. */
+/**
+ * Started parts, which are stopped in reverse order; a part that fails to stop does not prevent the
+ * others.
+ */
 export class Stack {
   #entries: { name: string; stop: () => Promise<void> | void; ms: number | undefined }[] = [];
   #stopping = false;
@@ -12,17 +15,21 @@ export class Stack {
     this.#log = log;
   }
 
-  /** True from the first moment of the stop. */
+  /** True from the beginning of `stop`. */
   get stopping(): boolean {
     return this.#stopping;
   }
 
-  /** `ms` for a part that has work in hand to finish. */
+  /**
+   * Adds a part.
+   *
+   * @param ms time limit of its stop, for parts that have work to finish
+   */
   push(name: string, stop: () => Promise<void> | void, ms?: number): void {
     this.#entries.push({ name, stop, ms });
   }
 
-  /** Stops everything; each part has `msPerPart`, or its own time. Never rejects. */
+  /** Stops everything; each part has `msPerPart` milliseconds, or its own limit. Never rejects. */
   async stop(msPerPart: number): Promise<void> {
     this.#stopping = true;
     for (let entry = this.#entries.pop(); entry !== undefined; entry = this.#entries.pop()) {

@@ -5,8 +5,9 @@ import type { Log } from "./log.ts";
 const DEEPEST = 5;
 
 /**
- * Tells once that something which is tried again and again fails, with its cause, and once that it
- * works again and after how long: an outage of an hour is two lines, and not ten thousand.
+ * Logs the state of something that is tried repeatedly: once when it fails, with its cause, and
+ * once when it works again, with the duration. So an outage of an hour makes two log lines, not
+ * thousands.
  */
 export class TroubleLog {
   readonly #log: Log;
@@ -14,14 +15,14 @@ export class TroubleLog {
   readonly #clock: Pick<Clock, "monotonic">;
   #trouble: { error: string; since: number; failures: number } | undefined;
 
-  /** @param message what fails, as "jobs not readable" */
+  /** @param message the failure, such as "jobs not readable" */
   constructor(log: Log, message: string, clock: Pick<Clock, "monotonic">) {
     this.#log = log;
     this.#message = message;
     this.#clock = clock;
   }
 
-  /** Another error than before is told too. */
+  /** Logs a failure; the same error is logged once, another error again. */
   failed(error: unknown): void {
     const text = errorMessage(error);
     const { since = this.#clock.monotonic(), failures = 0 } = this.#trouble ?? {};
@@ -41,7 +42,7 @@ export class TroubleLog {
   }
 }
 
-/** What it all began with, in its own words. */
+/** The message of the first cause. */
 function causeOf(error: unknown): string {
   let at = error;
   for (let depth = 0; depth < DEEPEST && at instanceof Error && at.cause; depth += 1) at = at.cause;

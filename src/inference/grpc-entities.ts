@@ -9,18 +9,18 @@ import {
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
 import type { Placement } from "./placement.ts";
 
-/** A segment of a session as an extractor reads it. Positions are samples at 16 kHz. */
+/** A segment of a session as input of an extractor. Positions are samples at 16 kHz. */
 export interface GraphSegment {
   label: string;
   start: number;
   end: number;
-  /** Unclear ones name nothing. */
+  /** Words with their times; unclear words do not become entities. */
   words: { text: string; start: number; end: number; unclear?: boolean | undefined }[];
 }
 
 export interface GraphSpeaker {
   label: string;
-  /** Empty while nobody has claimed the label. */
+  /** Empty while the label is unclaimed. */
   name: string;
 }
 
@@ -28,12 +28,12 @@ export const RELATION_KINDS = ["co_occurrence", "action", "talks_about"] as cons
 
 export type RelationKind = (typeof RELATION_KINDS)[number];
 
-/** What was found. Indexes count from 0 into `entities` and the segments given. */
+/** The result of an extraction. Indexes count from 0 into `entities` and the given segments. */
 export interface ExtractedGraph {
   entities: {
     /** Normalised name. */
     key: string;
-    /** It means something in its session only, such as "S1" or "tomorrow". */
+    /** True when the entity has a meaning only within its session, such as "S1" or "tomorrow". */
     sessionOnly: boolean;
     type: EntityType;
     name: string;
@@ -65,15 +65,14 @@ interface GrpcEntitiesOptions {
   placement: Pick<Placement, "status">;
   /** The workers' service key, when they have one. */
   key: string | undefined;
-  /** Time for one answer, in milliseconds. */
+  /** Time limit of one answer, milliseconds. */
   deadlineMs?: number;
 }
 
 /**
- * Entities by GraphService on the worker that has most room.
- *
- * Finds entities in a session's words. The same words give the same graph.
- * Rejects with `unavailable`, `overloaded` or `timeout`, which may be tried again.
+ * Finds entities in a session's words with the GraphService of the least loaded worker. The same
+ * words give the same graph. Rejects with `unavailable`, `overloaded` or `timeout`, which may be
+ * retried.
  */
 export class GrpcEntities {
   readonly #placement: Pick<Placement, "status">;
@@ -109,14 +108,14 @@ export class GrpcEntities {
     return response as ExtractedGraph;
   }
 
-  /** Ends calls that are under way. */
+  /** Ends running calls. */
   close(): void {
     this.#isClosed = true;
     for (const client of this.#clients.values()) client.close();
     this.#clients.clear();
   }
 
-  /** A worker full of sessions can still read: its graphs have a thread of their own. */
+  /** Workers without room for sessions count too, as graphs have a separate thread there. */
   #pick(): string {
     const [best] = this.#placement
       .status()
@@ -139,7 +138,7 @@ export class GrpcEntities {
     return client;
   }
 
-  /** Closes channels to workers that are not heard any more. */
+  /** Closes channels to workers that were not heard from lately. */
   #dropSilent(): void {
     const heard = new Set(this.#placement.status().map(({ address }) => address));
     for (const [address, client] of this.#clients) {

@@ -15,19 +15,19 @@ import type {
   TranscriptionStream,
 } from "./transcription-stream.ts";
 
-/** What one batch holds at most; larger ones are no faster. */
+/** Limits of one batch; larger ones are no faster. */
 const MAX_REQUESTS = 64;
 const MAX_BYTES = 256 * 1024;
 
-/** Where requests go; false when it is full until it drains. */
+/** Takes requests; `write` returns false when it is full until it drains. */
 interface RequestSink {
   write(request: TranscribeRequest): boolean;
   readonly writableNeedDrain: boolean;
 }
 
 /**
- * Writes the requests of one turn of the event loop together, for a message costs by itself far
- * more than its bytes. The first after a rest goes at once: one by itself waits for nothing.
+ * Combines the requests of one turn of the event loop, because a message costs far more than its
+ * bytes. The first request after a pause is sent at once, so a single one is not delayed.
  */
 export class RequestBatcher {
   readonly #sink: RequestSink;
@@ -39,7 +39,7 @@ export class RequestBatcher {
     this.#sink = sink;
   }
 
-  /** False when the sink is full. The request was taken either way. */
+  /** Adds a request; false when the sink is full. The request was taken either way. */
   write(request: TranscribeRequest): boolean {
     if (this.#turn === undefined) {
       this.#turn = setImmediate(() => this.#turnOver());
@@ -51,7 +51,7 @@ export class RequestBatcher {
     return !this.#sink.writableNeedDrain;
   }
 
-  /** Writes what waits now. */
+  /** Writes the waiting requests now. */
   flush(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return !this.#sink.writableNeedDrain;
@@ -62,14 +62,14 @@ export class RequestBatcher {
     return this.#sink.write({ message: { $case: "batch", value: { requests } } });
   }
 
-  /** Drops what waits. */
+  /** Drops the waiting requests. */
   close(): void {
     clearImmediate(this.#turn);
     this.#waiting = [];
     this.#bytes = 0;
   }
 
-  /** As long as each turn brings more, none of it goes by itself. */
+  /** While each turn brings more requests, they continue to be combined. */
   #turnOver(): void {
     const isBusy = this.#waiting.length > 0;
     this.#turn = isBusy ? setImmediate(() => this.#turnOver()) : undefined;
@@ -81,12 +81,15 @@ function sizeOf({ message }: TranscribeRequest): number {
   return message?.$case === "chunk" ? message.value.data.byteLength : 0;
 }
 
-/** Progress is told for each second; what is left of one says nothing. */
+/**
+ * Workers report progress each second, so up to this much audio may be unreported though it was
+ * read.
+ */
 const TOLD_SAMPLES = 2 * SESSION_RATE;
-/** Audio on its way or waiting at the worker before `send` says full: 90 s. */
+/** `send` returns false when more audio than this is unread at the worker: 90 s. */
 export const MAX_AHEAD_SAMPLES = 90 * SESSION_RATE;
 
-/** For the worker to end a stream that its client has left, milliseconds. */
+/** Time that the worker has to end a stream that its client has left, milliseconds. */
 const LEAVE_MS = 5_000;
 
 type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
@@ -94,16 +97,16 @@ type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
 interface GrpcTranscriptionOptions {
   call: Call;
   runtime: Runtime;
-  /** Time from the first message sent to Opened, in milliseconds. */
+  /** Time limit from the first message sent to Opened, milliseconds. */
   openMs: number;
   /**
-   * Time without a message while audio is to be read, in milliseconds; it must
-   * cover the loading and the final passes of other sessions in the same thread.
+   * Longest time without a message while audio is unread, milliseconds; it must cover the loading
+   * and the final passes of other sessions in the same thread.
    */
   stallMs: number;
-  /** Asked when the connection broke: whether the worker's process ended. */
+  /** Called when the connection broke; resolves to whether the worker's process ended. */
   isGone: () => Promise<boolean>;
-  /** Once, when the call is over, however it came. */
+  /** Called once when the call is over, whatever the reason. */
   onClosed: () => void;
 }
 
@@ -128,7 +131,7 @@ export class GrpcTranscription implements TranscriptionStream {
   #isReadOut = false;
   #isClosed = false;
   #isHalfClosed = false;
-  /** End of the audio sent, and of what the worker has told to have read, in samples. */
+  /** End of the audio sent, and of the audio that the worker reported as read, in samples. */
   #sentTo = 0;
   #readTo = 0;
   #isFull = false;
@@ -165,7 +168,8 @@ export class GrpcTranscription implements TranscriptionStream {
       if (!this.#hasUnread()) this.#stalling?.refresh();
       this.#sentTo = Math.max(this.#sentTo, message.value.start + message.value.length);
     }
-    // A chunk may hold half an hour: the streams' own limits count messages, this one audio.
+    // One chunk may hold half an hour of audio; the streams' own limits count messages, this one
+    // audio.
     const sink = this.#takesBatches ? this.#batcher : this.#call;
     this.#isFull = !sink.write({ message }) || this.#isFarAhead();
     return !this.#isFull;
@@ -191,15 +195,15 @@ export class GrpcTranscription implements TranscriptionStream {
   }
 
   /**
-   * One that has nothing to read takes its leave: Node ends a connection, with all others on it,
-   * over which more than a thousand streams were broken off.
+   * Ends the reading. An idle stream is half-closed rather than cancelled, because Node closes a
+   * connection, with all its streams, after more than a thousand streams on it were cancelled.
    */
   cancel(): void {
     if (!this.#close()) return;
     const isIdle = this.#isOpened && !this.#isHalfClosed && !this.#hasUnread();
     if (!isIdle || this.#status !== undefined) return this.#call.cancel();
     this.#call.end();
-    // What it says until then is read, as its end comes only after that.
+    // Messages until then are still read, because the end comes only after them.
     const leaving = this.#runtime.after(LEAVE_MS, () => this.#call.cancel());
     this.#call.on("end", () => leaving.cancel());
   }
@@ -231,7 +235,10 @@ export class GrpcTranscription implements TranscriptionStream {
     return this.#sentTo - this.#readTo > TOLD_SAMPLES;
   }
 
-  /** The final pass may take its time: from Finish on the worker's own watch decides. */
+  /**
+   * Ends the call when the worker stalls. After Finish the final pass may take long, and the
+   * worker's own watch applies.
+   */
   #checkStall(): void {
     if (this.#isHalfClosed || !this.#hasUnread()) return;
     this.#giveUp(new AppError("worker_broken", `No sign of the worker for ${this.#stallMs} ms.`));
@@ -265,7 +272,9 @@ export class GrpcTranscription implements TranscriptionStream {
     this.#settle();
   }
 
-  /** The status may overtake messages that wait to be read: both must be there. */
+  /**
+   * Ends the stream when both the status and all messages were received; the status may come first.
+   */
   #settle(): void {
     if (this.#status === undefined || !this.#isReadOut || !this.#close()) return;
     if (this.#status.code !== status.OK) this.#endBroken(this.#status);
@@ -274,8 +283,9 @@ export class GrpcTranscription implements TranscriptionStream {
   }
 
   /**
-   * A worker that leaves says so. One that had taken the session and does not is
-   * broken if its process ended; else only the connection was, whatever it is called.
+   * Decides how a broken call ends. A worker that shuts down says so. If one that had opened the
+   * session does not, the worker is broken when its process ended, and otherwise only the
+   * connection was.
    */
   #endBroken(told: StatusObject): void {
     const failure = fromGrpcFailure(told);
@@ -288,7 +298,7 @@ export class GrpcTranscription implements TranscriptionStream {
     );
   }
 
-  /** False when it was closed already. */
+  /** Returns false when it was closed already. */
   #close(): boolean {
     if (this.#isClosed) return false;
     this.#isClosed = true;

@@ -3,7 +3,7 @@ import type { Placement } from "./placement.ts";
 import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
 import type { WorkerClient } from "./worker-client.ts";
 
-/** Opens readings on the least loaded worker and tells the placement how it went. */
+/** Opens readings on the least loaded worker and reports their success to the placement. */
 export class PlacedTranscribers implements Transcribers {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
@@ -45,7 +45,7 @@ export class PlacedTranscribers implements Transcribers {
         }),
       onEnd: (listener) =>
         stream.onEnd((error) => {
-          // What is wrong with one session's audio says nothing about the worker.
+          // Faults of one session's audio do not count against the worker.
           if (error?.retryable || error?.code === "internal") placement.failed(address);
           listener(error);
         }),

@@ -4,25 +4,30 @@ import type { WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
 const SILENCE_MS = 4_000;
 const BACK_OFF = { firstMs: 250, mostMs: 5_000 };
-/** A worker that lives was heard within this time: it announces itself every second. */
+/**
+ * A living worker is heard from within this time, as it announces itself every second;
+ * milliseconds.
+ */
 const GONE_MS = 2_500;
-/** What is heard so soon may have been said before the process ended. */
+/**
+ * An announcement that comes this soon may have been sent before the process ended, milliseconds.
+ */
 const UNDER_WAY_MS = 200;
 const POLL_MS = 50;
-/** More workers than this are not remembered; a guard against a flood of announcements. */
+/** Most workers that are remembered, as protection against a flood of announcements. */
 const MAX_WORKERS = 1_000;
 
 interface PlacementOptions {
   runtime: Runtime;
-  /** Silence after which a worker is forgotten, in milliseconds. */
+  /** A worker is forgotten after this time without an announcement, milliseconds. */
   silenceMs?: number;
 }
 
-/** What operators see of one worker. */
+/** The state of one worker, for operators. */
 interface WorkerStatus extends WorkerAnnouncement {
-  /** Milliseconds since it was last heard. */
+  /** Time since its last announcement, milliseconds. */
   silent_ms: number;
-  /** Milliseconds until it is tried again after failures; 0 when it may be. */
+  /** Time until it is used again after failures, milliseconds; 0 when it may be used. */
   back_off_ms: number;
   state: "available" | "full" | "draining" | "backing_off";
 }
@@ -30,14 +35,14 @@ interface WorkerStatus extends WorkerAnnouncement {
 interface Known {
   announcement: WorkerAnnouncement;
   heardAt: number;
-  /** Sessions placed here that its newest announcement may not count yet. */
+  /** Sessions placed by this process that its newest announcement may not include yet. */
   placed: number;
   pickedAt: number;
   failures: number;
   retryAt: number;
 }
 
-/** Which worker gets the next session: the least loaded of those that were heard lately. */
+/** Chooses the worker for the next session: the least loaded one of those heard from lately. */
 export class Placement {
   readonly #runtime: Runtime;
   readonly #silenceMs: number;
@@ -68,7 +73,10 @@ export class Placement {
     });
   }
 
-  /** The address of the least loaded worker, counted as placed there; undefined when none has room. */
+  /**
+   * Returns the address of the least loaded worker and counts a session for it; undefined when none
+   * has room.
+   */
   pick(): string | undefined {
     this.#forgetSilent();
     const [best] = [...this.#workers.values()]
@@ -82,8 +90,8 @@ export class Placement {
   }
 
   /**
-   * The address of the least loaded worker for work on text, which takes no
-   * session's place; undefined when none was heard lately.
+   * Returns the address of the least loaded worker for work on text, which needs no room for a
+   * session; undefined when none was heard from lately.
    */
   pickForText(): string | undefined {
     this.#forgetSilent();
@@ -96,7 +104,10 @@ export class Placement {
     return best.announcement.address;
   }
 
-  /** A stream to the address failed for the worker's own reasons: leave it alone for a while. */
+  /**
+   * Records that a stream to the address failed through the worker's fault: it is not used for a
+   * while.
+   */
   failed(address: string): void {
     const worker = this.#workers.get(address);
     if (worker === undefined) return;
@@ -104,7 +115,7 @@ export class Placement {
     worker.retryAt = this.#runtime.monotonic() + backOff(worker.failures, BACK_OFF);
   }
 
-  /** A stream to the address was opened: failures before it count no more. */
+  /** Records that a stream to the address was opened, which clears earlier failures. */
   succeeded(address: string): void {
     const worker = this.#workers.get(address);
     if (worker === undefined) return;
@@ -112,15 +123,15 @@ export class Placement {
     worker.retryAt = 0;
   }
 
-  /** The process behind an address, as it names itself; undefined when it was not heard lately. */
+  /** The instance id of the process at an address; undefined when it was not heard from lately. */
   instanceAt(address: string): string | undefined {
     const announcement = this.#workers.get(address)?.announcement;
     return announcement?.instance ?? announcement?.worker_id;
   }
 
   /**
-   * Whether a worker's process ended, asked right after a connection to it broke:
-   * one that lives is heard again within about a second, whatever the network did.
+   * Whether a worker's process ended; must be called right after a connection to it broke. A living
+   * process is heard from again within about a second, whatever happened to the network.
    */
   async isGone(address: string, instance: string | undefined): Promise<boolean> {
     const since = this.#runtime.monotonic();
@@ -133,7 +144,7 @@ export class Placement {
     return true;
   }
 
-  /** Every worker heard lately, by id. */
+  /** All workers heard from lately, by id. */
   status(): WorkerStatus[] {
     this.#forgetSilent();
     const now = this.#runtime.monotonic();

@@ -7,11 +7,11 @@ import { fromGrpcFailure } from "../wire/grpc-status.ts";
 import { GrpcTranscription, MAX_AHEAD_SAMPLES } from "./grpc-transcription.ts";
 import type { TranscriptionStream } from "./transcription-stream.ts";
 
-/** A chunk of 64 MiB and what surrounds it. */
+/** Largest message: a chunk of 64 MiB with its envelope. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
-  // A worker that hangs as a whole is noticed within 8 s; its own watch notices threads that do.
+  // A worker that hangs as a whole is detected within 8 s; its own watch detects hanging threads.
   "grpc.keepalive_time_ms": 4_000,
   "grpc.keepalive_timeout_ms": 4_000,
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -20,16 +20,16 @@ const CHANNEL_OPTIONS = {
   "grpc.max_reconnect_backoff_ms": 2_000,
   "grpc.enable_retries": 0,
   "grpc.enable_channelz": 0,
-  // Channels of equal target share connections otherwise, also after close().
+  // Without this, channels to the same target would share connections, even after close().
   "grpc.use_local_subchannel_pool": 1,
 };
 
 interface WorkerClientOptions {
-  /** Time for a worker to answer Open, in milliseconds. */
+  /** Time that a worker has to answer Open, milliseconds. */
   openMs?: number;
-  /** Time without a sign of a worker that has audio to read, in milliseconds. */
+  /** Longest time without a message from a worker that has audio to read, milliseconds. */
   stallMs?: number;
-  /** Time after which a channel without streams is closed, in milliseconds. */
+  /** Time after which a channel without streams is closed, milliseconds. */
   idleMs?: number;
 }
 
@@ -40,13 +40,13 @@ interface CallSettings {
 
 interface TranscriptionSettings extends CallSettings {
   /**
-   * Asked when the connection broke: whether the worker's process ended. Where
-   * nobody can tell, it counts as ended.
+   * Called when the connection broke; resolves to whether the worker's process ended. Without it
+   * the process counts as ended.
    */
   isGone?: () => Promise<boolean>;
 }
 
-/** A server-streaming method as generated. */
+/** A server-streaming method, as generated code describes it. */
 export interface StreamingMethod<Q, A> {
   path: string;
   requestSerialize(request: Q): Buffer;
@@ -56,7 +56,7 @@ export interface StreamingMethod<Q, A> {
 interface StreamSettings<A> extends CallSettings {
   deadlineMs: number;
   signal: AbortSignal;
-  /** Told every answer, in order. */
+  /** Receives every answer, in order. */
   onMessage(message: A): void;
 }
 
@@ -66,7 +66,7 @@ interface Channel {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** gRPC to the workers: one channel per address, closed when unused. */
+/** gRPC client of the workers, with one channel per address, which is closed when unused. */
 export class WorkerClient implements QueueOwner {
   readonly #channels = new Map<string, Channel>();
   readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
@@ -82,13 +82,16 @@ export class WorkerClient implements QueueOwner {
     this.#idleMs = options.idleMs ?? 60_000;
   }
 
-  /** One chunk may reach beyond the limit, which is where no more is sent. */
+  /** One chunk may exceed the limit, after which no more is sent. */
   get queues(): readonly QueueFigures[] {
     const length = longest([...this.#transcriptions].map(({ ahead }) => ahead));
     return [{ queue: "audio_ahead_samples", length, limit: MAX_AHEAD_SAMPLES, refused: 0 }];
   }
 
-  /** Never throws for a worker that is away: the stream's `onEnd` tells. */
+  /**
+   * Opens a transcription. Does not throw when the worker is unavailable: the stream's `onEnd`
+   * reports it.
+   */
   openTranscription(address: string, settings: TranscriptionSettings = {}): TranscriptionStream {
     const channel = this.#hold(address);
     const stream: GrpcTranscription = new GrpcTranscription({
@@ -109,9 +112,9 @@ export class WorkerClient implements QueueOwner {
   }
 
   /**
-   * Resolves when the worker has ended the stream well. Rejects with an
-   * AppError: the worker's own, `timeout` at the deadline, `unavailable` when it
-   * is away or `signal` aborts.
+   * Resolves when the worker has ended the stream successfully. Rejects with an AppError: the
+   * worker's own, `timeout` at the deadline, `unavailable` when the worker cannot be reached or
+   * `signal` aborts.
    */
   async stream<Q, A>(
     address: string,
@@ -143,7 +146,7 @@ export class WorkerClient implements QueueOwner {
     }
   }
 
-  /** Rejects with an AppError, `timeout` after `ms`. */
+  /** Describes the worker. Rejects with an AppError, `timeout` after `ms`. */
   describe(address: string, ms: number, settings: CallSettings = {}): Promise<DescribeResponse> {
     const channel = this.#hold(address);
     return new Promise((resolve, reject) => {

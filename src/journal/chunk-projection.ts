@@ -11,7 +11,7 @@ type ChunkRow = [
   length: number | null,
 ];
 
-/** What a batch leaves each chunk with: one statement however many there are. */
+/** Updates the chunks with the result of a batch: one statement for any number of chunks. */
 export function chunkChanges(
   sessionId: string,
   events: readonly Recorded<SessionEvent>[],

@@ -7,7 +7,7 @@ const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });
 
 type Claim = z.output<typeof claimRow>;
 
-/** Puts a claim in force. An assignment that takes the label from who claimed it is on record. */
+/** Stores a claim. An assignment that replaces another person's own claim gets an audit entry. */
 export async function projectClaim(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -25,7 +25,7 @@ export async function projectClaim(
   });
 }
 
-/** Ends a claim; on record when somebody else than its claimant ended it. */
+/** Ends a claim; gets an audit entry when somebody other than its claimant ended it. */
 export async function projectUnclaim(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -36,7 +36,7 @@ export async function projectUnclaim(
   await recordOverride(tx, sessionId, before, { byUserId, detail: { label, revoked: true } });
 }
 
-/** A claim on the merged label follows to the one that stands, unless that has its own. */
+/** Moves a claim on the merged label to the remaining label, unless that has a claim. */
 export async function mergeClaims(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -64,7 +64,7 @@ async function revokeClaim(
   return revoked ?? undefined;
 }
 
-/** The subject is the person who had claimed the label. */
+/** Writes the audit entry of an overridden claim; its subject is the former claimant. */
 function recordOverride(
   tx: DatabaseTransactionConnection,
   sessionId: string,

@@ -19,7 +19,10 @@ import type {
 import { mergeClaims, projectClaim, projectUnclaim } from "./claim-projection.ts";
 import { projectRedaction } from "./redaction-projection.ts";
 
-/** Brings the read tables up to date with an event. Words are stored before, by the same batch. */
+/**
+ * Returns the work that updates the read tables with an event. Words are stored before it, by the
+ * same batch.
+ */
 export function eventWork(sessionId: string, event: SessionEvent, at: number): Work[] {
   switch (event.type) {
     case "SpeakersRevised":
@@ -53,7 +56,7 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
   }
 }
 
-/** The session's own row, which every append holds already. */
+/** Updates the session's own row, which every append has locked already. */
 async function projectPhase(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -172,7 +175,7 @@ async function projectJobCompleted(
   await recount(tx, sessionId, event.jobId);
 }
 
-/** Counts and the mean confidence, weighted by words, from the segments that stand. */
+/** Recomputes the counts and the mean confidence, weighted by words, from the present segments. */
 async function recount(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -196,13 +199,13 @@ async function projectReplacement(
   sessionId: string,
   event: TranscriptReplaced,
 ): Promise<void> {
-  // What was added was stored before this: it stays, whatever was removed.
+  // Added segments were stored before this event, so they stay even if the event also removes them.
   const added = new Set(event.added.map((mark) => mark.segmentId));
   const removed = event.removed.map((mark) => mark.segmentId).filter((id) => !added.has(id));
   await tx.query(sql.unsafe`
     delete from segments
     where session_id = ${sessionId} and id = any(${sql.array(removed, "uuid")})`);
-  // Late audio at the end makes a session longer that was complete without it.
+  // Late audio at the end may make a completed session longer.
   await tx.query(sql.unsafe`
     update jobs set duration_ms = greatest(duration_ms, ${toMilliseconds(event.to)})
     where id = ${event.jobId} and status = 'completed'`);
@@ -212,7 +215,7 @@ async function projectReplacement(
     update jobs set edits_replaced = ${event.editsReplaced} where id = ${event.jobId}`);
 }
 
-/** The edit's text moves into the segment; its words keep no times of their own. */
+/** Moves the edit's text into the segment; its words keep no times of their own. */
 async function projectEdit(
   tx: DatabaseTransactionConnection,
   sessionId: string,

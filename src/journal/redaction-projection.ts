@@ -6,7 +6,7 @@ import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";
 
-/** Takes the words out, notes which sound must go, and puts it on record. */
+/** Erases the words, records the audio to silence, and writes the audit entry. */
 export async function projectRedaction(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -20,7 +20,8 @@ export async function projectRedaction(
     delete from segment_edits where session_id = ${sessionId} and segment_id = any(${ids})`);
   await eraseDerived(tx, sessionId);
   if (event.label === undefined) await coverSpan(tx, sessionId, event);
-  // The words of a segment that the span only touches are said outside of it too.
+  // A segment that the span only touches was also spoken outside of the span, so its whole span is
+  // added.
   for (const change of coverChange(sessionId, event.segmentIds)) {
     await tx.query(sql.unsafe`${change.sql(sql.fragment`true`)}`);
   }
@@ -37,7 +38,7 @@ export async function projectRedaction(
   });
 }
 
-/** The event names who did it by id alone; a service key may have. */
+/** The kind of actor, because the event has only an id, which may be that of a service key. */
 async function kindOf(
   tx: DatabaseTransactionConnection,
   actorId: string,
@@ -57,7 +58,9 @@ async function coverSpan(
     on conflict (id) do nothing`);
 }
 
-/** The spans of segments that are in the table, as of a new reading under an earlier redaction. */
+/**
+ * Adds the spans of segments of the table, for example of a new reading under an earlier redaction.
+ */
 export function coverChange(sessionId: string, segmentIds: readonly string[]): Change[] {
   if (segmentIds.length === 0) return [];
   const ids = sql.array([...segmentIds], "uuid");

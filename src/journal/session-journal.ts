@@ -31,16 +31,16 @@ const standingRow = z.object({
 });
 
 /**
- * The sessions' journal in PostgreSQL, with its projections in the same
- * transaction. The session's row is the fence: every append takes it, or is
- * refused, by status, epoch and seq, in the statement that writes its events.
+ * The sessions' journal in PostgreSQL, with its projections in the same transaction. The session's
+ * row is the fence: every append locks it, and is refused by its status, epoch and seq in the
+ * statement that writes the events.
  */
 export class SessionJournal implements Journal<SessionEvent, SessionWrite> {
   readonly #pool: DatabasePool;
   readonly #onFenced: () => void;
   readonly #takings: SessionTakings;
 
-  /** `onFenced`: told of each append that came from a stale activation. */
+  /** `onFenced` is called for each append of a stale activation. */
   constructor(pool: DatabasePool, onFenced: () => void = () => {}) {
     this.#pool = pool;
     this.#onFenced = onFenced;
@@ -65,8 +65,8 @@ export class SessionJournal implements Journal<SessionEvent, SessionWrite> {
   }
 
   /**
-   * In one round trip, unless something must see what the batch wrote before it, or there is a
-   * deadline, which is known to be over only when all else is done.
+   * Appends in one round trip, unless a part must see what the batch wrote before it, or there is a
+   * deadline, which can be checked only after all else is done.
    */
   async #append(batch: SessionBatch): Promise<Appended> {
     const waves = wavesOf(workOf(batch));
@@ -90,7 +90,7 @@ async function appendInSteps(
   return { now: passed.now };
 }
 
-/** What an append changes besides events and outbox, in the order in which it must seem to happen. */
+/** The changes of an append besides events and outbox, in their logical order. */
 function workOf({ id, events, writes, outcomes, snapshot, ...batch }: SessionBatch): Work[] {
   const seq = seqAfter({ events, ...batch });
   return [
@@ -109,7 +109,7 @@ async function carryOut(tx: DatabaseTransactionConnection, wave: Wave): Promise<
   await tx.query(sql.unsafe`with ${parts(wave, always)} select`);
 }
 
-/** As parts of one statement. */
+/** Combines changes as parts of one statement. */
 function parts(changes: readonly Change[], when: FragmentSqlToken): FragmentSqlToken {
   const each = changes.map((change, n) => {
     return sql.fragment`${sql.identifier([`change_${n}`])} as (${change.sql(when)})`;
@@ -117,7 +117,10 @@ function parts(changes: readonly Change[], when: FragmentSqlToken): FragmentSqlT
   return sql.fragment`${sql.join(each, sql.fragment`, `)}`;
 }
 
-/** Null, and nothing is changed, when the session is not as the activation knows it. */
+/**
+ * Writes the first changes of a batch. Null, and nothing is changed, when the session's row does
+ * not match the activation.
+ */
 function pass(
   connection: CommonQueryMethods,
   batch: SessionBatch,
@@ -125,7 +128,7 @@ function pass(
 ): Promise<z.output<typeof passedRow> | null> {
   const { deadline = null } = batch;
   const isPassed = sql.fragment`exists (select from fence)`;
-  // The time is that after the wait for the row.
+  // The time is taken after the wait for the row's lock.
   return connection.maybeOne(sql.type(passedRow)`
     with fence as (${changesRow(batch) ? moveFence(batch) : lockFence(batch)}
     ), told as (${insertEvents(batch)}
@@ -139,7 +142,7 @@ function pass(
     from fence`);
 }
 
-/** The session's row while it is as the activation knows it: its owner, its seq, not deleted. */
+/** SQL condition: the session's row matches the activation in owner and seq, and is not deleted. */
 function asKnown({ id, epoch, expectedSeq }: SessionBatch): FragmentSqlToken {
   return sql.fragment`
     id = ${id} and epoch = ${epoch} and seq = ${expectedSeq} and status <> 'deleted'`;
@@ -176,7 +179,10 @@ function insertEvents({ epoch, events }: SessionBatch): FragmentSqlToken {
       as e (seq bigint, at double precision, event jsonb)`;
 }
 
-/** It may stand there already, as the answer to an append can get lost. Throws what else refused it. */
+/**
+ * Accepts a batch that was stored before, because the answer to an append may be lost. Throws the
+ * reason of any other refusal.
+ */
 async function landedBefore(
   tx: CommonQueryMethods,
   { id, epoch, events }: SessionBatch,

@@ -8,13 +8,13 @@ import type { SessionEvent } from "../session/event.ts";
 
 type Past = Loaded<SessionEvent>;
 
-/** Sessions that are taken over in one transaction. */
+/** Most sessions that are taken over in one transaction. */
 const MOST_TOGETHER = 50;
-/** A session that has more events after its snapshot is taken over by itself. */
+/** A session with more events after its snapshot is taken over separately. */
 const MOST_REPLAYED = 1_000;
 const ALONE = "alone";
 
-/** Null or an object; what is in it was written by the journal. */
+/** Accepts null or an object, because the journal itself wrote the content. */
 const isJson = (value: unknown): boolean => typeof value === "object";
 
 const takenRow = z.object({
@@ -34,9 +34,9 @@ const pastRow = z.object({
 type Taken = z.output<typeof takenRow>;
 
 /**
- * Takes sessions over, those that are asked for at the same time in one transaction: a host that
- * died left thousands behind. One whose row somebody holds, or which has much to replay, keeps the
- * others waiting no longer than the look at it.
+ * Takes sessions over. Those requested at the same time share a transaction, because a host that
+ * died may leave thousands behind. A session whose row is locked, or which has many events to
+ * replay, is taken separately and does not delay the others.
  */
 export class SessionTakings {
   readonly #pool: DatabasePool;
@@ -47,16 +47,16 @@ export class SessionTakings {
     this.#groups = new GroupCommit((ids) => this.#takeMany(ids), MOST_TOGETHER);
   }
 
-  /** As `Journal.activate`. */
+  /** Implements `Journal.activate`. */
   async take(id: string): Promise<Past | undefined> {
     const taken = await this.#groups.add(id);
     return taken === ALONE ? this.#takeAlone(id) : taken;
   }
 
-  /** As `Journal.load`. */
+  /** Implements `Journal.load`. */
   load(id: string, from: LoadFrom): Promise<Past | undefined> {
     return this.#pool.transaction(async (tx) => {
-      // Nobody appends in between.
+      // The lock prevents appends between the reads.
       const held = await tx.maybeOne(sql.type(takenRow)`
         select id, epoch, seq, has_work as "hasWork" from sessions
         where id = ${id} and status <> 'deleted' for share`);
@@ -77,12 +77,13 @@ export class SessionTakings {
           )
           update sessions s set epoch = s.epoch + 1 from free where s.id = free.id
           returning s.id, s.epoch, s.seq, s.has_work as "hasWork"`);
-      // A statement of its own, after the rows are taken: it sees what was appended until then.
+      // A separate statement after the rows are locked, so that it sees everything appended until
+      // then.
       return readPasts(tx, taken, "snapshot");
     });
     return ids.map((id) => {
       const value = pasts.get(id) ?? ALONE;
-      // Who asks for it once more takes it over once more.
+      // A second request for the same session in this group takes it over again.
       pasts.delete(id);
       return { status: "fulfilled", value };
     });
@@ -99,7 +100,7 @@ export class SessionTakings {
   }
 }
 
-/** What is many rows comes as one value, which costs a fraction. */
+/** Reads the events of each session as one JSON value, which costs a fraction of separate rows. */
 async function readPasts(
   tx: DatabaseTransactionConnection,
   taken: readonly Taken[],
@@ -135,7 +136,7 @@ async function readPasts(
   return found;
 }
 
-/** Times come in seconds, with microseconds. */
+/** The database returns times in seconds with microseconds. */
 function parseEvents(text: string): Past["events"] {
   const events = JSON.parse(text) as Past["events"];
   for (const event of events) event.at = Math.floor(Math.round(event.at * 1e6) / 1e3);

@@ -12,7 +12,7 @@ import type {
 } from "../session/write.ts";
 import { coverChange } from "./redaction-projection.ts";
 
-/** What goes with events: words, checkpoints, progress. */
+/** The changes that accompany events: words, checkpoints, progress. */
 export function writeChanges(sessionId: string, writes: readonly SessionWrite[]): Change[] {
   const segments = writes.filter((write) => write.type === "SegmentText");
   // Only the newest checkpoint and progress of a batch matter.
@@ -52,7 +52,7 @@ function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Ch
     redacted: segment.redacted === true,
   }));
   const redacted = segments.filter((segment) => segment.redacted === true);
-  // As one document: arrays would be quoted element by element.
+  // Passed as one document, because array elements would be quoted one by one.
   const insert: Change["sql"] = (when) => sql.fragment`
     insert into segments (
       session_id, language,
@@ -74,7 +74,7 @@ function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Ch
   ];
 }
 
-/** What is not needed any more goes when all of the batch are there. */
+/** Stores checkpoints; those no longer needed are deleted once all of the batch are stored. */
 function checkpointChanges(
   sessionId: string,
   writes: readonly (CheckpointWrite | HandedOnWrite)[],
@@ -90,7 +90,7 @@ function checkpointChanges(
   });
   const keep = [...written, ...writes.flatMap((write) => write.keep)];
   const kept = { attempt: newest.attempt, keep };
-  // The one of a final is no reason for a second statement.
+  // The single checkpoint of a final needs no second statement.
   const isAlone = newest.type === "Checkpoint";
   return [...changes, keepCheckpoints(sessionId, kept, isAlone ? newest.position : undefined)];
 }
@@ -125,8 +125,8 @@ function insertCheckpoint(
 }
 
 /**
- * Of all checkpoints the newest at or before each of these stays. With `written`, that of one which
- * the same statement writes, it sees none that is written beside it.
+ * Deletes checkpoints, except the newest at or before each position of `keep`. `written` is the
+ * position of a checkpoint that the same statement inserts, which its deletion cannot see.
  */
 function keepCheckpoints(
   sessionId: string,

@@ -31,7 +31,7 @@ import type { AppContext } from "./shared.ts";
 
 export type Access = ReturnType<typeof createAccess>;
 
-/** Who callers are, and what they may begin with. */
+/** Creates authentication and the ways to sign in. */
 export function createAccess(context: AppContext, publicUrl: () => string) {
   const { clock, shared, queues } = context;
   const { pool, keys, revocations } = shared;
@@ -86,7 +86,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
   };
 }
 
-/** Checks credentials; each door of a process has one of its own. */
+/** Creates an authenticator; each server of a process has a separate one. */
 export function createAuthenticator({ clock, stack, shared }: AppContext): CredentialAuthenticator {
   const { pool, keys, revocations } = shared;
   const authenticator = new CredentialAuthenticator({
@@ -102,7 +102,7 @@ export function createAuthenticator({ clock, stack, shared }: AppContext): Crede
   return authenticator;
 }
 
-/** What the routes of the tags Auth and ApiKey need. */
+/** Dependencies of the routes with the tags Auth and ApiKey. */
 export function createIdentityPorts(
   { config, shared }: AppContext,
   access: Access,

@@ -31,11 +31,14 @@ import { OWNERS_CHANGED } from "../wire/subjects.ts";
 
 export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 
-/** What a host of session actors stands on. */
+/** Dependencies of a host of session actors. */
 export interface ActorOptions {
-  /** Another name after every start, so that a host never takes over its own old lease. */
+  /**
+   * Name of the host, different after every start, so that a host never takes over its own old
+   * lease.
+   */
   host: string;
-  /** That of sessions, with this patience, unless told. */
+  /** The behaviour of the actors; by default that of sessions with this `patience`. */
   behaviour?: Behaviour<SessionState, SessionEvent, SessionWrite, SessionCommand>;
   journal: Journal<SessionEvent, SessionWrite>;
   backlog: Backlog;
@@ -44,24 +47,24 @@ export interface ActorOptions {
   line: Line;
   table: LeaseTable;
   fanout: LiveFanout;
-  /** How a session's recording device does, if it is known. */
+  /** The state of a session's recording device, if it is known. */
   deviceOf?(sessionId: string): DeviceFrame | undefined;
-  /** How far a session was read, in samples. */
+  /** Called with the position up to which a session was read, in samples. */
   readTo?(sessionId: string, samples: number): void;
   finals?: FinalTimes;
-  /** Without it nothing is known of devices, and none is waited for after the stop. */
+  /** Signs of life of devices; without them no device's audio is awaited after the stop. */
   signs?: DeviceSigns;
-  /** How long audio that may still come is waited for; `PATIENCE` when absent. */
+  /** How long audio that may still come is awaited; `PATIENCE` when absent. */
   patience?: Patience;
   leaseMs: number;
   passivateMs: number;
   runtime: Runtime;
-  /** For looks at what was left to do; `runtime` when absent. */
+  /** The runtime of periodic looks for unfinished work; `runtime` when absent. */
   background?: Runtime;
   log: Log;
 }
 
-/** The parts of a host of session actors, none of them started. */
+/** The parts of a host of session actors; none is started yet. */
 export interface Actors {
   host: SessionHost;
   inbox: HostInbox;
@@ -71,12 +74,14 @@ export interface Actors {
   publisher: TurnPublisher;
 }
 
-/** For putting the sessions away, with a snapshot of each, when the process is told to stop. */
+/**
+ * Time to hand the sessions over, with a snapshot of each, when the process stops, milliseconds.
+ */
 export const HAND_OVER_MS = 10_000;
 
 /**
- * Puts a host of session actors together. To be started as host, inbox, sweeper, owner, and stopped
- * in the reverse order.
+ * Creates a host of session actors. Start the parts in the order host, inbox, sweeper, owner, and
+ * stop them in reverse.
  */
 export function createActors(options: ActorOptions): Actors {
   const { runtime, log, backlog } = options;

@@ -2,7 +2,7 @@ import { databaseHosts } from "../base/database-address.ts";
 import type { PortChoice } from "../base/listening.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
 
-/** Everything a process of the service is told by its environment, read once. */
+/** The settings of a service process, read once from its environment. */
 export interface Config {
   roles: ReadonlySet<Role>;
   nodeName: string;
@@ -10,47 +10,50 @@ export interface Config {
   port: number;
   opsPort: PortChoice;
   grpcPort: PortChoice;
-  /** PEM files for the gRPC port; without them it speaks plain HTTP/2. */
+  /** Paths of PEM files for the gRPC port; without them it speaks plain HTTP/2. */
   rpcTls: { certFile: string; keyFile: string; clientCaFile: string | undefined } | undefined;
-  /** Where clients reach the service; else the request's Host. */
+  /** The public address of the service; the request's Host when absent. */
   publicUrl: string | undefined;
   databaseUrl: string;
   databasePoolSize: number;
-  /** Starts on a database that may lose what it acknowledged. */
+  /** Allows a database that may lose what it acknowledged. */
   allowUnsafeDatabase: boolean;
   natsUrl: string;
   natsToken: string | undefined;
-  /** The secret that workers ask of their callers; none is sent when absent. */
+  /** The secret that workers require from their callers; none is sent when absent. */
   workerKey: string | undefined;
   blobFolder: string;
   keyFolder: string;
   /** Key material as JSON instead of a folder. */
   keys: string | undefined;
   allowedOrigins: string[];
-  /** Proxies in a row before us whose X-Forwarded headers count. */
+  /** Number of consecutive proxies in front of us whose X-Forwarded headers are trusted. */
   trustProxy: number;
-  /** Webhooks may also go to private addresses, and over plain http. */
+  /** Allows webhooks to private addresses, and over plain HTTP. */
   webhookAllowPrivate: boolean;
   jsonBytes: number;
   uploadBytes: number;
-  /** Multiplies every rate limit; 0 switches them off. */
+  /** Multiplies every rate limit; 0 disables them. */
   rateLimitFactor: number;
   leaseMs: number;
   passivateMs: number;
-  /** Milliseconds for which what a stopped session's device has not sent is waited for. */
+  /** How long missing audio of a stopped session is awaited, milliseconds. */
   patience: { silence: number; chunk: number };
-  /** Seconds after which a session whose device is silent is stopped; 0 for never. */
+  /** A session whose device is silent for this time is stopped, seconds; 0 disables this. */
   autoStopSilence: number;
-  /** Over how long a stopping front tells its sockets to go elsewhere. */
+  /** Time over which a stopping front closes its sockets, milliseconds. */
   drainMs: number;
   logLevel: string;
-  /** Where mail goes; without it letters are written to `mailFolder`, and without that none are sent. */
+  /**
+   * The mail server; without it messages are written to `mailFolder`, and without that none are
+   * sent.
+   */
   smtpUrl: string | undefined;
   mailFrom: string;
   mailFolder: string | undefined;
-  /** The page that takes the token of a sign-in link; else the service's own. */
+  /** The page that takes the token of a sign-in link; the service's own page when absent. */
   signInUrl: string | undefined;
-  /** Identity providers, as JSON. */
+  /** Identity providers, as a JSON list. */
   oauthProviders: string | undefined;
 }
 
@@ -118,13 +121,15 @@ export function readConfig(env: Environment, hostname: string): Config {
   return config;
 }
 
-/** What `node src/setup.ts` is told by its environment. */
+/** Settings of `node src/setup.ts`. */
 export interface SetupConfig {
-  /** As the role that owns the tables. */
+  /** Address for the role that owns the tables. */
   ownerUrl: string;
-  /** The role that serves, when it is another one. */
+  /** The serving role, when it is a different one. */
   serviceRole: string | undefined;
-  /** `given`: a person put the password into the settings; else it was made for a first start. */
+  /**
+   * `given` is true when a person set the password; otherwise it was generated for a first start.
+   */
   admin: { email: string; password: string; given: boolean };
 }
 

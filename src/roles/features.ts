@@ -48,7 +48,7 @@ interface Given {
   publicUrl: () => string;
 }
 
-/** What the routes of every tag stand on. */
+/** Creates the dependencies of all routes. */
 export function createPorts(context: AppContext, given: Given): ApiOptions {
   const parts = createParts(context, given);
   return {
@@ -66,7 +66,7 @@ export function createPorts(context: AppContext, given: Given): ApiOptions {
 
 type Parts = ReturnType<typeof createParts>;
 
-/** What several of them share. */
+/** Parts that several groups of routes share. */
 function createParts(context: AppContext, given: Given) {
   const { pool } = context.shared;
   return {
@@ -83,7 +83,7 @@ function createParts(context: AppContext, given: Given) {
   };
 }
 
-/** What devices say of themselves, heard by this process; written before it goes. */
+/** Takes heartbeats of devices in this process; waiting ones are written before it stops. */
 function createHeartbeats(context: AppContext): HeartbeatWriter {
   const { clock, log, stack, shared, queues } = context;
   const store = new PostgresHeartbeats(shared.pool);
@@ -93,7 +93,7 @@ function createHeartbeats(context: AppContext): HeartbeatWriter {
   return heartbeats;
 }
 
-/** People, workspaces, devices, and what administrators do to them. */
+/** Dependencies of the routes for people, workspaces, devices and administration. */
 function createAccountPorts(
   context: AppContext,
   { access, workspaces, devices, erasure, heartbeats, publicUrl }: Parts,
@@ -166,7 +166,7 @@ function createWebhookPorts(
   };
 }
 
-/** Sessions, from their start to their deletion. */
+/** Dependencies of the routes for sessions, from their start to their deletion. */
 function createConversationPorts(
   context: AppContext,
   parts: Parts,
@@ -228,7 +228,7 @@ function createConversationPorts(
   };
 }
 
-/** What people do with sessions besides reading their words. */
+/** Dependencies of the routes that act on sessions without reading their words. */
 function createSessionPorts(
   { config, clock, shared: { pool, blobs, keys, notifier } }: AppContext,
   parts: Parts,
@@ -259,7 +259,9 @@ function createSessionPorts(
   };
 }
 
-/** Graphs: made by the workers, kept and put together by the database. */
+/**
+ * Dependencies of the routes for graphs, which workers make and the database stores and combines.
+ */
 function createGraphPorts(
   { config, log, stack, shared, queues }: AppContext,
   { directory, workspaces }: Parts,

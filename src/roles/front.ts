@@ -14,16 +14,16 @@ import { createLiveSource, createViewerPolicy } from "./live.ts";
 import { createRoutes } from "./routes.ts";
 import type { AppContext } from "./shared.ts";
 
-/** For the requests and uploads in hand when the process is told to stop. */
+/** Time to finish running requests and uploads when the process stops, milliseconds. */
 const UPLOADS_IN_HAND_MS = 6_000;
 
-/** Where audio goes, and whether more may come. */
+/** Takes streamed audio, and limits it by the backlog. */
 interface AudioIntake {
   streams: AudioStreams;
   backlog: OutboxBacklog;
 }
 
-/** The role that serves REST and the live channel. Returns its port. */
+/** Starts the role that serves REST and the live channel. Returns its port. */
 export async function startFront(
   context: AppContext,
   { streams: audioStreams, backlog }: AudioIntake,
@@ -82,7 +82,7 @@ export async function startFront(
   return port;
 }
 
-/** A host that one can connect to. */
+/** A host name to which clients can connect. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
   return host.includes(":") ? `[${host}]` : host;

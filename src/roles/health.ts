@@ -2,7 +2,7 @@ import type { HealthCheck, HealthOptions } from "../features/admin/health.ts";
 import { pingDatabase } from "../postgres/pool.ts";
 import type { AppContext, Shared } from "./shared.ts";
 
-/** How the process is, for its public address and its operations port alike. */
+/** The process's health, for its public address and its operations port. */
 export function healthPorts({ version, clock, shared, stack }: AppContext): HealthOptions {
   return {
     checks: { run: () => runChecks(shared) },

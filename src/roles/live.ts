@@ -5,7 +5,7 @@ import type { SessionStore } from "../features/sessions/store.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import type { Shared } from "./shared.ts";
 
-/** What happens in sessions, for those who follow over whatever transport. */
+/** Creates the source of sessions' live events, for followers over any transport. */
 export function createLiveSource({ fanout, liveLog: log, heartbeat }: Shared): LiveSource {
   return {
     follow: (sessionId, onFrames, onDoubt) => fanout.follow(sessionId, onFrames, onDoubt),
@@ -15,7 +15,7 @@ export function createLiveSource({ fanout, liveLog: log, heartbeat }: Shared): L
   };
 }
 
-/** Who may follow a session: whoever may read its words. */
+/** Decides who may follow a session: callers who may read its words. */
 export function createViewerPolicy(
   authenticator: Pick<Authenticator, "revalidate">,
   directory: SessionStore,
@@ -23,7 +23,7 @@ export function createViewerPolicy(
   return {
     async check(principal, sessionId, again) {
       const current = await authenticator.revalidate(principal);
-      // To go on watching is one read, however often the right to it is checked.
+      // A continued watch is recorded as one read, however often the right is checked.
       const require = again ? recheckSession : requireSession;
       const { facts } = await require(directory, current, sessionId, "session.content");
       const { ended, elevatedUntil = Number.POSITIVE_INFINITY } = facts;

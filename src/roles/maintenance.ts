@@ -22,7 +22,7 @@ import { createFinalizer } from "./streams.ts";
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 
-/** What takes sessions and people out of the service. */
+/** Creates the erasure of sessions and accounts. */
 export function createErasure(context: AppContext, revocations: RevocationFeed) {
   const { log, clock, shared } = context;
   const sessions = new SessionErasure({
@@ -48,7 +48,10 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
   return { sessions, accounts };
 }
 
-/** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
+/**
+ * Starts the maintenance tasks: they finish deletions, silence redacted audio, and apply retention
+ * times.
+ */
 export function startMaintenance(
   context: AppContext,
   revocations: RevocationFeed,
@@ -93,7 +96,7 @@ export function startMaintenance(
   stack.push("maintenance", () => maintenance.stop());
 }
 
-/** Stops sessions of silent devices, unless that is switched off. */
+/** The task that stops sessions of silent devices, unless it is disabled. */
 function autoStopTasks({ config, shared }: AppContext): MaintenanceTask[] {
   if (config.autoStopSilence === 0) return [];
   const autoStop = new AutoStop({
@@ -101,7 +104,7 @@ function autoStopTasks({ config, shared }: AppContext): MaintenanceTask[] {
     notifier: shared.notifier,
     silence: config.autoStopSilence * 1_000,
   });
-  // Each process knows only of itself since when it listens.
+  // It runs in every process, because each one knows only for itself since when it could receive.
   const everywhere = true;
   const { every } = autoStop;
   return [{ name: "sessions of silent devices", every, everywhere, run: () => autoStop.run() }];

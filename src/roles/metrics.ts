@@ -4,7 +4,7 @@ import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { SessionsRole } from "./sessions.ts";
 import type { AppContext, Shared } from "./shared.ts";
 
-/** What the operations port of this process tells. */
+/** Creates the metrics of this process. */
 export function createMetrics(
   { queues, shared }: AppContext,
   { sessions, outbox }: { sessions: SessionsRole | undefined; outbox: OutboxBacklog },
@@ -18,7 +18,7 @@ export function createMetrics(
   );
 }
 
-/** Who waits for a connection is told in a figure of its own: the pool gives up after 5 s. */
+/** Callers that wait for a database connection, as a queue; the pool rejects after 5 s. */
 function connectionsOf({ pool, poolSize }: Shared): QueueOwner {
   return {
     get queues() {
@@ -28,7 +28,7 @@ function connectionsOf({ pool, poolSize }: Shared): QueueOwner {
   };
 }
 
-/** Of the whole service, in each process: an alert takes the highest. */
+/** Figures of the whole service, which every process reports: alerts should use the highest. */
 function parkedFigures(outbox: OutboxBacklog): Figure[] {
   return [
     {

@@ -8,7 +8,7 @@ import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import type { AppContext } from "./shared.ts";
 
-/** Questions about sessions and workspaces, and the search in their words. */
+/** Dependencies of the routes for questions and search. */
 export function createQueryPorts(
   { config, clock, stack, shared }: AppContext,
   directory: SessionStore,

@@ -4,10 +4,9 @@ import { errorMessage } from "../base/errors.ts";
 import { rotateSigningKey } from "../features/accounts/signing-keys.ts";
 
 /**
- * `node src/rotate-signing-key.ts <key folder> [--at-once]`: adds a key that
- * tokens are signed with from 6 min on, so that whoever caches the key set for
- * its 5 min knows the key by then; or at once, when the key before has leaked.
- * Running processes need no restart.
+ * `node src/rotate-signing-key.ts <key folder> [--at-once]`: adds a key that signs tokens from 6
+ * min on, so that clients that cache the key set for its 5 min know it by then; or at once, when
+ * the previous key has leaked. Running processes need no restart.
  */
 const ANNOUNCE_MS = 6 * 60_000;
 

@@ -98,7 +98,7 @@ import { type WorkshopOptions, workshopRoutes } from "../features/workspaces/wor
 import { type DocsOptions, docsRoutes } from "../rest/docs.ts";
 import type { Route } from "../rest/route.ts";
 
-/** What each group of routes needs of the rest of the service. */
+/** Dependencies of all groups of routes. */
 export interface ApiOptions {
   auth: AuthOptions &
     GuestOptions &
@@ -137,7 +137,7 @@ export interface ApiOptions {
 
 const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
 
-/** Every route of the interface: the only place where one is registered. */
+/** Creates every route of the interface; routes are registered nowhere else. */
 export function createRoutes(options: ApiOptions): Route[] {
   const { auth, users, workspaces, devices, sessions } = options;
   const routes: Route[] = [

@@ -16,7 +16,7 @@ interface RpcRole {
   figures: Figure[];
 }
 
-/** gRPC for other services, in every process. */
+/** Starts the gRPC server for other services, which runs in every process. */
 export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
   const { config, runtime, log, stack, shared, queues } = context;
   const authenticator = createAuthenticator(context);

@@ -24,22 +24,22 @@ import { JOBS_WAITING } from "../wire/subjects.ts";
 import { type Actors, createActors, HAND_OVER_MS, type SessionHost } from "./actors.ts";
 import type { AppContext } from "./shared.ts";
 
-/** At the devices of the sessions here. */
+/** Interval of looks at the devices of this host's sessions, milliseconds. */
 const LOOK_MS = 2_000;
 
 export interface SessionsRole {
   host: SessionHost;
-  /** One host at a time: does what one has to do for all. */
+  /** True on the one host that runs the tasks of the whole service. */
   isFirst(): boolean;
-  /** Writes that the journal refused, as another activation had taken over. */
+  /** Number of writes that the journal refused because another activation had taken over. */
   fenced(): number;
-  /** Sessions whose actor a fault ended not long ago. */
+  /** Number of sessions whose actor is backing off after a fault. */
   relapsed(): number;
   finals: FinalTimes;
   webhooks: WebhookSender;
 }
 
-/** The role that hosts session actors. */
+/** Starts the role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
   const { config, log, runtime, stack, shared, queues } = context;
   startBlobSweep(context);
@@ -101,7 +101,9 @@ async function startActors(
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
 }
 
-/** Over a connection of its own: its end tells the others that this host is gone. */
+/**
+ * Opens the leases over a separate connection, whose end shows the others that this host is gone.
+ */
 async function openLeases(
   { config, stack }: AppContext,
   name: string,
@@ -122,13 +124,16 @@ function startBlobSweep({ log, runtime, shared, stack }: AppContext): void {
   stack.push("audio sweep", () => sweep.stop());
 }
 
-/** Another one after every start, so that a host never takes over its own old lease. */
+/**
+ * A host name that is different after every start, so that a host never takes over its own old
+ * lease.
+ */
 function hostName(nodeName: string): string {
   const name = `${nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`;
   return name.replace(/[^\w-]/g, "_");
 }
 
-/** Follows the devices of this host's sessions. */
+/** Watches the devices of this host's sessions. */
 function startPresence(
   { log, stack, shared }: AppContext,
   owned: () => readonly number[],
@@ -146,7 +151,7 @@ function startPresence(
   return watch;
 }
 
-/** Batch work, done by every host of the role `sessions`. */
+/** Runs batch jobs; every host of the role `sessions` does. */
 function startJobs(context: AppContext, client: WorkerClient): void {
   const { config, log, stack, shared, queues } = context;
   const { pool, work, placement, notifier, line, background: runtime } = shared;
@@ -166,7 +171,7 @@ function startJobs(context: AppContext, client: WorkerClient): void {
   stack.push("job runner", () => runner.stop());
 }
 
-/** The part of the sessions role that sends webhooks. */
+/** Starts the sender of webhooks, which is part of the sessions role. */
 function startWebhooks(context: AppContext): WebhookSender {
   const { config, log, stack, shared, queues } = context;
   const sender = new WebhookSender({

@@ -14,17 +14,17 @@ const DEMO_WORKSPACE = "Demo";
 interface SetupResult {
   migrations: string[];
   admin: Admin;
-  /** The workspace that the administrator works in; none when this machine knows no administrator. */
+  /** The administrator's workspace; undefined when this machine knows no administrator. */
   workspaceId: string | undefined;
 }
 
 /**
- * What became of the password that this machine has:
- * - `works`: it is the account's
- * - `own`: its user has chosen another one since
- * - `replaced`: it was applied once, and a newer one of the settings (of another machine, say) after it
- * - `elsewhere`: it was made here, and the database has an administrator whose password was not
- * - `disabled`: the account is switched off
+ * State of the password in this machine's settings:
+ * - `works`: it is the account's password
+ * - `own`: the user has chosen another one since
+ * - `replaced`: it was applied once, and then a newer one, for example of another machine
+ * - `elsewhere`: it was generated here, but the database's administrator has another one
+ * - `disabled`: the account is disabled
  */
 type PasswordState = "works" | "own" | "replaced" | "elsewhere" | "disabled";
 
@@ -34,8 +34,8 @@ interface Admin {
 }
 
 /**
- * Run once before the service starts, and harmless to run again: migrates, and
- * makes the first administrator and the workspace "Demo" when they are missing.
+ * Runs before the service starts, and may be repeated: migrates, and creates the first
+ * administrator and the workspace "Demo" when they are missing.
  */
 async function setUp(config: SetupConfig): Promise<SetupResult> {
   const { serviceRole } = config;
@@ -59,10 +59,10 @@ async function setUp(config: SetupConfig): Promise<SetupResult> {
 }
 
 /**
- * Makes the administrator. A password that a person put into the settings is also given to an
- * account that the set-up made, once: not again when another one has come after it, so that
- * machines with different settings do not undo each other's at every start. One that was made for
- * a first start only ever makes the first administrator. What a user has chosen stays.
+ * Creates the administrator. A password that a person set is also given to an account that the
+ * set-up created, once: not again after another one was applied, so that machines with different
+ * settings do not keep replacing each other's. A generated password is used only to create the
+ * first administrator. A password that the user has chosen stays.
  */
 async function ensureAdmin(
   admins: SetupAdminStore,
@@ -114,7 +114,7 @@ async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Pro
   return created.id;
 }
 
-/** A person reads this in a terminal, so a refusal says by whom, and what to do. */
+/** Formats an error for a person at a terminal: who refused, and what to do. */
 function explain(error: unknown): string {
   const message = errorMessage(error);
   const address = process.env.DATABASE_OWNER_URL || process.env.DATABASE_URL || "";

@@ -38,25 +38,25 @@ import { createPool } from "../postgres/pool.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { Config } from "./config.ts";
 
-/** What every role uses. */
+/** Connections and parts that every role uses. */
 export interface Shared {
-  /** The machine's, but for the time of day, which is the database's. */
+  /** The machine's runtime with the database's time of day. */
   runtime: Runtime;
-  /** The same for what looks again and again whether there is something to do. */
+  /** The same, for periodic background work. */
   background: Runtime;
-  /** What such parts ask first. */
+  /** Tells which kinds of background work wait; background tasks ask it first. */
   work: WaitingWorkStore;
   pool: Awaited<ReturnType<typeof createPool>>;
   poolSize: number;
-  /** Why the database may lose what it acknowledged, as it was at the start; mostly nothing. */
+  /** Reasons why the database may lose what it acknowledged, found at the start; mostly empty. */
   unsafe: readonly string[];
   bus: Awaited<ReturnType<typeof connectBus>>;
-  /** Over the bus. */
+  /** Messages over `bus`. */
   line: Line;
   keys: KeyMaterial;
   blobs: FolderBlobs;
   commands: CommandSender;
-  /** Sends committed commands on their way at once; the sweep of their host finds what this loses. */
+  /** Delivers committed commands at once; the sweep of their host finds lost ones. */
   notifier: CommandNotifier;
   fanout: LiveFanout;
   placement: Placement;
@@ -70,15 +70,15 @@ export interface AppContext {
   version: string;
   log: Log;
   clock: Clock;
-  /** The clock, and timers, chance and names with it. */
+  /** Clock, timers, randomness and new ids. */
   runtime: Runtime;
   stack: Stack;
   shared: Shared;
-  /** Where owners of queues are made known. */
+  /** Register of all queues, for metrics. */
   queues: QueueMetrics;
 }
 
-/** Connects to what the process depends on. */
+/** Connects to the services that the process depends on. */
 export async function openShared(config: Config, log: Log, stack: Stack): Promise<Shared> {
   const keys =
     config.keys === undefined
@@ -120,7 +120,7 @@ type Messages = Pick<
   "bus" | "line" | "commands" | "notifier" | "fanout" | "placement" | "revocations"
 >;
 
-/** What processes tell each other. */
+/** Opens the message bus between processes. */
 async function openBus(
   config: Config,
   { pool, runtime, background }: Pick<Shared, "pool" | "runtime" | "background">,
@@ -154,7 +154,7 @@ async function openBus(
   return { bus, line, commands, notifier, fanout, placement, revocations };
 }
 
-/** Quickly over the bus, and surely from the record. */
+/** Opens the revocation feed: fast over the bus, and reliably from the database. */
 async function openRevocations(
   line: Line,
   { pool, runtime }: Pick<Shared, "pool" | "runtime">,
@@ -189,7 +189,9 @@ async function openDatabase(
   return { pool, runtime: clock.runtime, unsafe };
 }
 
-/** What devices are told is safe has to outlive the power. */
+/**
+ * Checks that acknowledged audio survives a power failure; throws, or only logs if that is allowed.
+ */
 async function checkDurability(
   pool: Shared["pool"],
   { allowUnsafeDatabase }: Config,
@@ -208,7 +210,7 @@ async function checkDurability(
   return faults;
 }
 
-/** What the database has to know of the keys. */
+/** The keys as the database needs to know them. */
 function heldKeys({ ring, pepper, cursorKey }: KeyMaterial, config: Config) {
   return {
     signing: ring.keys,
@@ -218,13 +220,13 @@ function heldKeys({ ring, pepper, cursorKey }: KeyMaterial, config: Config) {
   };
 }
 
-/** Every process sees the new key; the log gets one entry. */
+/** Writes one audit entry for a new key, although every process sees it. */
 function recordSigningKey(audit: AuditStore, kid: string): Promise<void> {
   const entry = { kind: "signing_key_rotated", actor: SYSTEM, detail: { kid } } as const;
   return audit.recordOnce(derivedId("signing_key_rotated", kid), entry);
 }
 
-/** Says which part it is that cannot be reached. */
+/** Adds the name of the part that cannot be reached to the error. */
 async function named<T>(part: string, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -7,10 +7,10 @@ import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
 import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { AppContext } from "./shared.ts";
 
-/** Commands that actors have yet to carry out, beyond which devices are told to wait. */
+/** Numbers of waiting commands from which devices are told to wait. */
 const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
 
-/** What makes chunks of streamed audio. */
+/** Creates the finalizer, which turns streamed audio into chunks. */
 export function createFinalizer({ log, runtime, shared }: AppContext): StreamFinalizer {
   const { pool, blobs, notifier } = shared;
   return new StreamFinalizer({
@@ -22,7 +22,7 @@ export function createFinalizer({ log, runtime, shared }: AppContext): StreamFin
   });
 }
 
-/** Looks at the outbox for as long as the process runs. */
+/** Starts the periodic count of the outbox. */
 export function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
   const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX, {
     runtime: shared.background,
@@ -34,7 +34,7 @@ export function startBacklog({ shared, log, stack, queues }: AppContext): Outbox
   return backlog;
 }
 
-/** Streams of audio into sessions, whoever sends them. */
+/** Creates the audio streams of this process, for devices and services. */
 export function createAudioStreams(context: AppContext, backlog: OutboxBacklog): AudioStreams {
   const { log, runtime, shared, stack, queues } = context;
   const store = new PostgresAudioStreams(shared.pool);

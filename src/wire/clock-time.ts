@@ -1,4 +1,4 @@
-/** `00:12`, from an hour on `1:00:12`. */
+/** Formats seconds as `00:12`, from an hour on as `1:00:12`. */
 export function clockTime(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const two = (value: number): string => String(value).padStart(2, "0");

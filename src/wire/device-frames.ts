@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
 
-/** What a device may send as text, by `type`. */
+/** Schemas of a device's text frames, by `type`. */
 export const DEVICE_FRAME_SCHEMAS = {
   Configure: Type.Object({
     type: Type.Literal("Configure"),
@@ -90,7 +90,7 @@ const audioAck = transient("AudioAck", {
 
 const { SpeechStarted, UtteranceEnd, SessionStatus, Heartbeat, Warning } = SERVER_FRAMES;
 
-/** All that a device is told on its stream, by message name, with what it says. */
+/** All frames that a device receives on its stream, by message name, with a summary. */
 export const DEVICE_SERVER_FRAMES = {
   Begin: { summary: "The stream is open.", payload: begin },
   AudioAck: { summary: "Audio is stored.", payload: audioAck },
@@ -104,12 +104,12 @@ export const DEVICE_SERVER_FRAMES = {
 
 type Frames = typeof DEVICE_FRAME_SCHEMAS;
 
-/** What a device sends on its stream besides binary audio. */
+/** A frame that a device sends besides binary audio. */
 export type DeviceFrame = Static<Frames[keyof Frames]>;
 
 export type ConfigureFrame = Static<Frames["Configure"]>;
 
 type ServerFrames = typeof DEVICE_SERVER_FRAMES;
 
-/** What a device is told; never what was said. */
+/** A frame that a device receives; it never contains words. */
 export type DeviceServerFrame = Static<ServerFrames[keyof ServerFrames]["payload"]>;

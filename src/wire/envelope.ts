@@ -1,18 +1,21 @@
 /**
- * A command on its way to an actor. `id` identifies it for ever: an actor that
- * has seen it answers again without doing it twice.
+ * A command that is sent to an actor. `id` identifies it permanently: an actor that has carried it
+ * out repeats its answer and does nothing twice.
  */
 export interface CommandEnvelope {
   v: 1;
   id: string;
   sessionId: string;
-  /** Ids and numbers only; the session domain knows the shape. */
+  /** The command; contains ids and numbers only. The session domain defines the shapes. */
   command: { type: string } & Record<string, unknown>;
-  /** The record's time, Unix milliseconds, after which it must not be carried out. */
+  /**
+   * Deadline by the database's clock, Unix milliseconds; after it the command must not be carried
+   * out.
+   */
   deadline?: number | undefined;
 }
 
-/** The answer to an asked command, after its events are durable. */
+/** The answer to a command, sent when its events are durable. */
 export type CommandReply =
   | { id: string; ok: true; value: unknown }
   | { id: string; ok: false; code: string; message: string };

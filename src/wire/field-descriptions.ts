@@ -1,7 +1,7 @@
-/** What `times_clamped` of a word means, wherever words are told. */
+/** Description of `times_clamped`, wherever words have it. */
 export const TIMES_CLAMPED =
   "True where the word was said in sound of a late chunk that is longer than the place kept for it on the timeline: its times are the end of that place; and of a word that begins in one that is shorter and ends in the next chunk: it stands where most of it lies. Otherwise absent";
 
-/** What every `lag_ms` says, as the documents of the interfaces tell it. */
+/** Description of every `lag_ms`, in all interface documents. */
 export const LAG =
   "Length of the audio that is stored and was not read by a recogniser yet, in milliseconds: how far recognition is behind what has come. 0 when there is nothing to read; a silent device is no lag.";

@@ -39,7 +39,7 @@ function statusOf(error: AppError): status {
   return STATUS_OF_HTTP[error.status] ?? status.INTERNAL;
 }
 
-/** What a gRPC handler ends a call with: the nearest status, the code itself in the trailers. */
+/** The error that ends a gRPC call: the nearest status, and the error code in the trailers. */
 interface GrpcFailure {
   code: status;
   details: string;
@@ -52,12 +52,12 @@ export function toGrpcFailure(error: AppError): GrpcFailure {
   return { code: statusOf(error), details: error.message, metadata };
 }
 
-/** True for an error of the peer itself; false when the connection made it. */
+/** True for an error that the peer itself sent; false for one of the connection. */
 export function isToldByPeer(failure: { metadata?: Metadata }): boolean {
   return failure.metadata?.get(CODE_KEY)[0] !== undefined;
 }
 
-/** The error a peer meant: by the code in its trailers, else by its status. */
+/** Rebuilds a peer's error: by the code in its trailers, else by its status. */
 export function fromGrpcFailure(
   failure: Pick<ServiceError, "code" | "details"> & { metadata?: Metadata },
 ): AppError {

@@ -39,7 +39,7 @@ const word = Type.Object({
         "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as in interim results",
     }),
   ),
-  /** Its times are the end of the place of a late chunk that is longer. */
+  /** True when its times were cut to the end of a late chunk's place on the timeline. */
   times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
   speaker,
 });
@@ -80,7 +80,7 @@ const job = {
   error: Type.Optional(Type.String()),
 };
 
-/** Examples: the code that a member of this name has elsewhere is a pairing code. */
+/** Defines a notice with examples; without them, `code` would get the example of a pairing code. */
 function remark(code: NoticeCode, message: string, isRetryable: boolean) {
   return {
     session_id: Type.Optional(sessionId),
@@ -126,7 +126,7 @@ const snapshot = transient("Snapshot", {
     stopped_at: Type.Optional(Type.String()),
   }),
   speakers: Type.Array(Type.Object(claim)),
-  /** Final segments in order; when there are more than fit, the cursor leads to the rest. */
+  /** Final segments in order; when not all fit, the cursor leads to the rest. */
   segments: Type.Array(snapshotSegment),
   segments_cursor: Type.Optional(
     Type.String({ description: "Leads to the rest at GET /sessions/{id}/segments" }),
@@ -138,7 +138,7 @@ const chunkStatus = event("ChunkStatus", {
   chunk_id: Type.Optional(Type.String({ description: "Absent while the chunk is missing" })),
   chunk_sequence: Type.Integer(),
   transcription_status: oneOf("pending", "processing", "completed", "failed"),
-  /** True when the audio did not come in time and its span stands as a gap. */
+  /** True when the audio did not come in time and its span became a gap. */
   missing: Type.Optional(Type.Boolean()),
   start: Type.Optional(results.start),
   duration: Type.Optional(results.duration),
@@ -158,7 +158,7 @@ const device = Type.Object(
   },
 );
 
-/** All that the service sends on the live channel, by message name, with what it says. */
+/** All frames that the service sends on the live channel, by message name, with a summary. */
 export const SERVER_FRAMES = {
   Snapshot: { summary: "The session as it stands; then come its events.", payload: snapshot },
   InterimResults: { summary: "What an utterance sounds like so far.", payload: interimResults },
@@ -243,7 +243,7 @@ export const SERVER_FRAMES = {
     payload: event("Redacted", {
       redaction_id: Type.String(),
       span,
-      /** Absent when everybody's words in the span were taken out. */
+      /** Absent when the words of all speakers in the span were redacted. */
       speaker: Type.Optional(speaker),
       segment_ids: Type.Array(Type.String()),
     }),
@@ -264,7 +264,7 @@ export const SERVER_FRAMES = {
       audio_finalised: seconds("Audio"),
       lag_ms: Type.Number({ description: LAG }),
       gaps: Type.Integer(),
-      /** Of a recording session, once its device was heard of. */
+      /** Set for a recording session, once its device was heard from. */
       device: Type.Optional(device),
     }),
   },
@@ -288,10 +288,10 @@ export const SERVER_FRAMES = {
   },
 } as const satisfies Record<string, { summary: string; payload: TObject }>;
 
-/** A session as those who are connected name it. */
+/** A session's id in frames. */
 export const namedSession = Type.String({ minLength: 1, maxLength: 128 });
 
-/** What a viewer may send, by `type`. */
+/** Schemas of a viewer's frames, by `type`. */
 export const VIEWER_FRAME_SCHEMAS = {
   Subscribe: Type.Object({
     type: Type.Literal("Subscribe"),
@@ -305,8 +305,8 @@ export const VIEWER_FRAME_SCHEMAS = {
 type Frames = typeof SERVER_FRAMES;
 
 /**
- * Frames of the live channel, as their schemas say. Times are seconds from the start of the
- * session's audio; `at` is RFC 3339.
+ * A frame of the live channel. Times are seconds from the start of the session's audio; `at` is RFC
+ * 3339.
  */
 type Frame<N extends keyof Frames> = Static<Frames[N]["payload"]>;
 
@@ -336,7 +336,7 @@ export type SessionEnd = Frame<"SessionEnded">["status"];
 
 export type HeartbeatFrame = Frame<"Heartbeat">;
 
-/** How the recording device does, as its newest heartbeat said. */
+/** State of the recording device, from its newest heartbeat. */
 export type DeviceFrame = NonNullable<HeartbeatFrame["device"]>;
 
 export type WarningFrame = Frame<"Warning" | "Error">;
@@ -349,26 +349,26 @@ export type TransientFrame =
   | Frame<"InterimResults" | "SpeechStarted" | "UtteranceEnd" | "Heartbeat" | "JobProgress">
   | WarningFrame;
 
-/** Between processes only: there is an event of this `seq`, to be read in the journal. */
+/** Sent between processes only: the event of this `seq` must be read from the journal. */
 export interface NewestFrame {
   type: "Newest";
   session_id: string;
   seq: number;
 }
 
-/** What a session's actor publishes. */
+/** A frame that a session's actor publishes. */
 export type PublishedFrame = DurableFrame | TransientFrame | NewestFrame;
 
-/** How a session stands by the record. */
+/** State of a session, read from the database. */
 export interface SessionHeartbeat {
   frame: HeartbeatFrame;
-  /** It has ended, well or not: little more will happen in it. */
+  /** True when the session has completed or failed: few events follow. */
   isOver: boolean;
 }
 
 type ViewerFrames = typeof VIEWER_FRAME_SCHEMAS;
 
-/** What a viewer sends. */
+/** A frame that a viewer sends. */
 export type ViewerFrame = Static<ViewerFrames[keyof ViewerFrames]>;
 
 export const CLOSE = {

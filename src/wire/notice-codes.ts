@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
 
-/** What Warnings tell of besides errors. */
+/** Codes of warnings that are not errors. */
 const WARNING_CODES = [
   "position_unknown",
   "resumed",

@@ -1,31 +1,31 @@
-/** Every NATS subject. */
+/** All NATS subjects. */
 
-/** Commands to the sessions of one host. */
+/** Subject of commands to the sessions of one host. */
 export function hostSubject(host: string): string {
   return `voice.hosts.${host}`;
 }
 
-/** Sessions have another owner. */
+/** Published when partitions have new owners. */
 export const OWNERS_CHANGED = "voice.owners";
 
-/** Batch jobs were asked for: whoever does them need not wait until they look again. */
+/** Published when batch jobs were requested, so that hosts look for them at once. */
 export const JOBS_WAITING = "voice.jobs";
 
-/** Live output of one session. */
+/** Subject of the live frames of one session. */
 export function liveSubject(sessionId: string): string {
   return `voice.live.${sessionId}`;
 }
 
-/** Sessions that a process follows. */
+/** Announces sessions that a process follows. */
 export const FOLLOWED = "voice.followed";
 
-/** Things that end rights: a user disabled, a key revoked, guests closed. */
+/** Events that end rights: a user disabled, a key revoked, guest access closed. */
 export const REVOCATIONS = "voice.revocations";
 
-/** Audio that is streamed into one session. */
+/** Subject of the audio streamed into one session. */
 export function audioSubject(sessionId: string): string {
   return `voice.audio.${sessionId}`;
 }
 
-/** Connections that took a session's stream over. */
+/** Announces connections that took over a session's stream. */
 export const STREAMS_TAKEN = "voice.streams.taken";

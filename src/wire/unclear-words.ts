@@ -1,12 +1,14 @@
-/** Told once where a text for people holds such a mark. */
+/** Explains the mark; shown once in a text that contains it. */
 export const UNCLEAR_LEGEND = "Words in [brackets?] were not heard clearly.";
 
-/** The places, counted from 0, of the words that are unclear. */
+/** Indexes, from 0, of the unclear words. */
 export function unclearPlaces(words: readonly { unclear?: boolean | undefined }[]): number[] {
   return words.flatMap(({ unclear }, place) => (unclear === true ? [place] : []));
 }
 
-/** The words as one text in which a run of unclear ones stands in brackets: `to [tunisia and?] back`. */
+/**
+ * Joins words to a text in which each run of unclear ones is in brackets: `to [tunisia and?] back`.
+ */
 export function markUnclear(words: readonly string[], unclear: readonly number[]): string {
   const places = new Set(unclear);
   return words

@@ -1,23 +1,26 @@
 import { createHash } from "node:crypto";
 
-/** Where workers say that they are there; core NATS, no history. */
+/** Subject on which workers announce themselves; core NATS, without history. */
 export const WORKER_ANNOUNCE_SUBJECT = "voice.workers.announce";
 
-/** What a worker publishes every second and at every change of its load. */
+/** The announcement that a worker publishes every second and at every change of its load. */
 export interface WorkerAnnouncement {
   worker_id: string;
-  /** Another one after every start of its process; older workers do not say. */
+  /** Id of the process, different after every start; absent from older workers. */
   instance?: string;
-  /** `host:port` of its gRPC server, as others reach it. */
+  /** `host:port` of its gRPC server, as other processes reach it. */
   address: string;
-  /** Sessions it can hold now; less than usual while a thread restarts. */
+  /** Number of sessions that it can take now; smaller than usual while a thread restarts. */
   capacity: number;
   sessions: number;
   version: string;
   engines: string[];
-  /** Of the key that calls have to bear; absent when any call will do, and from older workers. */
+  /**
+   * Fingerprint of the key that calls must carry; absent when no key is needed, and from older
+   * workers.
+   */
   key_fingerprint?: string;
-  /** True when it takes no new session and is about to stop. */
+  /** True when it takes no new sessions and is about to stop. */
   draining: boolean;
 }
 
@@ -25,12 +28,14 @@ const MAX_BYTES = 16 * 1024;
 const MAX_TEXT = 256;
 const ADDRESS = /^(\[[0-9a-f:]+\]|[^\s:/]+):([1-9]\d{0,4})$/i;
 
-/** Tells whether two processes have the same WORKER_KEY, without telling the key. */
+/**
+ * A fingerprint that shows whether two processes have the same WORKER_KEY, without revealing it.
+ */
 export function fingerprintOfKey(key: string): string {
   return createHash("sha256").update(`voice worker key ${key}`).digest("base64url").slice(0, 16);
 }
 
-/** Whether a process that has this key, or none, may call the worker. */
+/** Whether a process with this key, or without one, may call the worker. */
 export function acceptsKey(
   { key_fingerprint }: WorkerAnnouncement,
   key: string | undefined,
@@ -72,7 +77,7 @@ function isAnnouncement(value: unknown): value is WorkerAnnouncement {
   );
 }
 
-/** The announcement in a NATS message, or undefined for anything that is none. */
+/** Parses an announcement in a NATS message; undefined when it is not a valid one. */
 export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | undefined {
   if (data.byteLength > MAX_BYTES) return undefined;
   let value: unknown;

@@ -1,17 +1,17 @@
 import { isMpegStart } from "./mpeg-frames.ts";
 
-/** A kind of file that audio is often kept in, as a sentence names it. */
+/** A kind of audio file, named as in sentences. */
 export type Container = "Ogg" | "WebM" | "WAV" | "FLAC" | "MP4" | "MP3";
 
-/** What the first bytes say: the container that they begin, none, or that more of them decide. */
+/** The container that the first bytes begin; "none", or "more" when more bytes are needed. */
 type Marked = Container | "none" | "more";
 
-/** MPEG audio needs the most: its longest frame, and the header after it. */
+/** Most bytes that a decision needs: MPEG audio's longest frame, and the header after it. */
 export const MOST_HEAD_BYTES = 2_884;
 
 interface Mark {
   container: Container;
-  /** What each of the first bytes must be; true for any. */
+  /** The required values of the first bytes; a function accepts several values. */
   bytes: readonly (number | ((byte: number) => boolean))[];
 }
 
@@ -24,7 +24,7 @@ const MARKS: readonly Mark[] = [
   { container: "WebM", bytes: [0x1a, 0x45, 0xdf, 0xa3] },
   { container: "WAV", bytes: is("RIFF") },
   { container: "FLAC", bytes: is("fLaC") },
-  // The box that comes first is never as long as 64 KiB.
+  // The first box is never as long as 64 KiB.
   { container: "MP4", bytes: [0, 0, any, any, ...is("ftyp")] },
   // ID3v2.2 to 2.4: the revision is 0, the size is four times seven bits.
   {
@@ -43,11 +43,11 @@ const MARKS: readonly Mark[] = [
 ];
 
 /**
- * Whether the first bytes of what should be bare audio begin a file instead. Marks of four bytes
- * and more are met by chance in one of four thousand million streams; MPEG audio, whose headers
- * are weaker, only counts when a second header stands where the first one announces it.
+ * Tells whether a stream that should be bare audio begins a file instead. Marks of four bytes and
+ * more occur by chance in one of four thousand million streams. MPEG audio has weaker headers and
+ * counts only when a second header stands where the first one announces it.
  *
- * @param head the first `MOST_HEAD_BYTES`, or those that are there yet
+ * @param head the first `MOST_HEAD_BYTES` bytes, or those that are there yet
  */
 export function markedContainer(head: Uint8Array): Marked {
   let marked: Marked = isMpegStart(head);

@@ -6,19 +6,19 @@ const SAMPLE_RATES = [44_100, 48_000, 32_000];
 const HEADER_BYTES = 4;
 const MONO = 3;
 
-/** How much of a frame follows one second of it: layer III of MPEG-2 has half as many samples. */
+/** The parts of an MPEG frame header that are compared. */
 interface FrameHeader {
-  /** Bytes of the whole frame. */
+  /** Length of the whole frame, bytes. */
   length: number;
-  /** Version, layer and sample rate; channels, rights and emphasis, which no stream changes. */
+  /** Bits that no stream changes: version, layer and sample rate; channels, rights and emphasis. */
   kind: number;
 }
 
 /**
- * Whether these bytes begin MPEG audio, layer II or III: "MP3" when two headers agree, the second
- * where the first one says that its frame ends; "more" when it is not there yet. The first header
- * must not come again before: what repeats itself sooner is a tone or a constant. Layer I is not
- * looked for: nobody sends it, and its mark is the sample -1.
+ * Tells whether these bytes begin MPEG audio, layer II or III: "MP3" when two headers agree, the
+ * second one at the place where the first frame ends; "more" when that place is not there yet. If
+ * the first header is repeated earlier, the bytes are a tone or a constant. Layer I is not
+ * searched: it is not in use, and its mark equals the sample -1.
  */
 export function isMpegStart(head: Uint8Array): "MP3" | "none" | "more" {
   if (head.byteLength < HEADER_BYTES) return mayBegin(head) ? "more" : "none";
@@ -34,12 +34,12 @@ export function isMpegStart(head: Uint8Array): "MP3" | "none" | "more" {
   return readHeader(rest)?.kind === first.kind ? "MP3" : "none";
 }
 
-/** True for what an MPEG header may begin with, nothing at all included. */
+/** True for bytes that an MPEG header may begin with, and for no bytes. */
 function mayBegin([first = 0xff, second = 0xfb]: Uint8Array): boolean {
   return first === 0xff && isMark(second);
 }
 
-/** Eleven bits of one, no reserved version, layer II or III. */
+/** Checks the second byte: the sync bits, no reserved version, layer II or III. */
 function isMark(second: number): boolean {
   const version = (second >> 3) & 3;
   const layer = (second >> 1) & 3;

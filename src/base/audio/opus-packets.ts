@@ -1,7 +1,7 @@
-/** Packets, each after its length as uint16, big endian; decoded to 16 kHz mono. */
+/** Media type of packets, each after its length as uint16, big endian; decoded to 16 kHz mono. */
 export const OPUS_MEDIA_TYPE = "audio/opus;rate=16000;channels=1;framing=length-prefixed";
 
-/** Opus has no packet longer than this (RFC 6716, section 3.4). */
+/** The longest duration of a packet (RFC 6716, section 3.4). */
 const LONGEST_MS = 120;
 const COUNT_BYTES = 2;
 
@@ -16,14 +16,14 @@ export function isOpusMediaType(mediaType: string): boolean {
   return type === "audio/opus" && parameters.includes("framing=length-prefixed");
 }
 
-/** What a packet that tells no length is taken for: that of nearly all packets. */
+/** Assumed duration of a packet that states none; nearly all packets have it. */
 const USUAL_US = 20_000;
-/** Nothing longer is one frame (RFC 6716, R2). */
+/** The longest frame (RFC 6716, R2), bytes. */
 const LONGEST_FRAME_BYTES = 1_275;
 
 /**
- * Samples that one Opus packet lasts at `rate`, told by its first bytes alone. What is no packet
- * (see `isOpusPacket`) lasts what it says, or 20 ms when that cannot be.
+ * Duration of an Opus packet in samples at `rate`, by its first bytes alone. For an invalid packet
+ * (see `isOpusPacket`) it is the stated duration, or 20 ms when that is not possible.
  *
  * @param rate 8, 12, 16, 24 or 48 kHz
  */
@@ -38,8 +38,8 @@ function packetMicroseconds([toc, second]: Uint8Array): number | undefined {
 }
 
 /**
- * True for what the rules R1 to R7 of RFC 6716 (3.4) call a packet. A decoder takes all of these,
- * whatever their frames hold, and none else.
+ * True for a valid packet by the rules R1 to R7 of RFC 6716 (3.4). A decoder accepts exactly these,
+ * whatever their frames contain.
  */
 export function isOpusPacket(packet: Uint8Array): boolean {
   const [toc = 0] = packet;
@@ -57,7 +57,7 @@ export function isOpusPacket(packet: Uint8Array): boolean {
   }
 }
 
-/** Code 3: any number of frames, maybe of different lengths, maybe with padding. */
+/** Checks code 3: any number of frames, possibly of different lengths, possibly with padding. */
 function isManyFrames(packet: Uint8Array): boolean {
   const [, counts = 0] = packet;
   const count = counts & 0x3f;
@@ -75,7 +75,7 @@ function isManyFrames(packet: Uint8Array): boolean {
   return (end - at) % count === 0 && (end - at) / count <= LONGEST_FRAME_BYTES;
 }
 
-/** Frames whose lengths stand before them, but for the last one, which has what is left. */
+/** Checks frames with their lengths before them; the last frame takes the remaining bytes. */
 function framesFit(packet: Uint8Array, from: number, end: number, count: number): boolean {
   let at = from;
   let announced = 0;
@@ -91,7 +91,10 @@ function framesFit(packet: Uint8Array, from: number, end: number, count: number)
   return last >= 0 && last <= LONGEST_FRAME_BYTES;
 }
 
-/** Packets that each follow their length as uint16, big endian; a cut-off one at the end is left out. */
+/**
+ * Splits packets that each follow their length as uint16, big endian; a truncated last one is left
+ * out.
+ */
 export function splitOpusPackets(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const packets: Uint8Array[] = [];

@@ -4,7 +4,7 @@ type SampleReader = (view: DataView, at: number) => number;
 
 const MULAW_BIAS = 0x84;
 
-/** Samples as parts of full scale, -1..1, scaled to 16 bits. */
+/** Read one sample each, scaled to 16 bits. */
 const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
   u8: (view, at) => (view.getUint8(at) - 128) * 256,
   s16le: (view, at) => view.getInt16(at, true),
@@ -14,19 +14,19 @@ const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
   mulaw: (view, at) => fromMulaw(view.getUint8(at)),
 };
 
-/** One byte of µ-law (ITU-T G.711): sign, exponent and mantissa, all inverted. */
+/** Decodes one byte of µ-law (ITU-T G.711): sign, exponent and mantissa, all inverted. */
 function fromMulaw(byte: number): number {
   const bits = ~byte & 0xff;
   const magnitude = ((((bits & 0x0f) << 3) + MULAW_BIAS) << ((bits >> 4) & 7)) - MULAW_BIAS;
   return (bits & 0x80) === 0 ? magnitude : -magnitude;
 }
 
-/** A sample on the 16-bit scale; NaN of a broken float file becomes silence. */
+/** A sample on the 16-bit scale; NaN in a broken float file becomes silence. */
 export function toInt16(value: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(value) || 0));
 }
 
-/** The whole frames of `bytes` as 16-bit mono, the mean of the channels. */
+/** The whole frames of `bytes` as 16-bit mono; channels are averaged. */
 export function readMono(format: PcmFormat, bytes: Uint8Array): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const read = READERS[format.encoding];

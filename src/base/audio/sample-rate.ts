@@ -8,31 +8,34 @@ const HIGHEST_RATE = 48_000;
 const LONGEST_PERIOD = 1_000;
 
 /**
- * Position on the timeline, in samples at 16 kHz, after `frames` frames of audio at `rate`,
- * counted from where an unbroken run of chunks of one rate began. A chunk's length is the
- * difference of two such positions, so that rounding never adds up.
+ * Position on the timeline, in samples at 16 kHz, after `frames` frames of audio at `rate`, counted
+ * from the start of an unbroken run of chunks of one rate. A chunk's length is the difference of
+ * two such positions, so that rounding errors do not accumulate.
  */
 export function toSessionSamples(frames: number, rate: number): number {
   return Math.floor((frames * SESSION_RATE) / rate);
 }
 
-/** Milliseconds of a position on the timeline. */
+/** A position on the timeline in milliseconds, rounded. */
 export function toMilliseconds(samples: number): number {
   return Math.round(samples / SAMPLES_PER_MS);
 }
 
-/** Seconds of a position on the timeline, to the millisecond. */
+/** A position on the timeline in seconds, rounded to the millisecond. */
 export function toSeconds(samples: number): number {
   return toMilliseconds(samples) / 1_000;
 }
 
-/** The smallest numbers of input frames and of output samples that last equally long. */
+/** The smallest numbers of input frames and output samples with the same duration. */
 export function resamplingPeriod(rate: number): { input: number; output: number } {
   const divisor = greatestCommonDivisor(rate, SESSION_RATE);
   return { input: rate / divisor, output: SESSION_RATE / divisor };
 }
 
-/** True for whole rates from 8 to 48 kHz that stand in a short ratio to 16 kHz: all in common use. */
+/**
+ * True for whole rates from 8 to 48 kHz with a short ratio to 16 kHz, which includes all common
+ * rates.
+ */
 export function isSupportedRate(rate: number): boolean {
   if (!Number.isInteger(rate) || rate < LOWEST_RATE || rate > HIGHEST_RATE) return false;
   return resamplingPeriod(rate).input <= LONGEST_PERIOD;

@@ -1,28 +1,30 @@
 import { toInt16 } from "./pcm-samples.ts";
 import { resamplingPeriod, SESSION_RATE } from "./sample-rate.ts";
 
-/** Zero crossings of the sinc on each side; with the window's beta, about 80 dB of rejection. */
+/**
+ * Zero crossings of the sinc on each side; with the window's beta this gives about 80 dB of
+ * rejection.
+ */
 const CROSSINGS = 16;
 const KAISER_BETA = 8;
-/** Part of the narrower band that is let through. */
+/** Share of the narrower band that passes. */
 const PASS_BAND = 0.95;
-/** Filters kept for rates in use; the oldest goes first. */
+/** Most filters that are cached; the oldest is dropped first. */
 const MAX_KEPT = 8;
 
 const kept = new Map<number, SincInterpolator>();
 
 /**
- * Any stretch of a recording at 16 kHz, from its samples at another rate, by
- * band-limited interpolation (J. O. Smith, "Digital Audio Resampling", the
- * windowed sinc). It keeps no state: a sample is the same whichever stretch
- * was asked for, which a resampler that runs on through a stream cannot give.
+ * Computes any part of a recording at 16 kHz from its samples at another rate, by band-limited
+ * interpolation (J. O. Smith, "Digital Audio Resampling", the windowed sinc). It has no state: a
+ * sample is the same whichever part was requested, unlike with a streaming resampler.
  */
 export class SincInterpolator {
-  /** Input frames on each side of a position that its value depends on. */
+  /** Number of input frames on each side of a position on which its value depends. */
   readonly reach: number;
   readonly #input: number;
   readonly #output: number;
-  /** One row of `2 * reach` taps for each phase. */
+  /** One row of `2 * reach` taps per phase. */
   readonly #taps: Float32Array;
 
   private constructor(rate: number) {
@@ -34,7 +36,7 @@ export class SincInterpolator {
     this.#taps = makeTaps(output, this.reach, band);
   }
 
-  /** `rate` must be one that `isSupportedRate` accepts. */
+  /** Returns the interpolator of a rate that `isSupportedRate` accepts. */
   static of(rate: number): SincInterpolator {
     const known = kept.get(rate);
     if (known !== undefined) return known;
@@ -45,14 +47,17 @@ export class SincInterpolator {
     return made;
   }
 
-  /** Input frames that `read(from, count, …)` looks at: [from, to). */
+  /** The input frames that `read(from, count, …)` needs: [from, to). */
   span(from: number, count: number): { from: number; to: number } {
     const first = this.#frameOf(from);
     const last = this.#frameOf(from + Math.max(0, count - 1));
     return { from: first - this.reach + 1, to: last + this.reach + 1 };
   }
 
-  /** `count` samples at 16 kHz from position `from` on; `frames` are those of `span(from, count)`. */
+  /**
+   * Computes `count` samples at 16 kHz from position `from` on; `frames` are those of `span(from,
+   * count)`.
+   */
   read(from: number, count: number, frames: Int16Array): Int16Array {
     const width = 2 * this.reach;
     const taps = this.#taps;
@@ -83,7 +88,7 @@ function makeTaps(phases: number, reach: number, band: number): Float32Array {
     const row = Array.from({ length: width }, (_, tap) =>
       kernel(tap - reach + 1 - phase / phases, reach, band),
     );
-    // Every phase passes a constant unchanged.
+    // Normalised so that every phase passes a constant unchanged.
     const gain = row.reduce((sum, value) => sum + value, 0);
     for (const [tap, value] of row.entries()) taps[phase * width + tap] = value / gain;
   }

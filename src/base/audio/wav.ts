@@ -5,7 +5,7 @@ export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le" | "mul
 
 export interface PcmFormat {
   encoding: SampleEncoding;
-  /** 1 or 2; of two the mean is heard. */
+  /** 1 or 2; two channels are averaged. */
   channels: number;
   /** Frames per second. */
   sampleRate: number;
@@ -13,14 +13,14 @@ export interface PcmFormat {
 }
 
 interface WavFormat extends PcmFormat {
-  /** First byte of the samples. */
+  /** Offset of the first sample, bytes. */
   dataOffset: number;
-  /** Bytes of whole frames that are really there, whatever the header says. */
+  /** Length of the whole frames that are present, bytes, whatever the header states. */
   dataLength: number;
   frames: number;
 }
 
-/** Why bytes cannot be read as audio. */
+/** The reason why bytes cannot be read as audio. */
 interface AudioFormatError {
   code: "not_audio" | "unsupported_media_type";
   error: string;
@@ -43,10 +43,10 @@ const SIZE_UNKNOWN = 0xffffffff;
 const SUB_FORMAT_OFFSET = 24;
 
 /**
- * Reads a WAV header (RIFF or RF64) without touching the samples. A data size of 0 or
- * 0xFFFFFFFF, or one beyond the end, means: up to the end of the file.
+ * Reads a WAV header (RIFF or RF64) without touching the samples. A data size of 0 or 0xFFFFFFFF,
+ * or one beyond the end, means: up to the end of the file.
  *
- * @param bytes the file, or its beginning if `totalLength` tells how long it is
+ * @param bytes the file, or its beginning if `totalLength` is given
  */
 export function parseWavHeader(
   bytes: Uint8Array,
@@ -70,8 +70,8 @@ export function parseWavHeader(
 }
 
 /**
- * Reads a media type of raw PCM, e.g. `audio/pcm;rate=16000;channels=1;encoding=s16le`.
- * The rate is required; one channel and s16le are assumed.
+ * Reads a media type of raw PCM, e.g. `audio/pcm;rate=16000;channels=1;encoding=s16le`. The rate is
+ * required; the defaults are one channel and s16le.
  */
 export function parsePcmMediaType(mediaType: string): PcmFormat | AudioFormatError {
   const [type = "", ...rest] = mediaType.split(";").map((part) => part.trim().toLowerCase());
@@ -86,14 +86,14 @@ export function parsePcmMediaType(mediaType: string): PcmFormat | AudioFormatErr
   return checked({ encoding, channels, sampleRate, bitsPerSample: BITS[encoding] });
 }
 
-/** True for what `parseWavHeader` or `parsePcmMediaType` refused. */
+/** True for an error of `parseWavHeader` or `parsePcmMediaType`. */
 export function isAudioFormatError(
   result: PcmFormat | AudioFormatError,
 ): result is AudioFormatError {
   return "error" in result;
 }
 
-/** Bytes of one frame: one sample of every channel. */
+/** Size of one frame in bytes: one sample of every channel. */
 export function bytesPerFrame(format: PcmFormat): number {
   return (format.channels * format.bitsPerSample) / 8;
 }
@@ -186,12 +186,12 @@ function unsupported(error: string): AudioFormatError {
 
 const BYTES_PER_SAMPLE = 2;
 const RIFF_LIMIT = 0xffffffff;
-/** `fmt ` chunk and the head of `data`. */
+/** The `fmt ` chunk and the head of `data`. */
 const TAIL_BYTES = 8 + 16 + 8;
 
 /**
- * The header of a WAV file of 16 kHz mono 16-bit samples, to be followed by
- * them. Beyond 4 GiB (37 hours) it is RF64 (EBU Tech 3306).
+ * The header of a WAV file with 16 kHz mono 16-bit samples. Beyond 4 GiB (37 hours) it is RF64 (EBU
+ * Tech 3306).
  */
 export function wavHeader(samples: number): Buffer {
   const dataBytes = samples * BYTES_PER_SAMPLE;
