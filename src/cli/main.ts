@@ -1,4 +1,4 @@
-/** Entry of the `voice` command. */
+/** Entry point of the `voice` command. */
 import process from "node:process";
 import { CommanderError } from "commander";
 import { reasonOf } from "./client/command-context.ts";
@@ -9,12 +9,12 @@ const { env, stdin, stdout, stderr } = process;
 
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(name, () => {
-    // The second time the person means it.
+    // A second Ctrl-C exits at once.
     if (interrupt.signal.aborted) process.exit(130);
     interrupt.abort();
   });
 }
-// A reader that went away, as in `voice tail … | head`, is no failure.
+// A closed output, as in `voice tail … | head`, is not a failure.
 stdout.on("error", () => process.exit(0));
 
 try {

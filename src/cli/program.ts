@@ -11,7 +11,7 @@ import { addOutbox } from "./commands/outbox.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
 
-/** The whole `voice` command; parse errors are thrown, not exited on. */
+/** Builds the `voice` command. Parse errors are thrown instead of ending the process. */
 export function buildProgram(context: CommandContext): Command {
   const program = new Command("voice")
     .version(projectVersion())

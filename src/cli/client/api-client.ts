@@ -3,13 +3,13 @@ import type { paths } from "../gen/api-schema.ts";
 import { type Attempts, type BackOff, PATIENT, type Retry, withRetries } from "./back-off.ts";
 import { reasonOf } from "./command-context.ts";
 
-/** An answer other than 2xx. `message` says which call and what the service said. */
+/** Thrown for an answer other than 2xx. `message` contains the call and the service's message. */
 export class ApiFailure extends Error {
   readonly status: number;
-  /** Machine code from `X-Error-Code`, or "". */
+  /** Error code from `X-Error-Code`, or "". */
   readonly code: string;
   readonly retryAfterMs: number | undefined;
-  /** The service's own sentence, without the call. */
+  /** The service's message, without the call. */
   readonly said: string;
 
   constructor(call: string, status: number, code: string, said: string, retryAfterMs?: number) {
@@ -22,9 +22,12 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The service could not be reached, or did not answer in time. Always worth another try. */
+/**
+ * Thrown when the service could not be reached, or did not answer in time. It is always worth
+ * retrying.
+ */
 export class Unreachable extends Error {
-  /** `: ECONNREFUSED`, ` within 3 s`: how it came to no answer. */
+  /** The reason as the end of a sentence, such as `: ECONNREFUSED` or ` within 3 s`. */
   readonly how: string;
 
   constructor(call: string, cause: unknown, timeoutMs: number) {
@@ -36,7 +39,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** One request, through the client whose types come from the service's OpenAPI document. */
+/** Sends one request with the client whose types come from the service's OpenAPI document. */
 export type Send<T> = (client: Client<paths>) => Promise<{ data?: T }>;
 
 export interface CallOptions {
@@ -48,11 +51,11 @@ export interface CallOptions {
 
 const TIMEOUT_MS = 30_000;
 
-/** Calls the service's REST interface; failures are `ApiFailure` or `Unreachable`. */
+/** Calls the service's REST interface. Failures are thrown as `ApiFailure` or `Unreachable`. */
 export class ApiClient {
-  /** With `/api`, without a slash at the end. */
+  /** Ends with `/api`, without a slash after it. */
   readonly baseUrl: string;
-  /** How failures that pass are sat out. */
+  /** The waits between retries. */
   readonly backOff: BackOff;
 
   constructor(baseUrl: string, backOff: BackOff = PATIENT) {
@@ -60,7 +63,7 @@ export class ApiClient {
     this.backOff = backOff;
   }
 
-  /** One attempt; what the answer holds. */
+  /** Sends a request once and returns the content of the answer. */
   async once<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
     let name = "the call";
     const client = createClient<paths>({
@@ -76,12 +79,15 @@ export class ApiClient {
       if (data !== undefined && data !== null) return data;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // Falls through: whatever answered is not this service.
+      // Falls through: the answer did not come from this service.
     }
     throw new ApiFailure(name, 502, "", "the answer is not a JSON object");
   }
 
-  /** As `once`, repeated within bounds while the failure is a passing one (429, 5xx, network). */
+  /**
+   * Like `once`, but repeated a limited number of times while the failure is temporary (429, 5xx,
+   * network).
+   */
   call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
     const { onRetry, signal } = options;
     const attempts = { backOff: this.backOff, judge, onRetry, signal };
@@ -93,7 +99,10 @@ export class ApiClient {
   }
 }
 
-/** Sends a request and reads all of its answer, within its time; throws unless that is 2xx. */
+/**
+ * Sends a request and reads the whole answer within the time limit; throws unless the status is
+ * 2xx.
+ */
 async function exchange(
   name: string,
   request: Request,
@@ -113,12 +122,12 @@ async function exchange(
   }
 }
 
-/** Which failures pass by themselves, and how long the service asked to wait. */
+/** Decides whether a failure is temporary, and how long the service asked to wait. */
 export function judge(error: unknown): Retry {
   if (error instanceof Unreachable) return { retryable: true };
   if (!(error instanceof ApiFailure)) return { retryable: false };
   const { status, code, retryAfterMs } = error;
-  // It may have been done: to repeat it blindly might do it twice.
+  // The request may have been carried out, so repeating it might do it twice.
   if (code === "outcome_unknown") return { retryable: false };
   return { retryable: status === 408 || status === 429 || status >= 500, retryAfterMs };
 }
@@ -134,12 +143,12 @@ function messageIn(text: string): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null && "message" in body) return String(body.message);
   } catch {
-    // Not this service's error body; shown as it came.
+    // The body is not this service's error body and is shown as it is.
   }
   return text.slice(0, 200).trim() || "no explanation";
 }
 
-/** `Retry-After` is a number of seconds or a date (RFC 9110 §10.2.3). */
+/** Parses `Retry-After`, a number of seconds or a date (RFC 9110 §10.2.3), as milliseconds. */
 export function retryAfterMs(header: string | null, now = Date.now()): number | undefined {
   if (header === null || header.trim() === "") return undefined;
   const seconds = Number(header);

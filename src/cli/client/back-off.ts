@@ -1,28 +1,28 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface BackOff {
-  /** How often an operation is tried in all, the first time included. */
+  /** Number of attempts, the first one included. */
   readonly attempts: number;
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** Rides out a restart of the service: about 40 s of waiting in all. */
+/** Survives a restart of the service: waits about 40 s in all. */
 export const PATIENT: BackOff = { attempts: 12, firstMs: 250, longestMs: 5_000 };
 
-/** For those who wait at a terminal: sits out a hiccup, no more than a second in all. */
+/** For interactive use: survives a short interruption and waits less than a second in all. */
 export const BRISK: BackOff = { attempts: 3, firstMs: 200, longestMs: 500 };
 
 /**
- * How long to wait before attempt `attempt` + 1 (the first is 1): exponential, half of it random
- * ("equal jitter"), so that many devices do not come back at the same moment.
+ * The wait in milliseconds before attempt `attempt` + 1 (the first is 1): exponential, half of it
+ * random ("equal jitter"), so that many devices do not retry at the same time.
  */
 export function waitBefore(attempt: number, backOff: BackOff, random = Math.random): number {
   const ceiling = Math.min(backOff.longestMs, backOff.firstMs * 2 ** (attempt - 1));
   return ceiling / 2 + random() * (ceiling / 2);
 }
 
-/** What may be tried again, and how long the service asked to wait before that. */
+/** Whether a failure may be retried, and how long the service asked to wait before that. */
 export interface Retry {
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
@@ -35,12 +35,14 @@ export interface Attempts {
   readonly signal?: AbortSignal;
 }
 
-/** Longest wait that a service may ask for; beyond it the failure is final. */
+/**
+ * Longest wait that a service may ask for, milliseconds; with a longer one the failure is final.
+ */
 const MOST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Runs an operation until it succeeds, fails for good, or has used up its attempts; then throws
- * the last error. A wait the service asked for is kept even when it is longer than the back-off.
+ * Runs an operation until it succeeds, fails permanently, or has used up its attempts; then throws
+ * the last error. A wait that the service asked for is kept even if it is longer than the back-off.
  */
 export async function withRetries<T>(
   operation: (attempt: number) => Promise<T>,

@@ -1,4 +1,4 @@
-/** A command that could not do its work; the message is one sentence for the person. Exit code 1. */
+/** Thrown when a command fails; the message is one sentence for the user. The exit code is 1. */
 export class CommandFailure extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -6,7 +6,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The message of anything thrown; a failed fetch hides its reason in `cause`. */
+/** The message of any thrown value; a failed fetch has its reason in `cause`. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -17,22 +17,22 @@ export function reasonOf(error: unknown): string {
   return error.message || error.name;
 }
 
-/** What a command may touch of the process that runs it. */
+/** The parts of the process that commands use. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** Fires at Ctrl-C or SIGTERM: finish cleanly. */
+  /** Aborted at Ctrl-C or SIGTERM; commands then finish cleanly. */
   readonly signal: AbortSignal;
 }
 
-/** Colour only for people, and only when they did not refuse it (no-color.org). */
+/** True for terminals whose user did not disable colour (no-color.org). */
 export function wantsColour({ env, stdout }: CommandContext): boolean {
   return stdout.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
 }
 
-/** One line of machine-readable output. */
+/** Writes one line of machine-readable output. */
 export function writeJson(output: NodeJS.WritableStream, value: unknown): void {
   output.write(`${JSON.stringify(value)}\n`);
 }

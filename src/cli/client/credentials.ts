@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CommandFailure, reasonOf } from "./command-context.ts";
 
-/** What `voice login` remembers about one service. */
+/** The login at one service, as `voice login` stores it. */
 export interface StoredLogin {
   email: string;
   token: string;
@@ -11,12 +11,12 @@ export interface StoredLogin {
 }
 
 interface StoredFile {
-  /** The address used when none is given. */
+  /** The base URL that is used when none is given. */
   current?: string;
   servers: Record<string, StoredLogin>;
 }
 
-/** The logins of this user, in a file that only they can read. */
+/** The user's logins, in a file that only the user can read. */
 export class Credentials {
   readonly file: string;
 
@@ -55,14 +55,14 @@ export class Credentials {
   }
 }
 
-/** Where this user's files of the command are. */
+/** The folder of the command's files for this user. */
 export function configFolder(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "voice");
 }
 
 /**
- * Writes a file that only this user can read; replaces it in one step, so that a crash leaves the
- * old or the new one.
+ * Writes a file that only this user can read. It is replaced in one step, so that after a crash it
+ * has either the old or the new content.
  */
 export function writePrivately(file: string, content: object): void {
   const draft = `${file}.${process.pid}`;

@@ -4,7 +4,7 @@ import { DEFAULT_BASE_URL, type UserSession } from "./user-session.ts";
 const LONGEST_CHUNK_S = 900;
 const MOST_LOSS = 0.9;
 
-/** `2s`, `500ms` or `2` (seconds) → seconds. */
+/** Parses `2s`, `500ms` or `2` (seconds) to seconds. */
 export function parseDuration(text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text) ?? [];
   const seconds = Number(amount) / (unit === "ms" ? 1000 : 1);
@@ -12,7 +12,7 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError("expected 20ms to 900s, for example 2s or 500ms");
 }
 
-/** A factor above 0, or `max` → Infinity. */
+/** Parses a factor above 0, or `max` as Infinity. */
 export function parseSpeed(text: string): number {
   if (text === "max") return Number.POSITIVE_INFINITY;
   const speed = Number(text);
@@ -20,7 +20,7 @@ export function parseSpeed(text: string): number {
   throw new InvalidArgumentError("expected a number above 0 (1 is real time), or max");
 }
 
-/** `2%` or `0.02` → 0.02. */
+/** Parses `2%` or `0.02` to 0.02. */
 export function parseShare(text: string): number {
   const [, amount, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(text) ?? [];
   const share = Number(amount) / (percent ? 100 : 1);
@@ -28,7 +28,7 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError("expected 0 to 0.9, for example 0.02 or 2%");
 }
 
-/** A number of seconds within these bounds. */
+/** Creates a parser for a number of seconds within these bounds. */
 export function parseSeconds(least: number, most: number): (text: string) => number {
   return (text) => {
     const seconds = Number(text);
@@ -37,7 +37,7 @@ export function parseSeconds(least: number, most: number): (text: string) => num
   };
 }
 
-/** Adds the flags that say which service and as whom. */
+/** Adds the flags for the service's address and the user. */
 export function withConnectionFlags(command: Command): Command {
   return command
     .option(
@@ -57,13 +57,13 @@ interface Workspace {
 }
 
 export interface ChosenWorkspace extends Workspace {
-  /** How it came to be this one. */
+  /** The reason for the choice. */
   readonly because: "given" | "only" | "oldest" | "new";
 }
 
 /**
- * The workspace that a device joins: the given one, else the oldest to which the user belongs, which
- * stays the same whatever is made later, else a new one of this name.
+ * Chooses the workspace that a device joins: the given one, else the oldest to which the user
+ * belongs, which stays the same whatever is created later, else a new one of this name.
  */
 export async function chooseWorkspace(
   user: UserSession,
@@ -83,7 +83,7 @@ export async function chooseWorkspace(
   return { id, name, because: "new" };
 }
 
-/** Newest first. */
+/** The user's workspaces, newest first. */
 async function ownWorkspaces(user: UserSession): Promise<Workspace[]> {
   const own: Workspace[] = [];
   let cursor: string | undefined;
@@ -97,7 +97,7 @@ async function ownWorkspaces(user: UserSession): Promise<Workspace[]> {
   return own;
 }
 
-/** `workspace "Demo"`, and why it is this one when nobody said so. */
+/** Text such as `workspace "Demo"`, with the reason when the user did not choose it. */
 export function describeChoice({ name, because }: ChosenWorkspace): string {
   const reasons = {
     given: "",

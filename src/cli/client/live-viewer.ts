@@ -5,14 +5,17 @@ import { type BackOff, waitBefore } from "./back-off.ts";
 import { CommandFailure } from "./command-context.ts";
 import type { UserSession } from "./user-session.ts";
 
-/** The frames of one WebSocket message: an object, or an array of several; others are left out. */
+/**
+ * Parses the frames of one WebSocket message: an object, or an array of several; anything else is
+ * left out.
+ */
 export function parseFrames(text: string): ServerFrame[] {
   const content: unknown = parseJson(text);
   const items = Array.isArray(content) ? content : [content];
   return items.filter(isFrame);
 }
 
-/** Unknown types pass: a newer service may send what this client only hands on. */
+/** Accepts unknown types too: a newer service may send frames that this client only passes on. */
 function isFrame(value: unknown): value is ServerFrame {
   return (
     typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
@@ -30,23 +33,26 @@ function parseJson(text: string): unknown {
 interface ViewerOptions {
   readonly sessionId: string;
   readonly signal: AbortSignal;
-  /** To see all durable events after this one; else the viewing begins with a snapshot. */
+  /** Requests all durable events after this one; without it the view begins with a snapshot. */
   readonly fromSeq?: number;
-  /** The waits between connections in a row that brought nothing. */
+  /** The waits after consecutive connections that brought nothing. */
   readonly backOff?: BackOff;
-  /** Every frame once; durable ones in order of `seq`. Returning true ends the viewing. */
+  /** Receives every frame once; durable ones in order of `seq`. Returning true ends the view. */
   readonly onFrame: (frame: ServerFrame) => boolean;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
 }
 
 const RECONNECT: BackOff = { attempts: 15, firstMs: 200, longestMs: 5_000 };
 const HANDSHAKE_MS = 10_000;
-/** The service beats more often than this; silence means a dead connection. */
+/**
+ * Time without a message after which the connection counts as dead, milliseconds; the service sends
+ * heartbeats more often.
+ */
 const SILENCE_MS = 45_000;
 const KEEP_ALIVE_MS = 20_000;
 const MOST_FRAME_BYTES = 32 * 1024 * 1024;
 
-/** How a connection came to its end. */
+/** The reason why a connection ended. */
 type Ending =
   | { readonly kind: "done" }
   | { readonly kind: "again"; readonly reason: string }
@@ -54,16 +60,16 @@ type Ending =
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * Follows one session over the live channel and comes back after a drop with `from_seq`, so that
- * every durable frame is seen once, in order. Gives up after 15 connections in a row that
- * brought nothing, if not told otherwise.
+ * Follows one session over the live channel. After a break it reconnects with `from_seq`, so that
+ * every durable frame is received once, in order. By default it gives up after 15 consecutive
+ * connections that brought nothing.
  */
 export class LiveViewer {
   readonly #user: UserSession;
   readonly #options: ViewerOptions;
   readonly #backOff: BackOff;
   #seq: number | undefined;
-  /** Newest durable `seq` that the last heartbeat named. */
+  /** The newest durable `seq` that a heartbeat named. */
   #promised = 0;
   #fruitless = 0;
   #renewals = 0;
@@ -75,7 +81,10 @@ export class LiveViewer {
     this.#seq = options.fromSeq;
   }
 
-  /** Resolves when `onFrame` said so or the signal fired; throws when there is no point in going on. */
+  /**
+   * Resolves when `onFrame` returned true or the signal was aborted; throws after a permanent
+   * failure.
+   */
   async run(): Promise<void> {
     const { signal, onReconnect } = this.#options;
     while (!signal.aborted) {
@@ -115,7 +124,7 @@ export class LiveViewer {
         clearInterval(keepAlive);
         signal.removeEventListener("abort", onAbort);
         socket.removeAllListeners();
-        // An error after this point has nobody left to tell.
+        // Errors after this point have no effect.
         socket.on("error", () => undefined);
         if (socket.readyState === WebSocket.OPEN) socket.close(CLOSE.done);
         else socket.terminate();
@@ -153,7 +162,7 @@ export class LiveViewer {
     return undefined;
   }
 
-  /** Keeps the place in the durable events; transient frames pass as they come. */
+  /** Tracks the position in the durable events; transient frames pass unchanged. */
   #advance(frame: ServerFrame): "next" | "seen" | "gap" {
     if (frame.type === "Snapshot") {
       this.#seq = frame.seq;
@@ -168,7 +177,10 @@ export class LiveViewer {
     return "next";
   }
 
-  /** A beat may overtake the events it counts, but not by a whole period. */
+  /**
+   * True when events are missing. A heartbeat may overtake the events that it counts, but not by a
+   * whole period.
+   */
   #lostTail(newest: number): boolean {
     const lost = this.#seq !== undefined && this.#promised > this.#seq;
     this.#promised = newest;

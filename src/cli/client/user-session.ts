@@ -5,7 +5,7 @@ import { Credentials, type StoredLogin } from "./credentials.ts";
 
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/api";
 
-/** How to reach the service and as whom, from flags. */
+/** The service's address and the user, from flags. */
 export interface ConnectionOptions {
   readonly baseUrl?: string;
   readonly email?: string;
@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly token?: string;
 }
 
-/** Flags over environment over what `voice login` stored. */
+/** The base URL from flags, else from the environment, else from the stored login. */
 export function baseUrlOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): string {
   const stored = () => new Credentials(env).currentBaseUrl;
   const given = options.baseUrl || env.VOICE_BASE_URL || stored() || DEFAULT_BASE_URL;
@@ -25,15 +25,18 @@ export function baseUrlOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): s
   return `${url.origin}${path.endsWith("/api") ? path : `${path}/api`}`;
 }
 
-/** A service that is there answers this much faster. */
+/** Time limit for the first contact, milliseconds; a reachable service answers much faster. */
 export const CONTACT_MS = 2_000;
 
-/** Rejects, within seconds and in one sentence, when nothing answers at the address. */
+/**
+ * Checks that the service answers. Rejects within seconds, with one sentence, when nothing answers
+ * at the address.
+ */
 export async function reach(api: ApiClient): Promise<void> {
   try {
     await api.once((client) => client.GET("/health/live"), { timeoutMs: CONTACT_MS });
   } catch (error) {
-    // Somebody is there; what is wrong with the answer shows in the call that follows.
+    // The service is reachable; the following call will show what is wrong.
     if (!(error instanceof Unreachable)) return;
     throw new CommandFailure(
       `no answer from ${api.baseUrl}${error.how}; is the service running there? (--base-url gives another address)`,
@@ -42,14 +45,14 @@ export async function reach(api: ApiClient): Promise<void> {
   }
 }
 
-/** Exchanges e-mail and password for tokens. */
+/** Exchanges an e-mail address and a password for tokens. */
 export async function logIn(api: ApiClient, email: string, password: string): Promise<StoredLogin> {
   const body = { email, password, remember_me: true };
   const { token, refresh_token } = await api.call((client) => client.POST("/auth/login", { body }));
   return { email, token, ...(refresh_token !== undefined && { refresh_token }) };
 }
 
-/** A signed-in user: carries the access token and renews it when it has run out. */
+/** A signed-in user: adds the access token to calls and renews it when it has expired. */
 export class UserSession {
   readonly api: ApiClient;
   #login: StoredLogin;
@@ -65,7 +68,9 @@ export class UserSession {
     return this.#login.token;
   }
 
-  /** As `ApiClient.call`, with the token; once more with a fresh one when it has run out. */
+  /**
+   * Like `ApiClient.call`, with the token; repeated once with a fresh token when it has expired.
+   */
   async call<T>(
     send: Send<T>,
     options: Pick<CallOptions, "timeoutMs"> = {},
@@ -109,8 +114,8 @@ function expired(baseUrl: string): CommandFailure {
 }
 
 /**
- * Signs in with what flags, environment or an earlier `voice login` give, in this order. `backOff`
- * is for failures after the service was reached: a dead address is told at once.
+ * Signs in with credentials from flags, the environment or an earlier `voice login`, in this order.
+ * `backOff` applies after the service was reached; an unreachable address fails at once.
  */
 export async function openUserSession(
   options: ConnectionOptions,

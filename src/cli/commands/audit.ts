@@ -3,7 +3,7 @@ import { type CommandContext, CommandFailure } from "../client/command-context.t
 import { withConnectionFlags } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 
-/** `voice audit verify`: has the service compute the audit log's hash chain again. */
+/** `voice audit verify`: lets the service recompute the audit log's hash chain. */
 export function addAudit(program: Command, context: CommandContext): void {
   const audit = program.command("audit").description("look after the audit log (administrators)");
   const verify = audit

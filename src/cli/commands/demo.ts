@@ -26,10 +26,13 @@ import { TerminalView } from "../view/terminal-view.ts";
 import type { Transcript } from "../view/transcript.ts";
 import { followSession } from "./follow-session.ts";
 
-/** The shipped conversation, from this file's place in the project. */
+/** Path of the shipped conversation. */
 export const CONVERSATION = join(import.meta.dirname, "../../../deploy/demo/conversation.wav");
 
-/** From the last upload to the completed transcript; a healthy service needs a few seconds. */
+/**
+ * Time limit from the last upload to the completed transcript, milliseconds; a healthy service
+ * needs a few seconds.
+ */
 const FINISH_LIMIT_MS = 120_000;
 
 interface DemoOptions extends ConnectionOptions {
@@ -38,7 +41,9 @@ interface DemoOptions extends ConnectionOptions {
   readonly workspace?: string;
 }
 
-/** `voice demo`: a device plays the shipped conversation, and its transcript grows on the terminal. */
+/**
+ * `voice demo`: a device plays the shipped conversation while the terminal shows its transcript.
+ */
 export function addDemo(program: Command, context: CommandContext): void {
   const command = program
     .command("demo")
@@ -75,7 +80,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
       return progressRow(sent, total, sizeOf(stdout).columns);
     };
     following = followSession(user, { sessionId, signal, view, footer, onReconnect: notify });
-    // Streaming on with nobody looking makes no sense; the reason is told below.
+    // When the view fails, streaming stops too; the error is reported below.
     following.catch(() => stop.abort());
   };
   try {
@@ -101,7 +106,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
     );
   } catch (error) {
     stop.abort();
-    // When the view failed, the device was only interrupted by that.
+    // When the view failed, the device was only interrupted, so the view's error is thrown.
     await following;
     throw error;
   }

@@ -91,7 +91,7 @@ async function run(
 
 type Events = SimulationEvents & { readonly end: () => void };
 
-/** A progress row, and what is to be said above it. */
+/** Shows a progress row, with messages above it. */
 function barEvents({ stdout, signal }: CommandContext): Events {
   const area = new LiveArea(stdout);
   let length = 0;

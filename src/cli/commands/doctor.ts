@@ -21,7 +21,7 @@ import { readWave, type WaveAudio } from "../device/wave-file.ts";
 import { printable } from "../view/transcript-line.ts";
 import { CONVERSATION } from "./demo.ts";
 
-/** Runs one step, and tells its name, what was found or what is wrong, and how long it took. */
+/** Runs one step, and reports its name, its result or error, and its duration. */
 type Step = <T>(
   name: string,
   advice: string,
@@ -30,11 +30,14 @@ type Step = <T>(
 
 const NEW_ROW = "\r\u001b[K";
 
-/** A row for each step on a terminal, else an object; a step that fails throws, with its advice. */
+/**
+ * Reports each step as a row on a terminal, else as an object. A step that fails throws with its
+ * advice.
+ */
 function stepRunner({ stdout }: Pick<CommandContext, "stdout">): Step {
   const tell = (name: string, ok: boolean, found: string, ms: number, advice: string) => {
     if (stdout.isTTY) {
-      // Over the ^C that the terminal may have shown.
+      // Overwrites the ^C that the terminal may have shown.
       stdout.write(
         `${NEW_ROW}${ok ? "✓" : "✗"} ${name.padEnd(10)} ${printable(found)} (${spent(ms)})\n`,
       );
@@ -63,14 +66,17 @@ function spent(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** What an examination has left in the service so far. */
+/** Data that an examination has created in the service so far. */
 interface Traces {
   sessionId?: string;
   deviceId?: string;
   workspaceId?: string;
 }
 
-/** Deletes them, each whatever becomes of the others; nothing to do is no step. */
+/**
+ * Deletes the data; each deletion is attempted whatever happens to the others. Without data there
+ * is no step.
+ */
 async function cleanUp(
   user: UserSession,
   { sessionId, deviceId, workspaceId }: Traces,
@@ -105,7 +111,7 @@ const TO_S = 1.7;
 const TRANSCRIPT_LIMIT_MS = 30_000;
 const POLL_MS = 250;
 
-/** `voice doctor`: walks the path of a conversation and names the first thing that is wrong. */
+/** `voice doctor`: checks each step of a conversation and names the first problem. */
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
@@ -141,7 +147,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
   try {
     await walk(user, options, traces, step, context.signal);
   } catch (error) {
-    // The failure is the one to tell; what could not be cleaned up is told on its way.
+    // The first failure is thrown; failures of the clean-up have been reported already.
     await cleanUp(user, traces, step).catch(() => undefined);
     throw error;
   }

@@ -11,13 +11,13 @@ type Session = operations["getSession"]["responses"]["200"]["content"]["applicat
 
 interface WaitingWatchOptions {
   readonly sessionId: string;
-  /** Whether there is anything to ask: nothing is waited for but after the stop. */
+  /** Whether the session was stopped; only then it waits for chunks. */
   readonly isStopped: () => boolean;
-  /** Told whenever other chunks are waited for than before. */
+  /** Called whenever the set of awaited chunks changes. */
   readonly onWaiting?: ((message: string) => void) | undefined;
 }
 
-/** What a stopped session waits for, so that nobody takes it for stuck. */
+/** Shows which chunks a stopped session waits for, so that it does not seem stuck. */
 export class WaitingWatch {
   readonly #user: Pick<UserSession, "call">;
   readonly #options: WaitingWatchOptions;
@@ -52,7 +52,7 @@ export class WaitingWatch {
       if (waiting === undefined || String(waiting.chunk_sequences) === before) return;
       this.#options.onWaiting?.(waiting.message);
     } catch {
-      // The transcript itself tells when the service is away.
+      // The transcript's own connection reports an unavailable service.
     } finally {
       this.#asking = false;
     }
@@ -64,17 +64,19 @@ interface FollowOptions {
   readonly signal: AbortSignal;
   readonly view: TranscriptView;
   readonly footer?: () => string | undefined;
-  /** Each frame as it comes, for those who hand it on. */
+  /** Receives each frame, for callers that pass frames on. */
   readonly onFrame?: (frame: ServerFrame) => void;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
-  /** Told for which chunks the stopped session waits, for those who show no footer. */
+  /** Called with the chunks that the stopped session waits for, for views without a footer. */
   readonly onWaiting?: ((message: string) => void) | undefined;
 }
 
 const MOST_PAGES = 1_000;
 const NO_CHANGE = { finals: [], relabelled: [], stale: false };
 
-/** Shows a session live until it has ended; gives its transcript as the service holds it then. */
+/**
+ * Shows a session live until it has ended; returns its final transcript as the service stores it.
+ */
 export async function followSession(
   user: UserSession,
   { sessionId, signal, view, footer: ownFooter, onFrame, onReconnect, onWaiting }: FollowOptions,
@@ -94,7 +96,7 @@ export async function followSession(
     const remark = remarkOn(frame);
     if (remark !== undefined) view.say(remark);
     view.update(transcript, change, footer());
-    // The last word on an ended session is REST's; a failure surfaces below.
+    // REST has the final text of an ended session; a failure is thrown below.
     if (change.stale && !transcript.ended) fetching = fetching.then(refetch, refetch);
     return transcript.ended;
   };
@@ -111,7 +113,7 @@ export async function followSession(
   return transcript;
 }
 
-/** What a person has to know of a frame besides the text that it changes. */
+/** Additional text for frames that users should notice, apart from the changed transcript. */
 export function remarkOn(frame: ServerFrame): string | undefined {
   if (frame.type !== "TranscriptReplaced" || frame.edits_replaced === 0) return undefined;
   const { edits_replaced: edits } = frame;

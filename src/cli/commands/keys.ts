@@ -13,7 +13,7 @@ interface Options {
   atOnce?: boolean;
 }
 
-/** `voice keys rotate`: a new key for signing tokens, on the machine of the service. */
+/** `voice keys rotate`: adds a key for signing tokens, on the service's machine. */
 export function addKeys(program: Command, context: CommandContext): void {
   const keys = program.command("keys").description("the keys that tokens are signed with");
   keys

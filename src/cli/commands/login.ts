@@ -8,7 +8,10 @@ import { Credentials } from "../client/credentials.ts";
 import { withConnectionFlags } from "../client/flags.ts";
 import { baseUrlOf, type ConnectionOptions, logIn, reach } from "../client/user-session.ts";
 
-/** `voice login`: exchanges e-mail and password for tokens and keeps them for this user. */
+/**
+ * `voice login`: exchanges an e-mail address and a password for tokens and stores them for this
+ * user.
+ */
 export function addLogin(program: Command, context: CommandContext): void {
   const command = program.command("login").description("sign in and remember it");
   withConnectionFlags(command)
@@ -46,7 +49,7 @@ async function ask(
     throw new CommandFailure("give --email and --password (or VOICE_EMAIL and VOICE_PASSWORD)");
   }
   stderr.write(question);
-  // Readline echoes to its output; a hidden answer goes nowhere.
+  // Readline echoes input to its output; a hidden answer must not be shown.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = hidden ? nowhere : stderr;
   const reader = createInterface({ input: stdin, output, terminal: true });

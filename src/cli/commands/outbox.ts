@@ -17,7 +17,7 @@ type Options = ConnectionOptions & { json?: boolean };
 const MOST_PAGES = 10;
 const PAGE = 100;
 
-/** `voice outbox`: commands to sessions that failed so often that they were put aside. */
+/** `voice outbox`: lists, retries or drops parked commands, which failed too often. */
 export function addOutbox(program: Command, context: CommandContext): void {
   const outbox = program
     .command("outbox")
@@ -130,7 +130,10 @@ async function isSure(count: number, { stdin, stderr, signal }: CommandContext):
   }
 }
 
-/** As many at once as the service takes; how many of them it found. */
+/**
+ * Processes ids in pages of the size that the service accepts; returns how many commands were
+ * found.
+ */
 async function inPages(
   ids: readonly string[],
   send: (ids: string[]) => Promise<{ count: number }>,

@@ -35,7 +35,7 @@ async function tail(
   });
 }
 
-/** In a pipe the frames themselves are the output; remarks stay out of it. */
+/** In a pipe the output consists of the frames only; remarks go to standard error. */
 function frameView({ stderr }: CommandContext): TranscriptView {
   return {
     update: () => undefined,

@@ -18,16 +18,16 @@ import { type Overview, overviewRows } from "../view/overview-table.ts";
 type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every?: number };
 
 const DEFAULT_EVERY_S = 1;
-/** A look that takes longer is told as none. */
+/** Time limit of one look; a slower one counts as failed, milliseconds. */
 const LOOK_MS = 5_000;
 const DEFAULT_COLUMNS = 120;
 const DEFAULT_ROWS = 40;
-/** Home, and wipe from there on: the rest of the screen stays where it is. */
+/** Moves the cursor home and clears from there. */
 const REDRAW = "\u001b[H\u001b[J";
 const OTHER_SCREEN = "\u001b[?1049h\u001b[?25l";
 const OWN_SCREEN = "\u001b[?25h\u001b[?1049l";
 
-/** `voice top`: what runs, who holds which sessions, and what lags. */
+/** `voice top`: shows what runs, which node owns which sessions, and what lags. */
 export function addTop(program: Command, context: CommandContext): void {
   const command = program
     .command("top")
@@ -56,7 +56,7 @@ async function top(options: TopOptions, context: CommandContext): Promise<void> 
   }
 }
 
-/** A service that is away for a moment is what one wants to see here. */
+/** Shows the next overview. A temporary failure is shown instead of ending the command. */
 async function showNext(
   user: UserSession,
   options: TopOptions,

@@ -2,17 +2,17 @@ import { durationSeconds, encodeWave, frameBytes, toPcm16, type WaveAudio } from
 
 export type ChunkCodec = "wav" | "pcm";
 
-/** One upload: its bytes, how to declare them, and where in the recording it ends. */
+/** One upload: its bytes, their media type, and the position in the recording where it ends. */
 export interface AudioChunk {
   readonly sequence: number;
   readonly mediaType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly seconds: number;
-  /** Seconds of audio up to the end of this chunk: when a device has recorded it. */
+  /** Seconds of audio up to the end of this chunk: the time at which a device has recorded it. */
   readonly recordedAt: number;
 }
 
-/** Cuts recordings, one after another, into chunks of equal length; the last of each is shorter. */
+/** Cuts consecutive recordings into chunks of equal length; the last of each is shorter. */
 export function* cutIntoChunks(
   recordings: readonly WaveAudio[],
   chunkSeconds: number,

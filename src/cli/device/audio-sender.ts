@@ -6,15 +6,15 @@ import { type BackOff, waitBefore } from "../client/back-off.ts";
 import { CommandFailure } from "../client/command-context.ts";
 
 export interface AudioSenderOptions {
-  /** `ws://…/api/devices/{id}/stream`. */
+  /** The stream's address: `ws://…/api/devices/{id}/stream`. */
   readonly url: string;
   /** The device's key. */
   readonly key: string;
   readonly configuration: Omit<ConfigureFrame, "type"> & { session_id: string };
   readonly signal: AbortSignal;
-  /** The waits between connections in a row that brought nothing. */
+  /** The waits after consecutive connections that brought nothing. */
   readonly backOff?: BackOff;
-  /** Bytes of the stream that are safe with the service. */
+  /** Called with the number of stream bytes that the service has stored. */
   readonly onStored?: (offset: number) => void;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
 }
@@ -22,12 +22,12 @@ export interface AudioSenderOptions {
 const RECONNECT: BackOff = { attempts: 15, firstMs: 200, longestMs: 5_000 };
 const HANDSHAKE_MS = 10_000;
 const MESSAGE_BYTES = 32 * 1024;
-/** Sent and not acknowledged yet; more waits here. */
+/** Most bytes that are sent without an acknowledgement; further bytes wait here. */
 const MOST_AHEAD = 512 * 1024;
 const MOST_KEPT = 8 * 1024 * 1024;
 const SILENCE_MS = 45_000;
 const KEEP_ALIVE_MS = 15_000;
-/** Codes after which trying again brings nothing. */
+/** Close codes after which retrying is useless. */
 const FINAL: ReadonlySet<number> = new Set([
   CLOSE.tooLarge,
   CLOSE.protocol,
@@ -38,13 +38,13 @@ const FINAL: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Streams audio as a device does: keeps every byte until it is acknowledged,
- * and after a broken connection sends again from where the service says, so
- * that not one sample is lost or doubled.
+ * Streams audio as a device does: keeps every byte until it is acknowledged, and after a broken
+ * connection sends again from the offset that the service names, so that no sample is lost or
+ * doubled.
  */
 export class AudioSender {
   readonly #options: AudioSenderOptions;
-  /** What is not acknowledged yet; its first byte is `#from` in the stream. */
+  /** Bytes that are not acknowledged yet; the first one is at offset `#from` of the stream. */
   #kept = Buffer.alloc(0);
   #from = 0;
   #sentTo = 0;
@@ -59,40 +59,40 @@ export class AudioSender {
     this.#options = options;
   }
 
-  /** Bytes that are not safe with the service yet. */
+  /** Number of bytes that the service has not stored yet. */
   get unstored(): number {
     return this.#kept.byteLength;
   }
 
-  /** So much waits that the next bytes should too. */
+  /** True when so many bytes wait that the caller should pause. */
   get isFull(): boolean {
     return this.#failure === undefined && this.#kept.byteLength >= MOST_KEPT;
   }
 
-  /** Takes the next bytes of the stream; throws when the service refuses them for good. */
+  /** Adds the next bytes of the stream; throws when the service refused them permanently. */
   push(bytes: Uint8Array): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#kept = Buffer.concat([this.#kept, bytes]);
     this.#send();
   }
 
-  /** Ends the utterance in hand. */
+  /** Ends the current utterance. */
   finalize(): void {
     if (this.#isBegun) this.#tell({ type: "Finalize" });
   }
 
-  /** No more comes. `run` resolves when everything is stored. */
+  /** Marks the end of the stream. `run` resolves when everything is stored. */
   end(): void {
     this.#ended = true;
     this.#send();
   }
 
-  /** Cuts the connection, as a network does. */
+  /** Cuts the connection, as a network failure does. */
   drop(): void {
     this.#socket?.terminate();
   }
 
-  /** Connects, and again after every break, until everything is stored. */
+  /** Connects, and reconnects after every break, until everything is stored. */
   async run(): Promise<void> {
     const { signal, onReconnect, backOff = RECONNECT } = this.#options;
     while (!signal.aborted) {

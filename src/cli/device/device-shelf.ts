@@ -2,14 +2,14 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { configFolder, writePrivately } from "../client/credentials.ts";
 
-/** A paired device of software, as it is found again. */
+/** A paired virtual device, as stored. */
 export interface KeptDevice {
   readonly base_url: string;
-  /** Who paired it. */
+  /** Id of the user who paired it. */
   readonly user_id: string;
   readonly workspace_id: string;
   readonly device_id: string;
-  /** Good for fresh keys until the device is unpaired. */
+  /** Can fetch fresh keys until the device is unpaired. */
   readonly pairing_secret: string;
   readonly api_key: string;
   readonly expires_at: string;
@@ -18,8 +18,8 @@ export interface KeptDevice {
 export type DeviceOwner = Pick<KeptDevice, "base_url" | "user_id" | "workspace_id">;
 
 /**
- * The simulated devices of this user of this machine, one file each, so that runs at the same time
- * do not overwrite what the others keep.
+ * The virtual devices of this user on this machine, one file each, so that concurrent runs do not
+ * overwrite each other's.
  */
 export class DeviceShelf {
   readonly folder: string;
@@ -28,7 +28,7 @@ export class DeviceShelf {
     this.folder = join(configFolder(env), "devices");
   }
 
-  /** Oldest first. */
+  /** Finds the devices of an owner, oldest first. */
   find({ base_url, user_id, workspace_id }: DeviceOwner): KeptDevice[] {
     return this.#read().filter(
       (kept) =>
@@ -50,7 +50,10 @@ export class DeviceShelf {
     return join(this.folder, `${deviceId}.json`);
   }
 
-  /** Ids rise with time. What cannot be read is as if it were not there: a device is soon paired. */
+  /**
+   * Reads all devices; ids rise with time. Unreadable files are skipped, because pairing a new
+   * device is easy.
+   */
   #read(): KeptDevice[] {
     return this.#names().flatMap((name) => {
       try {

@@ -3,9 +3,12 @@ import type { AudioChunk } from "./audio-chunks.ts";
 import type { VirtualDevice } from "./virtual-device.ts";
 
 export interface StreamOptions {
-  /** 1 is real time; Infinity sends as fast as the service takes it. */
+  /** 1 is real time; Infinity sends as fast as the service accepts. */
   readonly speed: number;
-  /** Share of transmissions that get lost, 0..0.9: half before the service, half on the way back. */
+  /**
+   * Share of transmissions that get lost, 0..0.9: half on the way to the service, half on the way
+   * back.
+   */
   readonly loss: number;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: StreamProgress) => void;
@@ -13,18 +16,21 @@ export interface StreamOptions {
 
 export interface StreamProgress {
   readonly chunks: number;
-  /** Audio safely with the service. */
+  /** Seconds of audio that the service has stored. */
   readonly seconds: number;
-  /** Transmissions that the simulated network lost. */
+  /** Number of transmissions that the simulated network lost. */
   readonly lost: number;
 }
 
 const HEARTBEAT_MS = 15_000;
-/** With at most 90 % loss this many tries fail together once in 10^9 chunks. */
+/** With 90 % loss, the highest allowed, this many attempts all fail once in 10^9 chunks. */
 const MOST_LOSSES = 200;
 const LOSS_WAIT_MS = 50;
 
-/** Sends chunks in order, each when a device would have recorded it, and heartbeats meanwhile. */
+/**
+ * Sends chunks in order, each at the time when a device would have recorded it, and heartbeats
+ * meanwhile.
+ */
 export async function streamChunks(
   device: VirtualDevice,
   sessionId: string,
@@ -57,7 +63,7 @@ export async function streamChunks(
   return progress;
 }
 
-/** Repeats a transmission as a device does that hears no answer; returns how many were lost. */
+/** Repeats a transmission as a device does that gets no answer; returns how many were lost. */
 async function sendThroughLoss(
   send: () => Promise<unknown>,
   loss: number,
@@ -72,7 +78,7 @@ async function sendThroughLoss(
   }
 }
 
-/** Heartbeats until the returned function is called. */
+/** Sends heartbeats until the returned function is called. */
 export function keepBeating(
   device: VirtualDevice,
   telemetry: () => Record<string, unknown>,
@@ -84,7 +90,7 @@ export function keepBeating(
     try {
       await device.heartbeat(telemetry());
     } catch {
-      // Its own retries are used up; the next beat, or the next upload, says what is wrong.
+      // Its retries are used up; the next heartbeat or upload will report the problem.
     } finally {
       inFlight = false;
     }

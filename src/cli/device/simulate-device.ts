@@ -18,7 +18,7 @@ export interface SimulationOptions {
   readonly chunkSeconds: number;
   readonly speed: number;
   readonly loss: number;
-  /** One WebSocket stream instead of uploads. */
+  /** Uses one WebSocket stream instead of uploads. */
   readonly stream?: boolean;
   readonly workspace?: string;
   readonly title?: string;
@@ -28,7 +28,7 @@ interface StartedSession {
   readonly id: string;
   readonly deviceId: string;
   readonly workspace: ChosenWorkspace;
-  /** How long all of its audio is. */
+  /** Duration of the whole audio. */
   readonly seconds: number;
 }
 
@@ -44,15 +44,15 @@ interface Simulation extends StreamProgress {
   readonly deviceId: string;
 }
 
-/** The recordings of a simulation, read and checked before anything is started. */
+/** Reads and checks the recordings of a simulation before anything is started. */
 export function readRecordings(files: readonly string[]): WaveAudio[] {
   return files.map(readWave);
 }
 
 /**
- * Plays recordings, one after another, as one session of a device that pairs itself, unless one of
- * an earlier time is on the shelf. Whatever happens after the start, the session is stopped; at an
- * abort with the chunks sent so far.
+ * Plays consecutive recordings as one session of a virtual device. The device is paired, unless a
+ * stored one is available. The session is stopped in any case; after an abort with the chunks sent
+ * so far.
  */
 export async function simulateDevice(
   { user, shelf }: { user: UserSession; shelf: DeviceShelf },
@@ -85,7 +85,7 @@ export async function simulateDevice(
     }
     await stop();
   } catch (error) {
-    // The first failure is the one to tell; a person who interrupts does not wait for long.
+    // The first failure is thrown; an interrupted user should not wait for long.
     await stop(AbortSignal.timeout(FAREWELL_MS)).catch(() => undefined);
     throw error;
   } finally {

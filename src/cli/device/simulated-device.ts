@@ -5,7 +5,7 @@ import type { DeviceOwner, DeviceShelf, KeptDevice } from "./device-shelf.ts";
 import { VirtualDevice } from "./virtual-device.ts";
 
 const NAME = "Simulated device";
-/** A key that ends sooner is renewed first: no recording lasts longer than this. */
+/** A key that expires sooner is renewed first; no recording lasts longer than this. */
 const RENEW_BEFORE_MS = 24 * 3_600_000;
 
 interface SimulationOptions {
@@ -17,13 +17,13 @@ interface SimulationOptions {
 interface Recording {
   readonly device: VirtualDevice;
   readonly sessionId: string;
-  /** False: the device could not be put on the shelf, and nobody would find it again. */
+  /** False when the device could not be stored, so that later runs will not find it. */
   readonly isKept: boolean;
 }
 
 /**
- * Begins a session with a simulated device of this user and machine. A device records one session
- * at a time: while those on the shelf are at work, one more is paired, and found again later.
+ * Starts a session with a virtual device of this user and machine. A device records one session at
+ * a time: while the stored ones are in use, another one is paired and stored.
  */
 export async function startRecording(
   { user, shelf, onRetry }: SimulationOptions,
@@ -42,7 +42,9 @@ export async function startRecording(
   return { device, sessionId: await device.startSession({ title }), isKept };
 }
 
-/** A home that cannot be written to is no reason not to simulate. */
+/**
+ * Stores the device; false when the folder is not writable, which does not prevent the simulation.
+ */
 function keeps(shelf: DeviceShelf, device: KeptDevice): boolean {
   try {
     shelf.keep(device);
@@ -52,7 +54,7 @@ function keeps(shelf: DeviceShelf, device: KeptDevice): boolean {
   }
 }
 
-/** Renews a key that ends soon or is no longer taken; false when the device was unpaired. */
+/** Renews a key that expires soon or is no longer accepted; false when the device was unpaired. */
 async function hasGoodKey(
   device: VirtualDevice,
   shelf: DeviceShelf,

@@ -4,12 +4,12 @@ import { keepBeating, type StreamOptions, type StreamProgress } from "./device-s
 import type { VirtualDevice } from "./virtual-device.ts";
 import { frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
 
-/** Audio handed over at once, as a microphone does. */
+/** Duration of audio that is sent at once, like that of a microphone. */
 const STEP_SECONDS = 0.1;
 
 /**
- * Streams recordings, one after another, over one WebSocket; resolves when all
- * of it is stored. Throws when they differ in rate or channels.
+ * Streams consecutive recordings over one WebSocket; resolves when all of it is stored. Throws when
+ * they differ in rate or channels.
  */
 export async function streamRecordings(
   device: VirtualDevice,
@@ -35,7 +35,7 @@ export async function streamRecordings(
   });
   const stopHeartbeats = keepBeating(device, () => ({ recording: true }));
   const running = sender.run();
-  // Looked at below; until then a failure shows in the next push.
+  // Awaited below; until then the next push reports a failure.
   running.catch(() => undefined);
   try {
     const step = Math.round(sampleRate * STEP_SECONDS) * frameBytes(first);

@@ -11,22 +11,22 @@ interface PairingRequest {
   readonly workspaceId: string;
 }
 
-/** What a device knows of itself once it is paired. */
+/** The data of a paired device. */
 type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
 
 const MODEL = "simulator";
 const UPLOAD_TIMEOUT_MS = 60_000;
 
 /**
- * A device made of software: pairs as the hardware does and speaks only the device's part of the
- * interface, with its own key. Every call is repeated within bounds while failures are passing.
+ * A virtual device: it pairs as hardware does and uses only the device's part of the interface,
+ * with its own key. Every call is repeated a limited number of times while failures are temporary.
  */
 export class VirtualDevice {
   readonly #api: ApiClient;
   readonly #onRetry: Attempts["onRetry"];
   #pairing: Pairing;
 
-  /** A device that was paired before. */
+  /** Creates a device that was paired before. */
   constructor(api: ApiClient, pairing: Pairing, onRetry?: Attempts["onRetry"]) {
     this.#api = api;
     this.#pairing = pairing;
@@ -37,12 +37,12 @@ export class VirtualDevice {
     return this.#pairing.device_id;
   }
 
-  /** To be kept for the next time; holds secrets. */
+  /** Data to store for the next run; contains secrets. */
   get pairing(): Pairing {
     return this.#pairing;
   }
 
-  /** The device publishes a code, the user enters it, the device collects its key. */
+  /** Pairs a new device: it publishes a code, the user enters it, the device fetches its key. */
   static async pair(
     user: UserSession,
     { name, workspaceId }: PairingRequest,
@@ -62,14 +62,14 @@ export class VirtualDevice {
     try {
       await paired.renewKey();
     } catch (error) {
-      // Nobody would find it again.
+      // The device could not be found again, so it is unpaired.
       await unpair(user, device_id).catch(() => undefined);
       throw error;
     }
     return paired;
   }
 
-  /** Gets a fresh key; 401 when the device was unpaired. */
+  /** Gets a fresh key; throws 401 when the device was unpaired. */
   async renewKey(): Promise<void> {
     const { api_key, expires_at } = await this.#api.call(
       (client) => client.POST("/devices/pair/claim-auth", { body: {} }),
@@ -84,7 +84,7 @@ export class VirtualDevice {
     );
   }
 
-  /** Starts a session and returns its id; 409 when the device records one already. */
+  /** Starts a session and returns its id; throws 409 when the device already records one. */
   async startSession(body: { title?: string; language?: string }): Promise<string> {
     let isAnswerLost = false;
     const onRetry: Attempts["onRetry"] = (error, waitMs) => {
@@ -99,7 +99,8 @@ export class VirtualDevice {
       );
       return started.session_id;
     } catch (error) {
-      // A first attempt whose answer was lost did start it; the refusal names it.
+      // If the answer of the first attempt was lost, the session is started; the refusal contains
+      // its id.
       const isOwn = isAnswerLost && error instanceof ApiFailure && error.status === 409;
       const started = isOwn && uuidIn(error.said);
       if (started) return started;
@@ -117,7 +118,7 @@ export class VirtualDevice {
         client.POST("/sessions/{session_id}/upload-audio", {
           params: { path: { session_id: sessionId } },
           headers,
-          // The document can only say that there are bytes; the serialiser gives them.
+          // The OpenAPI document only declares binary content; the serialiser supplies it.
           body: "",
           bodySerializer: () => chunk.bytes,
         }),
@@ -125,7 +126,7 @@ export class VirtualDevice {
     );
   }
 
-  /** Streams 16 bit PCM over one connection instead of uploading chunks. */
+  /** Streams 16-bit PCM over one connection instead of uploading chunks. */
   stream(
     sessionId: string,
     { sampleRate, channels }: { sampleRate: number; channels: number },
@@ -147,7 +148,10 @@ export class VirtualDevice {
     });
   }
 
-  /** Ends the session; `lastSequence` is the last chunk the service may expect, -1 for none; absent, it is what it has. */
+  /**
+   * Stops the session. `lastSequence` is the last chunk that the service may expect, -1 for none;
+   * without it, the last chunk that the service has.
+   */
   async stopSession(
     id: string,
     lastSequence: number | undefined,
@@ -171,7 +175,7 @@ export class VirtualDevice {
   }
 }
 
-/** Ends a device for good, as the user who paired it. */
+/** Unpairs a device, as the user who paired it. */
 export async function unpair(user: UserSession, deviceId: string): Promise<void> {
   const params = { path: { device_id: deviceId } };
   await user.call((client) => client.DELETE("/devices/{device_id}", { params }));

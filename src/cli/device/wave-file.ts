@@ -7,13 +7,13 @@ const FORMAT_EXTENSIBLE = 0xfffe;
 const HEADER_BYTES = 44;
 const MOST_BYTES = 1024 ** 3;
 
-/** Uncompressed audio: interleaved frames as they stand in the file, little-endian. */
+/** Uncompressed audio: interleaved frames as in the file, little-endian. */
 export interface WaveAudio {
   readonly float: boolean;
   readonly bitsPerSample: number;
   readonly channels: number;
   readonly sampleRate: number;
-  /** Whole frames only. */
+  /** The frames' bytes; whole frames only. */
   readonly data: Buffer;
 }
 
@@ -25,7 +25,7 @@ export function durationSeconds(audio: WaveAudio): number {
   return audio.data.length / frameBytes(audio) / audio.sampleRate;
 }
 
-/** Reads a WAV file; throws one sentence when it is not there or not uncompressed audio. */
+/** Reads a WAV file; throws one sentence when it does not exist or is not uncompressed audio. */
 export function readWave(file: string): WaveAudio {
   let bytes: Buffer;
   try {
@@ -42,7 +42,7 @@ export function readWave(file: string): WaveAudio {
   );
 }
 
-/** The audio of a WAV file's bytes, undefined when it is something else. */
+/** The audio of a WAV file's bytes; undefined for any other content. */
 export function parseWave(bytes: Buffer): WaveAudio | undefined {
   if (bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.toString("latin1", 8, 12) !== "WAVE") {
     return undefined;
@@ -51,7 +51,7 @@ export function parseWave(bytes: Buffer): WaveAudio | undefined {
   for (let at = 12; at + 8 <= bytes.length; ) {
     const id = bytes.toString("latin1", at, at + 4);
     const size = bytes.readUInt32LE(at + 4);
-    // A header written before its end was known declares more than there is.
+    // A header that was written before the end was known declares more bytes than there are.
     const body = bytes.subarray(at + 8, Math.min(at + 8 + size, bytes.length));
     if (id === "fmt " && body.length >= 16) format = parseFormat(body);
     if (id === "data" && format) return wholeFrames({ ...format, data: body });
@@ -97,7 +97,9 @@ export function encodeWave(audio: WaveAudio): Buffer<ArrayBuffer> {
   return Buffer.concat([header, data]);
 }
 
-/** The same audio as 16 bit PCM: the upper bits of wider samples, floats clipped to -1..1. */
+/**
+ * Converts audio to 16-bit PCM: takes the upper bits of wider samples and clips floats to -1..1.
+ */
 export function toPcm16(audio: WaveAudio): WaveAudio {
   if (!audio.float && audio.bitsPerSample === 16) return audio;
   const width = audio.bitsPerSample / 8;

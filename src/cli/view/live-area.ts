@@ -4,14 +4,14 @@ import { columnsOf } from "./terminal-text.ts";
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
-/** A terminal that does not tell its size, or calls it nothing, is taken for a usual one. */
+/** The terminal's size; the default when it reports none or 0. */
 export function sizeOf({ columns, rows }: TextOutput): { columns: number; rows: number } {
   return { columns: columns || DEFAULT_COLUMNS, rows: rows || DEFAULT_ROWS };
 }
 
 /**
- * The lowest rows of a terminal, which are drawn again and again; what is to stay goes above them.
- * Everything that a command says while they stand must pass through here, or it is drawn over.
+ * The last rows of a terminal, which are redrawn; permanent output goes above them. While they are
+ * shown, a command must write through this class, or its output is overwritten.
  */
 export class LiveArea {
   readonly #output: TextOutput;
@@ -22,7 +22,9 @@ export class LiveArea {
     this.#output = output;
   }
 
-  /** Rows that stay, and the live rows from now on; each of these narrower than the terminal. */
+  /**
+   * Adds permanent rows and sets the live rows; each live row must be narrower than the terminal.
+   */
   show(fixed: readonly string[], live: readonly string[] = this.#live): void {
     const { columns } = sizeOf(this.#output);
     const isSame =
@@ -33,10 +35,13 @@ export class LiveArea {
     this.#columns = columns;
   }
 
-  /** From the row below the live ones, where the cursor stands, back to the first of them. */
+  /**
+   * Moves from the row below the live ones, where the cursor is, back to the first of them, and
+   * clears.
+   */
   #wipe(columns: number): string {
     if (this.#live.length === 0) return "";
-    // A terminal that became narrower has broken rows in two.
+    // A terminal that became narrower has wrapped its rows.
     const height = this.#live.reduce(
       (sum, row) => sum + Math.max(1, Math.ceil(columnsOf(row) / columns)),
       0,

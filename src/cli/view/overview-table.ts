@@ -3,7 +3,7 @@ import type { paths } from "../gen/api-schema.ts";
 export type Overview =
   paths["/admin/overview"]["get"]["responses"]["200"]["content"]["application/json"];
 
-/** Rows of the list of live sessions that are shown at most. */
+/** Most rows of the list of live sessions. */
 const MOST_SESSIONS = 12;
 
 interface TableStyle {
@@ -100,14 +100,14 @@ function table(head: readonly string[], cells: readonly string[][], none: string
   return [line(head), ...cells.map(line)];
 }
 
-/** Milliseconds for people. */
+/** Formats milliseconds for people. */
 function span(ms: number): string {
   const seconds = Math.max(0, ms) / 1_000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
-/** Titles bold, trouble red, what is on its way out yellow. */
+/** Shows titles in bold, problems in red, and what is stopping in yellow. */
 function emphasise(row: string, paint: Paint): string {
   if (/^WARNING /.test(row)) return paint("31", row);
   if (/^[A-Z]+ /.test(row)) return paint("1", row);

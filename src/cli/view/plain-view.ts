@@ -5,15 +5,15 @@ import { lineRows, printable } from "./transcript-line.ts";
 
 /** Shows a transcript as it grows. */
 export interface TranscriptView {
-  /** After each frame; `footer` is a row under the text, for those who can show one. */
+  /** Called after each frame; `footer` is a row below the text, for views that can show one. */
   update(transcript: Transcript, change: Change, footer?: string): void;
-  /** A remark about the connection, in a line of its own. */
+  /** Shows a remark about the connection in a separate line. */
   say(remark: string): void;
-  /** Leaves the final text standing, without interims and footer. */
+  /** Shows the final text, without interim results and footer. */
   close(transcript: Transcript): void;
 }
 
-/** What a view writes to: a terminal, a pipe, or a test. */
+/** The output of a view: a terminal, a pipe, or a test. */
 export interface TextOutput {
   readonly columns?: number;
   readonly rows?: number;
@@ -21,10 +21,12 @@ export interface TextOutput {
 }
 
 const WIDEST_BAR = 30;
-/** A shorter one says nothing. */
+/** A shorter bar is not shown, as it would say nothing. */
 const SHORTEST_BAR = 4;
 
-/** `audio  ██████░░░░  00:12 / 00:42`: how much of a recording has been sent, in one row. */
+/**
+ * A row such as `audio  ██████░░░░  00:12 / 00:42`, which shows how much of a recording was sent.
+ */
 export function progressRow(sent: number, total: number, columns: number): string {
   const share = total > 0 ? Math.min(1, sent / total) : 0;
   const clock = `${clockTime(sent)} / ${clockTime(total)}`;
@@ -35,7 +37,10 @@ export function progressRow(sent: number, total: number, columns: number): strin
   return `audio  ${"█".repeat(full)}${"░".repeat(width - full)}  ${clock}`;
 }
 
-/** One line per final, and one for each label that changed afterwards; for pipes and log files. */
+/**
+ * Writes one line per final, and one for each label that changes afterwards; for pipes and log
+ * files.
+ */
 export class PlainView implements TranscriptView {
   readonly #output: TextOutput;
 

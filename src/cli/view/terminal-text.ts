@@ -3,19 +3,19 @@ import stringWidth from "string-width";
 const GRAPHEMES = new Intl.Segmenter();
 const CUT = "…";
 
-/** How many columns of a terminal the text takes: wide characters two, escape sequences none. */
+/** Width of a text in terminal columns: wide characters take two, escape sequences none. */
 export function columnsOf(text: string): number {
   return stringWidth(text);
 }
 
-/** The text, cut so that it takes no more than so many columns. */
+/** Cuts a text to this many columns. */
 export function fitted(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const [kept] = split(text, columns - columnsOf(CUT));
   return columns < 1 ? "" : kept + CUT;
 }
 
-/** The text in rows of so many columns at most, cut between words where that is possible. */
+/** Wraps a text to rows of at most this many columns, between words where that is possible. */
 export function wrapped(text: string, columns: number): string[] {
   const rows: string[] = [];
   let row = "";
@@ -35,7 +35,7 @@ export function wrapped(text: string, columns: number): string[] {
   return [...rows, row];
 }
 
-/** What fits, but one character at least, and the rest. */
+/** Splits off the part that fits, at least one character. */
 function split(text: string, columns: number): [string, string] {
   let width = 0;
   for (const { segment, index } of GRAPHEMES.segment(text)) {

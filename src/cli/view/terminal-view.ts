@@ -9,9 +9,9 @@ import { lineRows, printable } from "./transcript-line.ts";
 const SPARE_ROWS = 3;
 
 /**
- * Redraws the newest utterances in place: interim text gives way to its final, and a speaker's
- * label that is revised changes where it stands. Older lines scroll away; a revision of one of
- * those is told in a line of its own.
+ * Redraws the newest utterances in place: finals replace interim text, and a revised speaker label
+ * changes where it is. Older lines scroll away; a revision of one of them is shown in a separate
+ * line.
  */
 export class TerminalView implements TranscriptView {
   readonly #output: TextOutput;

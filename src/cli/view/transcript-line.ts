@@ -6,12 +6,12 @@ import type { Line } from "./transcript.ts";
 
 const COLOURS = ["cyan", "yellow", "magenta", "green", "blue", "red"] as const;
 const INDENT = 2;
-/** With fewer columns left beside the name, the text stands below it. */
+/** With fewer columns left beside the name, the text is placed below it. */
 const NARROWEST = 10;
-/** A name takes no more than this share of a row. */
+/** Largest share of a row for a name. */
 const NAME_SHARE = 1 / 3;
 
-/** Control characters of foreign text must not reach the terminal. */
+/** Replaces control characters of foreign text, which must not reach the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ");
 }
@@ -24,9 +24,9 @@ interface LineStyle {
 }
 
 /**
- * The rows of one utterance: `00:12  S1  text`, wrapped between words under the text. Unclear words
- * stand in brackets, `[tunisia and?]`; with colour they are dim too, as the words that may still
- * change are.
+ * The rows of one utterance: `00:12  S1  text`, wrapped between words and indented. Unclear words
+ * are in brackets, `[tunisia and?]`; with colour they are also dimmed, as are words that may still
+ * change.
  */
 export function lineRows(
   line: Pick<Line, "start" | "text" | "stableWords" | "unclear">,
@@ -52,7 +52,7 @@ export function lineRows(
   return wrapped(text, room).map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
 }
 
-/** Dims, row after row, the words at the places that are told, counted on over the rows. */
+/** Dims words by their index, which is counted across rows. */
 function dimmed(isDim: (word: number) => boolean): (row: string) => string {
   let before = 0;
   return (row) => {
@@ -77,7 +77,7 @@ function wordsOf(text: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Whether colour is wanted is decided by the caller, not by styleText. */
+/** The caller decides whether colour is used, not styleText. */
 const RAW = { validateStream: false } as const;
 
 function colourOf(speaker: string): (typeof COLOURS)[number] {

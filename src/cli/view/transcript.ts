@@ -8,7 +8,7 @@ import type {
 import { unclearPlaces } from "../../wire/unclear-words.ts";
 import type { operations } from "../gen/api-schema.ts";
 
-/** One utterance as it stands now. */
+/** The present state of one utterance. */
 export interface Line {
   readonly id: string;
   readonly revision: number;
@@ -17,9 +17,9 @@ export interface Line {
   readonly speaker: string;
   readonly text: string;
   readonly words: number;
-  /** Of an interim: so many of its words will hardly change. */
+  /** For an interim result: number of leading words that are stable. */
   readonly stableWords?: number;
-  /** Of a final: places, from 0, of the words that were not heard clearly. */
+  /** For a final: indexes, from 0, of its unclear words. */
   readonly unclear?: readonly number[];
 }
 
@@ -28,17 +28,20 @@ interface Relabelling {
   readonly from: string;
 }
 
-/** What a frame changed, for those who cannot redraw what they printed. */
+/** The changes of a frame, for views that cannot redraw their output. */
 export interface Change {
   readonly finals: readonly Line[];
   readonly relabelled: readonly Relabelling[];
-  /** Text was re-derived or edited and must be fetched again. */
+  /** True when text was transcribed again or edited and must be fetched again. */
   readonly stale: boolean;
 }
 
 const NOTHING: Change = { finals: [], relabelled: [], stale: false };
 
-/** A session's transcript, built from the live channel's frames; knows finals, interims, names. */
+/**
+ * A session's transcript, built from the live channel's frames, with finals, interim results and
+ * names.
+ */
 export class Transcript {
   readonly #finals = new Map<string, Line>();
   readonly #interims = new Map<string, Line>();
@@ -50,7 +53,7 @@ export class Transcript {
     return this.#status;
   }
 
-  /** True once all that was said has come, or nothing more will. */
+  /** True when the transcript is complete, or the session was deleted. */
   get ended(): boolean {
     return this.#wasTold || this.#status === "deleted";
   }
@@ -67,7 +70,7 @@ export class Transcript {
     return this.finals.reduce((sum, line) => sum + line.words, 0);
   }
 
-  /** The labels that speak in the finals, in order of first speech. */
+  /** The labels of the finals, in order of first speech. */
   get speakers(): string[] {
     return [...new Set(this.finals.map((line) => line.speaker))].filter((label) => label !== "UU");
   }
@@ -115,7 +118,9 @@ export class Transcript {
     }
   }
 
-  /** Takes the whole text as the service has it now; only what is new or renamed is a change. */
+  /**
+   * Replaces the text by the service's present one; the change includes only new or renamed lines.
+   */
   replaceFinals(lines: readonly Line[]): Change {
     const before = new Map(this.#finals);
     this.#finals.clear();
@@ -167,7 +172,7 @@ type Segment = Pick<
   "id" | "start_ms" | "speaker_label" | "text" | "words"
 >;
 
-/** The line of a segment as REST lists it. */
+/** Makes a line from a segment of the REST interface. */
 export function lineOfSegment({ id, start_ms, speaker_label, text, words = [] }: Segment): Line {
   return {
     id,
