@@ -13,18 +13,18 @@ const RETRY_MS = 1_000;
 const CONNECT_MS = 5_000;
 
 interface AnnouncerOptions {
-  /** Comma-separated NATS addresses. */
+  /** NATS addresses, comma-separated. */
   natsUrl: string;
   natsToken: string | undefined;
   workerId: string;
   log: Log;
-  /** What is true now. */
+  /** Returns the worker's present state. */
   describe: () => WorkerAnnouncement;
 }
 
 /**
- * Tells over NATS what the worker can take, each second and at each change. While NATS is away it
- * tries again for ever, and what could not be told is dropped: only the newest state matters.
+ * Announces over NATS what the worker can take, each second and at each change. While NATS is away
+ * it reconnects for ever, and unsent announcements are dropped: only the newest state matters.
  */
 export class Announcer {
   readonly #options: AnnouncerOptions;
@@ -50,7 +50,7 @@ export class Announcer {
     this.#running = this.#run();
   }
 
-  /** Tells the new state soon; many changes of one tick are one message. */
+  /** Announces the new state soon; changes in the same turn of the event loop share one message. */
   changed(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -60,7 +60,7 @@ export class Announcer {
     });
   }
 
-  /** Tells the state a last time and disconnects. */
+  /** Announces the state a last time and disconnects. */
   async stop(): Promise<void> {
     clearInterval(this.#every);
     this.#publish();
@@ -100,7 +100,7 @@ export class Announcer {
     }
   }
 
-  /** Connects and stays until the connection is closed for good. */
+  /** Connects, and resolves when the connection is closed for good. */
   async #runConnection(): Promise<void> {
     const { natsUrl, natsToken, workerId } = this.#options;
     const connection = await connect({

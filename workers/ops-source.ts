@@ -3,13 +3,13 @@ import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../src/base/l
 import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
 
-/** What a worker's readiness goes by. */
+/** The state on which a worker's readiness depends. */
 export interface WorkerStatus {
   version: string;
   isDraining(): boolean;
-  /** Sessions that its threads hold, and those that they can hold. */
+  /** Number of sessions that the threads hold, and that they can hold. */
   sessions(): { held: number; capacity: number };
-  /** False while nobody can find it. */
+  /** False while the worker cannot announce itself. */
   isAnnounced(): boolean;
 }
 
@@ -18,7 +18,7 @@ interface Check {
   message?: string;
 }
 
-/** Metrics and readiness of a worker, for its operations port. */
+/** Creates metrics and readiness of a worker, for its operations port. */
 export function opsSource(queues: QueueOwner, status: WorkerStatus): OpsSource {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, ...WITHOUT_LOOP_DELAY });

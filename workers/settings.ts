@@ -4,16 +4,16 @@ import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
 export interface WorkerSettings {
   workerId: string;
   host: string;
-  /** 0 picks a free one. */
+  /** The port to listen on; 0 picks a free one. */
   port: number;
-  /** Address told to others; the bound one when absent. */
+  /** The address that is announced; the bound address when absent. */
   advertise: string | undefined;
   threads: number;
   sessionsPerThread: number;
   natsUrl: string | undefined;
   natsToken: string | undefined;
   key: string | undefined;
-  /** Where metrics are told; nowhere when absent. 0 picks a free one. */
+  /** The port for metrics; 0 picks a free one, absent means none. */
   opsPort: number | undefined;
   nativeRoot: string | undefined;
   logLevel: string;
@@ -26,7 +26,7 @@ interface SettingsDefaults {
 
 const ANY_HOST = new Set(["0.0.0.0", "::"]);
 
-/** The settings, or every problem with them, each a sentence that names the variable. */
+/** Returns the settings, or all problems with them, each a sentence that names the variable. */
 export function parseWorkerSettings(
   env: Environment,
   defaults: SettingsDefaults,

@@ -21,28 +21,31 @@ const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
 interface WorkerOptions {
   settings: WorkerSettings;
-  /** File each thread runs. */
+  /** File that each thread runs. */
   entry: URL;
   version: string;
   log: Log;
 }
 
 interface RunningWorker {
-  /** Where others reach it. */
+  /** The address at which other processes reach it. */
   readonly address: string;
-  /** Where it tells its metrics, when it does. */
+  /** The address of its metrics, if it has an operations port. */
   readonly opsUrl?: string;
-  /** Ends open streams with UNAVAILABLE after a short grace. */
+  /** Ends open streams with UNAVAILABLE after a short grace period. */
   stop(): Promise<void>;
 }
 
-/** Bytes the process may use at all: the container's limit where there is one. */
+/** Most bytes that the process may use: the container's limit where there is one. */
 function memoryLimit(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();
 }
 
-/** Starts threads, gRPC and announcements, in that order; stops what it started when one fails. */
+/**
+ * Starts threads, gRPC and announcements, in that order. When one fails, those started before are
+ * stopped.
+ */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, version, entry, log } = options;
   if (settings.key === undefined && !LOOPBACK.has(settings.host)) {
@@ -68,7 +71,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     parts.push("graph thread", () => thread.stop());
     const services = [graphService({ thread, key, log })];
     const server = new WorkerServer({ workerId, version, host, port, key, pool, log, services });
-    // First, so that it tells of the stop for as long as calls are ending.
+    // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(settings, parts, [pool, server, thread], {
       version,
       isDraining: () => server.isDraining,
@@ -95,7 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-/** Its operations port; undefined when none is wanted. */
+/** Starts the operations port; undefined when none is configured. */
 async function startOps(
   { host, opsPort }: WorkerSettings,
   parts: Stack,

@@ -4,7 +4,7 @@ declare module "uWebSockets.js" {
   export const LIBUS_LISTEN_EXCLUSIVE_PORT: number;
 
   interface TemplatedApp {
-    /** As the native code has it; the package's own declaration leaves it out. */
+    /** The signature of the native code; the package's own declaration lacks it. */
     listen(
       host: RecognizedString,
       port: number,

@@ -3,7 +3,10 @@ import { z } from "zod";
 import type { CommandFate, CommandOutcome, CommandRecord, Outcome } from "../actor/journal.ts";
 import type { Change } from "./append-work.ts";
 
-/** Outcomes are kept longer than a day, in which callers may repeat a command with its key. */
+/**
+ * Callers may repeat a command with its key for a day, so outcomes are kept a little longer; the
+ * transport forgets commands within an hour.
+ */
 const KEPT = "25 hours";
 const MOST = 4_096;
 

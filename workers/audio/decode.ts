@@ -18,15 +18,15 @@ const WAV_TYPES: ReadonlySet<string> = new Set([
   "audio/vnd.wave",
 ]);
 
-/** Reads the samples of one chunk part by part, as 16-bit mono. */
+/** Reads the samples of one chunk in parts, as 16-bit mono. */
 export interface ChunkDecoder {
-  /** Of what `read` gives. */
+  /** Rate of the samples that `read` returns, Hz. */
   readonly sampleRate: number;
-  /** Some further frames, about `limit`; none at the end. */
+  /** Returns further frames, about `limit`; none at the end. */
   read(limit: number): Int16Array;
 }
 
-/** Samples at the chunk's own rate. */
+/** Decodes PCM and µ-law at the chunk's own rate. */
 class PcmChunk implements ChunkDecoder {
   readonly sampleRate: number;
   readonly frames: number;
@@ -49,7 +49,7 @@ class PcmChunk implements ChunkDecoder {
   }
 }
 
-/** Decodes as it is read, so that the packets of a session are decoded in their order. */
+/** Decodes packets as they are read, so that the packets of a session are decoded in order. */
 class OpusChunk implements ChunkDecoder {
   readonly sampleRate = SESSION_RATE;
   readonly #packets: readonly Uint8Array[];
@@ -77,9 +77,9 @@ class OpusChunk implements ChunkDecoder {
 }
 
 /**
- * Opens one stored chunk: WAV, raw PCM or µ-law of a declared format, or, with the session's
- * stream for it, Opus packets that each follow their length. Throws AppError `not_audio`
- * or `unsupported_media_type` with a sentence for people.
+ * Opens one stored chunk: WAV, raw PCM or µ-law of a declared format, or, with the session's Opus
+ * stream, Opus packets that each follow their length. Throws AppError `not_audio` or
+ * `unsupported_media_type` with a sentence for people.
  */
 export function openChunk(mediaType: string, data: Uint8Array, opus?: OpusStream): ChunkDecoder {
   const essence = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -109,7 +109,10 @@ function openWav(data: Uint8Array): ChunkDecoder {
   return new PcmChunk(format, samples);
 }
 
-/** More than half are infinite or not a number: bytes of something else, or of a broken recorder. */
+/**
+ * True when more than half of the samples are infinite or NaN: the bytes are other data, or from a
+ * broken recorder.
+ */
 function isNoNumbers(samples: Uint8Array): boolean {
   const view = new DataView(samples.buffer, samples.byteOffset, samples.byteLength);
   let odd = 0;

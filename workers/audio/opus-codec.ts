@@ -3,14 +3,14 @@ import { isOpusPacket, opusPacketSamples } from "../../src/base/audio/opus-packe
 import { toInt16 } from "../../src/base/audio/pcm-samples.ts";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 
-/** More than any packet that is worth decoding: six times 120 ms at the highest bit rate. */
+/** Longest packet that is decoded, bytes: six times 120 ms at the highest bit rate. */
 const LONGEST_PACKET_BYTES = 48 * 1024;
 /** 120 ms at 16 kHz. */
 const LONGEST_PACKET_SAMPLES = 1_920;
-/** One channel: libopus mixes two down by itself. */
+/** One channel; libopus mixes two down itself. */
 const CHANNELS = 1;
 
-/** What is used of libopus as the package compiled it to WebAssembly. */
+/** The part of libopus, as the package compiled it to WebAssembly, that is used here. */
 interface OpusModule {
   readonly HEAP: ArrayBuffer;
   malloc(bytes: number): number;
@@ -34,9 +34,10 @@ interface OpusModule {
 /**
  * The Opus decoder of one thread, shared by its sessions.
  *
- * The package can only make decoders, asynchronously, and never sets one back at once. So there
- * is one, and each stream keeps that decoder's memory (`OpusState`), which is put back before
- * its next packet: 41 kB, some microseconds. The memory holds no pointer that could move.
+ * The package can only create decoders asynchronously, and cannot reset one synchronously. So there
+ * is one decoder, and each stream keeps a copy of its memory (`OpusState`), which is restored
+ * before the stream's next packet: 41 kB, which takes some microseconds. The memory contains no
+ * pointer that could move.
  */
 export class OpusCodec {
   readonly #opus: OpusModule;
@@ -46,7 +47,7 @@ export class OpusCodec {
   readonly #from: number;
   readonly #initial: Uint8Array;
 
-  /** Compiles the decoder on first use in a thread. */
+  /** Loads the codec; the decoder is compiled on first use in a thread. */
   static load(): Promise<OpusCodec> {
     shared ??= create();
     return shared;
@@ -58,7 +59,7 @@ export class OpusCodec {
     this.#output = opus.malloc(LONGEST_PACKET_SAMPLES * Float32Array.BYTES_PER_ELEMENT);
     const mapping = opus.malloc(CHANNELS);
     this.#memory()[mapping] = 0;
-    // All that the decoder takes lies between these two.
+    // All memory that the decoder allocates lies between these two addresses.
     this.#from = opus.malloc(1);
     this.#decoder = opus.opus_frame_decoder_create(SESSION_RATE, CHANNELS, 1, 0, mapping, 0, 0);
     const to = opus.malloc(1);
@@ -68,14 +69,14 @@ export class OpusCodec {
     this.#initial = this.#memory().slice(this.#from, to);
   }
 
-  /** The state of a stream that begins. */
+  /** The state of a new stream. */
   initialState(): Uint8Array {
     return this.#initial.slice();
   }
 
   /**
-   * The samples of the stream's next packet, as many as it says that it lasts: 16 kHz, mono.
-   * Silence when it cannot be decoded, and then `state` stays as it was.
+   * Decodes the stream's next packet to 16 kHz mono; the number of samples follows from its stated
+   * duration. Returns silence when it cannot be decoded; then `state` stays as it was.
    */
   decode(state: Uint8Array, packet: Uint8Array): Int16Array {
     const samples = new Int16Array(opusPacketSamples(packet, SESSION_RATE));
@@ -110,23 +111,24 @@ let shared: Promise<OpusCodec> | undefined;
 async function create(): Promise<OpusCodec> {
   const decoder = new OpusDecoder({ sampleRate: SESSION_RATE, channels: CHANNELS });
   await decoder.ready;
-  // The package's own methods print what cannot be decoded to the console; beneath them nothing does.
+  // The package's own methods print decoding errors to the console; the functions below them print
+  // nothing.
   const { _common: common } = decoder as unknown as { _common: { wasm: OpusModule } };
   return new OpusCodec(common.wasm);
 }
 
 /**
- * What a decoder hears before the first sample that counts. RFC 7845 (4.6) asks for 80 ms at
- * least; on voiced speech that leaves an error that four times as much does not.
+ * Audio that a decoder processes before the first sample that is used. RFC 7845 (4.6) requires at
+ * least 80 ms; on voiced speech that leaves an error which four times as much does not.
  */
 const PRE_ROLL_SAMPLES = 0.32 * SESSION_RATE;
 
 /**
  * The Opus packets of one session.
  *
- * At the start of a stored chunk the decoder begins afresh and hears the last packets of the
- * chunk before, whose sound is dropped. So a chunk's samples depend on it and the chunk before
- * alone, and are the same when a resumed reading begins there.
+ * At the start of a stored chunk the decoder is reset and decodes the last packets of the previous
+ * chunk, whose samples are dropped. So a chunk's samples depend only on it and the previous chunk,
+ * and are the same when a resumed reading begins there.
  */
 export class OpusStream {
   readonly #codec: OpusCodec;
@@ -139,7 +141,9 @@ export class OpusStream {
     this.#state = codec.initialState();
   }
 
-  /** A chunk, or a piece of one, comes next; `continues` when it follows what came before it. */
+  /**
+   * Prepares for a chunk or a piece of one; `continues` when it follows the previous one directly.
+   */
   follow(sequence: number, continues: boolean): void {
     if (continues && sequence === this.#sequence) return;
     const heard = continues ? this.#newest : [];
@@ -149,7 +153,7 @@ export class OpusStream {
     for (const packet of heard) this.#codec.decode(this.#state, packet);
   }
 
-  /** The samples of the next packet. */
+  /** Decodes the next packet. */
   decode(packet: Uint8Array): Int16Array {
     this.#newest.push(packet.slice());
     while (lasting(this.#newest.slice(1)) >= PRE_ROLL_SAMPLES) this.#newest.shift();

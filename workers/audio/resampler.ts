@@ -2,14 +2,14 @@ import { createRequire } from "node:module";
 import type speexPackage from "speex-resampler";
 import { resamplingPeriod } from "../../src/base/audio/sample-rate.ts";
 
-// Of 1..10, the library's own choice.
+// The library's default, of 1..10.
 const QUALITY = 7;
-/** More than the filter's memory at any supported rate, in input frames. */
+/** Longer than the filter's memory at any supported rate, in input frames. */
 const FLUSH_FRAMES = 2_000;
-/** Input of one call, in frames: bounds the buffers on the WebAssembly side. */
+/** Most input frames of one call, which bounds the buffers in WebAssembly. */
 const CALL_FRAMES = 48_000;
 
-// By require, because loaders differ in what an import makes of the package's default export.
+// Loaded by require, because loaders disagree on the package's default export.
 const loadCommonJs = createRequire(import.meta.url);
 
 type SpeexClass = typeof speexPackage.default;
@@ -17,16 +17,16 @@ type Speex = InstanceType<SpeexClass>;
 
 let speex: SpeexClass | undefined;
 
-// The package cannot free a resampler, so they are used again. One is handed out at a time,
-// so there are never more of a rate than sessions were open together.
+// The package cannot free a resampler, so resamplers are reused. Each is used by one session at a
+// time, so there are never more of a rate than sessions were open at once.
 const idle = new Map<number, Speex[]>();
 
 /**
- * Turns a stream of one rate into 16 kHz, with all of its state kept between calls.
+ * Resamples a stream of one rate to 16 kHz and keeps all state between calls.
  *
- * Whole resampling periods go to the library, so that each call gives exactly as many samples
- * as it takes in time, and the result cannot depend on how the stream was cut. Being causal,
- * it delays the sound by 4 ms (8 ms at a rate of 8 kHz).
+ * The library gets whole resampling periods, so that each call returns exactly as many samples as
+ * its input lasts, and the result does not depend on how the stream was cut. Being causal, it
+ * delays the sound by 4 ms (8 ms at a rate of 8 kHz).
  */
 export class Resampler {
   readonly rate: number;
@@ -35,7 +35,7 @@ export class Resampler {
   #rest = new Int16Array(0);
   #closed = false;
 
-  /** Loads the library on first use. Must have resolved before a Resampler is made. */
+  /** Loads the library on first use. Must have resolved before a Resampler is created. */
   static async load(): Promise<void> {
     if (speex !== undefined) return;
     const before = process.listeners("unhandledRejection");
@@ -53,12 +53,12 @@ export class Resampler {
     this.#speex = idle.get(rate)?.pop() ?? new speex(1, rate, 16_000, QUALITY);
   }
 
-  /** Input frames that wait for the rest of their period. */
+  /** Number of input frames that wait for the rest of their period. */
   get waiting(): number {
     return this.#rest.length;
   }
 
-  /** The samples at 16 kHz that are complete with `input`. */
+  /** Adds input frames and returns the samples at 16 kHz that are now complete. */
   push(input: Int16Array): Int16Array {
     const joined = new Int16Array(this.#rest.length + input.length);
     joined.set(this.#rest);
@@ -68,13 +68,13 @@ export class Resampler {
     return this.#process(joined.subarray(0, whole));
   }
 
-  /** Fills the last period up with silence. Afterwards the stream is at an end. */
+  /** Completes the last period with silence. The stream is then at its end. */
   flush(): Int16Array {
     if (this.#rest.length === 0) return new Int16Array(0);
     return this.push(new Int16Array(this.#period.input - this.#rest.length));
   }
 
-  /** Gives the library's resampler back, its memory cleared by silence. */
+  /** Returns the library's resampler for reuse, after clearing its memory with silence. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -99,8 +99,8 @@ export class Resampler {
   }
 }
 
-// The package's WebAssembly loader makes any unhandled rejection of the process abort with a
-// message of its own; the process keeps its usual way of ending.
+// The package's WebAssembly loader installs listeners that abort the process with their own message
+// at any unhandled rejection. Removing them restores the usual behaviour.
 function dropAddedListeners(before: readonly NodeJS.UnhandledRejectionListener[]): void {
   for (const listener of process.listeners("unhandledRejection")) {
     if (!before.includes(listener)) process.off("unhandledRejection", listener);

@@ -5,7 +5,7 @@ import {
 } from "../../src/base/audio/sample-rate.ts";
 import { Resampler } from "./resampler.ts";
 
-/** Where an unbroken run of chunks of one rate stands at the start of one of them. */
+/** State of an unbroken run of chunks of one rate at the start of one of its chunks. */
 export interface RunPhase {
   /** Session position of that chunk. */
   start: number;
@@ -17,10 +17,10 @@ export interface RunPhase {
 }
 
 /**
- * Chunks that follow one another at one rate: frames in, samples at session positions out.
+ * An unbroken run of chunks at one rate: takes frames, returns samples at session positions.
  *
- * Begun in the middle (after a checkpoint) it enters at the next whole resampling period, so
- * that its samples are those of a run that was read from its first frame.
+ * A run that is entered in the middle (after a checkpoint) starts at the next whole resampling
+ * period, so that its samples equal those of a run that was read from its first frame.
  */
 export class ResamplingRun {
   readonly rate: number;
@@ -47,17 +47,17 @@ export class ResamplingRun {
     return { start, base: this.#base, frames: this.#frames, rate: this.rate };
   }
 
-  /** Session position up to which frames have come in. */
+  /** Session position up to which frames were added. */
   inputEnd(): number {
     return this.#base + toSessionSamples(this.#frames, this.rate);
   }
 
-  /** Session position up to which samples have come out. */
+  /** Session position up to which samples were produced. */
   end(): number {
     return this.#outputStart + this.#output.length;
   }
 
-  /** Samples that the resampler still holds back. */
+  /** Number of samples that the resampler still holds back. */
   heldSamples(): number {
     return Math.ceil(((this.#resampler?.waiting ?? 0) * SESSION_RATE) / this.rate);
   }
@@ -70,12 +70,12 @@ export class ResamplingRun {
     this.#append(this.#resampler?.push(kept) ?? kept);
   }
 
-  /** Nothing at or beyond `end` is given out until the limit is moved. */
+  /** Sets the limit: samples at or beyond `end` are not returned until it is moved. */
   limit(end: number): void {
     this.#limit = end;
   }
 
-  /** Samples from `position` on, at most `count`. What lies before `position` is dropped. */
+  /** Returns samples from `position` on, at most `count`, and drops those before `position`. */
   take(position: number, count: number): Int16Array {
     const from = Math.max(0, position - this.#outputStart);
     if (this.#outputStart > position) return this.#silence(position, count);
@@ -87,7 +87,7 @@ export class ResamplingRun {
     return taken;
   }
 
-  /** Brings out what the resampler holds; true when that gave samples to take. */
+  /** Flushes the resampler; true when there are samples to take. */
   finish(): boolean {
     const end = this.inputEnd();
     const before = this.#output.length;
@@ -100,8 +100,7 @@ export class ResamplingRun {
     this.#resampler?.close();
   }
 
-  // A run that was entered in the middle without the chunk before it lacks its first
-  // milliseconds.
+  // A run that was entered in the middle without its previous chunk lacks the first milliseconds.
   #silence(position: number, count: number): Int16Array {
     if (this.#output.length === 0) return new Int16Array(0);
     return new Int16Array(Math.min(count, this.#outputStart - position));

@@ -5,7 +5,7 @@ import { type ChunkDecoder, openChunk } from "./decode.ts";
 import { type OpusCodec, OpusStream } from "./opus-codec.ts";
 import { ResamplingRun, type RunPhase } from "./resampling-run.ts";
 
-/** What comes next on the session's timeline. Positions are samples at 16 kHz. */
+/** The next event on the session's timeline. Positions are samples at 16 kHz. */
 export type AudioEvent =
   | { kind: "samples"; start: number; pcm: Int16Array }
   | { kind: "missing"; end: number; isGap?: true }
@@ -13,9 +13,9 @@ export type AudioEvent =
   | { kind: "finalize" }
   | { kind: "finish" };
 
-/** Audio of one event at most: 100 ms. */
+/** Most audio of one event: 100 ms. */
 const EVENT_SAMPLES = SESSION_RATE / 10;
-/** Rounding between the declared length of a chunk and what its samples make. */
+/** Tolerance for rounding between the declared length of a chunk and its samples. */
 const ROUNDING_SAMPLES = 2;
 
 type Item = { kind: "chunk"; chunk: AudioChunk } | Exclude<AudioEvent, { kind: "samples" }>;
@@ -23,9 +23,9 @@ type Item = { kind: "chunk"; chunk: AudioChunk } | Exclude<AudioEvent, { kind: "
 /**
  * Turns the chunks of a session into one stream of 16 kHz samples, decoding 100 ms at a time.
  *
- * A sample's position and value depend on the audio alone, not on how it was cut into chunks:
- * the resampler runs on over chunk boundaries while rate and positions continue. What is
- * missing comes as `missing`; what cannot be read as `failed`, then `missing`.
+ * A sample's position and value depend only on the audio, not on how it was cut into chunks: the
+ * resampler continues across chunk boundaries while rate and positions continue. Missing audio
+ * becomes a `missing` event; unreadable audio a `failed` and then a `missing` event.
  */
 export class SessionAudio {
   readonly #queue: Item[] = [];
@@ -33,14 +33,14 @@ export class SessionAudio {
   readonly #opus: OpusStream | undefined;
   #position: number;
   #queuedEnd: number;
-  /** The chunk that is being read, whole or in pieces. */
+  /** Sequence of the chunk that is being read, whole or in pieces. */
   #sequence: number | undefined;
   #open: { chunk: AudioChunk; decoder: ChunkDecoder } | undefined;
   #run: ResamplingRun | undefined;
 
   /**
-   * Starts at `position`; `phases` are those a checkpoint of that position kept. Opus is read
-   * when its codec is given.
+   * Starts at `position`; `phases` come from the checkpoint of that position. Opus can be read only
+   * with its codec.
    */
   constructor(position: number, phases: readonly RunPhase[] = [], codec?: OpusCodec) {
     this.#opus = codec && new OpusStream(codec);
@@ -49,7 +49,7 @@ export class SessionAudio {
     this.#phases = [...phases];
   }
 
-  /** A chunk, or the next piece of one: pieces share its sequence and follow one another. */
+  /** Adds a chunk, or the next piece of one: pieces share its sequence and follow one another. */
   pushChunk(chunk: AudioChunk): void {
     this.#queue.push({ kind: "chunk", chunk });
     this.#queuedEnd = Math.max(this.#queuedEnd, chunk.start + chunk.length);
@@ -64,12 +64,12 @@ export class SessionAudio {
     this.#queue.push({ kind });
   }
 
-  /** Samples taken but not yet given out. */
+  /** Number of samples that were added and not returned yet. */
   queuedSamples(): number {
     return Math.max(0, this.#queuedEnd - this.#position);
   }
 
-  /** Where a resampler must be for the chunks around `position`: what a checkpoint keeps. */
+  /** States of the resampling runs around `position`, to be stored in a checkpoint. */
   phasesAt(position: number): RunPhase[] {
     const later = this.#phases.findIndex((phase) => phase.start > position);
     const end = later < 0 ? this.#phases.length : later;
@@ -78,8 +78,8 @@ export class SessionAudio {
   }
 
   /**
-   * The next event, after work over at most 100 ms of audio; undefined when more must come.
-   * Samples may be none: then the work went into audio before the starting position.
+   * Returns the next event, after processing at most 100 ms of audio; undefined when more input is
+   * needed. The samples may be empty: then audio before the starting position was processed.
    */
   next(): AudioEvent | undefined {
     for (;;) {
@@ -120,7 +120,8 @@ export class SessionAudio {
     this.#open = undefined;
     const end = chunk.start + chunk.length;
     const held = this.#run?.heldSamples() ?? 0;
-    // Fewer samples than declared, beyond rounding and what the resampler still holds.
+    // The chunk has fewer samples than declared, beyond rounding and what the resampler still
+    // holds.
     if ((this.#run?.end() ?? end) + held + ROUNDING_SAMPLES >= end) return "opened";
     return this.#jump({ kind: "missing", end }) ?? "opened";
   }
@@ -133,7 +134,9 @@ export class SessionAudio {
     return item.kind === "finish" ? (this.#afterRun(item) ?? item) : item;
   }
 
-  /** Ends the run; what that brings out goes first, then `item` again. */
+  /**
+   * Ends the run. The samples it still holds are returned first, then `item` is processed again.
+   */
   #afterRun(item: Item): "opened" | undefined {
     if (this.#run?.finish() !== true) return undefined;
     this.#queue.unshift(item);
@@ -187,7 +190,7 @@ export class SessionAudio {
     return "opened";
   }
 
-  // At the start of each chunk, since that is where a resumed reading enters.
+  // Called at the start of each chunk, because that is where a resumed reading starts.
   #keepPhase(phase: RunPhase): void {
     const latest = this.#phases.at(-1)?.start ?? -1;
     if (phase.rate !== SESSION_RATE && latest < phase.start) this.#phases.push(phase);

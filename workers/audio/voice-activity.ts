@@ -1,19 +1,19 @@
 import fvad from "@echogarden/fvad-wasm";
 
-/** Samples of one decision: 10 ms. */
+/** Samples per decision: 10 ms. */
 export const ACTIVITY_FRAME = 160;
 
-// 0 (lets most through) to 3; word error rates of 2 and 3 lay within a point of each other.
+// From 0 (accepts most) to 3; the word error rates with 2 and 3 differed by less than a point.
 const AGGRESSIVENESS = 2;
 const RATE = 16_000;
 
 /**
- * Size of libfvad's `Fvad`: 368 halfwords of plain numbers (its filters and Gaussians, no
+ * Size of libfvad's `Fvad` in bytes: 368 halfwords of plain numbers (its filters and Gaussians, no
  * pointers) and the index of the rate. A copy of it is the detector's whole state.
  */
 const STATE_BYTES = 740;
 
-/** What is used of libfvad (the detector of WebRTC) as compiled to WebAssembly. */
+/** The part of libfvad (WebRTC's detector), compiled to WebAssembly, that is used here. */
 interface Fvad {
   HEAP16: Int16Array;
   HEAPU8: Uint8Array;
@@ -27,13 +27,13 @@ interface Fvad {
   _fvad_process(detector: number, frame: number, length: number): number;
 }
 
-/** Tells speech from other sound, frame by frame, for one session. */
+/** Distinguishes speech from other sound, frame by frame, for one session. */
 export class VoiceActivity {
   readonly #fvad: Fvad;
   readonly #detector: number;
   readonly #frame: number;
 
-  /** Compiles the detector on first use; each later call takes microseconds. */
+  /** Creates a detector. The module is compiled on first use; later calls take microseconds. */
   static async create(): Promise<VoiceActivity> {
     return new VoiceActivity(await loadFvad());
   }
@@ -46,7 +46,7 @@ export class VoiceActivity {
     this.reset();
   }
 
-  /** Forgets all that was heard. */
+  /** Resets the detector to its initial state. */
   reset(): void {
     this.#fvad._fvad_reset(this.#detector);
     this.#fvad._fvad_set_mode(this.#detector, AGGRESSIVENESS);
@@ -59,12 +59,12 @@ export class VoiceActivity {
     return this.#fvad._fvad_process(this.#detector, this.#frame, ACTIVITY_FRAME) === 1;
   }
 
-  /** What was learnt of voice and noise, opaque. */
+  /** The detector's opaque state, which contains its estimates of voice and noise. */
   state(): Uint8Array {
     return this.#fvad.HEAPU8.slice(this.#detector, this.#detector + STATE_BYTES);
   }
 
-  /** Puts back what `state` gave. Throws RangeError for bytes of another length. */
+  /** Restores a saved state. Throws RangeError for bytes of another length. */
   restore(state: Uint8Array): void {
     if (state.byteLength !== STATE_BYTES) {
       throw new RangeError(`voice activity state of ${state.byteLength} bytes is not ours`);

@@ -13,7 +13,9 @@ function same(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Left encoded: the thread decodes and encodes, the main thread passes on. */
+/**
+ * Messages stay encoded: the thread decodes and encodes them, the main thread only passes them on.
+ */
 const definition = {
   extractEntities: {
     ...GraphServiceService.extractEntities,
@@ -30,7 +32,7 @@ interface GraphServiceOptions {
   log: Log;
 }
 
-/** GraphService of graph.proto. */
+/** Creates the GraphService of graph.proto. */
 export function graphService(options: GraphServiceOptions): ExtraService {
   return {
     name: "voice.v1.GraphService",

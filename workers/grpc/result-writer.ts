@@ -3,18 +3,21 @@ import type { EncodedCall } from "./worker-service.ts";
 
 interface ResultWriterOptions {
   call: EncodedCall;
-  /** Told when the stream is full and when it has room again; results stop in between. */
+  /**
+   * Called when the stream is full and when it has room again; the caller pauses results in
+   * between.
+   */
   onCongestion: (congested: boolean) => void;
-  /** Told when more than MAX_WAITING results wait. */
+  /** Called when more than MAX_WAITING results wait. */
   onOverflow: () => void;
 }
 
-/** Results that may wait for a client that does not read. */
+/** Most results that wait for a client that does not read. */
 export const MAX_WAITING = 4_096;
 
 /**
- * Writes results at the pace the client takes them. What comes in spite of congestion (the steps
- * under way when it began) waits here; of hypotheses and progress only the newest does.
+ * Writes results at the client's pace. Results that still come during congestion (of steps that
+ * were running when it began) wait here; of hypotheses and progress only the newest is kept.
  */
 export class ResultWriter {
   readonly #call: EncodedCall;
@@ -42,7 +45,7 @@ export class ResultWriter {
     else this.#send(result);
   }
 
-  /** Ends the call once all is written. */
+  /** Ends the call when everything is written. */
   end(): void {
     this.#ending = true;
     if (!this.#congested) this.#call.end();

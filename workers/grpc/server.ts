@@ -24,16 +24,16 @@ import {
 
 const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService", "voice.v1.RetrievalService"];
 const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto", "voice/v1/retrieval.proto"];
-/** A chunk of 64 MiB and what surrounds it. */
+/** Largest message: a chunk of 64 MiB with its envelope. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
 const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
 
-/** Another gRPC service on the worker's port. */
+/** An additional gRPC service on the worker's port. */
 export interface ExtraService {
-  /** Full name, for health. */
+  /** Full name, for health checks. */
   name: string;
-  /** File below proto/, for reflection. */
+  /** Name of its file in proto/, for reflection. */
   proto: string;
   addTo(server: Server): void;
 }
@@ -42,7 +42,7 @@ interface WorkerServerOptions {
   workerId: string;
   version: string;
   host: string;
-  /** 0 picks a free port. */
+  /** The port to listen on; 0 picks a free one. */
   port: number;
   key: string | undefined;
   pool: ThreadPool;
@@ -51,13 +51,13 @@ interface WorkerServerOptions {
   services?: readonly ExtraService[];
 }
 
-/** A call that is under way. */
+/** A call that has not ended. */
 interface OpenCall {
   start(): void;
   fail(error: AppError): void;
 }
 
-/** The worker's gRPC side: Transcribe, Describe, work on text, health and reflection. */
+/** The worker's gRPC server: Transcribe, Describe, work on text, health checks and reflection. */
 export class WorkerServer implements QueueOwner {
   readonly #options: WorkerServerOptions;
   readonly #calls = new Set<OpenCall>();
@@ -104,7 +104,7 @@ export class WorkerServer implements QueueOwner {
     );
   }
 
-  /** The port it listens on. */
+  /** Starts the server and returns its port. */
   async start(): Promise<number> {
     const { host, port } = this.#options;
     const bound = createDeferred<number>();
@@ -119,7 +119,7 @@ export class WorkerServer implements QueueOwner {
     return actual;
   }
 
-  /** Of audio one message may reach beyond the limit, which is where no more is read. */
+  /** One audio message may exceed the limit, after which no more is read. */
   get queues(): readonly QueueFigures[] {
     const waiting = [...this.#transcriptions].map((call) => call.waiting);
     return [
@@ -148,7 +148,7 @@ export class WorkerServer implements QueueOwner {
     return this.#isDraining;
   }
 
-  /** Takes no new stream from now on. */
+  /** Refuses new streams from now on. */
   drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;
@@ -156,7 +156,7 @@ export class WorkerServer implements QueueOwner {
     if (this.#calls.size === 0) this.#empty.resolve();
   }
 
-  /** Waits up to `graceMs` for open streams, then ends them with UNAVAILABLE. */
+  /** Waits up to `graceMs` milliseconds for open streams, then ends them with UNAVAILABLE. */
   async stop(graceMs: number): Promise<void> {
     this.drain();
     await withTimeout(this.#empty.promise, graceMs, "Draining").catch(() => {});

@@ -6,11 +6,14 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Throws `unauthorized` unless the call bears the worker's key; any call will do without one. */
+/**
+ * Throws `unauthorized` unless the call carries the worker's key; without a key every call is
+ * accepted.
+ */
 export function checkServiceKey(key: string | undefined, metadata: Metadata): void {
   if (key === undefined) return;
   const told = metadata.get("authorization")[0]?.toString() ?? "";
-  // Digests have one length, so the comparison tells nothing about the key's.
+  // Digests have the same length, so the comparison reveals nothing about the key's length.
   if (!timingSafeEqual(digest(told), digest(`Bearer ${key}`))) {
     throw new AppError("unauthorized", "This worker needs its service key (WORKER_KEY).");
   }

@@ -5,7 +5,7 @@ import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
 import type { ThreadPool } from "../threads/pool.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 
-/** A server-streaming call with both sides encoded. */
+/** A server-streaming call with encoded messages in both directions. */
 export type EncodedTextCall = ServerWritableStream<Buffer, Buffer>;
 
 interface TextCallOptions {
@@ -13,11 +13,11 @@ interface TextCallOptions {
   task: TextTaskName;
   pool: ThreadPool;
   log: Log;
-  /** Once, when the call holds nothing any more. */
+  /** Called once, when the call has released everything. */
   onClosed: () => void;
 }
 
-/** One call for work on text: its answers are written as the thread tells them. */
+/** One call for work on text: writes answers as the thread sends them. */
 export class TextCall {
   readonly #options: TextCallOptions;
   readonly #giveUp = new AbortController();
@@ -29,7 +29,7 @@ export class TextCall {
 
   start(): void {
     const { call } = this.#options;
-    // A deadline that passes and a client that leaves both come as `cancelled`.
+    // An expired deadline and a disconnected client both emit `cancelled`.
     for (const event of ["cancelled", "error", "close"] as const) {
       call.on(event, () => this.#close());
     }
@@ -60,7 +60,7 @@ export class TextCall {
     }
   }
 
-  /** False when it was closed already. */
+  /** Returns false when it was closed already. */
   #close(): boolean {
     if (this.#isClosed) return false;
     this.#isClosed = true;

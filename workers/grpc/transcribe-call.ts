@@ -8,18 +8,18 @@ import type { ThreadSession } from "../threads/thread-session.ts";
 import { ResultWriter } from "./result-writer.ts";
 import type { EncodedCall } from "./worker-service.ts";
 
-/** Audio a session may have waiting before its stream is read no further: 60 s. */
+/** A session's stream is not read while more audio than this waits: 60 s. */
 export const MAX_QUEUED_SAMPLES = 60 * SESSION_RATE;
-/** Requests on their way to the thread, not yet counted in its queue. */
+/** Most requests sent to the thread that its queue does not count yet. */
 export const MAX_IN_FLIGHT = 4;
 
 interface TranscribeCallOptions {
   call: EncodedCall;
   pool: ThreadPool;
   log: Log;
-  /** Time without a message either way after which the stream is ended, in milliseconds. */
+  /** Time without a message in either direction after which the stream ends, milliseconds. */
   idleMs: number;
-  /** Once, when the call holds nothing any more. */
+  /** Called once, when the call has released everything. */
   onClosed: () => void;
 }
 
@@ -73,14 +73,14 @@ export class TranscribeCall {
     this.#call.on("close", () => this.#close());
   }
 
-  /** Ends the stream with the error; the client reads on from its checkpoint. */
+  /** Ends the stream with the error; the client continues from its checkpoint elsewhere. */
   fail(error: AppError): void {
     if (this.#isClosed) return;
     const fields = { code: error.code, error: error.message };
     if (error.code === "internal") this.#log.error(fields, "transcription stream failed");
     else this.#log.info(fields, "transcription stream ended early");
     this.#close();
-    // The documented way in grpc-js to end a streaming call with a status of one's own.
+    // This is the documented way in grpc-js to end a streaming call with a custom status.
     this.#call.emit("error", Object.assign(new Error(error.message), toGrpcFailure(error)));
   }
 
@@ -162,7 +162,10 @@ export class TranscribeCall {
     this.#endWhenAbandoned();
   }
 
-  /** A client that closed its side without Finish wants nothing more. */
+  /**
+   * Closes the call when the client half-closed it without Finish, which means that it was
+   * abandoned.
+   */
   #endWhenAbandoned(): void {
     if (!this.#halfClosed || this.#finishing || this.#inFlight > 0 || this.#isClosed) return;
     this.#close();

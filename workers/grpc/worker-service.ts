@@ -14,7 +14,10 @@ const ENCODED = {
   responseDeserialize: same,
 } as const;
 
-/** The service with Transcribe left encoded: threads decode and encode, the main thread passes on. */
+/**
+ * The service with an encoded Transcribe: threads decode and encode, the main thread only passes
+ * messages on.
+ */
 export const workerService = {
   ...WorkerServiceService,
   transcribe: { ...WorkerServiceService.transcribe, ...ENCODED },
@@ -25,11 +28,11 @@ export const textService = {
   summarise: { ...TextServiceService.summarise, ...ENCODED },
 } as const;
 
-/** Questions about conversations, encoded too. */
+/** Questions about conversations, encoded for the same reason. */
 export const retrievalService = {
   understand: { ...RetrievalServiceService.understand, ...ENCODED },
   retrieve: { ...RetrievalServiceService.retrieve, ...ENCODED },
 } as const;
 
-/** A Transcribe call of encoded messages. */
+/** A Transcribe call with encoded messages. */
 export type EncodedCall = ServerDuplexStream<Buffer, Buffer>;

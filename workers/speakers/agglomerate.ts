@@ -2,7 +2,7 @@ import { evidence, separationOf } from "./voice-evidence.ts";
 import type { VoicePiece } from "./voice-registry.ts";
 import type { VoiceStatistics } from "./voice-statistics.ts";
 
-/** Pieces of speech taken to be of one voice. */
+/** Pieces of speech that are attributed to one voice. */
 export interface VoiceGroup {
   members: VoicePiece[];
   voice: VoiceStatistics;
@@ -10,15 +10,15 @@ export interface VoiceGroup {
 
 interface Node extends VoiceGroup {
   evidence: number;
-  /** Distance to each node, by index; Infinity once one of the two is gone. */
+  /** Distance to each node, by index; Infinity once either of the two was merged. */
   distances: Float64Array;
   nearest: number;
 }
 
 /**
- * Joins groups from the bottom up, the pair first that is most likely one voice, until every two are
- * more likely two (Heller and Ghahramani 2005, "Bayesian hierarchical clustering", greedy form).
- * Quadratic in the number of groups.
+ * Merges groups from the bottom up, always the pair that is most likely one voice, until every pair
+ * is more likely two voices (Heller and Ghahramani 2005, "Bayesian hierarchical clustering", greedy
+ * form). Quadratic in the number of groups.
  */
 export function agglomerate(groups: readonly VoiceGroup[], centre: VoiceStatistics): VoiceGroup[] {
   const nodes = groups.map(
@@ -64,7 +64,10 @@ function join(
   }
 }
 
-/** Distances between node `i` and all others alive (before node `end` only, when given). */
+/**
+ * Computes distances between node `i` and all other live nodes (only before node `end`, when
+ * given).
+ */
 function measure(
   nodes: readonly Node[],
   alive: Set<number>,
@@ -95,7 +98,7 @@ function findNearest(nodes: readonly Node[], alive: Set<number>, i: number): voi
   }
 }
 
-/** The node that is nearest to another one, -1 when there is but one. */
+/** The node with the smallest distance to another one; -1 when there is only one. */
 function closest(nodes: readonly Node[], alive: Set<number>): number {
   let best = -1;
   let least = Infinity;

@@ -2,19 +2,19 @@ import { FRAMES_PER_SECOND, type SpeechFrames } from "./feature-stream.ts";
 import { separation } from "./voice-evidence.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
-/** How far to each side of a candidate the voices are compared. */
+/** Number of frames on each side of a candidate that are compared. */
 const REACH = 5 * FRAMES_PER_SECOND;
 /** Without a pause, only a clear change between long stretches splits an utterance. */
 const FLUENT = { least: Math.round(1.5 * FRAMES_PER_SECOND), clear: 12 };
-/** At a pause, where people mostly change turns, less is asked. */
+/** At a pause, where speakers mostly change, a smaller change is enough. */
 const PAUSED = { least: Math.round(0.8 * FRAMES_PER_SECOND), clear: 0 };
 const STEP = Math.round(0.2 * FRAMES_PER_SECOND);
-/** Samples without a frame of speech that count as a pause (0.2 s). */
+/** Distance between speech frames that counts as a pause, in samples (0.2 s). */
 const PAUSE = 3200 + 640;
 
 /**
  * Indices of frames at which the speaker of an utterance seems to change, in order. `all` is all
- * speech of the session, this utterance included.
+ * speech of the session, including this utterance.
  */
 export function changePoints(speech: SpeechFrames, all: VoiceStatistics): number[] {
   return within(speech, all, 0, speech.starts.length);

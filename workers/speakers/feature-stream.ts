@@ -2,18 +2,23 @@ import { CEPSTRA, FRAME_LENGTH, MelCepstrum } from "./mel-cepstrum.ts";
 import type { StateReader, StateWriter } from "./state-codec.ts";
 
 const BELOW_PEAK_DB = 20;
-/** 0.05 dB per 10 ms, so that a loud start is forgotten in ten seconds or so. */
+/**
+ * Decay per frame, 0.05 dB per 10 ms, so that a loud start loses its effect within about ten
+ * seconds.
+ */
 const DECAY_DB = 0.2;
 const RISE_DB = 0.08;
 const ABOVE_NOISE_DB = 6;
 const SILENCE_DB = 25;
 
-/** Tells frames of speech from pauses by their level: near a decaying peak and above the noise. */
+/**
+ * Distinguishes speech from pauses by level: speech is near a decaying peak and above the noise.
+ */
 class SpeechFilter {
   #peak = SILENCE_DB + BELOW_PEAK_DB;
   #noise = SILENCE_DB;
 
-  /** Whether a frame of this level is speech. Frames come 40 ms apart. */
+  /** True when a frame of this level is speech. Frames come 40 ms apart. */
   accepts(db: number): boolean {
     this.#peak = Math.max(db, this.#peak - DECAY_DB, SILENCE_DB + BELOW_PEAK_DB);
     this.#noise = Math.max(SILENCE_DB, Math.min(db, this.#noise + RISE_DB));
@@ -31,23 +36,23 @@ class SpeechFilter {
   }
 }
 
-/** Samples between two frames that are looked at (40 ms: closer neighbours tell little more). */
+/** Samples between two analysed frames (40 ms); closer frames add little information. */
 const SPACING = 640;
-/** Frames of one second of speech. */
+/** Analysed frames per second of speech. */
 export const FRAMES_PER_SECOND = 25;
 
-/** Two minutes: longer than any utterance. */
+/** Most frames that are kept: two minutes, longer than any utterance. */
 const MOST_FRAMES = 3000;
 
-/** Frames of speech: where each starts (samples) and its cepstrum, row after row. */
+/** Frames of speech: their starts (samples) and their cepstra, row after row. */
 export interface SpeechFrames {
   starts: number[];
   rows: Float32Array;
 }
 
 /**
- * Turns audio into frames of speech. Frames lie at multiples of 640 samples of the session's
- * timeline, so that the answer does not depend on how the audio was cut.
+ * Turns audio into frames of speech. Frames start at multiples of 640 samples of the session's
+ * timeline, so that the result does not depend on how the audio was cut.
  */
 export class FeatureStream {
   readonly #cepstrum = new MelCepstrum();
@@ -58,7 +63,7 @@ export class FeatureStream {
   #starts: number[] = [];
   readonly #rows = new Float32Array(MOST_FRAMES * CEPSTRA);
 
-  /** Takes audio at `start`; what lies before the newest position is known already and skipped. */
+  /** Adds audio at `start`; parts before the newest position are known already and skipped. */
   push(start: number, pcm: Int16Array): void {
     if (start > this.#position) this.skip(start);
     const fresh = start < this.#position ? pcm.subarray(this.#position - start) : pcm;
@@ -75,14 +80,14 @@ export class FeatureStream {
     this.#tail = joined.slice(Math.max(0, Math.min(joined.length, next - origin)));
   }
 
-  /** The audio up to `position` is missing. */
+  /** Records that the audio up to `position` is missing. */
   skip(position: number): void {
     if (position <= this.#position) return;
     this.#position = position;
     this.#tail = new Int16Array(0);
   }
 
-  /** Cepstra of the frames of speech that start within [start, end), and where they start. */
+  /** Cepstra and starts of the frames of speech that start within [start, end). */
   between(start: number, end: number): SpeechFrames {
     const from = this.#starts.findIndex((at) => at >= start);
     if (from < 0) return { starts: [], rows: new Float32Array(0) };
@@ -100,7 +105,7 @@ export class FeatureStream {
     return this.between(Math.max(since, first), this.#position);
   }
 
-  /** Forgets frames before `position`. */
+  /** Removes frames before `position`. */
   forget(position: number): void {
     const gone = this.#starts.findIndex((at) => at >= position);
     this.#drop(gone < 0 ? this.#starts.length : gone);

@@ -1,6 +1,9 @@
 /** Samples of one frame (25 ms at 16 kHz). */
 export const FRAME_LENGTH = 400;
-/** Cepstral coefficients kept, c1 to c19; c0 says how loud, not who. */
+/**
+ * Number of cepstral coefficients: c1 to c19. c0 is left out, as it depends on loudness, not on the
+ * speaker.
+ */
 export const CEPSTRA = 19;
 
 const SAMPLE_RATE = 16000;
@@ -9,12 +12,15 @@ const MEL_BANDS = 30;
 const LOWEST_HZ = 60;
 const HIGHEST_HZ = 7800;
 const PRE_EMPHASIS = 0.97;
-/** Keeps the logarithm away from digital silence; about one quantisation step. */
+/**
+ * Lower bound of energies, about one quantisation step, which keeps logarithms finite in digital
+ * silence.
+ */
 const FLOOR = 1e-1;
 
-/** What one frame tells: its cepstrum goes to `out`, these are returned. */
+/** Levels of one frame, returned beside its cepstrum. */
 interface FrameLevel {
-  /** Power between 280 and 4000 Hz in dB, the band that carries speech. */
+  /** Power between 280 and 4000 Hz in dB, the band with most of the energy of speech. */
   speechDb: number;
 }
 

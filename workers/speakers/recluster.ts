@@ -2,15 +2,17 @@ import { agglomerate, type VoiceGroup } from "./agglomerate.ts";
 import { type VoicePiece, type VoiceRegistry, WINDOW } from "./voice-registry.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
-/** Segments with less speech (0.8 s) found no new voice, they only join one. */
+/** Segments with less speech than this (0.8 s) create no new voice; they only join one. */
 export const NEW_VOICE_FRAMES = 20;
-/** In the final pass a voice is founded by more (1.6 s), since there is enough to choose from. */
+/**
+ * In the final pass a new voice needs more speech (1.6 s), since there is enough to choose from.
+ */
 const FINAL_VOICE_FRAMES = 40;
 const PASSES = 4;
-/** What was shown moves only to a voice that is this much likelier (log Bayes factor). */
+/** A segment that was shown moves only to a voice that is likelier by this log Bayes factor. */
 const CLEARLY_NEARER = 3;
 
-/** Groups the newest segments anew, together with what the older ones were found to be. */
+/** Regroups the newest segments, together with the voices of the older ones. */
 export function reclusterNewest(registry: VoiceRegistry): void {
   const from = Math.max(0, registry.pieces.length - WINDOW);
   const older = new Map<number, VoicePiece[]>();
@@ -24,7 +26,7 @@ export function reclusterNewest(registry: VoiceRegistry): void {
   settle(registry, recent, CLEARLY_NEARER);
 }
 
-/** Groups all segments of the session anew. */
+/** Regroups all segments of the session. */
 export function reclusterAll(registry: VoiceRegistry): void {
   regroup(
     registry,
@@ -48,8 +50,8 @@ function regroup(
 }
 
 /**
- * Lets each segment go to the voice that is nearest by more than `margin`, and each that stands in
- * none of the clusters `kept` (when any are given) to the nearest of them. Returns how many went.
+ * Moves each segment to the nearest voice if that is nearer by more than `margin`. When `kept` is
+ * not empty, segments of other clusters move to the nearest of `kept`. Returns how many moved.
  */
 function settle(
   registry: VoiceRegistry,
@@ -80,8 +82,9 @@ function asGroup(members: VoicePiece[]): VoiceGroup {
 }
 
 /**
- * A cluster lives on in the group that holds most of its speech; of several there the oldest stays.
- * A group in which none lives on takes an id of its members' that is free now, or a new one.
+ * Assigns cluster ids to groups. A cluster's id goes to the group with most of its speech; a group
+ * with several keeps the oldest. A group without one takes an unused id of its members, or a new
+ * one.
  */
 function nameGroups(registry: VoiceRegistry, groups: readonly VoiceGroup[]): void {
   const home = new Map<number, { group: VoiceGroup; count: number }>();

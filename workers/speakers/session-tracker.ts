@@ -6,13 +6,13 @@ import { StateReader, StateWriter } from "./state-codec.ts";
 import { VoiceRegistry } from "./voice-registry.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
-/** Version 1 kept each segment of the session by itself; what it wrote is read still. */
+/** Version 1 kept each segment of the session separately; such states can still be read. */
 const STATE_VERSION = 2;
-/** Less speech than this says nothing about who speaks. */
+/** With less speech than this the speaker is unknown. */
 const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
 const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
 
-/** Follows who speaks in one session by Gaussians of mel cepstra. */
+/** Tracks the speakers of one session with Gaussians of mel cepstra. */
 export class SessionTracker implements SpeakerTracker {
   readonly modelVersion = "mfcc-gaussian-bayes-1";
   readonly #features = new FeatureStream();
@@ -110,7 +110,7 @@ export class SessionTracker implements SpeakerTracker {
     return nearest.distance > 0 && voice.count >= NEW_VOICE_FRAMES ? next : nearest.cluster;
   }
 
-  /** What `change` did to the labels: clusters that are gone, and other segments that moved. */
+  /** The label changes that `change` caused: merged clusters, and other segments that moved. */
   #proposing(change: () => void): SpeakerProposal {
     const { pieces } = this.#registry;
     const before = pieces.map((piece) => piece.cluster);
@@ -132,8 +132,8 @@ export class SessionTracker implements SpeakerTracker {
 }
 
 /**
- * A tracker for one session, from its beginning or from `checkpoint`. Synchronous and free of
- * randomness. Throws RangeError when the checkpoint is none of this version's.
+ * Creates a tracker for one session, from its beginning or from `checkpoint`. The tracker is
+ * synchronous and deterministic. Throws RangeError when the checkpoint has another version.
  */
 export function createSpeakerTracker(checkpoint?: Uint8Array): SpeakerTracker {
   return new SessionTracker(checkpoint);

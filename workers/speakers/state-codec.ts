@@ -1,4 +1,4 @@
-/** Writes numbers and byte strings one after the other, little-endian. */
+/** Writes numbers and byte strings in sequence, little-endian. */
 export class StateWriter {
   #bytes = new Uint8Array(4096);
   #view = new DataView(this.#bytes.buffer);
@@ -35,7 +35,7 @@ export class StateWriter {
     this.#length += value.length;
   }
 
-  /** A copy of all that was written. */
+  /** A copy of everything written. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -49,7 +49,7 @@ export class StateWriter {
   }
 }
 
-/** Reads what StateWriter wrote; throws RangeError when the bytes end too early. */
+/** Reads the output of StateWriter; throws RangeError when the bytes end too early. */
 export class StateReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;

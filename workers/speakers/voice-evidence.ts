@@ -4,7 +4,7 @@ import { PAIRS, type VoiceStatistics } from "./voice-statistics.ts";
 /**
  * Covariance of c1 to c19 within the speech of one voice, lower triangle row after row: the mean of
  * five voices, four synthetic ones (flite's slt, rms, awb and kal16) and one public-domain reading.
- * It tells which coefficients move together whatever is said, not how anybody in particular sounds.
+ * It describes how coefficients vary together in any speech, not how a particular voice sounds.
  */
 // biome-ignore format: one row of the triangle a line
 const SPEECH_COVARIANCE = Float64Array.of(
@@ -29,14 +29,14 @@ const SPEECH_COVARIANCE = Float64Array.of(
   -0.255, -0.0746, -0.141, -0.0483, -0.0579, 0.105, 0.059, -0.0562, 0.0448, 0.0198, -0.018, 0.0147, -0.0403, 0.0349, -0.0673, 0.0858, -0.0345, -0.0405, 0.302,
 );
 
-/** What one frame counts, since neighbouring frames are alike. */
+/** Weight of one frame; below 1, because neighbouring frames are alike. */
 const FRAME_WEIGHT = 0.4;
-/** Observations that the prior mean (that of the session) is worth. */
+/** Weight of the prior mean (that of the session), in observations. */
 const MEAN_WEIGHT = 1;
-/** Observations that the prior covariance (that of speech) is worth, and the degrees of freedom. */
+/** Weight of the prior covariance (that of speech), in observations, and the degrees of freedom. */
 const COVARIANCE_WEIGHT = 40;
 const FREEDOM = COVARIANCE_WEIGHT + CEPSTRA;
-/** A voice changes over the minutes: more than 10 s of speech does not make it any surer. */
+/** A voice changes over minutes, so more than 10 s of speech adds no certainty. */
 const MOST_FRAMES = 250;
 
 const SCRATCH = new Float64Array(PAIRS);
@@ -44,11 +44,11 @@ const PRIOR = evidenceOfPrior();
 const GAMMAS: (number | undefined)[] = [];
 
 /**
- * How much likelier two stretches of speech are from two voices than from one: the logarithm of the
- * Bayes factor, 0 when both are as likely. Each voice is a Gaussian with full covariance whose
- * parameters are integrated out under a normal inverse Wishart prior (Murphy 2007, "Conjugate
- * Bayesian analysis of the Gaussian distribution", section 9), so that short stretches are judged
- * with due doubt and no threshold is needed. `centre` is all speech of the session.
+ * How much likelier two stretches of speech come from two voices than from one: the logarithm of
+ * the Bayes factor, 0 when both are equally likely. Each voice is a Gaussian with full covariance
+ * whose parameters are integrated out under a normal inverse Wishart prior (Murphy 2007, "Conjugate
+ * Bayesian analysis of the Gaussian distribution", section 9). This accounts for the uncertainty of
+ * short stretches and needs no threshold. `centre` is all speech of the session.
  */
 export function separation(
   a: VoiceStatistics,
@@ -63,7 +63,7 @@ export function separation(
   );
 }
 
-/** The same for voices whose evidence is known. */
+/** Like `separation`, for voices whose evidence is known. */
 export function separationOf(a: WeighedVoice, b: WeighedVoice, centre: VoiceStatistics): number {
   const joined = a.voice.capped(MOST_FRAMES).plus(b.voice.capped(MOST_FRAMES));
   return a.evidence + b.evidence - PRIOR - marginal(joined, centre);
@@ -74,12 +74,12 @@ interface WeighedVoice {
   evidence: number;
 }
 
-/** Evidence of one voice: the log marginal likelihood of its frames, of 10 s of them at most. */
+/** Evidence of one voice: the log marginal likelihood of its frames, at most 10 s of them. */
 export function evidence(voice: VoiceStatistics, centre: VoiceStatistics): number {
   return marginal(voice.capped(MOST_FRAMES), centre);
 }
 
-/** Log marginal likelihood of the frames, but for what cancels in a comparison. */
+/** Log marginal likelihood of the frames, without terms that cancel in a comparison. */
 function marginal(voice: VoiceStatistics, centre: VoiceStatistics): number {
   const n = FRAME_WEIGHT * voice.count;
   const pull = (MEAN_WEIGHT * n) / (MEAN_WEIGHT + n);
@@ -105,7 +105,9 @@ function evidenceOfPrior(): number {
   return logMultivariateGamma(FREEDOM / 2) - (FREEDOM / 2) * logDeterminant(p);
 }
 
-/** Log determinant of a symmetric matrix (lower triangle), which is lost in the decomposition. */
+/**
+ * Log determinant of a symmetric matrix (lower triangle). The decomposition overwrites the matrix.
+ */
 function logDeterminant(l: Float64Array): number {
   let log = 0;
   for (let i = 0, row = 0; i < CEPSTRA; row += ++i) {
@@ -122,7 +124,7 @@ function logDeterminant(l: Float64Array): number {
   return log;
 }
 
-/** The part that depends on the frame count alone, remembered: counts are small integers. */
+/** The part that depends only on the frame count, cached because counts are small integers. */
 function logGammaOf(count: number): number {
   const known = GAMMAS[count];
   if (known !== undefined) return known;

@@ -2,29 +2,31 @@ import type { StateReader, StateWriter } from "./state-codec.ts";
 import { separation } from "./voice-evidence.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
-/** Newest segments that are kept one by one: those that may be grouped anew after an utterance. */
+/** Number of newest segments that are kept separately and may be regrouped after an utterance. */
 export const WINDOW = 30;
-/** Pieces of speech that are told apart at most, those of the window included. */
+/** Most pieces of speech that are kept, including those of the window. */
 export const MOST_PIECES = 96;
-/** Segments that can still be named, the newest; at 700 an hour those of the last three hours. */
+/**
+ * Most segments that can still be named, the newest; at 700 per hour those of the last three hours.
+ */
 export const MOST_NAMED = 2048;
 
-/** Committed speech that goes to one voice or another as a whole: a segment, or several old ones. */
+/** Committed speech that belongs to one voice as a whole: a segment, or several old ones. */
 export interface VoicePiece {
-  /** Where its segments start, in order; without those that are too old to be named. */
+  /** Starts of its segments, in order, without those that are too old to be named. */
   starts: number[];
   cluster: number;
   voice: VoiceStatistics;
 }
 
 /**
- * The committed speech of a session and the voices it was given to, in bounded space: sums over
- * frames are all that any comparison needs (see VoiceStatistics), so of what is older than the
- * window the two neighbouring pieces of one voice that hold the least become one, over and over.
+ * The committed speech of a session and its voices, in bounded space. Comparisons need only sums
+ * over frames (see VoiceStatistics), so beyond the window neighbouring pieces of one voice are
+ * joined repeatedly, those with the least speech first.
  */
 export class VoiceRegistry {
   readonly pieces: VoicePiece[] = [];
-  /** The id that the next new voice gets. */
+  /** Id of the next new voice. */
   nextCluster = 0;
   readonly #voices = new Map<number, VoiceStatistics>();
   #all = VoiceStatistics.none;
@@ -37,7 +39,7 @@ export class VoiceRegistry {
       .sort((a, b) => a - b);
   }
 
-  /** Clusters that anything here stands in, with speech or without. */
+  /** Clusters of all pieces, with speech or without. */
   known(): number[] {
     const clusters = new Set(this.pieces.map(({ cluster }) => cluster));
     return [...clusters].filter((cluster) => cluster >= 0).sort((a, b) => a - b);
@@ -64,8 +66,8 @@ export class VoiceRegistry {
   }
 
   /**
-   * How far `voice` is from each cluster, the nearest first. When it is a part of the book, its own
-   * cluster is taken without it.
+   * Distances of `voice` to each cluster, the nearest first. When the voice is part of the
+   * registry, `own` is its cluster, which is compared without it.
    */
   compare(voice: VoiceStatistics, own = -1): { cluster: number; distance: number }[] {
     const centre = own < 0 ? this.#all.plus(voice) : this.#all;
@@ -87,7 +89,7 @@ export class VoiceRegistry {
       to.uint32(starts.length);
       let before = 0;
       for (const [n, start] of starts.entries()) {
-        // Within a piece they are minutes apart, and fit 32 bits.
+        // Starts within a piece are minutes apart, so their differences fit 32 bits.
         if (n === 0) to.float64(start);
         else to.uint32(start - before);
         before = start;
@@ -110,12 +112,12 @@ export class VoiceRegistry {
     this.#restored(next);
   }
 
-  /** What version 1 of the state held: each segment by itself, however many. */
+  /** Reads version 1 of the state, which has each segment separately, however many. */
   readSegments(from: StateReader): void {
     const next = from.uint32();
     for (let count = from.uint32(); count > 0; count--) {
       const start = from.float64();
-      // Its end.
+      // The end of the segment, which is not needed.
       from.float64();
       const cluster = from.int32();
       this.#put({ starts: [start], cluster, voice: VoiceStatistics.read(from) });
@@ -135,7 +137,7 @@ export class VoiceRegistry {
     this.#named += piece.starts.length;
   }
 
-  /** Makes room; returns the clusters whose sums may be others now. */
+  /** Reduces the number of pieces; returns the clusters whose sums may have changed. */
   #fold(): number[] {
     const changed: number[] = [];
     while (this.pieces.length > MOST_PIECES) {
@@ -148,9 +150,9 @@ export class VoiceRegistry {
         this.#named -= from.starts.length;
         continue;
       }
-      // Pieces that were given to another voice since may lie in each other.
+      // Pieces that moved to another voice may overlap in time.
       into.starts = [...into.starts, ...from.starts].sort((a, b) => a - b);
-      // As it will be after a checkpoint, so that both readings go on from the same numbers.
+      // Rounded as in a checkpoint, so that a resumed reading continues with the same numbers.
       into.voice = into.voice.plus(from.voice).rounded();
     }
     while (this.#named > MOST_NAMED) this.#forgetName();
@@ -158,8 +160,9 @@ export class VoiceRegistry {
   }
 
   /**
-   * The two neighbouring pieces of one voice, older than the window, that hold the least speech
-   * together. Where each is a voice of its own, twice the one with the least: it is given up.
+   * The two neighbouring pieces of one voice, older than the window, with the least speech
+   * together. If each piece has a different voice, it is twice the piece with the least speech,
+   * which is then dropped.
    */
   #leastPair(): [number, number] {
     const newest = new Map<number, number>();
@@ -183,7 +186,10 @@ export class VoiceRegistry {
     this.#named -= 1;
   }
 
-  /** Always summed in the same order, so that a restored book has the very same numbers. */
+  /**
+   * Sums are always computed in the same order, so that a restored registry has exactly the same
+   * numbers.
+   */
   #recount(changed: ReadonlySet<number>): void {
     this.#all = this.pieces.reduce((all, { voice }) => all.plus(voice), VoiceStatistics.none);
     for (const cluster of changed) this.#voices.set(cluster, this.#sumOf(cluster));

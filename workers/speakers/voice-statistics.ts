@@ -3,13 +3,13 @@ import type { StateReader, StateWriter } from "./state-codec.ts";
 
 export const PAIRS = (CEPSTRA * (CEPSTRA + 1)) / 2;
 
-/** Sums over frames of speech, from which mean and covariance follow. Not changed once made. */
+/** Sums over frames of speech, from which mean and covariance follow. Immutable. */
 export class VoiceStatistics {
   static readonly none = new VoiceStatistics(0, new Float64Array(CEPSTRA), new Float64Array(PAIRS));
   readonly count: number;
   /** Sum of each coefficient. */
   readonly sums: Float64Array;
-  /** Sum of the products of each pair of coefficients, lower triangle row after row. */
+  /** Sums of the products of each pair of coefficients, lower triangle row after row. */
   readonly products: Float64Array;
 
   constructor(count: number, sums: Float64Array, products: Float64Array) {
@@ -18,7 +18,7 @@ export class VoiceStatistics {
     this.products = products;
   }
 
-  /** Of the cepstra in rows `from` to before `to`. */
+  /** Statistics of the cepstra in rows `from` to before `to`. */
   static of(rows: Float32Array, from = 0, to = rows.length / CEPSTRA): VoiceStatistics {
     const sums = new Float64Array(CEPSTRA);
     const products = new Float64Array(PAIRS);
@@ -38,12 +38,12 @@ export class VoiceStatistics {
     return this.#combined(other, 1);
   }
 
-  /** Without `other`, which must be a part of it. */
+  /** Statistics without `other`, which must be a part of these. */
   minus(other: VoiceStatistics): VoiceStatistics {
     return this.#combined(other, -1);
   }
 
-  /** The same mean and covariance, counted as at most `most` frames. */
+  /** Statistics with the same mean and covariance, counted as at most `most` frames. */
   capped(most: number): VoiceStatistics {
     if (this.count <= most) return this;
     const share = most / this.count;
@@ -67,7 +67,9 @@ export class VoiceStatistics {
     return new VoiceStatistics(count, sums, products);
   }
 
-  /** As it will be after a checkpoint, so that both readings go on from the same numbers. */
+  /**
+   * Values rounded as in a checkpoint, so that a resumed reading continues with the same numbers.
+   */
   rounded(): VoiceStatistics {
     return new VoiceStatistics(
       this.count,

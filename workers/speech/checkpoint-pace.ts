@@ -1,12 +1,13 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 
-/** Sound after which a final brings a checkpoint again. */
+/** Audio after which a final brings a checkpoint again, in samples. */
 export const CHECKPOINT_INTERVAL = 20 * SESSION_RATE;
 
 /**
- * When finals bring a checkpoint. Each costs the record some ten kilobytes, and what lies behind the
- * newest is read again when a worker is lost: the 20 s are a few seconds of reading. Counted from
- * the one before, so that a reading that resumes there gives the next ones where the first did.
+ * Decides which finals bring a checkpoint. Each costs about ten kilobytes in the database, and
+ * audio after the newest one is read again when a worker is lost: 20 s take a few seconds to read.
+ * Counted from the previous checkpoint, so that a resumed reading makes the next ones at the same
+ * places.
  */
 export class CheckpointPace {
   #newest: number;

@@ -1,30 +1,33 @@
 import { type PauseState, PauseWait } from "./pause-wait.ts";
 
 /**
- * Decides where speech begins and ends, from one decision of the voice activity detector for
- * every 10 ms. Pure: the same decisions and levels give the same ends.
+ * Decides where speech begins and ends, from the voice activity detector's decision for every 10
+ * ms. Deterministic: the same decisions and levels give the same ends.
  */
 
-/** Voiced frames in a row that make a beginning. */
+/** Consecutive voiced frames that begin an utterance. */
 const BEGIN_FRAMES = 10;
-/** Frames kept before the beginning, so that a soft first sound is heard. */
+/** Frames kept before the beginning, so that a soft first sound is included. */
 export const LEAD_FRAMES = 25;
-/** From here on shorter and shorter pauses are taken, so that the longest one wins. */
+/**
+ * From this length on shorter and shorter pauses end the utterance, so that the longest pause is
+ * used.
+ */
 const PATIENT_FRAMES = 1_200;
-/** From here on any dip of the level is taken. */
+/** From this length on any dip of the level ends the utterance. */
 const LONG_FRAMES = 2_000;
-/** No utterance is longer. */
+/** Longest utterance, in frames. */
 const LONGEST_FRAMES = 2_500;
 const SHORTEST_PAUSE_FRAMES = 3;
-/** Levels that a dip is compared with: the last second. */
+/** Frames whose levels a dip is compared with: the last second. */
 const LEVEL_FRAMES = 100;
-/** A dip is a frame at most this part of the loudest of the last second. */
+/** A dip is a frame with at most this share of the loudest level of the last second. */
 const DIP = 0.02;
 
 type Endpoint = "none" | "begin" | "end";
 
 export class Endpointer {
-  /** Frames from where speech began to the one that told so. */
+  /** Frames from the start of speech to the frame that detected it. */
   static readonly beginFrames = BEGIN_FRAMES;
   readonly #wait: PauseWait;
   #speaking = false;
@@ -33,28 +36,28 @@ export class Endpointer {
   #length = 0;
   #levels: number[] = [];
 
-  /** Goes on with what `state` gave of another one, between utterances. */
+  /** Continues with the `state` of another endpointer, between utterances. */
   constructor(state?: PauseState) {
     this.#wait = new PauseWait(state);
   }
 
-  /** True when there has been no voice for as long as ends an utterance. */
+  /** True when the silence is long enough to end an utterance. */
   get silent(): boolean {
     return !this.#speaking && this.#silent >= this.#wait.frames;
   }
 
-  /** Frames without voice at the end of the utterance in hand. */
+  /** Number of unvoiced frames at the end of the current utterance. */
   get pause(): number {
     return this.#speaking ? this.#silent : 0;
   }
 
-  /** What was learnt of the pauses, for a reading that goes on after an utterance. */
+  /** What was learnt of the pauses, for a reading that continues after an utterance. */
   state(): PauseState {
     return this.#wait.state();
   }
 
   /**
-   * Takes the next 10 ms. `begin`: speech began `BEGIN_FRAMES` frames ago, this one included.
+   * Takes the next 10 ms. `begin`: speech began `BEGIN_FRAMES` frames ago, including this one.
    * `end`: the utterance ends with this frame.
    *
    * @param level mean square of the frame's samples
@@ -72,12 +75,12 @@ export class Endpointer {
     return "begin";
   }
 
-  /** Audio is missing: how long the pause before what follows was cannot be known. */
+  /** Records that audio is missing, so the length of the current pause is unknown. */
   skip(): void {
     this.#wait.skip();
   }
 
-  /** Back to silence: nothing of what was heard counts any more, but what was learnt stays. */
+  /** Returns to silence and drops the current utterance; what was learnt of pauses stays. */
   reset(): void {
     this.#speaking = false;
     this.#voiced = 0;

@@ -1,6 +1,6 @@
 import type { RecognisedWord, Recogniser } from "./recogniser.ts";
 
-/** Another recogniser, and how long it was at work. */
+/** Wraps a recogniser and measures its working time. */
 export class MeteredRecogniser implements Recogniser {
   readonly #inner: Recogniser;
   #workMs = 0;

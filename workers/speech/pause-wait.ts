@@ -1,27 +1,32 @@
 /**
- * How long to wait in a pause before an utterance is called over, learnt from the pauses of those
- * who speak: 250 ms at first, then more where speech often goes on after about that time, slowly
- * less where it does not. Pure, and all whole numbers: a second reading waits equally long.
+ * Learns how long a pause must be to end an utterance: 250 ms at first, then longer where speech
+ * often continues after about that time, and slowly shorter where it does not. Deterministic, with
+ * integers only: a second reading waits equally long.
  */
 
 const FRAME_US = 10_000;
 const FIRST_US = 250_000;
-/** At 200 ms a few more words were wrong than at 250, at 250 no more than at 300. */
+/**
+ * With 200 ms a few more words were wrong than with 250 ms, with 250 ms no more than with 300 ms.
+ */
 const SHORTEST_US = 200_000;
 const LONGEST_US = 400_000;
-/** For each pause that was nearly, or just, called an end. */
+/** Increase for each pause that nearly ended, or wrongly ended, an utterance. */
 const STEP_UP_US = 20_000;
-/** For each voiced frame: 5 ms less after every second of speech. */
+/** Decrease for each voiced frame: 5 ms per second of speech. */
 const STEP_DOWN_US = 50;
-/** Parts of the wait between which a pause counts as one that should not end an utterance. */
+/** Pauses between these multiples of the wait count as pauses that should not end an utterance. */
 const NEAR = 0.8;
 const OVER = 1.6;
 
-/** What is carried from one utterance to the next. */
+/** State that is carried from one utterance to the next. */
 export interface PauseState {
-  /** The wait in microseconds. */
+  /** The wait, microseconds. */
   wait: number;
-  /** Frames since the last voice, while it may turn out that the utterance ended too early; else -1. */
+  /**
+   * Frames since the last voice, while the utterance may still prove to have ended too early; else
+   * -1.
+   */
   gap: number;
 }
 
@@ -34,7 +39,7 @@ export class PauseWait {
     this.#gap = gap;
   }
 
-  /** Frames without voice that end an utterance now. */
+  /** Number of unvoiced frames that end an utterance now. */
   get frames(): number {
     return Math.round(this.#wait / FRAME_US);
   }
@@ -43,25 +48,25 @@ export class PauseWait {
     return { wait: this.#wait, gap: this.#gap };
   }
 
-  /** A voiced frame inside an utterance, after `silent` frames without voice. */
+  /** Takes a voiced frame within an utterance, after `silent` unvoiced frames. */
   voice(silent: number): void {
     if (silent * FRAME_US >= NEAR * this.#wait) this.#wait += STEP_UP_US;
     this.#wait = clamp(this.#wait - STEP_DOWN_US);
   }
 
-  /** An utterance was ended by a pause of so many frames. */
+  /** Records that a pause of `silent` frames ended an utterance. */
   end(silent: number): void {
     this.#gap = silent;
   }
 
-  /** The next frame between utterances. */
+  /** Takes the next frame between utterances. */
   silence(): void {
     if (this.#gap < 0) return;
     this.#gap += 1;
     if (this.#gap * FRAME_US > 2 * LONGEST_US) this.#gap = -1;
   }
 
-  /** An utterance began so many frames ago. */
+  /** Records that an utterance began this many frames ago. */
   begin(frames: number): void {
     const pause = (this.#gap - frames) * FRAME_US;
     if (this.#gap >= 0 && pause <= OVER * this.#wait) this.#wait = clamp(this.#wait + STEP_UP_US);

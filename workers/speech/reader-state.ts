@@ -4,17 +4,17 @@ import type { PauseState } from "./pause-wait.ts";
 
 const VERSION = 1;
 
-/** What a reading carries over an utterance's end, beside the speakers. */
+/** State of a reading that is kept at an utterance's end, without the speakers. */
 export interface ReaderState {
   recogniser: Uint8Array;
   activity: Uint8Array;
-  /** Resampling phases of the chunks around the position; none at 16 kHz. */
+  /** States of the resampling runs around the position; empty at 16 kHz. */
   phases: RunPhase[];
-  /** Absent in checkpoints that were made before pauses were learnt. */
+  /** Absent in checkpoints from before pauses were learnt. */
   pauses?: PauseState;
 }
 
-/** `Checkpoint.recogniser`: JSON, about 1.2 kB. */
+/** Encodes the state for `Checkpoint.recogniser`: JSON, about 1.2 kB. */
 export function encodeReaderState(state: ReaderState): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -27,7 +27,7 @@ export function encodeReaderState(state: ReaderState): Buffer {
   );
 }
 
-/** Throws AppError `bad_request` for what `encodeReaderState` did not make. */
+/** Decodes the output of `encodeReaderState`. Throws AppError `bad_request` for other bytes. */
 export function decodeReaderState(bytes: Uint8Array): ReaderState {
   const value = parse(bytes);
   const phases = value.phases;

@@ -5,28 +5,28 @@ import type {
   TranscribeResponse,
 } from "../../src/wire/gen/voice/v1/worker.ts";
 
-/** A batch is taken apart before it comes to a reader. */
+/** A request for a reader; batches are split before. */
 export type RequestMessage = Exclude<NonNullable<TranscribeRequest["message"]>, { $case: "batch" }>;
 export type ResponseMessage = NonNullable<TranscribeResponse["message"]>;
 
-/** What one step of a reader brought. */
+/** The result of one step of a reader. */
 export interface ReaderStep {
   messages: ResponseMessage[];
   /** True when there is nothing to do until the next `enqueue`. */
   idle: boolean;
-  /** True after `Done`: nothing more will come. */
+  /** True after `Done`: no further messages come. */
   done: boolean;
 }
 
-/** The reading of one session; `workers/speech/session-reader.ts` is the one that ships. */
+/** The reading of one session; `workers/speech/session-reader.ts` implements it in production. */
 export interface Reader {
   readonly opened: Opened;
-  /** Time spent in the engine so far, milliseconds. */
+  /** Working time of the engine so far, milliseconds. */
   readonly engineMs: number;
-  /** Takes a chunk, gap, finalize or finish; throws an AppError on what cannot be. */
+  /** Takes a chunk, gap, finalize or finish; throws an AppError for an invalid one. */
   enqueue(message: RequestMessage): void;
   queuedSamples(): number;
-  /** Synchronous work over at most 100 ms of audio. */
+  /** Processes at most 100 ms of audio, synchronously. */
   step(): ReaderStep;
   close(): void;
 }
@@ -34,16 +34,16 @@ export interface Reader {
 export interface ReaderFactory {
   /** Names of the engines, e.g. "pocketsphinx". */
   readonly engines: readonly string[];
-  /** Rejects with an AppError when the session cannot be opened. */
+  /** Opens a reading. Rejects with an AppError when the session cannot be opened. */
   open(open: Open): Promise<Reader>;
-  /** Frees what the thread's end would not: memory of native libraries. */
+  /** Frees memory of native libraries, which the end of the thread does not free. */
   close(): Promise<void>;
 }
 
-/** What a thread is told at its start. */
+/** Settings of a thread, given at its start. */
 export interface ReaderSettings {
   /** Folder with the unpacked native libraries; the system's own when absent. */
   nativeRoot: string | undefined;
-  /** Sessions the thread must hold at once. */
+  /** Number of sessions that the thread must be able to hold at once. */
   sessions: number;
 }

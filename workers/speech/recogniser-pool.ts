@@ -2,15 +2,15 @@ import { AppError } from "../../src/base/errors.ts";
 import type { Recogniser } from "./recogniser.ts";
 
 interface RecogniserPoolOptions {
-  /** Recognisers at most, in use and idle together. */
+  /** Most recognisers, in use and idle together. */
   size: number;
-  /** How long `take` waits for one that is given back. */
+  /** How long `take` waits for a recogniser to be returned, milliseconds. */
   waitMs: number;
-  /** Waiting callers at most. */
+  /** Most waiting callers. */
   waiters: number;
-  /** How long more than one may be idle, milliseconds; a minute unless told. */
+  /** Time that more than one recogniser may stay idle, milliseconds; a minute by default. */
   keepMs?: number;
-  /** Some were closed that may be needed again: for giving back what they held. */
+  /** Called after recognisers were closed, so that their memory can be returned to the system. */
   onShrunk?: () => void;
 }
 
@@ -23,9 +23,9 @@ interface Waiter {
 }
 
 /**
- * A bounded number of recognisers of one thread, used again and again. While some are in use one
- * more is made ahead, so that the next session need not wait until it is loaded. Of those that stay
- * idle one is kept: each holds much memory.
+ * A bounded number of reusable recognisers of one thread. While some are in use, one more is
+ * created ahead, so that the next session need not wait for loading. Of idle ones only one is kept,
+ * because each uses much memory.
  */
 export class RecogniserPool {
   readonly #create: () => Promise<Recogniser>;
@@ -34,9 +34,9 @@ export class RecogniserPool {
   readonly #used = new Set<Recogniser>();
   readonly #waiting: Waiter[] = [];
   readonly #making = new Set<Promise<Recogniser>>();
-  /** Of those being made, the one that nobody asked for yet. */
+  /** The recogniser that is being created ahead. */
   #spare: Promise<Recogniser> | undefined;
-  /** Since when more than one are idle. */
+  /** Timer that runs while more than one is idle. */
   #shrinking: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -45,12 +45,15 @@ export class RecogniserPool {
     this.#options = options;
   }
 
-  /** Makes the first one. Rejects with why that cannot be. */
+  /** Creates the first recogniser. Rejects with the reason when that fails. */
   async start(): Promise<void> {
     this.give(await this.#claim(this.#make()));
   }
 
-  /** A recogniser in its initial state. Rejects with `overloaded` when none comes free in time. */
+  /**
+   * Takes a recogniser in its initial state. Rejects with `overloaded` when none becomes free in
+   * time.
+   */
   async take(): Promise<Recogniser> {
     if (this.#closed) throw stopping();
     const idle = this.#idle.pop();
@@ -68,7 +71,7 @@ export class RecogniserPool {
     return recogniser;
   }
 
-  /** Takes a recogniser back; one that may be broken is closed instead of used again. */
+  /** Returns a recogniser; one that may be broken is closed instead of reused. */
   give(recogniser: Recogniser, broken = false): void {
     if (!this.#used.delete(recogniser)) return;
     if (broken || this.#closed) return recogniser.close();
@@ -80,7 +83,10 @@ export class RecogniserPool {
     waiter.give(recogniser);
   }
 
-  /** Closes what is idle or being made, and what is in use when it is given back. */
+  /**
+   * Closes recognisers that are idle or being created; those in use are closed when they are
+   * returned.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     for (const recogniser of this.#idle.splice(0)) recogniser.close();
@@ -134,7 +140,8 @@ export class RecogniserPool {
       (recogniser) => {
         if (isWanted()) this.#keep(recogniser);
       },
-      // Whoever needs it makes it again, and hears why it cannot be.
+      // A failure is ignored here; the caller that needs the recogniser creates it again and gets
+      // the error.
       () => isWanted(),
     );
   }
@@ -149,7 +156,9 @@ export class RecogniserPool {
     return made;
   }
 
-  /** In use as soon as it is made: at no moment it counts for nothing. */
+  /**
+   * Marks the recogniser as in use as soon as it is created, so that it is counted at all times.
+   */
   async #claim(made: Promise<Recogniser>): Promise<Recogniser> {
     try {
       const recogniser = await made;

@@ -16,25 +16,25 @@ import { toUpdate, UtteranceReader } from "./utterance-reader.ts";
 
 interface SessionReaderOptions {
   recognisers: RecogniserPool;
-  /** Languages that the recognisers read, as primary subtags; the first when none is named. */
+  /** Languages of the recognisers, as primary subtags; the first is the default. */
   languages: SpeechEngine["languages"];
   createTracker: (checkpoint?: Uint8Array) => SpeakerTracker;
 }
 
-/** With more than this waiting, 1 s, it is read first and what it says so far is not told. */
+/** With more audio than this waiting, 1 s, hypotheses are skipped until it is read. */
 const PRESSED_SAMPLES = SESSION_RATE;
 
 interface Tools {
   recogniser: Recogniser;
   activity: VoiceActivity;
   codec: OpusCodec;
-  /** In which it is read: a primary subtag. */
+  /** Language of the reading, as a primary subtag. */
   language: string;
 }
 
 /**
- * The reading of one session inside a worker thread: chunks in, hypotheses, finals and
- * speakers out. Holds one recogniser from `open` to `close`.
+ * The reading of one session inside a worker thread: takes chunks, returns hypotheses, finals and
+ * speakers. Holds one recogniser from `open` to `close`.
  */
 export class SessionReader implements Reader {
   readonly opened: Opened;
@@ -50,9 +50,9 @@ export class SessionReader implements Reader {
   #closed = false;
 
   /**
-   * Waits for a free recogniser. Rejects with AppError `overloaded` when none comes free,
-   * `bad_request` for another language or a checkpoint that is not ours, `unavailable` when
-   * the engine does not load. `vocabulary` is taken but has no effect on this engine.
+   * Opens a reading when a recogniser is free. Rejects with AppError `overloaded` when none becomes
+   * free, `bad_request` for another language or an invalid checkpoint, `unavailable` when the
+   * engine cannot be loaded. `vocabulary` is accepted but has no effect on this engine.
    */
   static async open(open: Open, deps: SessionReaderOptions): Promise<SessionReader> {
     const language = languageOf(open.language, deps.languages);
@@ -110,7 +110,7 @@ export class SessionReader implements Reader {
     };
   }
 
-  /** Takes chunk, gap, finalize or finish. Throws AppError `bad_request` for what cannot be. */
+  /** Takes a chunk, gap, finalize or finish. Throws AppError `bad_request` for an invalid one. */
   enqueue(message: RequestMessage): void {
     switch (message.$case) {
       case "chunk":
@@ -135,7 +135,7 @@ export class SessionReader implements Reader {
     return this.#audio.queuedSamples();
   }
 
-  /** Work over at most 100 ms of audio, or the final speaker pass. */
+  /** Processes at most 100 ms of audio, or the final speaker pass. */
   step(): ReaderStep {
     if (this.#done || this.#closed) return { messages: [], idle: true, done: this.#done };
     try {
@@ -153,7 +153,7 @@ export class SessionReader implements Reader {
     }
   }
 
-  /** Gives the recogniser back. What was not final is lost. */
+  /** Returns the recogniser. Words that are not final yet are lost. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -203,7 +203,7 @@ export class SessionReader implements Reader {
   }
 }
 
-/** The language of a reading that asks for `tag`, which is empty when it does not care. */
+/** The language for a reading that asks for `tag`; an empty tag means the default. */
 function languageOf(tag: string, languages: SpeechEngine["languages"]): string {
   if (tag === "") return languages[0];
   const primary = tag.split("-")[0]?.toLowerCase();

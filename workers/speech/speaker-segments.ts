@@ -2,9 +2,9 @@ import type { Segment, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeakerTurn } from "../speakers/speaker-tracker.ts";
 
 /**
- * Splits the words of an utterance at its speaker turns: a word belongs to the turn that its
- * middle lies in, a turn without words gives no segment, and neighbours of one cluster become
- * one. The first segment starts where the utterance does; a segment ends with its last word.
+ * Splits the words of an utterance at its speaker turns: a word belongs to the turn that contains
+ * its middle, a turn without words gives no segment, and neighbours of one cluster are joined. The
+ * first segment starts where the utterance does; a segment ends with its last word.
  */
 export function splitAtTurns(
   start: number,

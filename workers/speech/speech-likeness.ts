@@ -1,19 +1,21 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { RecognisedWord } from "./recogniser.ts";
 
-/** No word lasts as long on average; steady hums and tones come out as one endless "mm". */
+/**
+ * Words are shorter than this on average; steady hums and tones are recognised as one endless "mm".
+ */
 const LONGEST_MEAN = 1.5 * SESSION_RATE;
-/** From this length on, words must fill some of an utterance; over music few do. */
+/** From this length on, words must fill some of an utterance; over music they fill little. */
 const JUDGED_LENGTH = 3 * SESSION_RATE;
 const LEAST_FILLED = 0.15;
-/** Struck notes come out as one word over and over. */
+/** Struck notes are recognised as one word, repeated. */
 const LEAST_REPEATED = 8;
 const REPEATED_SHARE = 0.8;
 
 /**
- * False when the words of the utterance [start, end) are of a kind that the recogniser makes of
- * hum, tones and music, and that people do not say. The bounds lie far from anything measured
- * on speech (words fill 35 % and more of an utterance there, and last 0.2 to 0.6 s on average).
+ * False when the words of the utterance [start, end) look like those that the recogniser produces
+ * from hum, tones and music. The bounds are far from all values measured on speech, where words
+ * fill 35 % and more of an utterance and last 0.2 to 0.6 s on average.
  */
 export function isLikelySpeech(
   words: readonly RecognisedWord[],

@@ -1,19 +1,22 @@
 import type { RecognisedWord } from "./recogniser.ts";
 
-/** Hypotheses in a row with the same word, of which the least that has proved itself is used. */
+/**
+ * Numbers of consecutive hypotheses with the same word; the smallest one that has proved reliable
+ * is used.
+ */
 const RUNS = [2, 3, 5, 8] as const;
 const LONGEST_RUN = 8;
 /** A word must have ended this long before the hypothesis does: 300 ms. */
 const LEAST_AGE = 4_800;
-/** A word may move by this much and still be the same: 100 ms. */
+/** A word that moved by no more than this counts as the same: 100 ms. */
 const MOVED = 1_600;
-/** Words that a run must have been tried on, and the part of them that may have changed. */
+/** A run is reliable after this many words, of which at most this share changed. */
 const LEAST_TRIED = 15;
 const CHANGED_SHARE = 0.02;
-/** What was tried long ago counts less and less: at this many words all counts are halved. */
+/** When this many words were counted, all counts are halved, so that old ones lose weight. */
 const REMEMBERED = 400;
 
-/** One length of run: what it would have called stable, and how that turned out so far. */
+/** The statistics of one run length: its words of the current utterance, and its results so far. */
 interface Trial {
   readonly run: number;
   words: string[];
@@ -22,24 +25,26 @@ interface Trial {
 }
 
 /**
- * Tells how many leading words of a hypothesis will very likely stand in the final.
+ * Predicts how many leading words of a hypothesis will very likely stay in the final.
  *
- * How long a word must have been the same depends on voice, channel and noise: over clear speech
- * two hypotheses in a row tell, over a far microphone eight do not. So each run is tried on every
- * utterance without being shown, and one is believed once at most 2 % of its words changed. Until
- * then, and where none holds, nothing is called stable.
+ * How long a word must have been unchanged depends on voice, channel and noise: for clear speech
+ * two consecutive hypotheses are enough, over a distant microphone eight are not. So each run
+ * length is tested on every utterance without being shown, and used once at most 2 % of its words
+ * changed. Until then, and where none is reliable, no words count as stable.
  */
 export class StablePrefix {
   readonly #trials: Trial[] = RUNS.map((run) => ({ run, words: [], tried: 0, changed: 0 }));
   #recent: (readonly RecognisedWord[])[] = [];
 
-  /** Forgets the utterance in hand without learning from it. */
+  /** Drops the current utterance without learning from it. */
   restart(): void {
     this.#recent = [];
     for (const trial of this.#trials) trial.words = [];
   }
 
-  /** Takes the next hypothesis, of the audio up to `position`; gives its stable words. */
+  /**
+   * Takes the next hypothesis, of the audio up to `position`; returns its number of stable words.
+   */
   hear(words: readonly RecognisedWord[], position: number): number {
     this.#recent.push(words);
     if (this.#recent.length > LONGEST_RUN) this.#recent.shift();
@@ -49,7 +54,7 @@ export class StablePrefix {
     return this.#believed(words);
   }
 
-  /** Compares what would have been called stable with the final, and begins afresh. */
+  /** Compares the predictions with the final, and starts the next utterance. */
   learn(final: readonly RecognisedWord[]): void {
     for (const trial of this.#trials) {
       trial.tried += trial.words.length;

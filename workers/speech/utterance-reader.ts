@@ -11,23 +11,26 @@ import { splitAtTurns } from "./speaker-segments.ts";
 import { isLikelySpeech } from "./speech-likeness.ts";
 import { StablePrefix } from "./stable-prefix.ts";
 
-/** Audio goes to the recogniser and the tracker in these blocks of the timeline: 100 ms. */
+/** Audio goes to the recogniser and the tracker in blocks of the timeline: 100 ms, in samples. */
 const BLOCK = SESSION_RATE / 10;
 const HYPOTHESIS_INTERVAL = SESSION_RATE / 5;
-/** When the channel is estimated, in samples of the first utterance; from the last on no more. */
+/**
+ * Lengths of the first utterance at which the channel is estimated, in samples; after the last one
+ * no more.
+ */
 const FIRST_ESTIMATE = SESSION_RATE;
 const LAST_ESTIMATE = 3 * SESSION_RATE;
-/** And in a pause of so many frames, which may be the utterance's end. */
+/** The channel is also estimated in a pause of this many frames, which may end the utterance. */
 const PAUSE_FRAMES = 8;
-/** An estimate is used on until so much of it has come again, and so many samples at an end. */
+/** An estimate is used until this share of new audio has come, plus this many samples at an end. */
 const NEW_SHARE = 0.25;
 const NEW_AT_END = 0.4 * SESSION_RATE;
-/** Blocks read anew in one step. */
+/** Blocks that are read again in one step. */
 const CATCH_UP_BLOCKS = 2;
 const PROGRESS_INTERVAL = SESSION_RATE;
-/** After this much silence a checkpoint is given, so that a resumed reading skips it. */
+/** After this much silence a checkpoint is made, so that a resumed reading skips the silence. */
 const SILENCE_CHECKPOINT = 20 * SESSION_RATE;
-/** Frames before the newest that the next utterance may still begin with. */
+/** Frames before the newest one that the next utterance may still include. */
 const KEPT_FRAMES = LEAD_FRAMES + Endpointer.beginFrames;
 
 interface UtteranceReaderOptions {
@@ -38,45 +41,45 @@ interface UtteranceReaderOptions {
   interimResults: boolean;
   /** What an earlier reading learnt of the pauses. */
   pauses: PauseState | undefined;
-  /** True while so much audio waits that there is no time for hypotheses. */
+  /** True while so much audio waits that hypotheses are skipped. */
   isPressed: () => boolean;
-  /** False to give a checkpoint with every final. */
+  /** False to make a checkpoint with every final. */
   sparseCheckpoints: boolean;
-  /** State at `position`, the end of an utterance, for its checkpoint. */
+  /** Returns the state at `position`, the end of an utterance, for its checkpoint. */
   checkpointAt: (position: number) => NonNullable<Utterance["checkpoint"]>;
 }
 
 interface OpenUtterance {
   start: number;
-  /** The recogniser's state before it. */
+  /** The recogniser's state before the utterance. */
   before: Uint8Array;
   revision: number;
   shown: string;
-  /** Read anew, once or more. */
+  /** True for the first utterance, which is read again as the channel's estimate improves. */
   isFirst: boolean;
   /** Its blocks so far, while the channel is still being estimated from them. */
   blocks: Int16Array[] | undefined;
-  /** Samples in `blocks`. */
+  /** Number of samples in `blocks`. */
   heard: number;
   estimatedAt: number;
   ending: boolean;
-  /** Ended from outside, where a second reading would not. */
+  /** True when the client ended it, which a second reading would not repeat. */
   cut: boolean;
 }
 
 /**
  * Finds utterances in a stream of samples and reads them.
  *
- * The first utterance of a session is read anew when 1 and 3 s of it are there and in pauses
- * before that, each time with the channel's mean estimated from all of it so far. That halved the
- * wrong words where a recording's channel is unlike the model's; more than 3 s gave no fewer. In
- * a pause, for it is read again while the wait for the utterance's end goes on.
+ * The first utterance of a session is read again after 1 and 3 s and in pauses before that, each
+ * time with the channel's mean estimated from all of its audio so far. This halved the wrong words
+ * where a recording's channel is unlike the model's; more than 3 s gave no improvement. Pauses are
+ * used because the reading then runs during the wait for the utterance's end.
  *
- * Audio is looked at in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
- * timeline, both counted from where the reading began or an utterance ended. What follows a
- * position that has a checkpoint depends only on that checkpoint and the audio after it: so one is
- * given wherever something else decided, that is where the client ended an utterance, and behind a
- * gap, which late audio may have filled when that is read again.
+ * Audio is analysed in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
+ * timeline, both counted from where the reading began or an utterance ended. The results after a
+ * checkpoint depend only on that checkpoint and the audio after it. So a checkpoint is made
+ * wherever something else had an influence: where the client ended an utterance, and after a gap,
+ * which late audio may have filled when it is read again.
  */
 export class UtteranceReader {
   readonly #recogniser: Recogniser;
@@ -90,13 +93,13 @@ export class UtteranceReader {
   /** End of the audio taken as frames; `#rest` follows it. */
   #position: number;
   #rest = new Int16Array(0);
-  /** Nothing before this belongs to a later utterance. */
+  /** Audio before this position does not belong to a later utterance. */
   #floor: number;
-  /** Frames that end at `#position`: those before speech, or those not yet read. */
+  /** Frames that end at `#position`: those before speech, or those not read yet. */
   #held: Int16Array[] = [];
   #untracked: Int16Array[] = [];
   #utterance: OpenUtterance | undefined;
-  /** Blocks to be read again since the channel was estimated anew. */
+  /** Blocks to be read again after a new estimate of the channel. */
   #backlog: Int16Array[] = [];
 
   constructor(options: UtteranceReaderOptions) {
@@ -119,14 +122,14 @@ export class UtteranceReader {
     return this.#endpointer.state();
   }
 
-  /** The messages since the last call. */
+  /** Returns the messages since the last call. */
   takeMessages(): ResponseMessage[] {
     const messages = this.#out;
     this.#out = [];
     return messages;
   }
 
-  /** Takes the samples that follow, any number. */
+  /** Takes the next samples, any number. */
   samples(pcm: Int16Array): void {
     let audio = pcm;
     if (this.#rest.length > 0) {
@@ -141,12 +144,12 @@ export class UtteranceReader {
     this.#rest = audio.slice(at);
   }
 
-  /** True while audio taken earlier waits to be read; then `catchUp` must be called. */
+  /** True while earlier audio waits to be read; then `catchUp` must be called. */
   get isBehind(): boolean {
     return this.#backlog.length > 0 || this.#utterance?.ending === true;
   }
 
-  /** Reads some of what waits: about as much work as 100 ms of audio. */
+  /** Reads some of the waiting audio; about as much work as 100 ms of audio. */
   catchUp(): void {
     for (const block of this.#backlog.splice(0, CATCH_UP_BLOCKS)) this.#recogniser.feed(block);
     if (this.#backlog.length > 0) return;
@@ -154,7 +157,7 @@ export class UtteranceReader {
     this.samples(new Int16Array(0));
   }
 
-  /** The utterance in hand ends; reading goes on at `end`. */
+  /** Ends the current utterance, because audio is missing; reading continues at `end`. */
   missing(end: number, isGap = false): void {
     this.#takeRest();
     this.#endNow();
@@ -167,7 +170,7 @@ export class UtteranceReader {
     this.#progress();
   }
 
-  /** Ends the utterance in hand, if any, with the newest sample. */
+  /** Ends the current utterance, if any, with the newest sample. */
   finalize(): void {
     if (this.#utterance !== undefined) this.#utterance.cut = true;
     this.#endNow();
@@ -180,7 +183,7 @@ export class UtteranceReader {
     while (this.isBehind) this.catchUp();
   }
 
-  /** Ends the utterance in hand and tells where reading stands. */
+  /** Ends the current utterance and reports the position. */
   finish(): void {
     this.#takeRest();
     this.#endNow();
@@ -209,7 +212,7 @@ export class UtteranceReader {
     if (this.#utterance === undefined && this.#held.length > KEPT_FRAMES) this.#held.shift();
   }
 
-  /** Samples short of a frame, where the audio ends: read, but not looked at for voice. */
+  /** Takes the last samples, fewer than a frame: they are read, but not checked for voice. */
   #takeRest(): void {
     if (this.#rest.length === 0) return;
     const rest = this.#rest;
@@ -250,7 +253,7 @@ export class UtteranceReader {
     if (!isFresh(utterance, 0)) this.#estimate(utterance);
   }
 
-  /** Estimates the channel from the utterance so far and lets it be read again. */
+  /** Estimates the channel from the utterance so far, and has the utterance read again. */
   #estimate(utterance: OpenUtterance): void {
     const blocks = utterance.blocks ?? [];
     if (utterance.estimatedAt === utterance.heard) return;
@@ -282,14 +285,14 @@ export class UtteranceReader {
   #completeUtterance(utterance: OpenUtterance): void {
     const heard = withUnclear(this.#recogniser.finish(), this.#recogniser.confidenceFloor);
     const words = isLikelySpeech(heard, utterance.start, this.#position) ? heard : [];
-    // What held no words was no speech, and must not colour what follows.
+    // Audio without words was not speech, so its adaptation is undone.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
     this.#stable.learn(words);
     this.#utterance = undefined;
     this.#final(utterance.start, words, utterance.cut);
   }
 
-  /** Gives what lies between `start` and the position as final; with a checkpoint if one is due. */
+  /** Emits the audio from `start` to the position as a final, with a checkpoint if one is due. */
   #final(start: number, words: Word[], isCut: boolean): void {
     const end = this.#position;
     const turns = words.length === 0 ? [] : this.#tracker.turns(start, end);
@@ -316,7 +319,7 @@ export class UtteranceReader {
     if (utterance === undefined || this.isBehind || !this.#options.interimResults) return;
     if (this.#options.isPressed()) return;
     const words: Word[] = this.#recogniser.hypothesis();
-    // An utterance that is read anew promises nothing.
+    // An utterance that may be read again has no stable words.
     const stableWords = utterance.isFirst ? 0 : this.#stable.hear(words, this.#position);
     const shown = `${stableWords} ${words.map((word) => word.text).join(" ")}`;
     if (shown === utterance.shown) return;
@@ -351,14 +354,14 @@ function isFresh({ heard, estimatedAt }: OpenUtterance, more: number): boolean {
   return estimatedAt > 0 && heard - estimatedAt <= NEW_SHARE * estimatedAt + more;
 }
 
-/** The proposal as a message; undefined when it proposes nothing. */
+/** The proposal as a message; undefined when it is empty. */
 export function toUpdate(proposal: SpeakerProposal, finalPass: boolean): SpeakerUpdate | undefined {
   const { segments, merges } = proposal;
   if (!finalPass && segments.length === 0 && merges.length === 0) return undefined;
   return { segments, merges, finalPass };
 }
 
-/** The words, marked where the confidence lies below the engine's floor. */
+/** Marks words whose confidence is below the engine's floor. */
 function withUnclear(words: readonly RecognisedWord[], floor: number | undefined): Word[] {
   return words.map((word) =>
     floor !== undefined && word.confidence < floor ? { ...word, unclear: true } : word,

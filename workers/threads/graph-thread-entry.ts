@@ -14,7 +14,7 @@ const calls: GraphThreadCalls = {
   extract(request) {
     try {
       const graph = extractGraph(ExtractEntitiesRequest.decode(request));
-      // A copy of its own: the encoder's buffer is larger and may be shared.
+      // A separate copy: the encoder's buffer is larger and may be shared.
       const value = new Uint8Array(ExtractEntitiesResponse.encode(graph).finish());
       return transfer({ ok: true, value }, [value.buffer]);
     } catch (error) {

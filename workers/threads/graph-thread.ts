@@ -6,7 +6,7 @@ import type { Log } from "../../src/base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../src/base/queue-metrics.ts";
 import { type CallResult, fromFault, toEndpoint } from "./thread-protocol.ts";
 
-/** Calls into the thread, by comlink. Both sides are encoded messages of graph.proto. */
+/** Calls into the thread, by comlink. Request and answer are encoded messages of graph.proto. */
 export interface GraphThreadCalls {
   extract(request: Uint8Array): CallResult<Uint8Array>;
 }
@@ -16,13 +16,13 @@ const MAX_HEAP_MB = 512;
 
 export interface GraphThreadOptions {
   log: Log;
-  /** File the thread runs. */
+  /** File that the thread runs. */
   entry?: URL;
-  /** Requests that may wait besides the one in work. */
+  /** Requests that may wait besides the running one. */
   waiting?: number;
-  /** Time for one request, in milliseconds; the thread is ended when it takes longer. */
+  /** Time limit of one request, milliseconds; a slower thread is ended. */
   callMs?: number;
-  /** Time without a request after which the thread is ended and its memory is free. */
+  /** Time without a request after which the thread is ended to free its memory, milliseconds. */
   idleMs?: number;
 }
 
@@ -34,9 +34,9 @@ interface Running {
 }
 
 /**
- * One thread that extracts graphs, one request after the other, beside the
- * threads that hear: it may be busy for seconds and must delay nobody's words.
- * Started by the first request and ended when there are none.
+ * A thread that extracts graphs, one request after the other. It is separate from the speech
+ * threads, because it may be busy for seconds and must not delay their words. It is started by the
+ * first request and ended when there are none.
  */
 export class GraphThread implements QueueOwner {
   readonly #log: Log;
@@ -60,14 +60,14 @@ export class GraphThread implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    // One is worked on, the others wait.
+    // One request runs, the others wait.
     const limit = this.#maxWaiting + 1;
     return [{ queue: "graphs", length: this.#waiting, limit, refused: this.#refused }];
   }
 
   /**
-   * `request` and the answer are encoded. Rejects with `overloaded` when too many
-   * wait, `timeout`, or `unavailable` when the thread ends or nobody waits any more.
+   * Extracts a graph; `request` and the answer are encoded. Rejects with `overloaded` when too many
+   * wait, `timeout`, or `unavailable` when the thread ends or `signal` aborts.
    */
   async extract(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     if (this.#waiting > this.#maxWaiting) {
@@ -102,7 +102,7 @@ export class GraphThread implements QueueOwner {
       if (result.ok) return result.value;
       throw fromFault(result.fault);
     } catch (error) {
-      // Its code cannot be interrupted otherwise.
+      // Running code in the thread can only be interrupted by ending the thread.
       if (error instanceof AppError && error.code === "timeout") this.#end();
       throw error;
     } finally {
@@ -123,7 +123,7 @@ export class GraphThread implements QueueOwner {
       end.reject(new AppError("unavailable", `The thread that makes graphs ended (${cause}).`));
     };
     worker.on("error", (error: unknown) => {
-      // Its message could quote what was said.
+      // The message is not logged, as it could quote words of the session.
       const name = error instanceof Error ? error.name : "error";
       this.#log.error({ error: name }, "graph thread failed");
       onEnd(name);

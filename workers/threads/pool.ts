@@ -8,13 +8,13 @@ import type { SessionSink, ThreadSession } from "./thread-session.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
-/** A thread is not replaced for the sake of the process's memory before it is this old. */
+/** Threads younger than this are not replaced to save memory, milliseconds. */
 const MATURE_MS = 600_000;
 
 export interface ThreadPoolOptions {
   threads: number;
   sessionsPerThread: number;
-  /** File each thread runs. */
+  /** File that each thread runs. */
   entry: URL;
   nativeRoot: string | undefined;
   clock: Clock;
@@ -22,15 +22,15 @@ export interface ThreadPoolOptions {
   readyMs?: number;
   silenceMs?: number;
   maxHeapBytes?: number;
-  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  /** How long a thread that has grown may keep its sessions, milliseconds. */
   moveAfterMs?: number;
-  /** Resident memory of the process beyond which threads are replaced as they become idle. */
+  /** Resident memory of the process, in bytes, beyond which idle threads are replaced. */
   maxResidentBytes?: number;
   /** Called at every change of load or capacity. */
   onLoad?: () => void;
 }
 
-/** Worker threads that hold sessions; a session goes to the thread that holds the fewest. */
+/** Worker threads that hold sessions; each session goes to the thread with the fewest. */
 export class ThreadPool implements QueueOwner {
   readonly #options: ThreadPoolOptions;
   readonly #slots: ThreadSlot[] = [];
@@ -58,7 +58,7 @@ export class ThreadPool implements QueueOwner {
     }
   }
 
-  /** Resolves when one thread at least is ready; rejects with the first reason when none can be. */
+  /** Resolves when at least one thread is ready; rejects with the first error when none starts. */
   async start(): Promise<void> {
     const starts = this.#slots.map((slot) => slot.start());
     for (const start of starts) start.catch(() => {});
@@ -78,12 +78,12 @@ export class ThreadPool implements QueueOwner {
     return this.#slots.reduce((sum, slot) => sum + slot.sessions, 0);
   }
 
-  /** Pieces of work on text under way. */
+  /** Number of running tasks on text. */
   get texts(): number {
     return this.#slots.reduce((sum, slot) => sum + slot.texts, 0);
   }
 
-  /** Sessions that the threads which are ready can hold. */
+  /** Number of sessions that the ready threads can hold. */
   get capacity(): number {
     return this.#slots.filter((slot) => slot.isReady).length * this.#options.sessionsPerThread;
   }
@@ -100,7 +100,10 @@ export class ThreadPool implements QueueOwner {
     return [...new Set(this.#slots.flatMap((slot) => slot.engines))];
   }
 
-  /** `request` is an encoded Open. Rejects with `overloaded` when full, `unavailable` when down. */
+  /**
+   * Opens a session; `request` is an encoded Open. Rejects with `overloaded` when full,
+   * `unavailable` when no thread is ready.
+   */
   async open(request: Uint8Array, sink: SessionSink): Promise<ThreadSession> {
     const ready = this.#slots.filter((slot) => slot.isReady);
     if (ready.length === 0) {
@@ -117,9 +120,9 @@ export class ThreadPool implements QueueOwner {
   }
 
   /**
-   * Work on text, on the thread that has least to do; it takes none of the
-   * places of sessions. Rejects with the task's own error, `overloaded` when
-   * every thread has enough, `unavailable` when down or aborted.
+   * Runs work on text on the least busy thread; it does not count as a session. Rejects with the
+   * task's own error, `overloaded` when every thread has enough, `unavailable` when no thread is
+   * ready or the work was aborted.
    */
   async text(work: TextWork): Promise<void> {
     const [slot] = this.#slots

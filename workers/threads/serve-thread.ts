@@ -68,7 +68,7 @@ function createCalls(
   };
 }
 
-/** Runs inside a worker thread: creates the readers, answers calls, tells when it is ready. */
+/** Runs a worker thread: creates the readers, answers calls, and sends `ready`. */
 export async function serveThread(
   createReaders: (settings: ReaderSettings) => Promise<ReaderFactory>,
 ): Promise<void> {

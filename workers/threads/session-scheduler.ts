@@ -16,29 +16,29 @@ import {
   toFault,
 } from "./thread-protocol.ts";
 
-/** Arrivals that are remembered: of a long upload the newest ones. */
+/** Most arrivals that are remembered; of a long upload the newest ones. */
 const MAX_ARRIVALS = 1_024;
 
 interface Arrival {
-  /** End of the audio that came, in samples. */
+  /** End of the audio that arrived, in samples. */
   end: number;
   at: number;
   engineMs: number;
 }
 
-/** How long the answers of one session take after the audio that they need has come. */
+/** Measures how long the answers of one session take after the audio that they need has arrived. */
 export class AnswerTimes {
   readonly #now: () => number;
   #arrivals: Arrival[] = [];
 
-  /** `now` gives milliseconds of a clock that only goes on. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /**
-   * Audio up to `end` is there, or what ends an utterance there; the engine was at work for
-   * `engineMs` so far.
+   * Records that the audio up to `end`, or a message that ends an utterance there, has arrived; the
+   * engine has worked for `engineMs` so far.
    */
   arrived(end: number, engineMs: number): void {
     while ((this.#arrivals.at(-1)?.end ?? -1) >= end) this.#arrivals.pop();
@@ -46,7 +46,10 @@ export class AnswerTimes {
     if (this.#arrivals.length > MAX_ARRIVALS) this.#arrivals.shift();
   }
 
-  /** Of an answer given now that needed the audio up to `end`; undefined when that is not known. */
+  /**
+   * The time of an answer that needed the audio up to `end`; undefined when its arrival is not
+   * known.
+   */
   answered(end: number, engineMs: number): AnswerTime | undefined {
     const needed = this.#arrivals.findIndex((arrival) => arrival.end >= end);
     this.#arrivals.splice(0, Math.max(0, needed));
@@ -61,11 +64,14 @@ function micros(ms: number): number {
   return Math.min(0xffff_ffff, Math.max(0, Math.round(ms * 1_000)));
 }
 
-/** Results wait for no longer than this, and a step of the engine's, for others. */
+/** Results wait for others no longer than this, plus one step of the engine; milliseconds. */
 const TOGETHER_MS = 1;
-/** Loading a decoder, or the dictionaries of text, blocks its thread; measured at about a second, far more when the machine is busy. */
+/**
+ * Loading a decoder, or dictionaries for text, blocks the thread: about a second as measured, far
+ * longer on a busy machine.
+ */
 const LOAD_ALLOWANCE_MS = 30_000;
-/** The final speaker pass is one step; it is allowed this share of the session's length. */
+/** The final speaker pass is one step, which may take this share of the session's length. */
 const FINAL_PASS_SHARE = 0.25;
 
 interface Entry {
@@ -74,7 +80,7 @@ interface Entry {
   held: boolean;
   active: boolean;
   finishing: boolean;
-  /** Says when all that it was given is read. */
+  /** True when the client wants Progress whenever all audio was read. */
   readonly tellsWhenRead: boolean;
   readonly times: AnswerTimes;
   /** End of the audio taken so far, in samples. */
@@ -86,12 +92,12 @@ interface SessionSchedulerOptions {
   emit: (event: ThreadEvent) => void;
 }
 
-/** The sessions of one thread, stepped in turn so that none waits for another's backlog. */
+/** Runs the sessions of one thread in turn, so that none waits for another's backlog. */
 export class SessionScheduler {
   readonly #readers: ReaderFactory;
   readonly #emit: (event: ThreadEvent) => void;
   readonly #entries = new Map<number, Entry>();
-  /** Not told yet, by session. */
+  /** Results that were not sent yet, by session. */
   readonly #batches = new Map<number, SessionBatch>();
   #toldAt = 0;
   #scheduled = false;
@@ -102,7 +108,10 @@ export class SessionScheduler {
     this.#emit = options.emit;
   }
 
-  /** `request` must hold Open. Throws bad_request otherwise, or what the reader says. */
+  /**
+   * Opens a session. `request` must contain Open; throws `bad_request` otherwise, or the reader's
+   * error.
+   */
   async open(session: number, request: Uint8Array): Promise<OpenedSession> {
     const [message] = decode(request);
     if (message?.$case !== "open") {
@@ -135,7 +144,9 @@ export class SessionScheduler {
     }
   }
 
-  /** Loading may hold the thread up for as long as a busy machine makes it take: says so before. */
+  /**
+   * Announces before a load that the thread may be blocked for long, as it is on a busy machine.
+   */
   async allowTime<T>(load: () => Promise<T>): Promise<T> {
     this.#loading += 1;
     this.beat();
@@ -147,7 +158,10 @@ export class SessionScheduler {
     }
   }
 
-  /** Throws not_found for a session that has ended, bad_request for a second Open. */
+  /**
+   * Takes requests. Throws `not_found` for a session that has ended, `bad_request` for a second
+   * Open.
+   */
   feed(session: number, request: Uint8Array): FeedResult {
     const entry = this.#entries.get(session);
     if (entry?.reader === undefined) throw new AppError("not_found", "The session has ended.");
@@ -179,7 +193,7 @@ export class SessionScheduler {
     for (const session of [...this.#entries.keys()]) this.close(session);
   }
 
-  /** Tells that the thread lives, and how long it may be silent now if longer than usual. */
+  /** Sends a sign of life, with the time until the next one if that may be longer than usual. */
   beat(allowanceMs = this.#loading > 0 ? LOAD_ALLOWANCE_MS : 0): void {
     const heap = getHeapStatistics();
     const heapBytes = heap.used_heap_size + heap.external_memory;
@@ -192,7 +206,7 @@ export class SessionScheduler {
     setImmediate(() => this.#round());
   }
 
-  /** One step of every session that has work, then back to the event loop. */
+  /** Runs one step of every session that has work, then returns to the event loop. */
   #round(): void {
     this.#scheduled = false;
     let more = false;
@@ -229,7 +243,7 @@ export class SessionScheduler {
       const { messages, idle, done } = reader.step();
       entry.active = !idle && !done;
       if (idle && !done && entry.tellsWhenRead) {
-        // How far it is final is told with the next progress of its own.
+        // The session's own next progress message reports how far it is final.
         messages.push({ $case: "progress", value: { processedTo: entry.end, finalisedTo: 0 } });
       }
       const results = messages.map((message) => toResult(timed(message, entry, reader)));
@@ -244,18 +258,18 @@ export class SessionScheduler {
 
   #fail(entry: Entry, error: unknown): void {
     entry.active = false;
-    // What it said before comes first.
+    // Earlier results are sent first.
     this.#tell();
     this.#emit({ kind: "session-failed", session: entry.session, fault: toFault(error) });
     try {
       this.close(entry.session);
     } catch {
-      // The reader is broken already, and that has been told.
+      // The reader is broken already, and that was reported.
     }
   }
 }
 
-/** Finals tell how long they took. */
+/** Adds the answer time to finals. */
 function timed(message: ResponseMessage, { times }: Entry, { engineMs }: Reader): ResponseMessage {
   if (message.$case !== "utterance") return message;
   const time = times.answered(message.value.end, engineMs);

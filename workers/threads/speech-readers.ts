@@ -7,10 +7,14 @@ import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
 import { RecogniserPool } from "../speech/recogniser-pool.ts";
 import { SessionReader } from "../speech/session-reader.ts";
 
-/** How long Open waits for a recogniser that another session of the thread gives back. */
+/**
+ * How long Open waits for a recogniser that another session of the thread returns, milliseconds.
+ */
 const WAIT_MS = 5_000;
 
-/** The readers of one thread. Rejects with `unavailable` when the engine is not installed. */
+/**
+ * Creates the readers of one thread. Rejects with `unavailable` when the engine is not installed.
+ */
 export async function createSpeechReaders(settings: ReaderSettings): Promise<ReaderFactory> {
   const library = load(settings.nativeRoot);
   const { sessions } = settings;
@@ -20,7 +24,7 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
     waiters: sessions,
     onShrunk: () => library.giveBackMemory(),
   });
-  // One is made before the thread says ready, so that what is wrong shows at the start.
+  // The first recogniser is created before the thread is ready, so that problems show at the start.
   await recognisers.start();
   const { languages } = POCKETSPHINX;
   const deps = { recognisers, languages, createTracker: createSpeakerTracker };

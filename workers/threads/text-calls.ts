@@ -11,9 +11,9 @@ const WORK_MS = 10 * 60_000;
 
 export interface TextWork {
   task: TextTaskName;
-  /** Encoded as the task expects it. */
+  /** The request, encoded for the task. */
   request: Uint8Array;
-  /** Told every answer, encoded, in order. */
+  /** Receives every answer, encoded, in order. */
   onMessage: (message: Uint8Array) => void;
   signal: AbortSignal;
 }
@@ -23,7 +23,7 @@ interface Running {
   done: Deferred<void>;
 }
 
-/** The work on text that one thread slot has given to its thread. */
+/** Running work on text of one thread slot. */
 export class TextCalls {
   readonly #running = new Map<number, Running>();
   readonly #onChange: () => void;
@@ -37,12 +37,14 @@ export class TextCalls {
     return this.#running.size;
   }
 
-  /** Rejects with the task's own error, or `unavailable` when aborted or the thread is lost. */
+  /**
+   * Rejects with the task's own error, or `unavailable` when aborted or when the thread is lost.
+   */
   async run(thread: Thread, { task, request, onMessage, signal }: TextWork): Promise<void> {
     const id = this.#nextId;
     this.#nextId += 1;
     const done = createDeferred<void>();
-    // The start may fail first; then nobody else looks at this promise.
+    // The start may fail first; then this promise is not awaited.
     done.promise.catch(() => {});
     const abort = (): void =>
       done.reject(new AppError("unavailable", "The work was given up by its caller."));
@@ -57,9 +59,9 @@ export class TextCalls {
       );
       await withTimeout(done.promise, WORK_MS, "Work on text");
     } catch (error) {
-      // Best effort: a thread that is gone works on nothing.
+      // Best effort: a thread that has ended does no work.
       thread.call("Giving up text", START_MS, (remote) => remote.cancelText(id)).catch(() => {});
-      // Unlike audio, text is nothing that could have broken it.
+      // Unlike audio, text cannot have caused the thread's failure, so the work may be retried.
       if (isAppError(error, "worker_broken")) throw new AppError("unavailable", error.message);
       throw error;
     } finally {
@@ -77,7 +79,7 @@ export class TextCalls {
     }
   }
 
-  /** The thread is gone. */
+  /** Fails all work, because the thread has ended. */
   fail(reason: AppError): void {
     for (const { done } of this.#running.values()) done.reject(reason);
   }

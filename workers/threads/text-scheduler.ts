@@ -4,7 +4,7 @@ import { MAX_TEXTS, type ThreadEvent, toFault } from "./thread-protocol.ts";
 
 type Steps = ReturnType<TextTask>;
 
-/** The work on text of one thread, in small steps so that no session waits for it. */
+/** Runs the work on text of one thread, in small steps so that sessions are not delayed. */
 export class TextScheduler {
   readonly #emit: (event: ThreadEvent) => void;
   readonly #works = new Map<number, Steps | undefined>();
@@ -14,7 +14,7 @@ export class TextScheduler {
     this.#emit = emit;
   }
 
-  /** Begins; what comes of it is told by events. Throws `overloaded` when there is too much. */
+  /** Starts work; its results are sent as events. Throws `overloaded` when too much is running. */
   async start(work: number, task: TextTaskName, request: Uint8Array): Promise<void> {
     if (this.#works.size >= MAX_TEXTS) {
       throw new AppError("overloaded", "This thread works on several texts already.");
@@ -22,7 +22,7 @@ export class TextScheduler {
     this.#works.set(work, undefined);
     try {
       const run = await loadTextTask(task);
-      // Cancelled while the task was being loaded.
+      // The work was cancelled while the task was being loaded.
       if (!this.#works.has(work)) return;
       this.#works.set(work, run(request));
       this.#schedule();
@@ -32,7 +32,7 @@ export class TextScheduler {
     }
   }
 
-  /** Nothing of it is told after this. */
+  /** Cancels work; no events of it are sent afterwards. */
   cancel(work: number): void {
     this.#works.get(work)?.return();
     this.#works.delete(work);
@@ -48,7 +48,7 @@ export class TextScheduler {
     setImmediate(() => this.#round());
   }
 
-  /** One step of each, then back to the event loop. */
+  /** Runs one step of each, then returns to the event loop. */
   #round(): void {
     this.#scheduled = false;
     let more = false;

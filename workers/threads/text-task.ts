@@ -1,16 +1,19 @@
 /**
  * Work on text, done in a worker thread between the steps of its sessions.
  *
- * A step runs until the next `yield` and takes a few milliseconds at most; it
- * yields an encoded answer for the caller, or undefined when there is none yet.
- * Throws an AppError on a request that cannot be.
+ * A step runs until the next `yield` and takes a few milliseconds at most. It yields an encoded
+ * answer for the caller, or undefined when there is none yet. Throws an AppError for an invalid
+ * request.
  */
 export type TextTask = (request: Uint8Array) => Generator<Uint8Array | undefined, void>;
 
-/** What can be asked for; the names are those of the gRPC methods. */
+/** The available tasks, named like the gRPC methods. */
 export type TextTaskName = "summarise" | "understand" | "retrieve";
 
-/** Loaded at first use: a thread that only transcribes needs no dictionary in memory. */
+/**
+ * Loads a task at first use, so that a thread that only transcribes needs no dictionaries in
+ * memory.
+ */
 export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
   switch (name) {
     case "summarise":

@@ -4,10 +4,10 @@ import { AppError, type ErrorCode, errorMessage } from "../../src/base/errors.ts
 import type { ReaderSettings, ResponseMessage } from "../speech/reader.ts";
 import type { TextTaskName } from "./text-task.ts";
 
-/** Pieces of work on text that one thread has at hand at most. */
+/** Most tasks on text that one thread runs at once. */
 export const MAX_TEXTS = 4;
 
-/** An error as it crosses between threads; comlink alone would lose the code. */
+/** An error in the form in which it crosses threads; comlink alone would lose the code. */
 interface ThreadFault {
   code: ErrorCode;
   message: string;
@@ -33,18 +33,21 @@ export interface FeedResult {
 export interface ThreadCalls {
   open(session: number, request: Uint8Array): Promise<CallResult<OpenedSession>>;
   feed(session: number, request: Uint8Array): CallResult<FeedResult>;
-  /** While held, a session is not stepped: its stream cannot take more results. */
+  /**
+   * Holds or continues a session: a held one is not stepped, because its stream cannot take more
+   * results.
+   */
   hold(session: number, held: boolean): CallResult<boolean>;
-  /** Nothing of the session is told after the answer. */
+  /** Ends a session; no results of it are sent after the answer. */
   close(session: number): CallResult<boolean>;
-  /** Answers when it has begun; `text`, then `text-done` or `text-failed` events follow. */
+  /** Answers when the work has started; `text`, then `text-done` or `text-failed` events follow. */
   startText(work: number, task: TextTaskName, request: Uint8Array): Promise<CallResult<boolean>>;
-  /** Nothing of the work is told after the answer. */
+  /** Cancels work; no events of it are sent after the answer. */
   cancelText(work: number): CallResult<boolean>;
   dispose(): Promise<CallResult<boolean>>;
 }
 
-/** An encoded TranscribeResponse and which of them it is. */
+/** An encoded TranscribeResponse with its kind. */
 export interface EncodedResult {
   kind: ResponseMessage["$case"];
   bytes: Uint8Array;
@@ -57,15 +60,15 @@ export interface SessionBatch {
   done: boolean;
 }
 
-/** What a thread tells unasked, over its own port. */
+/** An event that a thread sends over its own port. */
 export type ThreadEvent =
   | { kind: "ready"; engines: string[] }
   | { kind: "broken"; fault: ThreadFault }
-  /** Alive; the next sign may take up to `allowanceMs` where that is longer than usual. */
+  /** A sign of life; the next one may take up to `allowanceMs` if that is longer than usual. */
   | { kind: "beat"; allowanceMs: number; heapBytes: number }
   | { kind: "results"; batches: SessionBatch[] }
   | { kind: "session-failed"; session: number; fault: ThreadFault }
-  /** One answer of work on text, encoded. */
+  /** One encoded answer of work on text. */
   | { kind: "text"; work: number; message: Uint8Array }
   | { kind: "text-done"; work: number }
   | { kind: "text-failed"; work: number; fault: ThreadFault };
@@ -92,7 +95,7 @@ interface PortEvent {
 
 type Listener = ((event: PortEvent) => void) | { handleEvent(event: PortEvent): void };
 
-/** comlink speaks the browser's events, Node's ports do not. Messages of one listener only. */
+/** Adapts a Node port to comlink, which expects the browser's events; `message` events only. */
 export function toEndpoint(port: Worker | MessagePort): Endpoint {
   const wrapped = new WeakMap<Listener, (data: unknown) => void>();
   return {

@@ -3,10 +3,10 @@ import type { AppError } from "../../src/base/errors.ts";
 import type { Thread } from "./thread.ts";
 import type { FeedResult, OpenedSession, SessionBatch } from "./thread-protocol.ts";
 
-/** Who listens to a session of the pool. */
+/** The listener of a session of the pool. */
 export interface SessionSink {
   onBatch(batch: SessionBatch): void;
-  /** Once, when the session or its thread has failed; nothing follows. */
+  /** Called once, when the session or its thread has failed; no batches follow. */
   onFailed(error: AppError): void;
 }
 
@@ -14,7 +14,7 @@ interface ThreadSessionOptions {
   id: number;
   thread: Thread;
   opened: OpenedSession;
-  /** Takes the session off its thread's list. */
+  /** Removes the session from its thread's list. */
   release: () => void;
 }
 
@@ -35,7 +35,7 @@ export class ThreadSession {
     this.#release = options.release;
   }
 
-  /** Hands over an encoded TranscribeRequest; its memory moves to the thread. */
+  /** Sends an encoded TranscribeRequest; its memory moves to the thread. */
   feed(request: Uint8Array): Promise<FeedResult> {
     const owned = toOwned(request);
     return this.#thread.call("Handing audio to a recognition thread", CALL_MS, (remote) =>
@@ -43,14 +43,14 @@ export class ThreadSession {
     );
   }
 
-  /** Best effort: a thread that is gone holds nothing. */
+  /** Holds or continues the session. Best effort: a thread that has ended holds nothing. */
   hold(held: boolean): void {
     this.#thread
       .call("Holding a session", CALL_MS, (remote) => remote.hold(this.#id, held))
       .catch(() => {});
   }
 
-  /** Idempotent. */
+  /** Closes the session; repeatable. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -61,7 +61,9 @@ export class ThreadSession {
   }
 }
 
-/** The bytes in a buffer of their own: a view into a shared pool must not be transferred. */
+/**
+ * Copies bytes into a separate buffer if needed: a view into a shared pool must not be transferred.
+ */
 export function toOwned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   if (buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength) {

@@ -14,11 +14,11 @@ interface BackOffOptions {
   clock: Clock;
   firstMs: number;
   maxMs: number;
-  /** A run at least this long makes the next failure a first one. */
+  /** A run of at least this length, milliseconds, resets the number of failures. */
   healthyMs: number;
 }
 
-/** Waits between restarts: doubling, forgotten after a healthy run. */
+/** Waits between restarts; they double, and are reset after a healthy run. */
 export class BackOff {
   readonly #options: BackOffOptions;
   #failures = 0;
@@ -33,7 +33,7 @@ export class BackOff {
     this.#startedAt = this.#options.clock.monotonic();
   }
 
-  /** Milliseconds to wait after the run that has just failed. */
+  /** The wait after the run that has just failed, milliseconds. */
   next(): number {
     const { clock, firstMs, maxMs, healthyMs } = this.#options;
     if (clock.monotonic() - this.#startedAt >= healthyMs) this.#failures = 0;
@@ -53,15 +53,15 @@ interface ThreadSlotOptions {
   log: Log;
   readyMs: number;
   silenceMs?: number | undefined;
-  /** V8 memory of the thread beyond which it is replaced when idle. */
+  /** V8 memory of the thread, in bytes, beyond which it is replaced when idle. */
   maxHeapBytes: number;
-  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  /** How long a thread that has grown may keep its sessions, milliseconds. */
   moveAfterMs: number;
-  /** Called when readiness or the number of sessions changed. */
+  /** Called when readiness or the number of sessions has changed. */
   onChange: () => void;
 }
 
-/** Keeps one thread running: starts it, replaces it when it dies, hangs or has grown. */
+/** Keeps one thread running: starts it, and replaces it when it dies, hangs or has grown. */
 export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   readonly #log: Log;
@@ -84,7 +84,10 @@ export class ThreadSlot {
     this.#backOff = new BackOff({ clock, firstMs: 200, maxMs: 10_000, healthyMs: 60_000 });
   }
 
-  /** Settles when the first thread is ready or has failed; goes on trying either way. */
+  /**
+   * Resolves or rejects when the first thread is ready or has failed; restarts continue in both
+   * cases.
+   */
   start(): Promise<void> {
     const first = createDeferred<void>();
     this.#running = this.#run(first.resolve, first.reject);
@@ -95,12 +98,12 @@ export class ThreadSlot {
     return this.#thread?.isAlive === true && !this.#recycling;
   }
 
-  /** True when it should get new sessions last: it waits to be replaced. */
+  /** True when the thread waits for its replacement and should get new sessions last. */
   get isGrown(): boolean {
     return this.#grown;
   }
 
-  /** How long its thread has been running, in milliseconds. */
+  /** Age of the thread, milliseconds. */
   get age(): number {
     return this.#thread === undefined ? 0 : this.#options.clock.monotonic() - this.#startedAt;
   }
@@ -113,7 +116,7 @@ export class ThreadSlot {
     return this.#texts.size;
   }
 
-  /** Sessions and texts that its thread has at hand. */
+  /** Number of sessions and texts of the thread. */
   get load(): number {
     return this.#sinks.size + this.#texts.size;
   }
@@ -123,8 +126,8 @@ export class ThreadSlot {
   }
 
   /**
-   * Replaces the thread as soon as it holds no session; those that it still holds
-   * after `moveAfterMs` have to read on elsewhere.
+   * Replaces the thread as soon as it holds no session; sessions that it still holds after
+   * `moveAfterMs` are ended and must continue elsewhere.
    */
   retire(): void {
     this.#grown = true;
@@ -132,7 +135,7 @@ export class ThreadSlot {
     this.#recycleWhenIdle();
   }
 
-  /** Rejects with what the reader says, or `unavailable`. */
+  /** Rejects with the reader's error, or `unavailable`. */
   async open(request: Uint8Array, sink: SessionSink): Promise<ThreadSession> {
     const thread = this.#thread;
     if (thread === undefined || !this.isReady) {
@@ -165,7 +168,7 @@ export class ThreadSlot {
     await this.#texts.run(thread, work);
   }
 
-  /** Ends the thread and fails what is left on it. */
+  /** Ends the thread and fails the sessions and texts that it holds. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#dispose("The worker is stopping.");

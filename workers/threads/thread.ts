@@ -14,30 +14,30 @@ import {
 } from "./thread-protocol.ts";
 
 const CHECK_MS = 1_000;
-/** Time without a sign after which a thread counts as hung, in milliseconds. */
+/** Time without a sign of life after which a thread counts as hung, milliseconds. */
 const SILENCE_MS = 5_000;
 
 interface ThreadOptions {
-  /** File the thread runs. */
+  /** File that the thread runs. */
   entry: URL;
   settings: ReaderSettings;
   clock: Clock;
-  /** Time to say ready, in milliseconds. */
+  /** Time limit for the thread to become ready, milliseconds. */
   readyMs: number;
-  /** Time without a sign after which it is ended, in milliseconds. */
+  /** Time without a sign of life after which the thread is ended, milliseconds. */
   silenceMs?: number;
   onEvent: (event: ThreadEvent) => void;
 }
 
 /**
- * A worker thread behind comlink, with what comlink leaves out: the caller knows when the thread
- * is ready, every call ends (answer, time-out, or the thread's end), errors keep their code, and
- * a thread that gives no sign is ended.
+ * A worker thread behind comlink, with features that comlink lacks: the caller learns when the
+ * thread is ready, every call ends (by an answer, a time-out, or the thread's end), errors keep
+ * their code, and a thread that gives no sign of life is ended.
  *
  * starting ─ready→ running ─exit | uncaught error | silence | end()→ ended
  */
 export class Thread {
-  /** Settles once, with the reason, when the thread has ended. */
+  /** Resolves once, with the reason, when the thread has ended. */
   readonly ended: Promise<AppError>;
   engines: readonly string[] = [];
   readonly #options: ThreadOptions;
@@ -51,7 +51,7 @@ export class Thread {
   #deadline: number;
   #watch: NodeJS.Timeout | undefined;
 
-  /** A thread that has said ready; rejects with the reason when it does not come to that. */
+  /** Starts a thread and resolves when it is ready; rejects with the reason when it fails. */
   static async start(options: ThreadOptions): Promise<Thread> {
     const thread = new Thread(options);
     try {
@@ -79,7 +79,7 @@ export class Thread {
     this.#worker.on("error", (error) => this.#end(endOf(errorMessage(error))));
     this.#worker.on("messageerror", (error) => this.#end(endOf(errorMessage(error))));
     this.#worker.on("exit", (code) => {
-      // The exit may be told before what the thread said last, which is the reason.
+      // The exit may be reported before the thread's last messages, which contain the reason.
       for (let last = receiveMessageOnPort(port1); last; last = receiveMessageOnPort(port1)) {
         this.#onEvent(last.message as ThreadEvent);
       }
@@ -114,7 +114,7 @@ export class Thread {
     }
   }
 
-  /** Ends the thread now; native memory it still holds stays with the process. */
+  /** Ends the thread now; native memory that it holds stays with the process. */
   end(reason: AppError): void {
     this.#end(reason);
   }
@@ -122,7 +122,7 @@ export class Thread {
   #onEvent(event: ThreadEvent): void {
     if (this.#reason !== undefined) return;
     const now = this.#options.clock.monotonic();
-    // A beat knows what is under way; any other sign only ever extends the time.
+    // A beat sets the deadline; any other message can only extend it.
     if (event.kind === "beat") this.#deadline = now + Math.max(event.allowanceMs, this.#silenceMs);
     else this.#deadline = Math.max(this.#deadline, now + this.#silenceMs);
     if (event.kind === "ready") this.#ready.resolve(event.engines);
@@ -138,7 +138,7 @@ export class Thread {
       const now = this.#options.clock.monotonic();
       const late = now - last > CHECK_MS * 2;
       last = now;
-      // When this side was stopped itself, signs may wait unread: look again next time.
+      // When this process itself was stalled, messages may wait unread, so the next check decides.
       if (!late && now > this.#deadline) this.#end(endOf("no sign of life"));
     }, CHECK_MS);
   }
@@ -150,7 +150,7 @@ export class Thread {
     this.#ready.reject(reason);
     for (const pending of this.#pending) pending.reject(reason);
     this.#pending.clear();
-    // Not awaited: native code cannot be interrupted, and nothing may wait for it.
+    // Not awaited: native code cannot be interrupted, and nothing should wait for it.
     this.#worker.terminate().catch(() => {});
     this.#worker.unref();
     this.#ended.resolve(reason);

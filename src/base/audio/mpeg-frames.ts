@@ -1,4 +1,7 @@
-/** kbit/s of MPEG-1 layers II and III, and of both in MPEG-2 and 2.5, by the index in the header. */
+/**
+ * Bit rates in kbit/s, by the index in the header: of MPEG-1 layers II and III, and of both layers
+ * in MPEG-2 and 2.5.
+ */
 const RATES_1_II = [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384];
 const RATES_1_III = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const RATES_2 = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];

@@ -23,7 +23,9 @@ export interface AuthOptions {
   keys: Pick<KeyRing, "publicJwks">;
 }
 
-/** POST /auth/login, GET /auth/refresh-token, POST /auth/logout, GET /auth/me, GET /auth/jwks.json. */
+/**
+ * POST /auth/login, GET /auth/refresh-token, POST /auth/logout, GET /auth/me, GET /auth/jwks.json.
+ */
 export function authRoutes(options: AuthOptions): Route[] {
   return [login(options), refreshToken(options), logout(options), me(options), jwks(options)];
 }

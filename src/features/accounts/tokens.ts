@@ -16,7 +16,7 @@ export interface SigningKey {
   kid: string;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
-  /** What the key set at /auth/jwks.json shows. */
+  /** The public key, which /auth/jwks.json lists. */
   publicJwk: JWK;
   /** The key signs from this time on, Unix milliseconds; 0 from the start. */
   signsFrom: number;

@@ -2,8 +2,8 @@ import koffi from "koffi";
 import { AppError } from "../../../src/base/errors.ts";
 import type { NativeLibrary, NativePointer } from "./native-library.ts";
 
-// `feat_t` and `cmn_t` are public in sphinxbase's headers (sphinxbase/feat.h,
-// sphinxbase/cmn.h); only members up to `cmn_struct` are needed.
+// `feat_t` and `cmn_t` are public in sphinxbase's headers (sphinxbase/feat.h, sphinxbase/cmn.h);
+// only members up to `cmn_struct` are needed.
 const FEATURES = koffi.struct({
   refcount: "int",
   name: "void *",
@@ -41,9 +41,9 @@ interface Located {
 const FRAMES_OFFSET = 3 * koffi.sizeof("void *");
 
 /**
- * The running cepstral mean of a decoder (`cmn_t`): what the engine adapts from
- * one utterance to the next. As bytes: frame count (int32), then mean and sum
- * (float32 each, little endian).
+ * Reads the running cepstral mean of a decoder (`cmn_t`), which the engine adapts from one
+ * utterance to the next. As bytes: frame count (int32), then mean and sum (float32 each, little
+ * endian).
  */
 export function readCepstralMean(features: NativePointer): Uint8Array {
   const at = locate(features);
@@ -54,7 +54,7 @@ export function readCepstralMean(features: NativePointer): Uint8Array {
   return bytes;
 }
 
-/** Puts back what `readCepstralMean` gave. Throws RangeError when it is of another length. */
+/** Restores the output of `readCepstralMean`. Throws RangeError for another length. */
 export function writeCepstralMean(features: NativePointer, state: Uint8Array): void {
   const at = locate(features);
   if (state.byteLength !== 4 + 8 * at.length) {
@@ -74,7 +74,7 @@ export function isAdapted(features: NativePointer): boolean {
   return locate(features).frames > 0;
 }
 
-/** Starts the mean afresh from `mean`, as if it came with the model. */
+/** Resets the mean to `mean`, as if that came with the model. */
 export function startCepstralMean(features: NativePointer, mean: Float32Array): void {
   const at = locate(features);
   if (mean.length !== at.length) throw new RangeError("cepstral mean of another length");
@@ -97,8 +97,9 @@ function readFloats(pointer: NativePointer, length: number): Float32Array {
 const COEFFICIENTS = 13;
 
 /**
- * The mean cepstrum of some audio, by a front end of its own with the decoder's settings: what
- * `-cmn batch` would subtract. Undefined when the audio has no frame with energy.
+ * Computes the mean cepstrum of some audio, with a separate front end that has the decoder's
+ * settings: the value that `-cmn batch` would subtract. Undefined when no frame of the audio has
+ * energy.
  */
 export class ChannelMean {
   readonly #native: NativeLibrary;
@@ -122,7 +123,7 @@ export class ChannelMean {
     const frames = count[0] ?? 0;
     if (frames === 0) return undefined;
     try {
-      // The rows lie one after the other behind the first row's pointer.
+      // The rows are contiguous, starting at the first row's pointer.
       const first: NativePointer = koffi.decode(rows[0], "void *");
       const values: Float32Array = koffi.decode(first, "float", frames * COEFFICIENTS);
       return meanOf(values, frames);
@@ -141,7 +142,7 @@ function meanOf(values: Float32Array, frames: number): Float32Array | undefined 
   let counted = 0;
   for (let frame = 0; frame < frames; frame++) {
     const row = values.subarray(frame * COEFFICIENTS, (frame + 1) * COEFFICIENTS);
-    // The engine's own mean leaves frames without energy out as well.
+    // The engine's own mean leaves out frames without energy too.
     if ((row[0] ?? -1) < 0) continue;
     counted += 1;
     for (const [index, value] of row.entries()) sum[index] = (sum[index] ?? 0) + value;

@@ -18,7 +18,7 @@ export interface NativeLibrary {
     strict: number,
   ): NativePointer;
   freeArguments(config: NativePointer): number;
-  /** On a thread of its own; null when the model was refused. */
+  /** Runs on a separate thread; resolves to null when the model was refused. */
   init(config: NativePointer): Promise<NativePointer>;
   free(decoder: NativePointer): number;
   startStream(decoder: NativePointer): number;
@@ -48,7 +48,7 @@ export interface NativeLibrary {
   createFrontEnd(config: NativePointer): NativePointer;
   startFrontEndStream(frontEnd: NativePointer): void;
   startFrontEnd(frontEnd: NativePointer): number;
-  /** Fills in the rows of cepstra, to be given to `freeCepstra`, and how many there are. */
+  /** Fills in the rows of cepstra, which `freeCepstra` must free, and their number. */
   cepstra(
     frontEnd: NativePointer,
     pcm: Int16Array,
@@ -59,11 +59,11 @@ export interface NativeLibrary {
   endFrontEnd(frontEnd: NativePointer, last: Float32Array, frames: Int32Array): number;
   freeCepstra(rows: NativePointer): void;
   freeFrontEnd(frontEnd: NativePointer): number;
-  /** What was freed goes back to the system, where the C library can do that; of the whole process. */
+  /** Returns freed memory of the whole process to the system, if the C library supports it. */
   giveBackMemory(): void;
 }
 
-/** Why the native libraries could not be loaded, in a sentence a person can act on. */
+/** Thrown when the native libraries cannot be loaded; the message says what a person can do. */
 export class NativeLibraryError extends Error {
   readonly code = "engine_missing";
 }
@@ -73,8 +73,8 @@ const MULTIARCH: Readonly<Record<string, string>> = {
   arm64: "aarch64-linux-gnu",
 };
 
-// Loaded in this order because, unpacked without the alternatives system, the
-// later ones cannot find the earlier ones by themselves.
+// Loaded in this order, because unpacked libraries without the alternatives system cannot find
+// those they depend on.
 const SONAMES = [
   "libquadmath.so.0",
   "libgfortran.so.5",
@@ -84,14 +84,15 @@ const SONAMES = [
   "libpocketsphinx.so.3",
 ];
 
-// A model's loading needs as much stack on another thread as it does here; one does so at a time.
+// Loading a model needs as much stack on another thread as on this one; one model is loaded at a
+// time.
 koffi.config({ async_stack_size: 2 * 1024 * 1024, resident_async_pools: 1 });
 
 let loaded: { root: string; library: NativeLibrary } | undefined;
 
 /**
- * Loads pocketsphinx from a folder of unpacked Debian packages, or the
- * system's own when the folder has none. Throws NativeLibraryError.
+ * Loads pocketsphinx from a folder of unpacked Debian packages, or from the system when the folder
+ * has none. Throws NativeLibraryError.
  */
 export function loadNativeLibrary(nativeRoot: string | undefined): NativeLibrary {
   const root = nativeRoot ?? "";
@@ -116,7 +117,7 @@ function openUnpacked(root: string): Opened | undefined {
   const handles: Library[] = [];
   for (const soname of SONAMES) {
     const path = join(folder, soname);
-    // libquadmath exists on some architectures only.
+    // libquadmath exists only on some architectures.
     if (existsSync(path)) handles.push(koffi.load(path, { global: true }));
   }
   const [base, engine] = handles.slice(-2);
@@ -166,7 +167,7 @@ function bindFrontEnd(base: Library) {
 
 type Answer = (error: unknown, result: NativePointer) => void;
 
-/** The function called on one of the process's own threads, so that this one goes on meanwhile. */
+/** Calls the function on a separate native thread, without blocking this one. */
 function promised(call: { async: (argument: NativePointer, answer: Answer) => void }) {
   return (argument: NativePointer): Promise<NativePointer> =>
     new Promise((resolve, reject) => {
@@ -177,13 +178,16 @@ function promised(call: { async: (argument: NativePointer, answer: Answer) => vo
     });
 }
 
-/** No message and no log file, for the whole process; stores two pointers, so threads may do it at once. */
+/**
+ * Disables messages and log files for the whole process. It only stores two pointers, so several
+ * threads may call it at once.
+ */
 function silence(base: Library): void {
   base.func("err_set_callback", "void", ["void *", "void *"])(null, null);
   base.func("err_set_logfp", "void", ["void *"])(null);
 }
 
-/** glibc keeps what is freed below something that is in use, and a decoder is 90 MB. */
+/** glibc keeps freed memory that lies below memory in use, and a decoder has 90 MB. */
 function bindTrim(): () => void {
   try {
     const trim = koffi.load("libc.so.6").func("malloc_trim", "int", ["size_t"]);

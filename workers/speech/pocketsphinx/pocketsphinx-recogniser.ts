@@ -14,9 +14,9 @@ import type { NativeLibrary, NativePointer } from "./native-library.ts";
 import { CONFIDENCE_FLOOR, type WordEvidence, wordConfidences } from "./word-confidence.ts";
 
 /**
- * Settings of the decoder, as `pocketsphinx_continuous` takes them, so that the bare engine
- * can be run with the very same ones for comparison. Without the second pass (`-fwdflat no`)
- * words are fewer wrong at these beams, and a final comes 100 to 200 ms sooner.
+ * Settings of the decoder, in the form of `pocketsphinx_continuous`, so that the bare engine can be
+ * run with the same ones for comparison. Without the second pass (`-fwdflat no`) fewer words are
+ * wrong at these beams, and a final comes 100 to 200 ms sooner.
  */
 export const ENGINE_SETTINGS: readonly string[] = [
   "-maxhmmpf",
@@ -32,9 +32,9 @@ export const ENGINE_SETTINGS: readonly string[] = [
 ];
 
 /**
- * Endpoints are found before the engine, so its own removal of silence is off: every frame is
- * decoded, and a frame's number is its time. The bare engine keeps its own (it needs it to
- * find ends), which is why this is no part of ENGINE_SETTINGS.
+ * Endpoints are found before the engine, so its own removal of silence is disabled: every frame is
+ * decoded, and a frame's number is its time. The bare engine needs its removal to find ends, so
+ * this is not part of ENGINE_SETTINGS.
  */
 const FRONT_END_SETTINGS: readonly string[] = ["-remove_silence", "no"];
 
@@ -46,11 +46,11 @@ const SAMPLES_PER_FRAME = SESSION_RATE / FRAME_RATE;
 /**
  * PocketSphinx 5prealpha with its US English model.
  *
- * Between utterances only the cepstral mean carries over: the noise estimate of the front end
- * starts afresh with each utterance (`ps_start_stream`), which also gave fewer wrong words than
- * keeping it. A word's confidence is the chance that it was said, from its posterior in the word
- * lattice, its language score and the posteriors of its utterance. About 95 MB and 0.5 s to load.
- * Vocabulary hints have no effect: the engine's only way is a new language model.
+ * Only the cepstral mean is kept between utterances: the noise estimate of the front end is reset
+ * with each utterance (`ps_start_stream`), which also gave fewer wrong words than keeping it. A
+ * word's confidence is the probability that it was said, from its posterior in the word lattice,
+ * its language score and the posteriors of its utterance. It needs about 95 MB and 0.5 s to load.
+ * Vocabulary hints have no effect: the engine would need a new language model for them.
  */
 export class PocketsphinxRecogniser implements Recogniser {
   readonly engine = POCKETSPHINX.name;
@@ -67,8 +67,8 @@ export class PocketsphinxRecogniser implements Recogniser {
   #closed = false;
 
   /**
-   * Loads the model, while the thread goes on. Rejects with AppError `unavailable` when it does
-   * not load.
+   * Loads the model without blocking the thread. Rejects with AppError `unavailable` when it cannot
+   * be loaded.
    */
   static async load(native: NativeLibrary): Promise<PocketsphinxRecogniser> {
     const values = commandLine(native.modelFolder);
@@ -119,7 +119,7 @@ export class PocketsphinxRecogniser implements Recogniser {
     const words = this.#words((segment) => {
       evidence.push(this.#evidence(segment));
     });
-    // No lattice comes of sound that ends where no word can end; it was heard all the same.
+    // Audio that ends where no word can end gives no lattice; its words were heard all the same.
     if (words.length === 0) return heard.map((word) => ({ ...word, confidence: CONFIDENCE_FLOOR }));
     const confidences = wordConfidences(evidence);
     return words.map((word, place) => ({ ...word, confidence: confidences[place] ?? 0 }));
@@ -162,7 +162,7 @@ export class PocketsphinxRecogniser implements Recogniser {
     };
   }
 
-  /** The words so far; each one's segment is told, too. */
+  /** The words so far; `tell` is called with the segment of each. */
   #words(tell?: (segment: NativePointer) => void): RecognisedWord[] {
     const words: RecognisedWord[] = [];
     const first = new Int32Array(1);
@@ -186,8 +186,8 @@ export class PocketsphinxRecogniser implements Recogniser {
 }
 
 /**
- * Without `-logfn`: it replaces a file of the whole process and closes the one
- * before, which two threads that make recognisers at once would both close.
+ * The decoder's arguments, without `-logfn`: that option replaces a file of the whole process and
+ * closes the previous one, which two threads that create recognisers at once would both close.
  */
 function commandLine(modelFolder: string): string[] {
   const model = ["-hmm", join(modelFolder, "en-us"), "-lm", join(modelFolder, "en-us.lm.bin")];
@@ -196,8 +196,8 @@ function commandLine(modelFolder: string): string[] {
 }
 
 /**
- * The word as people write it: without the mark of an alternative pronunciation, `to(2)`;
- * undefined for what is no word: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++UH++`.
+ * The word in its usual spelling: `to` for `to(2)`, an alternative pronunciation; undefined for
+ * tokens that are not words: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++UH++`.
  */
 export function cleanWord(token: string): string | undefined {
   if (token === "" || /^[<[+]/.test(token)) return undefined;

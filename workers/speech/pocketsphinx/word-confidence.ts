@@ -1,24 +1,27 @@
-/** What the engine tells of a word of an utterance. */
+/** The engine's scores of one word of an utterance. */
 export interface WordEvidence {
-  /** Of the word in the lattice, 0..1. */
+  /** Posterior of the word in the lattice, 0..1. */
   posterior: number;
-  /** How likely it is after the words before it: a logarithm in the engine's units. */
+  /**
+   * Language score: how likely the word is after the words before it, as a logarithm in the
+   * engine's units.
+   */
   language: number;
 }
 
-/** Numbers in which right and wrong words differ; they are added up with their weights. */
+/** Values in which right and wrong words differ; confidence uses their weighted sum. */
 export type ConfidenceFeatures = readonly [posterior: number, utterance: number, language: number];
 
-/** Posteriors are taken as no surer than this. */
+/** Upper bound of posteriors. */
 const SUREST = 0.999;
-/** Puts the engine's score into the size of the others. */
+/** Scales the engine's score to the range of the other features. */
 const SCORE_UNIT = 1_000;
 
 /**
- * A logistic regression on made conversations, clear and degraded, which `npm run eval:confidence`
- * fits again. The posterior alone tells little where all is noise: what the decoder has pruned
- * away cannot contradict it. The engine's acoustic score would help a little more, but depends on
- * what the decoder read before: a reading that is taken over would give other confidences.
+ * Weights of a logistic regression, fitted on synthetic conversations, clear and degraded; `npm run
+ * eval:confidence` fits them again. The posterior alone says little in noise, because words that
+ * the decoder has pruned cannot contradict it. The engine's acoustic score would help a little
+ * more, but depends on earlier audio: a reading that is taken over would give other confidences.
  */
 export const CONFIDENCE_WEIGHTS = {
   constant: -2.3829,
@@ -26,12 +29,12 @@ export const CONFIDENCE_WEIGHTS = {
 } as const satisfies { constant: number; features: ConfidenceFeatures };
 
 /**
- * The highest floor, in hundredths, below which lay no more than 5 % of the right words of clear
- * speech in the half that the weights were fitted on.
+ * The highest floor, in hundredths, below which at most 5 % of the right words of clear speech lay,
+ * in the half of the data that the weights were fitted on.
  */
 export const CONFIDENCE_FLOOR = 0.49;
 
-/** The chance, 0..1, that each word of an utterance was said. */
+/** The probability, 0..1, that each word of an utterance was said. */
 export function wordConfidences(words: readonly WordEvidence[]): number[] {
   const { constant, features: weights } = CONFIDENCE_WEIGHTS;
   return confidenceFeatures(words).map((features) => {

@@ -3,24 +3,23 @@ import type { GraphEntity, GraphSpeaker } from "../../../src/wire/gen/voice/v1/g
 import { entityKey, initials, isRelativeDate, nameTokens, normaliseName } from "./entity-names.ts";
 import type { Span } from "./span.ts";
 
-/** An entity while it is being gathered. */
+/** An entity while its mentions are collected. */
 interface Draft {
   readonly key: string;
   readonly sessionOnly: boolean;
   readonly types: Map<EntityType, number>;
-  /** Spellings with how often each was met. */
+  /** Spellings, with the number of their occurrences. */
   readonly names: Map<string, number>;
   readonly labels: string[];
-  /** A speaker's own name, which no other spelling outvotes. */
+  /** A speaker's own name, which is used whatever other spellings occur. */
   title: string | undefined;
 }
 
 const MAX_ALIASES = 8;
 
 /**
- * The entities of one session, each under one key however it was spelled:
- * "Dr. Smith" and "Smith" are Sarah Smith as long as no other Smith is spoken of,
- * and a speaker's name is the speaker.
+ * The entities of one session, each under one key whatever its spelling: "Dr. Smith" and "Smith"
+ * are Sarah Smith as long as no other Smith is mentioned, and a speaker's name means the speaker.
  */
 export class EntityIndex {
   readonly #drafts = new Map<string, Draft>();
@@ -31,7 +30,9 @@ export class EntityIndex {
     for (const speaker of speakers) this.#addSpeaker(speaker);
   }
 
-  /** Tells what there is before anything is looked up, so that the order of speech decides nothing. */
+  /**
+   * Registers all spans before any is looked up, so that the result does not depend on their order.
+   */
   prepare(spans: Iterable<Span>): void {
     for (const span of spans) {
       const key = entityKey(span);
@@ -41,7 +42,7 @@ export class EntityIndex {
     }
   }
 
-  /** The key of what a span names, counted as one more mention of it. */
+  /** Counts a mention and returns the key of the entity. */
   mention(span: Span): string {
     const key = this.#resolve(span);
     const draft = this.#draft(key, span.type === "date" && isRelativeDate(key));
@@ -50,7 +51,7 @@ export class EntityIndex {
     return key;
   }
 
-  /** The key of the speaker with this label; undefined for an unknown voice. */
+  /** The key of the speaker with this label; undefined for an unknown one. */
   speaker(label: string): string | undefined {
     for (const draft of this.#drafts.values()) if (draft.labels.includes(label)) return draft.key;
     return undefined;
@@ -94,7 +95,10 @@ export class EntityIndex {
     return this.#acronyms.get(key) ?? key;
   }
 
-  /** The one person of more names whose first or last it is; `key` when there is none, or more. */
+  /**
+   * The key of the only person whose first or last name it is; `key` when there is none, or
+   * several.
+   */
   #fullName(token: string, key: string): string {
     const acronym = this.#acronyms.get(key);
     if (acronym !== undefined) return acronym;
@@ -126,14 +130,14 @@ function count<T>(counts: Map<T, number>, key: T): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Most frequent first; of equals the longer, then by alphabet. */
+/** The most frequent spelling first; among equals the longer one, then alphabetically. */
 function byCount(names: ReadonlyMap<string, number>): string[] {
   return [...names]
     .sort(([a, m], [b, n]) => n - m || b.length - a.length || (a < b ? -1 : 1))
     .map(([name]) => name);
 }
 
-/** The spelling that is the whole name, however rare: "Sarah Smith" rather than "Sarah". */
+/** The spelling of the full name, however rare: "Sarah Smith" rather than "Sarah". */
 function fullName(key: string, spellings: readonly string[]): string | undefined {
   return spellings.find((spelling) => normaliseName(spelling) === key);
 }

@@ -9,14 +9,17 @@ const HONORIFICS = new Set(
 const COMPANY_FORMS = new Set(
   "inc incorporated corp corporation co company ltd limited llc plc gmbh ag".split(" "),
 );
-/** What "tomorrow" or "Monday" means depends on when it is said. */
+/** Dates such as "tomorrow" or "Monday", whose meaning depends on when they are said. */
 const RELATIVE_DATE =
   /\b(today|tonight|tomorrow|yesterday|now|this|next|last|morning|afternoon|evening|night|o'clock|(mon|tues|wednes|thurs|fri|satur|sun)day)\b/;
 const MAX_SINGULARS = 20_000;
 
 const singulars = new Map<string, string>();
 
-/** Lower case, without punctuation and possessive endings, one space between words. */
+/**
+ * Normalises a name: lower case, without punctuation and possessive endings, one space between
+ * words.
+ */
 export function normaliseName(text: string): string {
   return text
     .toLowerCase()
@@ -27,7 +30,10 @@ export function normaliseName(text: string): string {
     .trim();
 }
 
-/** The key under which equal things meet: "Acme Corp." and "acme", "reports" and "report". */
+/**
+ * The key that different spellings of an entity share: "Acme Corp." and "acme", "reports" and
+ * "report".
+ */
 export function entityKey({ type, text }: Pick<Span, "type" | "text">): string {
   const name = normaliseName(text);
   if (type === "person") return nameTokens(text).join(" ") || name;
@@ -38,7 +44,7 @@ export function entityKey({ type, text }: Pick<Span, "type" | "text">): string {
 
 /** The words of a person's name, without titles. */
 export function nameTokens(text: string): string[] {
-  // A lone "s" is what a recogniser makes of a possessive.
+  // Recognisers write a possessive as a single "s".
   const words = normaliseName(text).replace(/ s$/, "").split(" ");
   return words.filter((word) => word !== "" && !HONORIFICS.has(word));
 }
@@ -47,7 +53,7 @@ export function isRelativeDate(key: string): boolean {
   return RELATIVE_DATE.test(key);
 }
 
-/** A word that stands for another name by its first letters: "WHO". */
+/** The first letters of a name, which may be its acronym: "WHO". */
 export function initials(key: string): string {
   const words = key.split(" ").filter((word) => word !== "of" && word !== "the" && word !== "and");
   return words.length < 2 ? "" : words.map((word) => word[0] ?? "").join("");

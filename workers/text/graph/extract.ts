@@ -16,15 +16,15 @@ interface ExtractLimits {
   links: number;
 }
 
-/** Bounds what one session can ask of those who store and draw it. */
+/** Limits of one session's graph, which bound storage and display. */
 const LIMITS: ExtractLimits = { entities: 400, links: 20_000 };
 
-/** The unknown voice, which is nobody in particular. */
+/** The label of unknown speakers, which is no person. */
 const UNKNOWN_LABEL = "UU";
 
 /**
- * Entities, mentions and links of one session, from compromise's lexicon and
- * grammar of English. Depends on the request only.
+ * Extracts entities, mentions and links of one session with compromise's English lexicon and
+ * grammar. Depends only on the request.
  */
 export function extractGraph(
   request: ExtractEntitiesRequest,
@@ -46,7 +46,9 @@ export function extractGraph(
   return assemble(request.segments, segments, entities, limits);
 }
 
-/** Names of speakers that could be nouns at all: nobody is meant by every "will". */
+/**
+ * A lexicon of those speakers' names that can be nouns; otherwise every "will" would be a person.
+ */
 function nameLexicon(tokens: readonly string[]): NameLexicon {
   const names = tokens.filter((token) => token.length > 1 && nlp(token).has("#Noun"));
   return Object.fromEntries(names.map((name) => [name, "FirstName"]));
@@ -105,7 +107,7 @@ function assemble(
   return { entities: keys.map((key) => entities.entity(key)), mentions, links };
 }
 
-/** The keys mentioned most, earlier ones first among equals. */
+/** The keys with most mentions; among equals the earlier ones first. */
 function foremost(mentions: readonly KeyedMention[], limit: number): string[] {
   const counts = new Map<string, number>();
   for (const { key } of mentions) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -132,7 +134,7 @@ function foremostLinks(
   return kept.sort((a, b) => b.weight - a.weight || a.segment - b.segment).slice(0, limit);
 }
 
-/** Infinitives of verbs, each looked up once. */
+/** Returns infinitives of verbs, each looked up once. */
 function infinitives(): Infinitive {
   const known = new Map<string, string>();
   return (verb) => {

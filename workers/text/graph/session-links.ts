@@ -2,7 +2,7 @@ import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 import { STOP_VERBS } from "./tag.ts";
 
-/** A mention with the key of what it names. */
+/** A mention with the key of its entity. */
 interface KeyedSpan {
   key: string;
   type: Span["type"];
@@ -19,7 +19,7 @@ export interface KeyedSegment {
   label: string;
   start: number;
   end: number;
-  /** Key of who speaks. */
+  /** Key of the speaker. */
   speaker: string | undefined;
   sentences: KeyedSentence[];
 }
@@ -33,14 +33,19 @@ export interface Link {
   segment: number;
 }
 
-/** Two neighbouring segments count as one context when less silence than this lies between. */
+/**
+ * Neighbouring segments count as one context when the silence between them is shorter than this.
+ */
 const NEIGHBOUR_SAMPLES = 15 * SESSION_RATE;
 const SAME_SEGMENT = 1;
 const NEIGHBOURS = 0.5;
-/** Entities of one segment that are tied to each other; the rest of a very long one is not. */
+/**
+ * Most entities of one segment that are linked to each other; in a very long segment the rest is
+ * not.
+ */
 const MAX_TIED = 12;
 
-/** How the entities of a session hang together, with the segment that says so. */
+/** Links between the entities of a session, each with the segment that supports it. */
 export function* sessionLinks(
   segments: readonly KeyedSegment[],
   infinitive: Infinitive,
@@ -97,13 +102,13 @@ function* talksAbout({ speaker, sentences }: KeyedSegment, segment: number): Gen
   }
 }
 
-/** Infinitive of a verb. */
+/** Returns the infinitive of a verb. */
 export type Infinitive = (verb: string) => string;
 
-/** What acts; a date or a sum does not. */
+/** Types that can act; dates and sums cannot. */
 const ACTORS: ReadonlySet<Span["type"]> = new Set(["person", "organisation", "place", "topic"]);
 
-/** "Anna called Acme": who did what to whom, for mentions that follow one another. */
+/** Finds actions such as "Anna called Acme" between consecutive mentions. */
 function* actions(
   { speaker, sentences }: KeyedSegment,
   segment: number,
@@ -113,7 +118,7 @@ function* actions(
     for (const [index, object] of spans.entries()) {
       const before = spans[index - 1];
       const between = terms.slice(before?.to ?? 0, object.from);
-      // "I" between two mentions is the nearer subject.
+      // An "I" between two mentions is the nearer subject.
       const me = between.findLastIndex((term) => term.normal === "i" && !term.unclear);
       const subject = before !== undefined && ACTORS.has(before.type) ? before.key : undefined;
       const source = me >= 0 ? speaker : subject;
@@ -124,9 +129,9 @@ function* actions(
   }
 }
 
-/** The last full verb with the preposition behind it, as in "write to" or "not find". */
+/** The last full verb with the preposition after it, as in "write to" or "not find". */
 function actionOf(terms: readonly TaggedTerm[], infinitive: Infinitive): string | undefined {
-  // A pronoun, a pause or an unclear word begins another clause, whose subject is not ours.
+  // A pronoun, a pause or an unclear word begins another clause, with another subject.
   if (terms.some((term) => term.breaks || isSubjectPronoun(term))) return undefined;
   const at = terms.findLastIndex(isFullVerb);
   const verb = terms[at];

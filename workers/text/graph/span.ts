@@ -1,29 +1,31 @@
 import type { EntityType } from "../../../src/base/entity-types.ts";
 
-/** One term of a tagged sentence, with the word it came from. */
+/** One term of a tagged sentence, with the index of its word. */
 export interface TaggedTerm {
-  /** Lower case, without punctuation; contractions are taken apart. */
+  /** Lower case, without punctuation; contractions are split. */
   normal: string;
   tags: ReadonlySet<string>;
   /** Index into the segment's words. */
   word: number;
-  /** A pause is written after it, a comma or a full stop; or it was not heard clearly. */
+  /** True when punctuation follows it, a comma or a full stop, or when it is unclear. */
   breaks: boolean;
-  /** Not heard clearly: it helps to read what stands around it, and names nothing itself. */
+  /**
+   * True when the word is unclear: it helps to parse its surroundings, but names nothing itself.
+   */
   unclear: boolean;
 }
 
-/** A stretch of terms that names something. `to` is exclusive. */
+/** A sequence of terms that names an entity. `to` is exclusive. */
 export interface Span {
   type: Exclude<EntityType, "speaker">;
   from: number;
   to: number;
-  /** As it was written, without punctuation around it. */
+  /** The original text, without punctuation around it. */
   text: string;
 }
 
 export interface TaggedSentence {
   terms: TaggedTerm[];
-  /** In order, none overlapping. */
+  /** Spans in order, without overlaps. */
   spans: Span[];
 }

@@ -2,7 +2,7 @@ import nlp from "compromise";
 import { nameTokens } from "./entity-names.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 
-/** Nouns that are in every conversation and say nothing about what it is about. */
+/** Nouns that occur in every conversation and say nothing about its topic. */
 const STOP_NOUNS: ReadonlySet<string> = new Set(
   `ah aha all anybody anyone anything bit bunch case cause chance choice couple course deal everybody
   everyone everything example fact feeling folk folks gentleman gentlemen guess guy guys half hand
@@ -14,22 +14,22 @@ const STOP_NOUNS: ReadonlySet<string> = new Set(
   will wonder word words yeah yep yes yesterday your`.split(/\s+/),
 );
 
-/** Verbs that tie nothing to anything. */
+/** Verbs that link no entities. */
 export const STOP_VERBS: ReadonlySet<string> = new Set(
   "be can could do get go guess have know let may mean might must shall should suppose think will would".split(
     " ",
   ),
 );
 
-/** Words that are taken for names of people whatever else they could be. */
+/** Words that are always treated as names of people. */
 export type NameLexicon = Readonly<Record<string, string>>;
 
 type Doc = ReturnType<typeof nlp>;
 type Sentence = Doc["docs"][number];
-/** What every kind of view has. */
+/** The common part of all views. */
 type Found = Pick<Doc, "fullPointer">;
 
-/** Patterns by type, the surest first: what one has taken the later ones leave alone. */
+/** Patterns by type, the most reliable first: later ones skip terms that were matched. */
 const PATTERN_TEXTS: readonly (readonly [Span["type"], string])[] = [
   ["date", "#Ordinal? (week|weekend|month|quarter|year) of (this|next|last|the)? #Date+"],
   ["date", "(beginning|middle|end) of (this|next|last|the)? #Date+"],
@@ -51,7 +51,7 @@ const BARE_DATES = new Set(
   ),
 );
 
-/** Types in which a title alone, or two letters, are no name: "Ms", "co". */
+/** Types for which a title alone, or two letters, are not a name: "Ms", "co". */
 const NAMES: ReadonlySet<Span["type"]> = new Set(["person", "place", "organisation"]);
 
 const NOT_TOPICS = [
@@ -66,9 +66,9 @@ const NOT_TOPICS = [
 ];
 const MAX_TOPIC_TERMS = 3;
 
-/** Segments tagged in one go: far cheaper than one by one, and bounded. */
+/** Segments tagged together: much cheaper than one by one, and bounded. */
 const BATCH = 100;
-/** Ends a sentence, so that none runs across segments. */
+/** Ends a sentence, so that none spans two segments. */
 const SEPARATOR = "\n\n";
 
 interface HeardWord {
@@ -76,7 +76,7 @@ interface HeardWord {
   unclear?: boolean | undefined;
 }
 
-/** The sentences of each segment with what they name. */
+/** The sentences of each segment with their spans. */
 export function tagSegments(
   segments: readonly (readonly HeardWord[])[],
   lexicon: NameLexicon,
@@ -112,7 +112,7 @@ function tagBatch(
   return tagged;
 }
 
-/** Where a word begins in the text of its batch. */
+/** Position of a word in the text of its batch. */
 interface Place {
   start: number;
   segment: number;
@@ -135,7 +135,7 @@ function places(segments: readonly (readonly HeardWord[])[]): Place[] {
 
 type OpenSentence = TaggedSentence & { segment: number; texts: string[] };
 
-/** Finds each term's word by its place in the text, which the terms add up to. */
+/** Finds each term's word by its position in the text, which consists of the terms. */
 function toSentences(doc: Doc, words: readonly Place[]): OpenSentence[] {
   let at = 0;
   let index = 0;
@@ -143,7 +143,7 @@ function toSentences(doc: Doc, words: readonly Place[]): OpenSentence[] {
     const terms = sentence.map((term): TaggedTerm => {
       const start = at + term.pre.length;
       at = start + term.text.length + term.post.length;
-      // A term made out of a contraction has no text and belongs to the word before it.
+      // A term split off from a contraction has no text and belongs to the word before it.
       while (term.text !== "" && (words[index + 1]?.start ?? Number.POSITIVE_INFINITY) <= start) {
         index += 1;
       }
@@ -189,7 +189,7 @@ function trimmed(text: string): string {
   return text.replace(/^[^\p{L}\p{N}$€£]+|[^\p{L}\p{N}%]+$/gu, "");
 }
 
-/** Runs of nouns that nothing else has taken: "remote control", "report". */
+/** Takes sequences of nouns that no pattern has matched as topics: "remote control", "report". */
 function takeTopics(sentence: OpenSentence): void {
   const { terms, spans } = sentence;
   const taken = (index: number): boolean =>
@@ -212,7 +212,7 @@ function isTopicTerm(term: TaggedTerm | undefined): boolean {
   return term.normal.length > 2 || term.tags.has("Acronym");
 }
 
-/** The head of a noun phrase is its last noun; one that says nothing makes no topic. */
+/** Takes a noun phrase as topic unless its head, the last noun, says nothing. */
 function takeTopic(sentence: OpenSentence, from: number, to: number): void {
   let first = Math.max(from, to - MAX_TOPIC_TERMS);
   while (first < to && STOP_NOUNS.has(sentence.terms[first]?.normal ?? "")) first += 1;

@@ -1,27 +1,27 @@
 import { markUnclear } from "../../../src/wire/unclear-words.ts";
 import { isStopWord, toWords } from "./terms.ts";
 
-/** Stands for a run of unclear words where evidence is looked for: no word, and no end of a sentence. */
+/** Replaces a run of unclear words in evidence; it is no word and ends no sentence. */
 const UNCLEAR = "…";
-/** A sentence of which more is unclear is not quoted. */
+/** A sentence with a larger share of unclear words is not quoted. */
 const MOST_UNCLEAR = 1 / 3;
 
-/** A sentence as it was said, and what of it may be relied on. */
+/** A sentence with its reliable parts. */
 interface HeardSentence {
-  /** For quoting: its unclear words are marked. */
+  /** Text for quotations, with its unclear words marked. */
   text: string;
-  /** Its clear words, with `…` for what lies between them: the only evidence that it gives. */
+  /** Its clear words, with `…` for the unclear ones between them: its only evidence. */
   clear: string;
   /** Its unclear words. */
   unclear: string;
-  /** False where more than a third of its words that carry meaning are unclear. */
+  /** False where more than a third of its meaningful words are unclear. */
   isQuotable: boolean;
   wordCount: number;
 }
 
 /**
- * The sentences that `split` cuts a text into, with the words at the places of `unclear` set
- * apart. Joined by a space the sentences must be the words of the text again.
+ * The sentences into which `split` cuts a text, with the words at the indexes `unclear` separated.
+ * The sentences joined by a space must be the words of the text.
  */
 export function hearSentences(
   text: string,
@@ -48,7 +48,7 @@ export function hearSentences(
   });
 }
 
-/** The clear words between which nothing unclear lies, run by run. */
+/** Runs of clear words without an unclear one between them. */
 export function clearRuns(clear: string): string[] {
   return clear.split(UNCLEAR);
 }

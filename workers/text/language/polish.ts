@@ -7,9 +7,9 @@ const DAYS_AND_MONTHS =
   /\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|april|june|july|august|september|october|november|december)\b/gu;
 
 /**
- * A spoken sentence as one writes it: fillers and openers dropped, a capital
- * at its start and a stop at its end. No word is added. The mark of an unclear
- * word, `[word?]`, ends no sentence.
+ * Turns a spoken sentence into a written one: removes fillers and openers, adds a capital at its
+ * start and a full stop at its end. No word is added. The mark of an unclear word, `[word?]`, does
+ * not end a sentence.
  */
 export function polish(text: string, english: boolean): string {
   const spoken = english ? dropSpokenOnly(text) : text.trim();
@@ -22,7 +22,7 @@ export function polish(text: string, english: boolean): string {
 function dropSpokenOnly(text: string): string {
   const dropped = text.replace(FILLER, " ").replace(/\s+/gu, " ").trim();
   const opened = dropped.replace(OPENER, "");
-  // A sentence that is nothing but openers stays as it was.
+  // A sentence that consists only of openers stays as it was.
   const kept = opened.split(" ").length < 3 ? dropped : opened;
   return (kept === "" ? text.trim() : kept)
     .replace(/\bi(?=$|[\s,.?!]|'(?:m|ll|ve|d)\b)/gu, "I")

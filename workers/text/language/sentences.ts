@@ -1,12 +1,12 @@
-/** Where one sentence lies in the words of a text: `from` included, `to` not. */
+/** The words of one sentence in a text: `from` included, `to` not. */
 interface WordSpan {
   from: number;
   to: number;
 }
 
-/** Longest run of words without punctuation that stays whole. */
+/** Longest run of words without punctuation that is not cut. */
 const LONG_WORDS = 24;
-/** Words that a sentence cut at a pause must have at least. */
+/** Fewest words of a sentence that is cut at a pause. */
 const SHORT_WORDS = 3;
 
 const TERMINAL = /[.!?…。！？]["'”’)\]]*$/u;
@@ -18,7 +18,7 @@ const AUXILIARY = new Set(
   ),
 );
 const SUBJECT = new Set("i we you he she it they there this that everyone everybody".split(" "));
-/** After these an auxiliary before a subject does not begin a question of its own. */
+/** After these words an auxiliary before a subject does not begin a separate question. */
 const QUESTION_WORD = new Set(
   "what when where which who whom whose why how and or but if than as so".split(" "),
 );
@@ -26,13 +26,11 @@ const PERSON = new Set("i we you he she they".split(" "));
 const CONJUNCTION = new Set("and but so because then however".split(" "));
 
 /**
- * The sentences of a text, in order and whole: joined by a space they are its
- * words again.
+ * Splits a text into sentences, in order and complete: joined by a space they are its words again.
  *
- * With punctuation the language's own rules decide. Without any, as a
- * recogniser writes, sentences end at `pauses` (words, counted from 0, before
- * which the speaker paused), before a question, and, where one would run on,
- * before a conjunction with a subject; the words for that are English.
+ * With punctuation the language's own rules apply. Without any, as recognisers write, sentences end
+ * at `pauses` (indexes, from 0, of words before which the speaker paused), before a question, and,
+ * where a sentence would be too long, before a conjunction with a subject; these words are English.
  */
 export function splitSentences(text: string, pauses: readonly number[] = []): string[] {
   const words = text.split(/\s+/u).filter((word) => word !== "");
@@ -41,7 +39,7 @@ export function splitSentences(text: string, pauses: readonly number[] = []): st
   return splitBare(words, new Set(pauses));
 }
 
-/** Whether the text ends as a finished sentence does. */
+/** True when the text ends with sentence punctuation. */
 export function isTerminated(text: string): boolean {
   return TERMINAL.test(text.trimEnd());
 }
@@ -74,7 +72,7 @@ function splitBare(words: readonly string[], pauses: ReadonlySet<number>): strin
   );
 }
 
-/** Cuts before the words that `isStart` names, unless a piece would be too short. */
+/** Cuts before the words that `isStart` accepts, unless a piece would be too short. */
 function cutAt(span: WordSpan, isStart: (index: number) => boolean): WordSpan[] {
   const spans: WordSpan[] = [];
   let from = span.from;
@@ -89,14 +87,14 @@ function cutAt(span: WordSpan, isStart: (index: number) => boolean): WordSpan[] 
 
 function isStart(words: readonly string[], index: number): boolean {
   const [first = "", before = "", word = "", next = ""] = words.slice(index - 2, index + 2);
-  // "yes we will | we decided …", "… is ready | thank you …"
+  // Cuts as in "yes we will | we decided …" and "… is ready | thank you …".
   if (PERSON.has(word) && AUXILIARY.has(before) && PERSON.has(first)) return true;
   if (word === "thank" && next === "you") return true;
   const isFree = !QUESTION_WORD.has(before) && !SUBJECT.has(before) && !AUXILIARY.has(before);
   return isFree && isQuestion([word, next]);
 }
 
-/** Whether words without punctuation begin as a question does: an auxiliary before its subject. */
+/** True when words without punctuation begin like a question: an auxiliary before its subject. */
 export function isQuestion([first = "", second = ""]: readonly string[]): boolean {
   return AUXILIARY.has(first.toLowerCase()) && SUBJECT.has(second.toLowerCase());
 }

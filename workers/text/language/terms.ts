@@ -22,7 +22,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     .filter((word) => word !== ""),
 );
 
-/** Whether the primary subtag says English; nothing known counts as English. */
+/** True for English by its primary subtag; an unknown language counts as English. */
 export function isEnglish(language: string): boolean {
   return language === "" || /^en(?:-|$)/iu.test(language);
 }
@@ -36,7 +36,7 @@ export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }
 
-/** The words that carry meaning: English ones by their stem, those of other languages as they are. */
+/** The meaningful words: English ones as stems, those of other languages unchanged. */
 export function toTerms(text: string, english: boolean): string[] {
   const words = toWords(text).filter((word) => word.length > 1 || /\p{N}/u.test(word));
   if (!english) return words.filter((word) => word.length > 2);

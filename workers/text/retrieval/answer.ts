@@ -21,7 +21,7 @@ const PROMISED =
 
 const CUES = { decisions: DECIDED, actions: PROMISED } as const;
 
-/** Sentences in which something was decided or promised, best first. */
+/** Sentences about decisions or promises, best first. */
 function rankCues(found: Search, kind: keyof typeof CUES): Pick[] {
   const cue = CUES[kind];
   return rankCentral(found)
@@ -29,7 +29,7 @@ function rankCues(found: Search, kind: keyof typeof CUES): Pick[] {
     .filter(({ sentence }) => sentence.length > 3);
 }
 
-/** Sentences by how much of what the whole conversation is about they hold, best first. */
+/** Sentences ranked by how much of the conversation's main terms they contain, best first. */
 function rankCentral(found: Search): Pick[] {
   const { question, conversations, sentences } = found;
   const lengths = lengthsOf(conversations);
@@ -52,15 +52,15 @@ function rankCentral(found: Search): Pick[] {
   return picks.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
-/** Moments of unclear words that an answer names at most. */
+/** Most positions of unclear words that an answer names. */
 const MAX_MOMENTS = 3;
 const LOOKUP: SelectLimits = { sentences: 5, words: 90, floor: 0.4 };
-/** Share of the best score from which a sentence counts as speaking of the topic. */
+/** Share of the best score from which a sentence counts as being about the topic. */
 const SPEAKS_OF = 0.6;
 const OVERVIEW: SelectLimits = { sentences: 5, words: 120, floor: 0 };
 const CUE_LIMITS: SelectLimits = { sentences: 8, words: 200, floor: 0 };
 
-/** Answers from the conversations by quoting them; deterministic, and nothing is kept. */
+/** Answers from the conversations by quoting them. Deterministic; nothing is stored. */
 export function* answerQuestion(request: RetrieveRequest): Steps<Answer> {
   const found = yield* search(request);
   yield undefined;
@@ -124,7 +124,7 @@ function draftFromTopic(found: Search, across: boolean, tools: Set<string>): Dra
   return { ...draft, text: `${listed(names)} spoke of that. ${draft.text}` };
 }
 
-/** Sentences that are nearly as good as the best. */
+/** Sentences that are nearly as good as the best one. */
 function relevant(ranked: readonly Pick[]): Sentence[] {
   const floor = (ranked[0]?.score ?? 0) * SPEAKS_OF;
   return ranked.filter(({ score }) => score >= floor).map(({ sentence }) => sentence);
@@ -152,7 +152,7 @@ function nothingFound(found: Search, across: boolean): string {
   return `I found nothing about that ${where}. What was not heard clearly ${at} may be about it.`;
 }
 
-/** Where unclear words are like those asked for, the first few. */
+/** The first few positions where unclear words resemble those of the question. */
 function unclearMoments({ terms, conversations, sentences }: Search): Sentence[] {
   const stemmer = new Stemmer(conversations[0]?.language ?? "");
   const asked = new Set(terms.flatMap(({ word }) => stemmer.terms(word)));
@@ -171,7 +171,7 @@ function momentOf(
   return `${where}at ${clockTime(passage.startMs / 1_000)}`;
 }
 
-/** Each passage once. */
+/** Citations of the sentences' passages, each passage once. */
 function citationsOf(found: Search, sentences: readonly Sentence[]): Answer["citations"] {
   const cited = new Map<string, Answer["citations"][number]>();
   for (const { conversation, passage } of sentences) {

@@ -4,7 +4,7 @@ import { polish } from "../language/polish.ts";
 import { isEnglish } from "../language/terms.ts";
 import type { Sentence } from "./document.ts";
 
-/** What a voice is called in an answer. */
+/** The name of a speaker in an answer. */
 export function speakerName(conversation: Conversation | undefined, label: string): string {
   const name = conversation?.voices.find((voice) => voice.label === label)?.name ?? "";
   if (name !== "") return name;
@@ -12,13 +12,13 @@ export function speakerName(conversation: Conversation | undefined, label: strin
   return number === undefined ? "An unknown speaker" : `Speaker ${number}`;
 }
 
-/** What a conversation is called in an answer: its title and day. */
+/** The name of a conversation in an answer: its title and day. */
 export function conversationName({ title, startedAtMs }: Conversation): string {
   const day = new Date(startedAtMs).toISOString().slice(0, 10);
   return title.trim() === "" ? `the conversation of ${day}` : `“${title.trim()}” (${day})`;
 }
 
-/** The sentences in their order, each with who said it and when, under their conversations. */
+/** The sentences in order, under their conversations, each with its speaker and time. */
 export function quoteAll(
   sentences: readonly Sentence[],
   conversations: readonly Conversation[],
@@ -56,7 +56,7 @@ function quoteOne(
   return lead + quotes.join(" ");
 }
 
-/** A quotation without the noises and stutters of speech; the citation has every word. */
+/** A quotation without fillers and stutters; the cited passage has every word. */
 export function quoteSpeech(text: string, language: string): string {
   const fluent = text
     .replace(/\b([\p{L}']+)((?:,? \1\b)+)/giu, "$1")
@@ -65,7 +65,7 @@ export function quoteSpeech(text: string, language: string): string {
   return `“${polish(fluent, isEnglish(language))}”`;
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** Joins items as `a`, `a and b`, or `a, b and c`. */
 export function listed(items: readonly string[]): string {
   if (items.length < 2) return items.join("");
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;

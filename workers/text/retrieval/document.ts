@@ -4,35 +4,38 @@ import { splitSentences } from "../language/sentences.ts";
 import { ASKER, voiceId } from "./question.ts";
 import { type Stemmer, wordsOf } from "./words.ts";
 
-/** Work cut into steps of a few milliseconds, so that what shares its thread need not wait. */
+/** Work in steps of a few milliseconds, so that other work of the thread is not delayed. */
 export type Steps<T> = Generator<undefined, T>;
 
-/** What may be quoted: a sentence of a passage. */
+/** A sentence of a passage, which may be quoted. */
 export interface Sentence {
   conversation: number;
   passage: Passage;
-  /** Of the voice, see `voiceId`. */
+  /** Id of its speaker, see `voiceId`. */
   voice: string;
   isAsker: boolean;
-  /** For quoting: its unclear words are marked. */
+  /** Text for quotations, with its unclear words marked. */
   text: string;
-  /** What it says for sure: its text without its unclear words. */
+  /** Its text without its unclear words. */
   clear: string;
-  /** What cannot be relied on: its unclear words, or all of it when too many are. */
+  /** Unreliable words: its unclear ones, or all when too many are unclear. */
   unclear: string;
-  /** Enough of it is clear to be quoted. */
+  /** True when enough of it is clear to be quoted. */
   isQuotable: boolean;
-  /** How often each stem of its clear words stands in it; none of a sentence that is not quotable. */
+  /**
+   * Number of occurrences of each stem of its clear words; empty for a sentence that is not
+   * quotable.
+   */
   terms: ReadonlyMap<string, number>;
-  /** Words in it, and words of the conversation before it. */
+  /** Number of words in it, and of the conversation before it. */
   length: number;
   offset: number;
 }
 
-/** About ninety words in a row: the grain of ranking. */
+/** About ninety consecutive words: the unit of ranking. */
 export interface Unit {
   conversation: number;
-  /** Sentences from `first` up to `end`, of the flat list. */
+  /** Indexes of its sentences in the flat list, from `first` up to `end`. */
   first: number;
   end: number;
   counts: ReadonlyMap<string, number>;
@@ -45,7 +48,7 @@ const UNIT_WORDS = 90;
 const MAX_SENTENCE_WORDS = 60;
 const PASSAGES_PER_STEP = 100;
 
-/** Sentences of all conversations in order; a step takes a few milliseconds. */
+/** Sentences of all conversations in order; each step takes a few milliseconds. */
 export function* cutSentences(
   conversations: readonly Conversation[],
   stemmer: Stemmer,
@@ -86,7 +89,7 @@ function countOf(terms: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Sentences, cut again every sixty words where they run on. */
+/** Splits a text into sentences; long ones are cut every sixty words. */
 function splitText(text: string): string[] {
   return splitSentences(text).flatMap((sentence) => {
     const words = sentence.split(" ");
@@ -131,7 +134,7 @@ function createUnit(
   return { conversation, first, end, counts, length, middle: offset + length / 2 };
 }
 
-/** True when one of the voices asked for said it; true for all when none was. */
+/** True when one of the requested speakers said it, or when none was requested. */
 export function isSaidBy(sentence: Sentence, voices: ReadonlySet<string>): boolean {
   if (voices.size === 0 || voices.has(sentence.voice)) return true;
   return (

@@ -1,6 +1,6 @@
 import { foldWord } from "./words.ts";
 
-/** What kind of answer is wanted. */
+/** The kind of answer that a question asks for. */
 export type Intent =
   | "lookup"
   | "who"
@@ -42,7 +42,7 @@ const PATTERNS: readonly (readonly [Intent, RegExp])[] = [
   ["when", /^\W*(when|what time|at what time|on (what|which) (day|date)|what date|which day)\b/],
 ];
 
-/** Words that ask for tasks and promises, and so are no topic beside them. */
+/** Words that ask for tasks and promises, and so do not count as topic. */
 const TASK_WORDS = new Set(
   "action actions item items to-do todo todos task tasks next step steps follow followup ups promise promises promised commitment commitments committed".split(
     " ",
@@ -54,7 +54,7 @@ interface ReadIntent {
   words: string[];
 }
 
-/** What is wanted, and the topic without the words that said so. */
+/** Finds the intent of a question, and its topic without the words of the intent. */
 export function readIntent(text: string, topic: readonly string[]): ReadIntent {
   const folded = text.toLowerCase().replace(/\s+/g, " ");
   const intent = PATTERNS.find(([, pattern]) => pattern.test(folded))?.[0] ?? "lookup";

@@ -1,10 +1,10 @@
-/** Where in a conversation, and in conversations of which days, an answer is looked for. */
+/** The times that a question asks about, within a conversation and by day. */
 export interface AskedTimes {
-  /** Milliseconds from the start; `fromEnd` counts them back from the end. */
+  /** Milliseconds from the start; with `fromEnd` back from the end. */
   within?: TimeSpan;
   /** When the conversation took place, Unix milliseconds. */
   days?: { from: number; to: number };
-  /** The question without the words that said so. */
+  /** The question without the words about times. */
   rest: string;
 }
 
@@ -89,7 +89,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Takes the times out of a question. */
+/** Separates the times from a question. */
 export function readTimes(text: string, now: number): AskedTimes {
   const times: AskedTimes = { rest: text };
   for (const { pattern, span } of RULES) {
@@ -108,7 +108,7 @@ export function readTimes(text: string, now: number): AskedTimes {
   };
 }
 
-/** Days are cut at midnight UTC, as every time of the interface is told. */
+/** Days are cut at midnight UTC, like all times of the interface. */
 function readDays(
   text: string,
   now: number,
@@ -159,7 +159,7 @@ function clock(text = ""): number {
   return text.split(":").reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000;
 }
 
-/** True when the span from `start` to `end` touches what was asked for; all in milliseconds. */
+/** True when the span from `start` to `end` overlaps the requested one; all in milliseconds. */
 export function isWithin(span: TimeSpan, start: number, end: number, length: number): boolean {
   if (span.kind === "end") return end > length - span.length;
   const scale = span.kind === "share" ? length : 1;

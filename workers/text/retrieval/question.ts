@@ -3,7 +3,7 @@ import { type AskedTimes, readTimes } from "./question-time.ts";
 import { QUESTION_WORDS } from "./stop-words.ts";
 import { foldWord, isStopWord, wordsOf } from "./words.ts";
 
-/** A voice that may be named in a question. */
+/** A speaker whom a question may name. */
 interface NamedVoice {
   label: string;
   name: string;
@@ -12,26 +12,28 @@ interface NamedVoice {
 
 export interface Question {
   intent: Intent;
-  /** Words of the topic, as written, without names of voices and without words of asking. */
+  /** Words of the topic, as written, without speakers' names and question words. */
   words: string[];
   /** Word sequences in quotation marks. */
   phrases: string[][];
-  /** Voices whose words answer, "what did Anna say …": folded names, labels, or `asker`. */
+  /**
+   * Speakers whose words are requested ("what did Anna say …"): folded names, labels, or `asker`.
+   */
   voices: ReadonlySet<string>;
   times: AskedTimes;
 }
 
-/** Names that are also everyday words: only their capital tells. */
+/** Names that are also everyday words; only a capital letter distinguishes them. */
 const WORDLIKE = new Set(
   "bill dawn drew faith frank grace guy hope jack joy june mark may pat rich rob rose sue will".split(
     " ",
   ),
 );
-/** Words for the whole of what is asked. */
+/** Words for the whole conversation. */
 const TALKS = new Set("meeting conversation session call recording discussion talk it".split(" "));
 export const ASKER = "asker";
 
-/** Reads a question in English; of other languages every word is taken as topic. */
+/** Parses a question in English; in other languages every word counts as topic. */
 export function readQuestion(text: string, voices: readonly NamedVoice[], now: number): Question {
   const times = readTimes(text, now);
   const { asked, words } = takeVoices(times.rest, voices);
@@ -41,7 +43,7 @@ export function readQuestion(text: string, voices: readonly NamedVoice[], now: n
   return { intent, words: sought, phrases, voices: asked, times };
 }
 
-/** The words that name a topic; after "about" even those of asking do: "about the team". */
+/** The words of the topic; after "about" even question words count: "about the team". */
 function topicOf(words: readonly string[]): string[] {
   const folded = words.map(foldWord);
   const topic = words.filter((_, at) => isTelling(folded[at] ?? ""));
@@ -65,11 +67,11 @@ function phrasesOf(text: string): string[][] {
 
 interface Linked {
   asked: Set<string>;
-  /** Words that do not name a voice asked for. */
+  /** Words that do not name a requested speaker. */
   words: string[];
 }
 
-/** Words before a name that make it the one who spoke: "did Anna …", "what the chair …". */
+/** Words before a name that make it the speaker: "did Anna …", "what the chair …". */
 const BEFORE = new Set(
   "did does do has have had will would should could was is were by from to what how why when where of".split(
     " ",
@@ -80,7 +82,7 @@ function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
   const words = wordsOf(text);
   const folded = words.map(foldWord);
   const asked = new Set<string>();
-  // Places of words that name a voice, with the length of that name.
+  // Indexes of words that name a speaker, with the length of that name.
   const taken = new Map<number, number>();
   for (const key of keysOf(voices)) {
     for (let at = 0; at + key.words.length <= folded.length; at += 1) {
@@ -98,7 +100,7 @@ function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
   return { asked, words: words.filter((_, at) => !taken.has(at)) };
 }
 
-/** A longer name took one of these words; the same name may belong to several voices. */
+/** True when a longer name uses one of these words; one name may belong to several speakers. */
 function isTakenByLonger(taken: ReadonlyMap<number, number>, at: number, last: number): boolean {
   for (let index = at; index <= last; index += 1) {
     if ((taken.get(index) ?? 0) > last - at + 1) return true;
@@ -106,7 +108,7 @@ function isTakenByLonger(taken: ReadonlyMap<number, number>, at: number, last: n
   return false;
 }
 
-/** A name at the start, after a verb of asking, or joined to one that is asked for. */
+/** True for a name at the start, after a verb of asking, or joined to a requested one. */
 function isAsked(
   folded: readonly string[],
   at: number,
@@ -125,7 +127,9 @@ interface VoiceKey {
   needsCapital: boolean;
 }
 
-/** Ways to name the voices, longest first: the name, its first words, its last, the label. */
+/**
+ * All ways to name the speakers, longest first: the name, its first words, its last one, the label.
+ */
 function keysOf(voices: readonly NamedVoice[]): VoiceKey[] {
   const keys: VoiceKey[] = [];
   for (const { label, name } of voices) {
@@ -146,12 +150,12 @@ function keysOf(voices: readonly NamedVoice[]): VoiceKey[] {
   return keys.sort((a, b) => b.words.length - a.words.length);
 }
 
-/** A single word is a name by itself unless it may be a word of the topic. */
+/** A single word needs a capital to be a name if it may be a word of the topic. */
 function needsCapital(word = "", parts: number): boolean {
   return parts > 1 || WORDLIKE.has(word) || isStopWord(word);
 }
 
-/** What a voice is known by: its name when claimed, else its label. */
+/** The id of a speaker: the name when the label is claimed, else the label. */
 export function voiceId(label: string, name: string): string {
   return name === "" ? label.toLowerCase() : wordsOf(name).map(foldWord).join(" ");
 }

@@ -2,17 +2,20 @@ import type { Unit } from "./document.ts";
 
 const K1 = 1.2;
 const B = 0.75;
-/** In one conversation the telling words are few: rarity counts a little more than elsewhere. */
+/**
+ * Within one conversation the distinctive words are few, so rarity has a little more weight than
+ * usual.
+ */
 const RARITY_POWER = 1.5;
 
-/** A word of the question with the stems that count as it. */
+/** A word of the question with its matching stems. */
 export interface Term {
   word: string;
-  /** Weight 1 for the stem itself, less for words that only look like it. */
+  /** Weight 1 for the word's own stem, less for similar ones. */
   stems: ReadonlyMap<string, number>;
 }
 
-/** How rare each term is among the texts: Robertson's inverse document frequency. */
+/** The rarity of each term among the texts: Robertson's inverse document frequency. */
 export function rarities(
   terms: readonly Term[],
   texts: readonly { has(stem: string): boolean }[],
@@ -24,7 +27,7 @@ export function rarities(
   });
 }
 
-/** Times the term stands in the counts, variants weighed. */
+/** Weighted number of occurrences of the term in the counts. */
 export function frequency(term: Term, counts: ReadonlyMap<string, number>): number {
   let sum = 0;
   for (const [stem, weight] of term.stems) sum += weight * (counts.get(stem) ?? 0);
@@ -35,7 +38,7 @@ function rare(idf = 0): number {
   return idf ** RARITY_POWER;
 }
 
-/** Okapi BM25 of each unit. */
+/** Okapi BM25 score of each unit. */
 export function scoreUnits(
   terms: readonly Term[],
   idf: readonly number[],
@@ -52,8 +55,8 @@ export function scoreUnits(
 }
 
 /**
- * Lets units share the scores of what was said around them: a weighted sum of Gaussians over the
- * distance in words, each of the given widths. Units of other conversations share nothing.
+ * Smooths scores over neighbouring units: a weighted sum of Gaussians over the distance in words,
+ * with the given widths. Units of different conversations do not affect each other.
  */
 export function smooth(
   scores: readonly number[],

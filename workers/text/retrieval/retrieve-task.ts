@@ -8,11 +8,13 @@ import {
 import { answerQuestion } from "./answer.ts";
 import { readQuestion } from "./question.ts";
 
-/** Steps between two tellings of progress. */
+/** Steps between two progress messages. */
 const TELL_EVERY = 20;
 const PASSAGES_PER_STEP = 100;
 
-/** Understand of the gRPC service: the words and days that tell which conversations to open. */
+/**
+ * Understand of the gRPC service: the words and days that determine which conversations to read.
+ */
 export function* understandTask(request: Uint8Array): Generator<Uint8Array | undefined, void> {
   const { query, nowMs } = decode(() => UnderstandRequest.decode(request));
   const { words, phrases, times } = readQuestion(query, [], nowMs);
@@ -21,11 +23,11 @@ export function* understandTask(request: Uint8Array): Generator<Uint8Array | und
   yield Understanding.encode({ terms, fromMs: from, toMs: to }).finish();
 }
 
-/** Retrieve of the gRPC service: quotes what was said, invents nothing, keeps nothing. */
+/** Retrieve of the gRPC service: quotes what was said, invents nothing, stores nothing. */
 export function* retrieveTask(request: Uint8Array): Generator<Uint8Array | undefined, void> {
   const decoded = decode(() => RetrieveRequest.decode(request));
   const passages = decoded.conversations.reduce((sum, each) => sum + each.passages.length, 0);
-  // What comes after the reading is a few steps, however long the conversations are.
+  // After the reading only a few more steps follow, however long the conversations are.
   const expected = passages / PASSAGES_PER_STEP + 5;
   yield encode({ $case: "progress", value: { done: 0 } });
   const steps = answerQuestion(decoded);

@@ -23,7 +23,7 @@ function trigrams(word: string): Set<string> {
   return grams;
 }
 
-/** Dice's coefficient of the trigrams of two words, 0..1. */
+/** Similarity of two words: Dice's coefficient of their trigrams, 0..1. */
 export function likeness(one: string, other: string): number {
   const a = trigrams(one);
   const b = trigrams(other);
@@ -32,7 +32,7 @@ export function likeness(one: string, other: string): number {
   return (2 * shared) / (a.size + b.size);
 }
 
-/** Stems of spoken words that look like `word`, which itself was never recognised; best first. */
+/** Stems of spoken words similar to `word`, which itself was never recognised; best first. */
 function similarStems(
   word: string,
   vocabulary: ReadonlySet<string>,
@@ -54,12 +54,12 @@ function similarStems(
     .slice(0, MAX_VARIANTS);
 }
 
-/** Widths in words over which neighbours share their score. */
+/** Widths in words over which scores are smoothed. */
 const WIDTHS = [300];
-/** How much more a unit counts that is all spoken by a voice asked for. */
+/** Bonus for a unit that is spoken entirely by a requested speaker, relative to its score. */
 const VOICE_BOOST = 1;
 
-/** The conversations as a question sees them. */
+/** The conversations, indexed and ranked for a question. */
 export interface Search {
   question: Question;
   conversations: readonly Conversation[];
@@ -68,9 +68,9 @@ export interface Search {
   terms: readonly Term[];
   /** Rarity of each term among the sentences. */
   weights: readonly number[];
-  /** Relevance of each unit, its surroundings counted; 0 outside the times asked for. */
+  /** Smoothed relevance of each unit; 0 outside the requested times. */
   scores: readonly number[];
-  /** True when a word was found only by its likeness to one that was spoken. */
+  /** True when a word was found only by its similarity to a spoken one. */
   isFuzzy: boolean;
 }
 
@@ -80,7 +80,7 @@ interface SearchRequest {
   conversations: readonly Conversation[];
 }
 
-/** Reads the question and ranks every unit of the conversations for it. */
+/** Parses the question and ranks every unit of the conversations. */
 export function* search({ query, nowMs, conversations }: SearchRequest): Steps<Search> {
   const voices = conversations.flatMap((conversation) => conversation.voices);
   const question = readQuestion(query, voices, nowMs);
@@ -114,7 +114,7 @@ export function lengthsOf(conversations: readonly Conversation[]): number[] {
   );
 }
 
-/** True when a part of the unit lies in the times asked for. */
+/** True when the unit overlaps the requested times. */
 function isUnitWithin(
   unit: Unit,
   sentences: readonly Sentence[],
@@ -129,7 +129,7 @@ function isUnitWithin(
     .some(({ passage }) => isWithin(within, passage.startMs, passage.endMs, length));
 }
 
-/** Share of a unit's words that the voices asked for spoke; 0 when none was. */
+/** Share of a unit's words that the requested speakers spoke; 0 when none was requested. */
 function shareOf(unit: Unit, sentences: readonly Sentence[], voices: ReadonlySet<string>): number {
   if (voices.size === 0) return 0;
   let spoken = 0;
@@ -140,7 +140,7 @@ function shareOf(unit: Unit, sentences: readonly Sentence[], voices: ReadonlySet
   return spoken / Math.max(1, unit.length);
 }
 
-/** The topic's words as stems; a word that was never spoken also as those that look like it. */
+/** The topic's words as stems; a word that was never spoken also matches similar stems. */
 function* expand(
   question: Question,
   sentences: readonly Sentence[],
@@ -168,14 +168,14 @@ function* expand(
 }
 
 /**
- * Below this coverage the answer is that nothing was said: chosen on meetings so that one of ten
- * questions that could be answered is refused, and nine of ten about other matters.
+ * With less coverage the answer is that nothing was said. The value was chosen on meetings so that
+ * one of ten answerable questions is refused, and nine of ten questions about other matters.
  */
 export const ENOUGH = 0.6;
 
 /**
- * How much of what is asked was spoken of in one place: 1 for all of it. A word weighs by its
- * rarity, and one that was never said weighs like the rarest.
+ * The share of the question that was spoken about in one place; 1 for all of it. Words are weighted
+ * by rarity, and words that were never said like the rarest.
  */
 export function coverage(found: Search): number {
   const { terms, units, weights, scores } = found;
@@ -193,5 +193,5 @@ export function coverage(found: Search): number {
   return best * terms.length ** LENGTH_POWER;
 }
 
-/** Long questions are never met in full: their share counts for more. */
+/** Long questions are never covered completely, so their share counts for more. */
 const LENGTH_POWER = 0.4;

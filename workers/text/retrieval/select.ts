@@ -5,10 +5,10 @@ import { frequency } from "./ranking.ts";
 import { lengthsOf, type Search } from "./search.ts";
 import { foldWord, wordsOf } from "./words.ts";
 
-/** A sentence with how well it answers. */
+/** A sentence with its score as an answer. */
 export interface Pick {
   sentence: Sentence;
-  /** Place in the flat list. */
+  /** Index in the flat list. */
   index: number;
   score: number;
 }
@@ -16,7 +16,7 @@ export interface Pick {
 export interface SelectLimits {
   sentences: number;
   words: number;
-  /** A sentence below this share of the best one's score is left out. */
+  /** Sentences below this share of the best score are left out. */
   floor: number;
 }
 
@@ -29,12 +29,12 @@ const BASE = 0.2;
 const ASKING =
   /^(so |and |but |well )*(what|when|where|who|why|how|which|will|would|could|can|should|do|does|did|is|are|was|were|have|has) (i|you|we|they|he|she|it|the|that|this|there|any|our|your)\b/i;
 
-/** True for a sentence that asks, marked or by its first words. */
+/** True for a question, by its punctuation or its first words. */
 export function isQuestion(text: string): boolean {
   return text.endsWith("?") || (!/[.!]$/.test(text) && ASKING.test(text));
 }
 
-/** Sentences that may answer, best first. */
+/** Sentences that may answer the question, best first. */
 export function rankSentences(found: Search): Pick[] {
   const total = found.weights.reduce((sum, weight) => sum + weight, 0);
   const top = Math.max(...found.scores, 0);
@@ -64,7 +64,7 @@ export function rankSentences(found: Search): Pick[] {
   return picks.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
-/** True when the sentence, or what it follows, holds a word of the topic. */
+/** True when the sentence, or one shortly before it, contains a word of the topic. */
 function isNear(relevance: readonly number[], index: number): boolean {
   for (let at = index - REACH; at <= index; at += 1) {
     if ((relevance[at] ?? 0) > 0) return true;
@@ -72,7 +72,9 @@ function isNear(relevance: readonly number[], index: number): boolean {
   return false;
 }
 
-/** What follows a question from another voice answers it. */
+/**
+ * Additional score for a sentence that follows another speaker's question, as it may be the answer.
+ */
 function replyShare(before: Sentence | undefined, sentence: Sentence, relevance: number): number {
   if (before === undefined || before.conversation !== sentence.conversation) return 0;
   const answers = before.voice !== sentence.voice && isQuestion(before.clear);
@@ -84,7 +86,7 @@ function weightOf({ clear, length }: Sentence): number {
   return isQuestion(clear) ? full * QUESTION_PENALTY : full;
 }
 
-/** Which sentences may be quoted at all: by clearness, voice, time and quoted phrase. */
+/** Decides which sentences may be quoted: by clearness, speaker, time and quoted phrase. */
 function admission({ question, conversations }: Search): (sentence: Sentence) => boolean {
   const lengths = lengthsOf(conversations);
   const { within } = question.times;
@@ -103,7 +105,7 @@ function admission({ question, conversations }: Search): (sentence: Sentence) =>
   };
 }
 
-/** The best of them that do not repeat each other, in the order in which they were said. */
+/** The best sentences that do not repeat each other, in the order in which they were said. */
 export function select(ranked: readonly Pick[], limits: SelectLimits): Pick[] {
   const chosen: Pick[] = [];
   const best = ranked[0]?.score ?? 0;
@@ -118,7 +120,7 @@ export function select(ranked: readonly Pick[], limits: SelectLimits): Pick[] {
   return chosen.sort((a, b) => a.index - b.index);
 }
 
-/** Share of all their terms that both hold. */
+/** Share of the two sentences' terms that they have in common. */
 function overlap(one: Sentence, other: Sentence): number {
   const [small, large] = one.terms.size < other.terms.size ? [one, other] : [other, one];
   if (small.terms.size === 0) return 0;

@@ -2,7 +2,7 @@ function words(list: string): string[] {
   return list.split(/\s+/).filter((word) => word !== "");
 }
 
-/** English words that say nothing by themselves, and the noises of speech. */
+/** English words without meaning of their own, and noises of speech. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   words(`
   a about above after again against all also am an and any anyway are arent as at be because been
@@ -21,7 +21,10 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
 `),
 );
 
-/** Words that questions are made of: they name no topic. Stems are not needed, forms are listed. */
+/**
+ * Words that questions consist of and that name no topic. All forms are listed, because they are
+ * not stemmed.
+ */
 export const QUESTION_WORDS: ReadonlySet<string> = new Set(
   words(`
   tell told give given summarize summarise summary overview discuss discussed discusses discussing
@@ -42,7 +45,7 @@ export const QUESTION_WORDS: ReadonlySet<string> = new Set(
 `),
 );
 
-/** Words for numbers, so that "2 March" meets "the second of March". */
+/** Number words, so that "2 March" matches "the second of March". */
 export const NUMBER_WORDS: ReadonlyMap<string, string> = new Map(
   words(`
   two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12 thirteen:13

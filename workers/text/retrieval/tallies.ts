@@ -4,17 +4,17 @@ import { isSaidBy, type Sentence } from "./document.ts";
 import { frequency } from "./ranking.ts";
 import type { Search } from "./search.ts";
 
-/** An answer before it crosses the wire. */
+/** An answer before it is encoded. */
 export interface Draft {
   text: string;
-  /** What it rests on, in its order. */
+  /** The sentences that support it, in order. */
   sentences: Sentence[];
 }
 
 const MAX_CITED = 5;
 const MAX_LISTED = 10;
 
-/** Every sentence that holds a word of the topic, with how many. */
+/** All sentences that contain a word of the topic, with the number of occurrences. */
 function mentions(found: Search): { sentence: Sentence; count: number }[] {
   return found.sentences
     .filter((sentence) => isSaidBy(sentence, found.question.voices))
@@ -29,7 +29,7 @@ function nameOf({ conversations }: Search, sentence: Sentence): string {
   return speakerName(conversations[sentence.conversation], sentence.passage.label);
 }
 
-/** How often the topic was mentioned, and by whom; undefined when never. */
+/** How often the topic was mentioned, and by whom; undefined when it never was. */
 export function countMentions(found: Search): Draft | undefined {
   const all = mentions(found);
   const [first] = all;
@@ -55,7 +55,7 @@ function times(count: number): string {
   return count === 1 ? "once" : count === 2 ? "twice" : `${count} times`;
 }
 
-/** Who spoke, and how much of the time. */
+/** Who spoke, and for which share of the time. */
 export function describeVoices({ conversations, sentences }: Search): Draft | undefined {
   const spoken = new Map<string, { ms: number; first: Sentence }>();
   const seen = new Set<string>();
@@ -81,7 +81,7 @@ export function describeVoices({ conversations, sentences }: Search): Draft | un
   };
 }
 
-/** Which of the conversations the sentences are from, each with its best one. */
+/** The conversations of the sentences, each with its best sentence. */
 export function listConversations(found: Search, best: readonly Sentence[]): Draft | undefined {
   const firsts = new Map<number, Sentence>();
   for (const sentence of best) {
@@ -102,7 +102,7 @@ export function listConversations(found: Search, best: readonly Sentence[]): Dra
   return { text: [head, ...lines].join("\n"), sentences: chosen.map(([, sentence]) => sentence) };
 }
 
-/** Who spoke of the topic, most first. */
+/** The speakers of the sentences, each once, in order. */
 export function namesOf(found: Search, sentences: readonly Sentence[]): string[] {
   return [...new Set(sentences.map((sentence) => nameOf(found, sentence)))];
 }

@@ -4,7 +4,9 @@ import { NUMBER_WORDS, STOP_WORDS } from "./stop-words.ts";
 
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu;
 
-/** Lower case without accents or a possessive, so that spellings of one word meet. */
+/**
+ * Folds a word to lower case without accents and possessive, so that its spellings become equal.
+ */
 export function foldWord(word: string): string {
   return word
     .normalize("NFKD")
@@ -14,22 +16,22 @@ export function foldWord(word: string): string {
     .replace(/['’]/g, "");
 }
 
-/** Words of a text as written. */
+/** The words of a text as written. */
 export function wordsOf(text: string): string[] {
   return text.match(WORD) ?? [];
 }
 
-/** True for words that say nothing by themselves. */
+/** True for words without meaning of their own. */
 export function isStopWord(folded: string): boolean {
   return STOP_WORDS.has(folded);
 }
 
-/** Turns words into what is compared; remembers, so use one for a request and drop it. */
+/** Turns words into comparable terms. It caches all words, so use one per request. */
 export class Stemmer {
   readonly #known = new Map<string, string>();
   readonly #isEnglish: boolean;
 
-  /** Porter's stems for English, the folded word for other languages. */
+  /** Uses Porter's stems for English, the folded word for other languages. */
   constructor(language: string) {
     this.#isEnglish = isEnglish(language);
   }
@@ -43,12 +45,12 @@ export class Stemmer {
     return stem;
   }
 
-  /** Every word it has stemmed, folded. */
+  /** All words it has stemmed, folded. */
   knownWords(): Set<string> {
     return new Set([...this.#known.keys()].map(foldWord));
   }
 
-  /** Stems of a text in order, stop words left out. */
+  /** The stems of a text in order, without stop words. */
   terms(text: string): string[] {
     const terms: string[] = [];
     for (const word of wordsOf(text)) {

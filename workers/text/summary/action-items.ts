@@ -35,21 +35,21 @@ const DUE = new RegExp(
   "iu",
 );
 
-/** The words that say by when, as they were spoken, or undefined. English only. */
+/** The phrase for the due time, as it was spoken; undefined without one. English only. */
 export function findDuePhrase(text: string): string | undefined {
   return DUE.exec(text.replaceAll("’", "'"))?.[0];
 }
 
 const STEP = 100;
 const MAX_ITEMS = 50;
-/** Nobody commits to anything in a sentence that wanders on for longer. */
+/** Longer sentences are not taken as commitments. */
 const MAX_WORDS = 45;
-/** An item says what is to be done: at least this many words that carry meaning. */
+/** An item must contain at least this many meaningful words, to say what is to be done. */
 const MIN_TERMS = 2;
 
 const MODAL = "(?:'ll|\\s+will|\\s+shall|'m\\s+going\\s+to|\\s+am\\s+going\\s+to|'m\\s+gonna)";
 const PLURAL_MODAL = "(?:'ll|\\s+will|\\s+shall|'re\\s+going\\s+to|\\s+are\\s+going\\s+to)";
-/** What follows a promise that is none: "I will say", "we will see", "it will be". */
+/** Continuations that make no task of a promise: "I will say", "we will see", "it will be". */
 const NO_TASK =
   "(?!\\s+(?:not|never|be|have|say|see|admit|assume|guess|think|know|talk\\s+about|discuss|start\\s+with|begin)\\b)";
 const MUST = "(?:need\\s+to|have\\s+to|must|should|ought\\s+to)";
@@ -59,11 +59,11 @@ type Owner = "speaker" | "all" | "listener";
 interface Cue {
   owner: Owner;
   pattern: RegExp;
-  /** Said about much that is no task: only with a time by which. */
+  /** True for a pattern that needs a due time, because alone it is often no task. */
   needsDue?: true;
 }
 
-/** In order: the first that fits decides who owns the task. */
+/** The first matching pattern decides who owns the task. */
 const CUES: readonly Cue[] = [
   { owner: "speaker", pattern: new RegExp(`\\bi${MODAL}${NO_TASK}\\s+\\w+`, "iu") },
   { owner: "speaker", pattern: new RegExp(`\\bi\\s+${MUST}${NO_TASK}\\s+\\w+`, "iu") },
@@ -91,7 +91,9 @@ const CUES: readonly Cue[] = [
 ];
 const WONDERING = /\b(?:if|whether|when|unless)\s+(?:i|we|you)\b/iu;
 
-/** What people said they or others would do, with who and by when. English cues only. */
+/**
+ * Tasks that people said they or others would do, with owner and due time. English patterns only.
+ */
 export function* listActionItems(text: SpokenText): Generator<number, SummaryDraft> {
   if (!text.english) {
     return nothing(
@@ -125,7 +127,7 @@ function findOwner(sentence: Sentence, names: ReadonlySet<string>): string | und
   return cue.owner === "all" ? "everybody" : `whom ${speaker} asked`;
 }
 
-/** "Ben will write …", "Ben, can you …": the name of a voice of this session. */
+/** The name of a speaker in "Ben will write …" or "Ben, can you …". */
 function findNamed(text: string, names: ReadonlySet<string>): string | undefined {
   const lower = text.toLowerCase();
   for (const name of names) {

@@ -2,11 +2,11 @@ import type { Sentence } from "./spoken-text.ts";
 
 const DAMPING = 0.85;
 const ROUNDS = 30;
-/** Similarity below which two sentences count as unrelated. */
+/** Sentences with a lower similarity count as unrelated. */
 const THRESHOLD = 0.1;
-/** A term in more sentences than this tells little and costs much. */
+/** A term in more sentences than this says little and costs much. */
 const MAX_POSTINGS = 200;
-/** Sentences compared with all others between two pauses. */
+/** Sentences compared with all others in one step. */
 const STEP = 50;
 
 /** A sentence as a vector of TF-IDF weights with length 1. */
@@ -14,7 +14,7 @@ export type TermVector = ReadonlyMap<string, number>;
 
 export interface Centrality {
   vectors: readonly TermVector[];
-  /** Of each sentence, 0..1. */
+  /** Score of each sentence, 0..1. */
   scores: readonly number[];
 }
 
@@ -24,8 +24,8 @@ interface Edge {
 }
 
 /**
- * How much each sentence speaks for the others (TextRank over TF-IDF
- * cosines). Yields the share of the work that is done.
+ * Ranks sentences by how well they represent the others (TextRank over TF-IDF cosines). Yields the
+ * share of the work that is done.
  */
 export function* rankSentences(sentences: readonly Sentence[]): Generator<number, Centrality> {
   const vectors = toVectors(sentences);

@@ -29,7 +29,7 @@ const CUE_TERMS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What was decided, in the words of whoever said so. English cues only. */
+/** Decisions, in the speakers' own words. English patterns only. */
 export function* listDecisions(text: SpokenText): Generator<number, SummaryDraft> {
   if (!text.english) {
     return nothing(
@@ -49,6 +49,6 @@ export function* listDecisions(text: SpokenText): Generator<number, SummaryDraft
 function isDecision(spoken: string, terms: readonly string[]): boolean {
   const text = spoken.replaceAll("’", "'");
   if (!DECIDED.test(text) || UNDECIDED.test(text) || text.trimEnd().endsWith("?")) return false;
-  // "We have made the decision" alone does not say which.
+  // "We have made the decision" alone does not state the decision.
   return terms.filter((term) => !CUE_TERMS.has(term)).length >= MIN_TERMS;
 }

@@ -6,7 +6,7 @@ import { selectSentences } from "./select.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
 import { nothing, quote, type SummaryDraft } from "./summary-draft.ts";
 
-/** Three to five sentences that say what the conversation is about. */
+/** Three to five sentences about the main content of the conversation. */
 export function* summariseBriefly(text: SpokenText): Generator<number, SummaryDraft> {
   const { sentences, english } = text;
   const centrality = yield* rankSentences(sentences);
@@ -53,7 +53,7 @@ function toPart(
   return { text: [heading, ...lines].join("\n"), items };
 }
 
-/** When the section begins and the words that set it apart. */
+/** A section's start time and its distinctive words. */
 function headingOf(section: readonly Sentence[], { vectors }: Centrality): string {
   const weights = new Map<string, number>();
   const written = new Map<string, string>();

@@ -6,13 +6,12 @@ const WINDOW = 8;
 /** Fewest sentences of a section. */
 const MIN_SECTION = 10;
 const MAX_SECTIONS = 12;
-/** Places looked at between two pauses. */
+/** Positions examined in one step. */
 const STEP = 50;
 
 /**
- * Cuts a conversation where its topic shifts: at the deepest valleys of the
- * likeness between what was said before and after (TextTiling). Yields the
- * share of the work that is done.
+ * Cuts a conversation where its topic shifts: at the deepest valleys of the similarity between what
+ * was said before and after (TextTiling). Yields the share of the work that is done.
  */
 export function* cutSections(
   sentences: readonly Sentence[],
@@ -45,7 +44,7 @@ function* findValleys(vectors: readonly TermVector[]): Generator<number, Valley[
   }));
 }
 
-/** The height reached by going up from `index` in one direction. */
+/** The height of the peak that is reached from `index` in one direction. */
 function climb(values: readonly number[], index: number, step: 1 | -1): number {
   let highest = values[index] ?? 0;
   for (let at = index + step; (values[at] ?? -1) >= highest; at += step) {
@@ -64,7 +63,9 @@ function sumOf(vectors: readonly TermVector[]): TermVector {
   return sum;
 }
 
-/** The deepest valleys that are clearly deeper than the usual one and not too close. */
+/**
+ * The deepest valleys that are clearly deeper than usual and not too close to each other, in order.
+ */
 function chooseCuts(found: readonly Valley[], total: number): number[] {
   const depths = found.map(({ depth }) => depth);
   const mean = depths.reduce((sum, depth) => sum + depth, 0) / Math.max(1, depths.length);

@@ -1,19 +1,22 @@
 import { type Centrality, similarity } from "./centrality.ts";
 import type { Sentence } from "./spoken-text.ts";
 
-/** What repeats a chosen sentence loses this share of its worth, times their similarity. */
+/** A sentence loses this share of its score, times its similarity to a chosen sentence. */
 const REDUNDANCY = 0.7;
-/** A voice that was not heard yet is worth this much more. */
+/** Bonus for a speaker from whom no sentence was chosen yet. */
 const NEW_SPEAKER = 0.15;
-/** The beginning says what it is about, the end what came of it. */
+/** Bonus for the beginning, which states the subject, and the end, which states the outcome. */
 const EDGE_BONUS = 0.15;
 const EDGE_SHARE = 0.1;
-/** Sentences with fewer terms say little by themselves. */
+/** Sentences with fewer terms say little and lose score. */
 const FULL_TERMS = 6;
-/** Longer ones lose in proportion: they wander. */
+/** Longer sentences lose score in proportion to their length. */
 const LONG_WORDS = 35;
 
-/** Up to `count` of `candidates`, the most telling and least alike, in order of time. */
+/**
+ * Chooses up to `count` of the `candidates`, the most significant and least similar, in order of
+ * time.
+ */
 export function selectSentences(
   candidates: readonly Sentence[],
   count: number,

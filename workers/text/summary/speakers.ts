@@ -6,10 +6,10 @@ import type { SpokenText } from "./spoken-text.ts";
 import { nothing, quote, type SummaryDraft } from "./summary-draft.ts";
 
 const SENTENCES_EACH = 2;
-/** Segments that the item with a speaker's share names at most. */
+/** Most segments that the item with a speaker's share names. */
 const MAX_SOURCES = 200;
 
-/** How much each person spoke, and their most telling sentences. */
+/** How much each person spoke, with their most significant sentences. */
 export function* describeSpeakers(text: SpokenText): Generator<number, SummaryDraft> {
   const { sentences, segments, english } = text;
   const centrality = yield* rankSentences(sentences);
@@ -28,7 +28,7 @@ export function* describeSpeakers(text: SpokenText): Generator<number, SummaryDr
   };
 }
 
-/** Most talkative first. */
+/** Segments by speaker, the one who spoke most first. */
 function groupBySpeaker(segments: readonly TextSegment[]): Map<string, TextSegment[]> {
   const groups = new Map<string, TextSegment[]>();
   for (const segment of segments) {

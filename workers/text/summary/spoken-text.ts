@@ -3,35 +3,35 @@ import { hearSentences } from "../language/heard-sentences.ts";
 import { splitSentences } from "../language/sentences.ts";
 import { isEnglish, toTerms } from "../language/terms.ts";
 
-/** One sentence with where it was said. */
+/** One sentence with its position. */
 export interface Sentence {
-  /** Place among the sentences of the session. */
+  /** Index among the sentences of the session. */
   index: number;
-  /** For quoting: its unclear words are marked. */
+  /** Text for quotations, with its unclear words marked. */
   text: string;
-  /** What it says for sure: its text without its unclear words. */
+  /** Its text without its unclear words. */
   clear: string;
   speaker: string;
   segmentId: string;
-  /** Estimated from its place within the segment. */
+  /** Start in milliseconds, estimated from its position within the segment. */
   startMs: number;
   wordCount: number;
-  /** Terms that carry meaning, with repetitions. */
+  /** Meaningful terms, with repetitions. */
   terms: readonly string[];
 }
 
-/** A session's words, ready to be summarised. */
+/** A session's words, prepared for a summary. */
 export interface SpokenText {
   english: boolean;
   language: string;
   segments: readonly TextSegment[];
-  /** Those that may be quoted. */
+  /** Sentences that may be quoted. */
   sentences: readonly Sentence[];
   /** Share of all words that are unclear, 0..1. */
   unclearShare: number;
 }
 
-/** Segments read between two pauses. */
+/** Segments read in one step. */
 const STEP = 50;
 
 export function* readSpokenText(request: SummariseRequest): Generator<undefined, SpokenText> {

@@ -8,9 +8,9 @@ import { readSpokenText, type SpokenText } from "./spoken-text.ts";
 import { nothing, type Summariser, type SummaryDraft } from "./summary-draft.ts";
 import { listTopics } from "./topics.ts";
 
-/** Changes when equal words would be summarised otherwise. */
+/** Version of the method; it changes when equal words would give another summary. */
 const ENGINE = "extractive-2";
-/** Progress is told when it grew by this much. */
+/** Progress is reported when it has grown by this much. */
 const PROGRESS_STEP = 0.05;
 /** From this share of unclear words on, the summary begins with a warning. */
 const MOSTLY = 1 / 2;
@@ -25,7 +25,7 @@ const SUMMARISERS: ReadonlyMap<string, Summariser> = new Map([
   ["speakers", describeSpeakers],
 ]);
 
-/** Summarise of the gRPC service: picks sentences that were said, invents none. */
+/** Summarise of the gRPC service: selects sentences that were said, invents none. */
 export function* summariseTask(request: Uint8Array): Generator<Uint8Array | undefined, void> {
   const decoded = decode(request);
   const summarise = SUMMARISERS.get(decoded.summaryType);
@@ -60,7 +60,7 @@ function* work(
   }
 }
 
-/** Says so where most words are no evidence of anything. */
+/** Adds a warning when most words are unclear. */
 function withWarning({ text, items }: SummaryDraft, { unclearShare }: SpokenText): SummaryDraft {
   if (unclearShare <= MOSTLY) return { text, items };
   return { text: `${NOT_UNDERSTOOD}${items.length > 0 ? "\n" : " "}${text}`, items };

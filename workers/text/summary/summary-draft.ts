@@ -2,10 +2,10 @@ import type { Summary, SummaryItem } from "../../../src/wire/gen/voice/v1/text.t
 import { polish } from "../language/polish.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
 
-/** What is told to readers, and the sources of each part of it. */
+/** A summary's text and the sources of each of its parts. */
 export type SummaryDraft = Omit<Summary, "engine">;
 
-/** Works in steps; yields the share that is done, 0..1. */
+/** Makes a summary in steps; yields the share that is done, 0..1. */
 export type Summariser = (text: SpokenText) => Generator<number, SummaryDraft>;
 
 /** An item that quotes one sentence. */
@@ -19,7 +19,7 @@ export function toList(items: SummaryItem[], toLine: (item: SummaryItem) => stri
   return { text: items.map((item) => `- ${toLine(item)}`).join("\n"), items };
 }
 
-/** A draft that says honestly that there is nothing, and why. */
+/** A draft that says that there is nothing to report, and why. */
 export function nothing(text: string): SummaryDraft {
   return { text, items: [] };
 }

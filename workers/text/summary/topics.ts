@@ -8,16 +8,16 @@ import { nothing, type SummaryDraft, toList } from "./summary-draft.ts";
 const MAX_TOPICS = 10;
 const MAX_PHRASE_WORDS = 4;
 /**
- * Finding noun phrases takes milliseconds a sentence: for each of the most
- * frequent terms a few sentences are read so, and then all are counted.
+ * Finding noun phrases takes milliseconds per sentence. So only a few sentences of each of the most
+ * frequent terms are parsed, and then all are counted.
  */
 const MAX_TERMS = 60;
 const SENTENCES_PER_TERM = 5;
 const MAX_READ_WORDS = 60;
 const MIN_LETTERS = 3;
-/** Sentences counted between two pauses. */
+/** Sentences counted in one step. */
 const STEP = 100;
-/** Phrases of these alone say when, not what. */
+/** Phrases of only these terms are times, not topics. */
 const TIME_TERMS: ReadonlySet<string> = new Set(
   toWords(
     `monday tuesday wednesday thursday friday saturday sunday january february march april june july
@@ -26,21 +26,21 @@ const TIME_TERMS: ReadonlySet<string> = new Set(
     middle first second third last next one two three four five six seven eight nine ten`,
   ),
 );
-/** Mentions that an item names at most. */
+/** Most mentions that an item names. */
 const MAX_SOURCES = 50;
 
 interface Topic {
   phrase: string;
   /** Its words without stop words, in the singular. */
   terms: readonly string[];
-  /** Sentences, of those read closely, that have it as a noun phrase. */
+  /** Number of parsed sentences that have it as a noun phrase. */
   found: number;
   count: number;
   firstMs: number;
   segmentIds: Set<string>;
 }
 
-/** What was talked about: noun phrases with how often and when first. */
+/** The topics: noun phrases with their number of mentions and first time. */
 export function* listTopics(text: SpokenText): Generator<number, SummaryDraft> {
   const topics = yield* findPhrases(text);
   for (const sentence of text.sentences) {
@@ -99,7 +99,7 @@ function phrasesOf({ clear, terms }: Sentence, english: boolean): string[] {
   return phrases.map(trimPhrase).filter((phrase) => phrase.length >= MIN_LETTERS);
 }
 
-/** Without articles, pronouns and other words that carry no meaning at its ends. */
+/** Removes articles, pronouns and other words without meaning from both ends. */
 function trimPhrase(phrase: string): string {
   const words = toWords(phrase);
   while (isStopWord(words[0] ?? "x")) words.shift();
@@ -107,7 +107,7 @@ function trimPhrase(phrase: string): string {
   return words.length > MAX_PHRASE_WORDS ? "" : words.join(" ");
 }
 
-/** Unlike stems these keep apart what only looks alike: "news" and "new". */
+/** Singular forms; unlike stems they keep similar words apart: "news" and "new". */
 function toSingulars(text: string, english: boolean): string[] {
   const words = toWords(text);
   if (!english) return words.filter((word) => word.length >= MIN_LETTERS);
@@ -119,7 +119,7 @@ function toSingular(word: string): string {
   return word.replace(/ies$/u, "y").replace(/(?<=x|ch|sh|ss)es$|s$/u, "");
 }
 
-/** A frequent word that was taken for a noun once is none. */
+/** False for a frequent word that was parsed as a noun only once. */
 function isTopic({ count, found }: Topic): boolean {
   return count > 0 && (count < SENTENCES_PER_TERM || found > 1);
 }
@@ -128,7 +128,7 @@ function isTime(term: string): boolean {
   return /^\d+(?:st|nd|rd|th)?$/u.test(term) || TIME_TERMS.has(term);
 }
 
-/** Counts the sentence when it holds the topic's words side by side. */
+/** Counts the sentence when it contains the topic's words side by side. */
 function note(topic: Topic, words: readonly string[], { segmentId, startMs }: Sentence): void {
   const [first] = topic.terms;
   const holds = words.some(
@@ -141,12 +141,12 @@ function note(topic: Topic, words: readonly string[], { segmentId, startMs }: Se
   if (topic.segmentIds.size < MAX_SOURCES) topic.segmentIds.add(segmentId);
 }
 
-/** Often said is worth more, and of two said about equally often the more exact. */
+/** Rates a topic by its frequency; of two similarly frequent ones the more specific is higher. */
 function worthOf({ count, terms }: Topic): number {
   return count * (1 + 0.5 * Math.min(2, terms.length - 1));
 }
 
-/** Leaves out "net" where "belief net" stands and is meant most of the time. */
+/** Removes "net" when "belief net" is listed and is meant most of the time. */
 function withoutParts(topics: readonly Topic[]): Topic[] {
   return topics.filter(
     (topic) =>
