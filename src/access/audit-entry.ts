@@ -72,7 +72,6 @@ export interface AuditTrail {
   record(entry: AuditEntry): Promise<void>;
 }
 
-/** The principal as an actor. */
 export function actorOf({ kind, id }: Principal): AuditActor {
   return { kind, id };
 }

@@ -63,9 +63,7 @@ export type SessionAction =
   | "session.jobs"
   | "session.guests"
   | "session.concern"
-  /** Triage concerns. */
   | "session.triage"
-  /** Redact words. */
   | "session.redact";
 
 interface WorkspaceFacts {

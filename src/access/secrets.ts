@@ -78,7 +78,6 @@ export function bearerOf(headers: Readonly<Record<string, string>>): string | un
 
 const DEVICE_PREFIX = "vk_dev_";
 
-/** A new device API key. */
 export function newDeviceKey(): string {
   return newApiKey(DEVICE_PREFIX);
 }
@@ -115,7 +114,6 @@ export async function createOnce(path: string, content: string): Promise<boolean
 
 const SERVICE_PREFIX = "vk_svc_";
 
-/** A new service key. */
 export function newServiceKey(): string {
   return newApiKey(SERVICE_PREFIX);
 }

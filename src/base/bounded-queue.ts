@@ -13,7 +13,6 @@ export class BoundedQueue<T> {
     return this.#items.length - this.#head;
   }
 
-  /** Number of refused items. */
   get refused(): number {
     return this.#refused;
   }

@@ -69,7 +69,6 @@ export const COMMON_HEADERS: JsonObject = {
   "X-API-Version": { $ref: "#/components/headers/X-API-Version" },
 };
 
-/** A JSON value. */
 type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export type JsonObject = { [key: string]: Json };

@@ -263,7 +263,6 @@ function responses(route: Route, { printer, representations }: Printing): JsonOb
   return printed;
 }
 
-/** Headers of a successful answer. */
 function answerHeaders(route: Route, status: number, representations: Representations): JsonObject {
   const headers = { ...COMMON_HEADERS };
   if (status === 200 && representations.isTagged(route)) {

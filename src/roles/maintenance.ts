@@ -22,7 +22,6 @@ import { createFinalizer } from "./streams.ts";
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 
-/** Creates the erasure of sessions and accounts. */
 export function createErasure(context: AppContext, revocations: RevocationFeed) {
   const { log, clock, shared } = context;
   const sessions = new SessionErasure({

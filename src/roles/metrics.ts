@@ -4,7 +4,6 @@ import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { SessionsRole } from "./sessions.ts";
 import type { AppContext, Shared } from "./shared.ts";
 
-/** Creates the metrics of this process. */
 export function createMetrics(
   { queues, shared }: AppContext,
   { sessions, outbox }: { sessions: SessionsRole | undefined; outbox: OutboxBacklog },

@@ -153,7 +153,6 @@ export class OpusStream {
     for (const packet of heard) this.#codec.decode(this.#state, packet);
   }
 
-  /** Decodes the next packet. */
   decode(packet: Uint8Array): Int16Array {
     this.#newest.push(packet.slice());
     while (lasting(this.#newest.slice(1)) >= PRE_ROLL_SAMPLES) this.#newest.shift();

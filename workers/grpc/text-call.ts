@@ -36,7 +36,6 @@ export class TextCall {
     void this.#run();
   }
 
-  /** Ends the call with the error. */
   fail(error: AppError): void {
     if (!this.#close()) return;
     const { call, log, task } = this.#options;

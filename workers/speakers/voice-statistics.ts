@@ -7,7 +7,6 @@ export const PAIRS = (CEPSTRA * (CEPSTRA + 1)) / 2;
 export class VoiceStatistics {
   static readonly none = new VoiceStatistics(0, new Float64Array(CEPSTRA), new Float64Array(PAIRS));
   readonly count: number;
-  /** Sum of each coefficient. */
   readonly sums: Float64Array;
   /** Sums of the products of each pair of coefficients, lower triangle row after row. */
   readonly products: Float64Array;

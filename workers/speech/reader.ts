@@ -9,7 +9,6 @@ import type {
 export type RequestMessage = Exclude<NonNullable<TranscribeRequest["message"]>, { $case: "batch" }>;
 export type ResponseMessage = NonNullable<TranscribeResponse["message"]>;
 
-/** The result of one step of a reader. */
 export interface ReaderStep {
   messages: ResponseMessage[];
   /** True when there is nothing to do until the next `enqueue`. */

@@ -20,7 +20,6 @@ interface ThreadSessionOptions {
 
 const CALL_MS = 60_000;
 
-/** One session on its thread. */
 export class ThreadSession {
   readonly opened: OpenedSession;
   readonly #id: number;

@@ -21,7 +21,6 @@ export function signInAddress(page: string, token: string): string {
   return `${page}${page.includes("#") ? "?" : "#"}token=${token}`;
 }
 
-/** The message that carries a sign-in link. */
 function signInMessage(to: string, url: string): MailMessage {
   const lines = [
     "Open this link to sign in. It works once, within 10 minutes:",

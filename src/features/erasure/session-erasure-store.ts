@@ -268,7 +268,6 @@ export type DeletionKind = Extract<
   | "retention_session_redacted"
 >;
 
-/** The result of a deletion. */
 export interface DeletionReceipt {
   id: string;
   sessionId: string;

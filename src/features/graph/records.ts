@@ -99,7 +99,6 @@ export interface SessionGraph {
   }[];
 }
 
-/** State of a session's graph. */
 export interface GraphState {
   sessionId: string;
   /** Unix milliseconds; undefined while there is none. */

@@ -74,7 +74,6 @@ export async function readFacts(
   return rows.map((row) => toFacts(principal, row));
 }
 
-/** A caller and a session. */
 export interface FactsKey {
   principal: Principal;
   sessionId: string;

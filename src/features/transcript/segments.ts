@@ -59,7 +59,6 @@ export function presentSegment(segment: SegmentRecord): Static<typeof segmentSch
   };
 }
 
-/** A segment with its revision. */
 export function presentRevised(segment: SegmentRecord): Static<typeof revisedSegmentSchema> {
   return { ...presentSegment(segment), revision: segment.revision };
 }

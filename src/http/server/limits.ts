@@ -62,7 +62,6 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   read: { perMinute: 1_200, burst: 300 },
 };
 
-/** The rate limit class of a route. */
 function rateClassOf(route: Route): RateClass {
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";

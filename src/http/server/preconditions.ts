@@ -48,7 +48,6 @@ export function isKnown(header: string, tag: string): boolean {
   return tags === "*" || tags.includes(tag);
 }
 
-/** The weak form of a tag. */
 export function weakTag(tag: string): string {
   return tag.startsWith("W/") ? tag : `W/${tag}`;
 }

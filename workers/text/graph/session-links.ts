@@ -19,7 +19,6 @@ export interface KeyedSegment {
   label: string;
   start: number;
   end: number;
-  /** Key of the speaker. */
   speaker: string | undefined;
   sentences: KeyedSentence[];
 }
@@ -102,7 +101,6 @@ function* talksAbout({ speaker, sentences }: KeyedSegment, segment: number): Gen
   }
 }
 
-/** Returns the infinitive of a verb. */
 export type Infinitive = (verb: string) => string;
 
 /** Types that can act; dates and sums cannot. */

@@ -12,7 +12,6 @@ interface HeardSentence {
   text: string;
   /** Its clear words, with `…` for the unclear ones between them: its only evidence. */
   clear: string;
-  /** Its unclear words. */
   unclear: string;
   /** False where more than a third of its meaningful words are unclear. */
   isQuotable: boolean;

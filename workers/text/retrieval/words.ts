@@ -16,7 +16,6 @@ export function foldWord(word: string): string {
     .replace(/['’]/g, "");
 }
 
-/** The words of a text as written. */
 export function wordsOf(text: string): string[] {
   return text.match(WORD) ?? [];
 }
