@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Data for the operations port. Both calls must answer quickly. */
+/** Data for the operations port. A call that rejects is answered with status 500. */
 export interface OpsSource {
   metrics: { readonly contentType: string; text(): Promise<string> };
   /** Returns status 200 or 503, with the faults as body. */

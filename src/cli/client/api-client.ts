@@ -55,7 +55,7 @@ const TIMEOUT_MS = 30_000;
 export class ApiClient {
   /** Ends with `/api`, without a slash after it. */
   readonly baseUrl: string;
-  /** The waits between retries. */
+  /** The number of attempts, and the waits between them. */
   readonly backOff: BackOff;
 
   constructor(baseUrl: string, backOff: BackOff = PATIENT) {
