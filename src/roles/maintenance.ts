@@ -31,10 +31,9 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
       const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
       shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
     },
-    // An actor that still records answers a stop with an append, which is refused because the
-    // session is gone; for any other actor the command does nothing.
-    wake: async (sessionId) =>
-      shared.commands.post(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
+    // A host of an older release does not know this command and drops it; its sweeper asks the
+    // record within seconds which of its sessions were deleted.
+    wake: async (sessionId) => shared.commands.post(sessionId, { type: "Wake" }, newId()),
     revocations,
     log,
   });

@@ -9,6 +9,7 @@ export type SessionCommand =
   | ChunkStoredCommand
   | AudioOpenedCommand
   | StopCommand
+  | WakeCommand
   | ClaimCommand
   | UnclaimCommand
   | GapTimeoutCommand
@@ -58,6 +59,14 @@ export interface StopCommand {
   lastSequence: number;
   /** Set when the service stops it by itself. */
   reason?: StopReason;
+}
+
+/**
+ * Changes nothing. An actor that carries it out asks the record, and ends when that no longer has its
+ * session.
+ */
+interface WakeCommand {
+  type: "Wake";
 }
 
 /** Answered with `{label, source, claimedUserId}`. */

@@ -59,6 +59,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
     case "AudioOpened":
       // Its effects find the audio themselves.
       return undefined;
+    case "Wake":
+      return undefined;
     case "Stop":
       return decideStop(turn, command);
     case "GapTimeout":

@@ -8,6 +8,7 @@ type Outside = Extract<
       | "ChunkStored"
       | "AudioOpened"
       | "Stop"
+      | "Wake"
       | "Claim"
       | "Unclaim"
       | "Redo"
@@ -27,6 +28,7 @@ const SHAPES: { [T in Outside["type"]]: Shape } = {
   ChunkStored: { chunkId: "string", sequence: "number", frames: "number", sampleRate: "number" },
   AudioOpened: { sequence: "number" },
   Stop: { lastSequence: "number" },
+  Wake: {},
   Claim: {
     label: "string",
     source: "string",

@@ -240,8 +240,7 @@ export class SimHost {
         const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
         fanout.publish(id, renderFrames(id, [record], new Map(), new Map()));
       },
-      wake: async (id) =>
-        this.commands.post(id, { type: "Stop", lastSequence: -1 }, machine.newId()),
+      wake: async (id) => this.commands.post(id, { type: "Wake" }, machine.newId()),
       revocations: { publish: () => {} },
       log,
     });

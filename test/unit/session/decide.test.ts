@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../src/base/errors.ts";
 import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
+import { isRepeatable, tryOutsideCommand } from "../../../src/session/outside-command.ts";
 import { SECOND, SessionBench, segment } from "../../support/session-bench.ts";
 
 describe("chunks", () => {
@@ -235,5 +236,20 @@ describe("suspects", () => {
     ]);
     bench.utterance([], 6 * SECOND);
     expect(bench.of("ChunkTranscribed").map((event) => event.sequence)).toEqual([0, 2]);
+  });
+});
+
+describe("waking", () => {
+  it("wake: comes from outside, changes nothing however often, and starts no session", () => {
+    const wake = tryOutsideCommand({ type: "Wake" });
+    if (wake === undefined) throw new Error("not taken from outside");
+    expect(isRepeatable(wake)).toBe(true);
+    const bench = new SessionBench();
+    expect(() => bench.run(wake)).toThrow(/start has not arrived/);
+    bench.start();
+    bench.chunk(0);
+    const before = { state: structuredClone(bench.state), events: bench.events.length };
+    expect(bench.run(wake)).toBeUndefined();
+    expect({ state: bench.state, events: bench.events.length }).toEqual(before);
   });
 });
