@@ -69,15 +69,13 @@ export interface EffectsContext<C> {
   tell(command: C): boolean;
 }
 
-/** An actor by id, wherever it lives. */
-export interface ActorRef {
+/** Port: an actor by id, wherever it lives. */
+export interface ActorRef<C> {
   /**
    * Sends a command and waits until its events are durable. Throws the
    * refusal's AppError, `unavailable` when it was not carried out and never
    * will be, or `outcome_unknown`: what was done tells whoever asks again with
    * the same `commandId`.
    */
-  ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown>;
+  ask(sessionId: string, command: C, commandId: string): Promise<unknown>;
 }
-
-export type ActorCommand = { type: string } & Record<string, unknown>;

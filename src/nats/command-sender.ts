@@ -1,4 +1,4 @@
-import type { ActorCommand, ActorRef } from "../actor/actor.ts";
+import type { ActorRef } from "../actor/actor.ts";
 import type { CommandRecord, Outcome } from "../actor/journal.ts";
 import { withTimeout } from "../base/deferred.ts";
 import {
@@ -12,6 +12,7 @@ import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
+import type { OutsideCommand } from "../session/outside-command.ts";
 import {
   type CommandEnvelope,
   type CommandReply,
@@ -53,7 +54,7 @@ interface CommandSenderOptions {
  * Sends commands to the hosts of their sessions. Delivery is not guaranteed: a command that must
  * not be lost must also be in the outbox table.
  */
-export class CommandSender implements ActorRef, QueueOwner {
+export class CommandSender implements ActorRef<OutsideCommand>, QueueOwner {
   readonly #options: CommandSenderOptions;
   readonly #askTimeout: number;
   readonly #stopped = new AbortController();
@@ -101,7 +102,7 @@ export class CommandSender implements ActorRef, QueueOwner {
    * Sends a command that is in the outbox table, without waiting; the outbox sweep delivers what is
    * lost. Throws `unavailable` when the bus takes nothing.
    */
-  post(sessionId: string, command: ActorCommand, commandId: string): void {
+  post(sessionId: string, command: OutsideCommand, commandId: string): void {
     const { line, owners } = this.#options;
     if (this.#posted >= MAX_POSTED || line.isClosed()) {
       this.#postsRefused += 1;
@@ -139,7 +140,7 @@ export class CommandSender implements ActorRef, QueueOwner {
    * Sends a command and returns its outcome. The command has a deadline: it is carried out in time,
    * or never.
    */
-  async ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown> {
+  async ask(sessionId: string, command: OutsideCommand, commandId: string): Promise<unknown> {
     if (this.#waiting >= MAX_PENDING) {
       this.#refused += 1;
       throw new AppError("overloaded", "Too many requests are waiting. Please try again.");

@@ -15,16 +15,13 @@ import type {
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
 import { newId } from "../base/ids.ts";
 import { partitionOf } from "../base/partition.ts";
+import type { OutsideCommand } from "../session/outside-command.ts";
 import { isWaiting, type WaitingWorkStore } from "./waiting-work.ts";
 
 const nothing = z.object({}).strict();
 
 /** Makes the outbox row of a command to a session's actor; the row's id is the command's id. */
-export function outboxRow(
-  sessionId: string,
-  command: OutboxRow["command"],
-  id = newId(),
-): OutboxRow {
+export function outboxRow(sessionId: string, command: OutsideCommand, id = newId()): OutboxRow {
   return { id, sessionId, command };
 }
 
@@ -36,15 +33,12 @@ export async function writeOutbox(connection: CommonQueryMethods, row: OutboxRow
   `);
 }
 
-/** A command to a session's actor; the session domain defines the shapes. */
-export type SessionCommand = { type: string } & Record<string, unknown>;
-
 /** A committed command that waits to be delivered; `id` is the command's permanent id. */
 export interface OutboxRow {
   id: string;
   sessionId: string;
   /** The command; contains ids and numbers only. */
-  command: SessionCommand;
+  command: OutsideCommand;
 }
 
 /**

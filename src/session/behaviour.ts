@@ -35,7 +35,7 @@ export function createSessionBehaviour(patience: Patience) {
       const reply = decide(turn, command);
       return { events: turn.events, writes: turn.writes, reply };
     },
-    isRepeatable,
+    isRepeatable: (command: SessionCommand): boolean => isRepeatable(command),
     hasWork,
     deadline: (state: SessionState): Deadline | undefined => deadline(state, patience),
     snapshotVersion: SNAPSHOT_VERSION,

@@ -1,17 +1,16 @@
 import type { Signs } from "./device-signs.ts";
+import type { OutsideCommand } from "./outside-command.ts";
 import type { Span } from "./segments.ts";
-import type { ClaimSource, StopReason, Suspect } from "./status.ts";
+import type { Suspect } from "./status.ts";
 import type { Voices, Word } from "./write.ts";
 
-/** What may be asked of a session. The first group comes from outside, the rest from its own effects. */
-export type SessionCommand =
-  | StartCommand
-  | ChunkStoredCommand
-  | AudioOpenedCommand
-  | StopCommand
-  | WakeCommand
-  | ClaimCommand
-  | UnclaimCommand
+/** What may be asked of a session, from outside or by its own effects. */
+export type SessionCommand = OutsideCommand | InsideCommand;
+
+/** A command by the name of its type. */
+export type CommandOf<T extends SessionCommand["type"]> = Extract<SessionCommand, { type: T }>;
+
+type InsideCommand =
   | GapTimeoutCommand
   | LateTimeoutCommand
   | RecognitionOpenedCommand
@@ -21,71 +20,7 @@ export type SessionCommand =
   | SuspectedCommand
   | RecognitionDoneCommand
   | RereadCommand
-  | RedoCommand
-  | CancelRedoCommand
-  | RedoProgressCommand
-  | EditSegmentCommand
-  | MergeSpeakersCommand
-  | RedactCommand
-  | SummaryStoredCommand
-  | ConcernStoredCommand;
-
-interface StartCommand {
-  type: "Start";
-  jobId: string;
-  language: string;
-}
-
-export interface ChunkStoredCommand {
-  type: "ChunkStored";
-  chunkId: string;
-  sequence: number;
-  /** Frames in its container, at its own rate. */
-  frames: number;
-  sampleRate: number;
-  /** Why it holds nothing that can be read, when that is known already. */
-  unreadable?: string;
-}
-
-/** Audio is streamed that becomes chunk `sequence`: somebody must be there to read it. */
-interface AudioOpenedCommand {
-  type: "AudioOpened";
-  sequence: number;
-}
-
-export interface StopCommand {
-  type: "Stop";
-  /** Highest sequence that belongs to the session, -1 when there is none. */
-  lastSequence: number;
-  /** Set when the service stops it by itself. */
-  reason?: StopReason;
-}
-
-/**
- * Changes nothing. An actor that carries it out asks the record, and ends when that no longer has its
- * session.
- */
-interface WakeCommand {
-  type: "Wake";
-}
-
-/** Answered with `{label, source, claimedUserId}`. */
-export interface ClaimCommand {
-  type: "Claim";
-  label: string;
-  source: ClaimSource;
-  claimedUserId: string;
-  byUserId: string;
-  /** The caller owns the session. */
-  byOwner: boolean;
-}
-
-export interface UnclaimCommand {
-  type: "Unclaim";
-  label: string;
-  byUserId: string;
-  byOwner: boolean;
-}
+  | RedoProgressCommand;
 
 /** The wait for sequence `sequence` is over; after the stop, unless its device may still send it. */
 export interface GapTimeoutCommand {
@@ -190,64 +125,9 @@ export interface RereadCommand {
   checkpoints?: ReadingCheckpoint[];
 }
 
-/** Answered with `{attempt, edits}`: how many edited segments it will replace. Refused with `job_active` while the job runs, with `conflict` without any audio. */
-export interface RedoCommand {
-  type: "Redo";
-  byUserId: string;
-}
-
-/** Ends a redo; the text that stands stays. Refused with `conflict` when there is none. */
-export interface CancelRedoCommand {
-  type: "CancelRedo";
-  byUserId: string;
-}
-
 /** How far the redo has read, 0..1. */
 export interface RedoProgressCommand {
   type: "RedoProgress";
   attempt: number;
   progress: number;
-}
-
-/**
- * Answered with `{segmentId, revision, label}`. The new text waits in
- * `segment_edits` under `editId` (empty: only the speaker changes).
- */
-export interface EditSegmentCommand {
-  type: "EditSegment";
-  segmentId: string;
-  editId: string;
-  /** Empty: the speaker stays. */
-  label: string;
-  byUserId: string;
-  /** When given, any other revision refuses it with `precondition_failed`. */
-  expectedRevision?: number;
-}
-
-/** Two labels are the same voice; the older one survives. Answered with `{from, into}`. */
-export interface MergeSpeakersCommand {
-  type: "MergeSpeakers";
-  from: string;
-  into: string;
-}
-
-/** Answered with `{segmentIds}`. Positions in samples; an empty label means everybody. */
-export interface RedactCommand {
-  type: "Redact";
-  redactionId: string;
-  from: number;
-  to: number;
-  label: string;
-  byUserId: string;
-}
-
-export interface SummaryStoredCommand {
-  type: "SummaryStored";
-  jobId: string;
-  summaryType: string;
-}
-
-export interface ConcernStoredCommand {
-  type: "ConcernStored";
-  concernId: string;
 }

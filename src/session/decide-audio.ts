@@ -1,9 +1,4 @@
-import type {
-  ChunkStoredCommand,
-  GapTimeoutCommand,
-  LateTimeoutCommand,
-  StopCommand,
-} from "./command.ts";
+import type { CommandOf, GapTimeoutCommand, LateTimeoutCommand } from "./command.ts";
 import type { Signs } from "./device-signs.ts";
 import { collectFor, type Patience } from "./limits.ts";
 import { complete } from "./redact-covered.ts";
@@ -64,7 +59,7 @@ function span(gaps: readonly LateGap[]): { first?: number; newest?: number } {
 /** How long a missing chunk is waited for while somebody may be reading along, milliseconds. */
 export const GAP_WAIT = 10_000;
 
-export function decideChunkStored(turn: Turn, command: ChunkStoredCommand): void {
+export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">): void {
   const { timeline } = turn.state;
   const { chunkId, sequence, frames, sampleRate, unreadable } = command;
   if (isKnown(timeline, sequence)) return;
@@ -92,7 +87,7 @@ function placeAll(turn: Turn): void {
   }
 }
 
-type Stored = Pick<ChunkStoredCommand, "chunkId" | "sequence" | "unreadable">;
+type Stored = Pick<CommandOf<"ChunkStored">, "chunkId" | "sequence" | "unreadable">;
 
 /** Its place stays: what of it can be heard is still read. */
 function failUnreadable(turn: Turn, { chunkId, sequence, unreadable: message }: Stored): void {
@@ -100,7 +95,7 @@ function failUnreadable(turn: Turn, { chunkId, sequence, unreadable: message }: 
   turn.emit({ type: "ChunkFailed", chunkId, sequence, code: "not_audio", message });
 }
 
-export function decideStop(turn: Turn, command: StopCommand): void {
+export function decideStop(turn: Turn, command: CommandOf<"Stop">): void {
   if (turn.state.phase !== "recording") return;
   const { timeline } = turn.state;
   const highest = Math.max(timeline.next - 1, ...timeline.waiting.map((c) => c.sequence));

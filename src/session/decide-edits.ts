@@ -1,18 +1,12 @@
 import { AppError } from "../base/errors.ts";
-import type {
-  ConcernStoredCommand,
-  EditSegmentCommand,
-  MergeSpeakersCommand,
-  RedactCommand,
-  SummaryStoredCommand,
-} from "./command.ts";
+import type { CommandOf } from "./command.ts";
 import { redactCovered } from "./redact-covered.ts";
 import { isWithin } from "./redaction.ts";
 import { labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /** A person changes a segment's text or speaker; the recogniser never does. */
-export function decideEdit(turn: Turn, command: EditSegmentCommand): object {
+export function decideEdit(turn: Turn, command: CommandOf<"EditSegment">): object {
   const { state } = turn;
   const mark = state.segments.find((segment) => segment.id === command.segmentId);
   if (mark === undefined) throw new AppError("not_found", "There is no segment with this id.");
@@ -51,7 +45,7 @@ function survivingName(turn: Turn, label: string): string {
 }
 
 /** The older of two labels survives, whichever way round they are named. */
-export function decideMerge(turn: Turn, command: MergeSpeakersCommand): object {
+export function decideMerge(turn: Turn, command: CommandOf<"MergeSpeakers">): object {
   const a = survivingName(turn, command.from);
   const b = survivingName(turn, command.into);
   const [into, from] = labelIndex(a) < labelIndex(b) ? [a, b] : [b, a];
@@ -68,7 +62,7 @@ export function decideMerge(turn: Turn, command: MergeSpeakersCommand): object {
 }
 
 /** Takes out the words of a span, or of one speaker in it, for good. */
-export function decideRedact(turn: Turn, command: RedactCommand): object {
+export function decideRedact(turn: Turn, command: CommandOf<"Redact">): object {
   const { redactionId, from, to, byUserId } = command;
   const label = command.label === "" ? undefined : survivingName(turn, command.label);
   const touched = turn.state.segments.filter((mark) => isWithin(mark, from, to, label));
@@ -78,12 +72,12 @@ export function decideRedact(turn: Turn, command: RedactCommand): object {
   return { segmentIds };
 }
 
-export function decideSummaryStored(turn: Turn, command: SummaryStoredCommand): void {
+export function decideSummaryStored(turn: Turn, command: CommandOf<"SummaryStored">): void {
   const { jobId, summaryType } = command;
   turn.emit({ type: "SummaryUpdated", jobId, summaryType });
 }
 
-export function decideConcernStored(turn: Turn, command: ConcernStoredCommand): void {
+export function decideConcernStored(turn: Turn, command: CommandOf<"ConcernStored">): void {
   if (turn.state.concerns?.includes(command.concernId)) return;
   turn.emit({ type: "ConcernRaised", concernId: command.concernId });
 }

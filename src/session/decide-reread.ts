@@ -1,10 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type {
-  CancelRedoCommand,
-  RedoCommand,
-  RedoProgressCommand,
-  RereadCommand,
-} from "./command.ts";
+import type { CommandOf, RedoProgressCommand, RereadCommand } from "./command.ts";
 import { complete, isUnreadable } from "./redact-covered.ts";
 import { replaceSegments } from "./replace-segments.ts";
 import { firstFrom } from "./segments.ts";
@@ -14,7 +9,10 @@ import { finalisedTo, isLate, type LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
 /** Asks for the whole session to be read again; its text stands until then. */
-export function decideRedo(turn: Turn, command: RedoCommand): { attempt: number; edits: number } {
+export function decideRedo(
+  turn: Turn,
+  command: CommandOf<"Redo">,
+): { attempt: number; edits: number } {
   const { state } = turn;
   if (state.redo !== undefined || !isOver(state.phase)) {
     throw new AppError("job_active", "This job is queued or running already.");
@@ -30,7 +28,7 @@ export function decideRedo(turn: Turn, command: RedoCommand): { attempt: number;
 }
 
 /** The reading that runs may still answer: without its redo nothing takes its words. */
-export function decideCancelRedo(turn: Turn, { byUserId }: CancelRedoCommand): void {
+export function decideCancelRedo(turn: Turn, { byUserId }: CommandOf<"CancelRedo">): void {
   const { redo, jobId } = turn.state;
   if (redo === undefined) {
     throw new AppError(

@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { ClaimCommand, UnclaimCommand } from "./command.ts";
+import type { CommandOf } from "./command.ts";
 import { type LabelState, labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { ClaimSource } from "./status.ts";
 import type { Turn } from "./turn.ts";
@@ -26,7 +26,7 @@ function survivingNameOf(turn: Turn, label: string): { name: string; state: Labe
  * An assignment by the session's owner overrides anything; a self claim never
  * overrides another person's claim. Repeating a claim changes nothing.
  */
-export function decideClaim(turn: Turn, command: ClaimCommand): ClaimReply {
+export function decideClaim(turn: Turn, command: CommandOf<"Claim">): ClaimReply {
   const { source, claimedUserId, byUserId } = command;
   if (source === "moderator_assignment" && !command.byOwner) {
     throw new AppError("forbidden", "Only the session's owner assigns speakers to people.");
@@ -47,7 +47,7 @@ export function decideClaim(turn: Turn, command: ClaimCommand): ClaimReply {
 }
 
 /** The claimant takes a claim back, or the session's owner does. */
-export function decideUnclaim(turn: Turn, command: UnclaimCommand): { label: string } {
+export function decideUnclaim(turn: Turn, command: CommandOf<"Unclaim">): { label: string } {
   const { name, state } = survivingNameOf(turn, command.label);
   if (state.claim === undefined) return { label: name };
   if (!command.byOwner && state.claim.claimedUserId !== command.byUserId) {

@@ -1,12 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type {
-  ConcernStoredCommand,
-  EditSegmentCommand,
-  MergeSpeakersCommand,
-  RedactCommand,
-  SessionCommand,
-  SummaryStoredCommand,
-} from "./command.ts";
+import type { CommandOf, SessionCommand } from "./command.ts";
 import {
   decideChunkStored,
   decideGapTimeout,
@@ -99,11 +92,11 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
 function decideOnTranscript(
   turn: Turn,
   command:
-    | EditSegmentCommand
-    | MergeSpeakersCommand
-    | RedactCommand
-    | SummaryStoredCommand
-    | ConcernStoredCommand,
+    | CommandOf<"EditSegment">
+    | CommandOf<"MergeSpeakers">
+    | CommandOf<"Redact">
+    | CommandOf<"SummaryStored">
+    | CommandOf<"ConcernStored">,
 ): unknown {
   switch (command.type) {
     case "EditSegment":

@@ -1,9 +1,13 @@
 export type SessionPhase = "recording" | "processing" | "completed" | "failed" | "deleted";
 export type ChunkStatus = "pending" | "processing" | "completed" | "failed";
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
+
 /** Why a session stopped that nobody stopped. */
-export type StopReason = "device_silent" | "not_audio";
-export type ClaimSource = "self_claim" | "moderator_assignment";
+export const STOP_REASONS = ["device_silent", "not_audio"] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+export const CLAIM_SOURCES = ["self_claim", "moderator_assignment"] as const;
+export type ClaimSource = (typeof CLAIM_SOURCES)[number];
 
 export const SUMMARY_TYPES = [
   "brief",

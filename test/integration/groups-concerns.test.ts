@@ -7,8 +7,8 @@ import type {
 } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import type { SessionCommand } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
+import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
@@ -19,7 +19,7 @@ type Body = Record<string, unknown>;
 describe("concerns", () => {
   let fixture: SessionFixture;
   let routes: Route[];
-  const asked: SessionCommand[] = [];
+  const asked: OutsideCommand[] = [];
   let owner: UserPrincipal;
   let admin: UserPrincipal;
   let device: DevicePrincipal;

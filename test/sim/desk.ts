@@ -17,7 +17,7 @@ export class Desk {
   /** A summary is stored, and the session is to be told. */
   async summary(sessionId: string, jobId: string): Promise<OutboxRow[]> {
     if (this.#done.has(jobId)) return [];
-    const command = { type: "SummaryStored", jobId, summaryType: "brief" };
+    const command = { type: "SummaryStored" as const, jobId, summaryType: "brief" };
     const row = { id: this.#newId(), sessionId, partition: partitionOf(sessionId), command };
     const isTold = await this.#record.tell(row);
     this.#done.add(jobId);

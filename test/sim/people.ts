@@ -1,5 +1,5 @@
 import { toAppError } from "../../src/base/errors.ts";
-import type { SessionCommand } from "../../src/session/command.ts";
+import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { PEOPLE } from "./cast.ts";
 import { request } from "./request.ts";
 import type { Scene } from "./scene.ts";
@@ -70,7 +70,7 @@ export class People {
     if (wish !== undefined) await this.#carryOut(wish);
   }
 
-  #wishFor(command: SessionCommand): Wish {
+  #wishFor(command: OutsideCommand): Wish {
     const { now } = this.#world.kernel;
     return { sessionId: this.#sessionId, command, at: now, outcome: "unknown", asked: [] };
   }
@@ -169,7 +169,7 @@ export class People {
         : again !== undefined && random.chance(0.4)
           ? again
           : ((await this.#besideGap(segments)) ?? random.pick(segments));
-    const wish = (command: SessionCommand): Wish => this.#wishFor(command);
+    const wish = (command: OutsideCommand): Wish => this.#wishFor(command);
     switch (random.pick(KINDS)) {
       case "claim": {
         const source = random.pick(["self_claim", "moderator_assignment"] as const);

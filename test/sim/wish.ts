@@ -1,9 +1,9 @@
-import type { SessionCommand } from "../../src/session/command.ts";
+import type { OutsideCommand } from "../../src/session/outside-command.ts";
 
 /** What somebody wanted, and what he was told. */
 export interface Wish {
   sessionId: string;
-  command: SessionCommand;
+  command: OutsideCommand;
   at: number;
   /** `unknown` until he hears, and for good when he never does. */
   outcome: "done" | "refused" | "unknown";

@@ -9,15 +9,16 @@ import { characterRoutes } from "../../src/features/workspaces/characters-routes
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import { workshopRoutes } from "../../src/features/workspaces/workshops-routes.ts";
 import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
-import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
+import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
+import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import type { SessionFixture } from "./session-fixture.ts";
 
 const cursorKey = new Uint8Array(32).fill(9);
 
 /** The routes of workshops, concerns and workspaces over a house's database; `asked` gets what actors are asked. */
-export function groupRoutes(fixture: SessionFixture, asked: SessionCommand[] = []): Route[] {
+export function groupRoutes(fixture: SessionFixture, asked: OutsideCommand[] = []): Route[] {
   const { pool, routes } = fixture;
   const directory = new SessionStore(pool);
   const workshops = new WorkshopStore(pool);
@@ -43,13 +44,13 @@ export function groupRoutes(fixture: SessionFixture, asked: SessionCommand[] = [
   ];
 }
 
-function concernPorts(fixture: SessionFixture, asked: SessionCommand[]) {
+function concernPorts(fixture: SessionFixture, asked: OutsideCommand[]) {
   return {
     directory: new SessionStore(fixture.pool),
     concerns: new ConcernStore(fixture.pool),
     notifier: { notify: (rows: readonly OutboxRow[]) => fixture.notify(rows) },
     actors: {
-      async ask(_sessionId: string, command: SessionCommand) {
+      async ask(_sessionId: string, command: OutsideCommand) {
         asked.push(command);
         return { segmentIds: [newId()] };
       },

@@ -38,10 +38,11 @@ import { redoRoutes } from "../../src/features/transcript/redo.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
 import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
-import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
+import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
+import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
@@ -66,8 +67,8 @@ export class SessionFixture {
   readonly revoked: RevocationEvent[] = [];
   readonly clock = new ManualClock(Date.now());
   /** What actors were asked; replaced by a test in which one answers otherwise. */
-  readonly asked: SessionCommand[] = [];
-  ask: (sessionId: string, command: SessionCommand) => Promise<unknown> = async (_id, command) => {
+  readonly asked: OutsideCommand[] = [];
+  ask: (sessionId: string, command: OutsideCommand) => Promise<unknown> = async (_id, command) => {
     this.asked.push(command);
   };
   /** Replaced by a test in which a caller's right ends. */
@@ -133,7 +134,7 @@ export class SessionFixture {
     const jobs = new TranscriptionJobStore(this.pool);
     const redo = {
       jobs,
-      actors: { ask: (id: string, command: SessionCommand) => this.ask(id, command) },
+      actors: { ask: (id: string, command: OutsideCommand) => this.ask(id, command) },
       engines: [POCKETSPHINX.name],
       languages: POCKETSPHINX.languages,
     };

@@ -128,7 +128,7 @@ export class ConcernStore {
     return this.#pool.transaction(async (tx) => {
       await holdSession(tx, concern.sessionId);
       await insertConcern(tx, concern, concern.span ?? (await segmentSpan(tx, concern)));
-      const command = { type: "ConcernStored", concernId: concern.id };
+      const command = { type: "ConcernStored" as const, concernId: concern.id };
       const row = outboxRow(concern.sessionId, command);
       await writeOutbox(tx, row);
       return { concern: await readOne(tx, concern.id), outbox: [row] };

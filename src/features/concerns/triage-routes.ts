@@ -197,7 +197,14 @@ async function redactSpan(
   }
   const redactionId = concern.redactionId ?? derivedId("redaction", id);
   const { from, to } = concern.segmentId === undefined ? inside(span) : span;
-  const command = { type: "Redact", redactionId, from, to, label: "", byUserId: principal.id };
+  const command = {
+    type: "Redact" as const,
+    redactionId,
+    from,
+    to,
+    label: "",
+    byUserId: principal.id,
+  };
   await actors.ask(sessionId, command, commandIdOf(request));
   return redactionId;
 }

@@ -303,7 +303,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
 
   async store(chunk: NewChunk): Promise<Stored> {
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
-    const command = { type: "ChunkStored", chunkId, sequence, frames, sampleRate };
+    const command = { type: "ChunkStored" as const, chunkId, sequence, frames, sampleRate };
     const outbox = outboxRow(sessionId, command, this.#runtime.newId());
     const upload: NewUpload = { chunk, outbox };
     this.#expected.delete(sessionId);

@@ -116,7 +116,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
       const startedAt = await insertSession(tx, session);
       await insertJob(tx, session);
       const { jobId, language } = session;
-      const command = { type: "Start", jobId, language };
+      const command = { type: "Start" as const, jobId, language };
       const row = outboxRow(session.id, command, this.#runtime.newId());
       await writeOutbox(tx, row);
       return { startedAt, outbox: [row] };

@@ -56,7 +56,7 @@ export class PostgresOpenChunks implements OpenChunks {
       if ((await countPieces(tx, chunk)) !== pieces) return undefined;
       await insertChunk(tx, chunk);
       const command = {
-        type: "ChunkStored",
+        type: "ChunkStored" as const,
         chunkId: id,
         sequence,
         frames: chunk.frames,

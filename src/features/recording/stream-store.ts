@@ -128,7 +128,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
         returning session_id as id`);
       if (moved === null) return { sequence: await begunBefore(tx, hold), outbox: [] };
       await insertFirst(tx, sessionId, sequence, piece);
-      const command = { type: "AudioOpened", sequence };
+      const command = { type: "AudioOpened" as const, sequence };
       const row = outboxRow(sessionId, command, this.#runtime.newId());
       await writeOutbox(tx, row);
       return { sequence, outbox: [row] };

@@ -48,7 +48,7 @@ export class TwinChunks implements ChunkStore {
   async store(chunk: NewChunk): Promise<Stored> {
     const { client, t, newId, runtime } = this.#parts;
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
-    const command = { type: "ChunkStored", chunkId, sequence, frames, sampleRate };
+    const command = { type: "ChunkStored" as const, chunkId, sequence, frames, sampleRate };
     const upload: Upload = { chunk, outbox: outboxRow(newId(), sessionId, command) };
     if (await this.#group.add(upload)) return created(upload);
     return whenFree(runtime, () => client.transaction((tx) => storeAlone(tx, t, upload)));

@@ -172,14 +172,16 @@ describe("command sender", () => {
     const warned: unknown[] = [];
     const log = { ...silentLog, warn: (fields: object) => void warned.push(fields) };
     const { sender } = open({ a: done }, true);
-    const rows = [{ id: "first", sessionId: SESSION, command: { type: "Stop" } }];
+    const rows = [
+      { id: "first", sessionId: SESSION, command: { type: "Stop" as const, lastSequence: 0 } },
+    ];
     createNotifier(sender, log).notify(rows);
     expect(warned).toMatchObject([{ commands: ["first"] }]);
   });
 
   it("sender: what is posted goes to who has the session, also when that has just moved", async () => {
     const { sender, sent, move, changed } = open({ a: done, b: done });
-    const post = (id: string) => sender.post(SESSION, { type: "Stop" }, id);
+    const post = (id: string) => sender.post(SESSION, { type: "Stop", lastSequence: 0 }, id);
     post("first");
     await vi.advanceTimersByTimeAsync(10);
     post("second");

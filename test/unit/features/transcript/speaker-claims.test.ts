@@ -4,8 +4,8 @@ import type { Principal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { isId, newId } from "../../../../src/base/ids.ts";
 import { speakerClaimRoutes } from "../../../../src/features/transcript/claims.ts";
-import type { SessionCommand } from "../../../../src/postgres/outbox.ts";
 import type { Route } from "../../../../src/rest/route.ts";
+import type { OutsideCommand } from "../../../../src/session/outside-command.ts";
 import { callRoute, codeOf, jsonBody } from "../../../support/route-call.ts";
 
 const sessionId = newId();
@@ -20,7 +20,7 @@ const caller: Principal = {
 
 function routesFor(
   relation: SessionRelation,
-  asked: SessionCommand[],
+  asked: OutsideCommand[],
   refuse?: AppError,
 ): readonly Route[] {
   const facts: SessionFacts = {
@@ -50,6 +50,7 @@ function routesFor(
         expect(isId(commandId)).toBe(true);
         asked.push(command);
         if (refuse !== undefined) throw refuse;
+        if (command.type !== "Claim") throw new Error("another command than a claim");
         const { label, source, claimedUserId } = command;
         return { label, source, claimedUserId };
       },
@@ -60,7 +61,7 @@ function routesFor(
 function claim(
   relation: SessionRelation,
   body: unknown,
-  options: { asked?: SessionCommand[]; refuse?: AppError; session_id?: string } = {},
+  options: { asked?: OutsideCommand[]; refuse?: AppError; session_id?: string } = {},
 ): ReturnType<typeof callRoute> {
   const routes = routesFor(relation, options.asked ?? [], options.refuse);
   return callRoute(routes, "claimSpeaker", {
@@ -75,7 +76,7 @@ const assign = { speaker_label: "S1", source: "moderator_assignment", assigned_u
 
 describe("speaker claims", () => {
   it("speaker claims: a self claim names the caller and ignores an assignee", async () => {
-    const asked: SessionCommand[] = [];
+    const asked: OutsideCommand[] = [];
     const reply = await claim("participant", { ...self, assigned_user_id: 7 }, { asked });
     expect(reply.status).toBe(200);
     expect(jsonBody(reply)).toEqual({ ...self, claimed_user_id: caller.id });
@@ -92,7 +93,7 @@ describe("speaker claims", () => {
   });
 
   it("speaker claims: the owner assigns a known user", async () => {
-    const asked: SessionCommand[] = [];
+    const asked: OutsideCommand[] = [];
     const reply = await claim("owner", assign, { asked });
     expect(jsonBody(reply)).toEqual({
       speaker_label: "S1",
