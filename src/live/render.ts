@@ -25,7 +25,7 @@ type Body<F> = F extends Durable ? Omit<F, keyof Durable> : never;
 /** A durable frame without its envelope, member by member of the union. */
 type FrameBody = Body<DurableFrame>;
 
-function span(start: number, length: number): { start: number; duration: number } {
+function span({ start, length }: { start: number; length: number }) {
   const from = toSeconds(start);
   // From rounded ends, so that spans that touch in samples touch in seconds.
   return { start: from, duration: difference(from, toSeconds(start + length)) };
@@ -47,120 +47,10 @@ function toWordFrame(word: Word, speaker: string): WordFrame {
   };
 }
 
-function renderSegment(
-  event: Extract<SessionEvent, { type: "SegmentFinalised" }>,
-  segment: SegmentWords | undefined,
-): FrameBody {
-  if (segment === undefined) return { type: "Stub" };
-  return {
-    type: "Results",
-    segment_id: event.segmentId,
-    revision: segment.revision,
-    is_final: true,
-    ...span(event.start, event.end - event.start),
-    transcript: segment.text,
-    confidence: segment.confidence,
-    speaker: event.label,
-    words: segment.words.map((word) => toWordFrame(word, event.label)),
-  };
-}
+type EventOf<T extends SessionEvent["type"]> = Extract<SessionEvent, { type: T }>;
 
-type ChunkEvent = Extract<
-  SessionEvent,
-  {
-    type:
-      | "ChunkReceived"
-      | "ChunkPlaced"
-      | "ChunkTranscribed"
-      | "ChunkFailed"
-      | "GapDeclared"
-      | "GapFilled";
-  }
->;
-
-function renderChunk(event: ChunkEvent): FrameBody {
-  const type = "ChunkStatus";
-  const chunk_sequence = event.sequence;
-  if (event.type === "GapDeclared") {
-    const place = span(event.start, event.length);
-    return { type, chunk_sequence, transcription_status: "pending", missing: true, ...place };
-  }
-  const chunk = { type, chunk_id: event.chunkId, chunk_sequence } as const;
-  switch (event.type) {
-    case "ChunkReceived":
-      return { ...chunk, transcription_status: "pending" };
-    case "ChunkPlaced":
-    case "GapFilled":
-      return {
-        ...chunk,
-        transcription_status: "processing",
-        ...span(event.start, event.length),
-      };
-    case "ChunkTranscribed":
-      return { ...chunk, transcription_status: "completed" };
-    case "ChunkFailed":
-      return { ...chunk, transcription_status: "failed", message: event.message };
-  }
-}
-
-type SpeakerEvent = Extract<
-  SessionEvent,
-  { type: "SpeakersRevised" | "SpeakerClaimed" | "SpeakerUnclaimed" }
->;
-
-function renderSpeakers(event: SpeakerEvent, names: ReadonlyMap<string, string>): FrameBody {
-  switch (event.type) {
-    case "SpeakersRevised":
-      return {
-        type: "SpeakerRevision",
-        revisions: event.revisions.map(({ segmentId, label }) => ({
-          segment_id: segmentId,
-          speaker: label,
-        })),
-        merges: event.merges,
-      };
-    case "SpeakerClaimed":
-      return {
-        type: "SpeakerClaimed",
-        speaker_label: event.label,
-        source: event.source,
-        claimed_user_id: event.claimedUserId,
-        display_name: names.get(event.claimedUserId),
-        revoked: false,
-      };
-    case "SpeakerUnclaimed":
-      return { type: "SpeakerClaimed", speaker_label: event.label, revoked: true };
-  }
-}
-
-type AfterwardsEvent = Extract<
-  SessionEvent,
-  {
-    type:
-      | "LateAudioDue"
-      | "RedoRequested"
-      | "RedoCancelled"
-      | "SpanRedacted"
-      | "SummaryUpdated"
-      | "ConcernRaised"
-      | "SessionDeleted";
-  }
->;
-
-function renderReplacement(
-  event: Extract<SessionEvent, { type: "TranscriptReplaced" }>,
-): FrameBody {
-  return {
-    type: "TranscriptReplaced",
-    job_id: event.jobId,
-    span: { start: toSeconds(event.from), end: toSeconds(event.to) },
-    removed_segment_ids: event.removed.map(({ segmentId }) => segmentId),
-    segment_ids: event.added.map(({ segmentId }) => segmentId),
-    edits_replaced: event.editsReplaced ?? 0,
-  };
-}
-
-function renderEvent(event: SessionEvent, sources: FrameSources): FrameBody {
+/** How followers see an event; one without a case here does not compile. */
+function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources): FrameBody {
   switch (event.type) {
     case "SessionStarted":
       return { type: "SessionStatus", status: "recording" };
@@ -174,66 +64,89 @@ function renderEvent(event: SessionEvent, sources: FrameSources): FrameBody {
       return { type: "SessionStatus", status: "completed" };
     case "SessionFailed":
       return { type: "SessionStatus", status: "failed" };
+    case "SessionDeleted":
+      return { type: "SessionStatus", status: "deleted" };
+    case "ChunkReceived":
+      return { ...chunkOf(event), transcription_status: "pending" };
+    case "ChunkPlaced":
+    case "GapFilled":
+      return { ...chunkOf(event), transcription_status: "processing", ...span(event) };
+    case "ChunkTranscribed":
+      return { ...chunkOf(event), transcription_status: "completed" };
+    case "ChunkFailed":
+      return { ...chunkOf(event), transcription_status: "failed", message: event.message };
+    case "GapDeclared":
+      return renderGap(event);
+    case "LateAudioDue":
+      return { type: "Stub" };
     case "JobStarted":
       return { type: "JobStatus", job_id: event.jobId, status: "running", progress: 0 };
     case "JobCompleted":
       return { type: "JobStatus", job_id: event.jobId, status: "completed", progress: 1 };
-    case "JobFailed": {
-      const { jobId: job_id, message: error } = event;
-      return { type: "JobStatus", job_id, status: "failed", progress: 1, error };
-    }
-    case "SegmentFinalised":
-      return renderSegment(event, sources.texts.get(event.segmentId));
-    case "TranscriptReplaced":
-      return renderReplacement(event);
-    case "SegmentRevised":
-      return renderEdit(event, sources.texts.get(event.segmentId));
-    case "SpeakersRevised":
-    case "SpeakerClaimed":
-    case "SpeakerUnclaimed":
-      return renderSpeakers(event, sources.displayNames);
-    case "ChunkReceived":
-    case "ChunkPlaced":
-    case "ChunkTranscribed":
-    case "ChunkFailed":
-    case "GapDeclared":
-    case "GapFilled":
-      return renderChunk(event);
-    default:
-      return renderAfterwards(event);
-  }
-}
-
-/** What people and later work do to a session. */
-function renderAfterwards(event: AfterwardsEvent): FrameBody {
-  switch (event.type) {
-    case "LateAudioDue":
-      return { type: "Stub" };
+    case "JobFailed":
+      return renderJobFailure(event);
     case "RedoRequested":
       return { type: "JobStatus", job_id: event.jobId, status: "queued", progress: 0 };
     case "RedoCancelled":
       return { type: "JobStatus", job_id: event.jobId, status: "cancelled", progress: 0 };
+    case "SegmentFinalised":
+      return renderSegment(event, texts.get(event.segmentId));
+    case "SegmentRevised":
+      return renderEdit(event, texts.get(event.segmentId));
+    case "TranscriptReplaced":
+      return renderReplacement(event);
     case "SpanRedacted":
-      return {
-        type: "Redacted",
-        redaction_id: event.redactionId,
-        span: { start: toSeconds(event.from), end: toSeconds(event.to) },
-        speaker: event.label,
-        segment_ids: event.segmentIds,
-      };
+      return renderRedaction(event);
+    case "SpeakersRevised":
+      return renderRevision(event);
+    case "SpeakerClaimed":
+      return renderClaim(event, displayNames.get(event.claimedUserId));
+    case "SpeakerUnclaimed":
+      return { type: "SpeakerClaimed", speaker_label: event.label, revoked: true };
     case "SummaryUpdated":
       return { type: "SummaryUpdated", job_id: event.jobId, summary_type: event.summaryType };
     case "ConcernRaised":
       return { type: "ConcernRaised", concern_id: event.concernId };
-    case "SessionDeleted":
-      return { type: "SessionStatus", status: "deleted" };
   }
 }
 
-function renderEdit(
-  event: Extract<SessionEvent, { type: "SegmentRevised" }>,
-  words: SegmentWords | undefined,
+function chunkOf({ chunkId, sequence }: { chunkId: string; sequence: number }) {
+  return { type: "ChunkStatus", chunk_id: chunkId, chunk_sequence: sequence } as const;
+}
+
+function renderGap(event: EventOf<"GapDeclared">): FrameBody {
+  return {
+    type: "ChunkStatus",
+    chunk_sequence: event.sequence,
+    transcription_status: "pending",
+    missing: true,
+    ...span(event),
+  };
+}
+
+function renderJobFailure({ jobId: job_id, message: error }: EventOf<"JobFailed">): FrameBody {
+  return { type: "JobStatus", job_id, status: "failed", progress: 1, error };
+}
+
+function renderSegment(
+  event: EventOf<"SegmentFinalised">,
+  segment: SegmentWords | undefined,
 ): FrameBody {
+  if (segment === undefined) return { type: "Stub" };
+  return {
+    type: "Results",
+    segment_id: event.segmentId,
+    revision: segment.revision,
+    is_final: true,
+    ...span({ start: event.start, length: event.end - event.start }),
+    transcript: segment.text,
+    confidence: segment.confidence,
+    speaker: event.label,
+    words: segment.words.map((word) => toWordFrame(word, event.label)),
+  };
+}
+
+function renderEdit(event: EventOf<"SegmentRevised">, words: SegmentWords | undefined): FrameBody {
   if (words === undefined) return { type: "Stub" };
   return {
     type: "SegmentRevised",
@@ -241,6 +154,49 @@ function renderEdit(
     revision: event.revision,
     transcript: words.text,
     speaker: event.label,
+  };
+}
+
+function renderReplacement(event: EventOf<"TranscriptReplaced">): FrameBody {
+  return {
+    type: "TranscriptReplaced",
+    job_id: event.jobId,
+    span: { start: toSeconds(event.from), end: toSeconds(event.to) },
+    removed_segment_ids: event.removed.map(({ segmentId }) => segmentId),
+    segment_ids: event.added.map(({ segmentId }) => segmentId),
+    edits_replaced: event.editsReplaced ?? 0,
+  };
+}
+
+function renderRedaction(event: EventOf<"SpanRedacted">): FrameBody {
+  return {
+    type: "Redacted",
+    redaction_id: event.redactionId,
+    span: { start: toSeconds(event.from), end: toSeconds(event.to) },
+    speaker: event.label,
+    segment_ids: event.segmentIds,
+  };
+}
+
+function renderRevision(event: EventOf<"SpeakersRevised">): FrameBody {
+  return {
+    type: "SpeakerRevision",
+    revisions: event.revisions.map(({ segmentId, label }) => ({
+      segment_id: segmentId,
+      speaker: label,
+    })),
+    merges: event.merges,
+  };
+}
+
+function renderClaim(event: EventOf<"SpeakerClaimed">, displayName: string | undefined): FrameBody {
+  return {
+    type: "SpeakerClaimed",
+    speaker_label: event.label,
+    source: event.source,
+    claimed_user_id: event.claimedUserId,
+    display_name: displayName,
+    revoked: false,
   };
 }
 

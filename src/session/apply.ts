@@ -34,76 +34,6 @@ const RAISED_KEPT = 64;
  */
 export function apply(state: SessionState, event: SessionEvent, at: number): void {
   switch (event.type) {
-    case "ChunkReceived":
-      applyReceived(state.timeline, event, at);
-      return;
-    case "ChunkPlaced":
-      applyPlaced(state.timeline, event, at);
-      return;
-    case "ChunkTranscribed":
-      state.heard = true;
-      applyTranscribed(state.timeline, event.sequence);
-      return;
-    case "ChunkFailed":
-      applyDone(state.timeline, event.sequence);
-      applyLost(state.timeline, event.chunkId);
-      return;
-    case "GapDeclared":
-      applyGap(state.timeline, event);
-      return;
-    case "GapFilled":
-      applyGapFilled(state.timeline, event, at);
-      return;
-    case "LateAudioDue":
-      applyDue(state.timeline, event.sequences);
-      return;
-    case "SegmentFinalised":
-      applySegment(state, event);
-      return;
-    case "SpeakersRevised":
-      applyRevision(state, event);
-      return;
-    case "SpeakerClaimed":
-      applyClaim(state, event);
-      return;
-    case "SpeakerUnclaimed":
-      delete state.speakers.labels[labelIndex(event.label)]?.claim;
-      return;
-    case "TranscriptReplaced":
-      applyReplacement(state, event);
-      return;
-    case "SegmentRevised":
-      applyEdit(state, event);
-      return;
-    case "SpanRedacted":
-      applyRedaction(state, event);
-      return;
-    default:
-      applyPhase(state, event, at);
-  }
-}
-
-type PhaseEvent = Extract<
-  SessionEvent,
-  {
-    type:
-      | "SessionStarted"
-      | "SessionStopped"
-      | "SessionCompleted"
-      | "SessionFailed"
-      | "SessionDeleted"
-      | "JobStarted"
-      | "JobCompleted"
-      | "JobFailed"
-      | "RedoRequested"
-      | "RedoCancelled"
-      | "SummaryUpdated"
-      | "ConcernRaised";
-  }
->;
-
-function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
-  switch (event.type) {
     case "SessionStarted":
       state.phase = "recording";
       state.jobId = event.jobId;
@@ -123,6 +53,22 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
     case "SessionDeleted":
       state.phase = "deleted";
       return;
+    case "ChunkReceived":
+      return applyReceived(state.timeline, event, at);
+    case "ChunkPlaced":
+      return applyPlaced(state.timeline, event, at);
+    case "ChunkTranscribed":
+      state.heard = true;
+      return applyTranscribed(state.timeline, event.sequence);
+    case "ChunkFailed":
+      applyDone(state.timeline, event.sequence);
+      return applyLost(state.timeline, event.chunkId);
+    case "GapDeclared":
+      return applyGap(state.timeline, event);
+    case "GapFilled":
+      return applyGapFilled(state.timeline, event, at);
+    case "LateAudioDue":
+      return applyDue(state.timeline, event.sequences);
     case "JobStarted":
       state.jobStarted = true;
       if (state.redo !== undefined) state.redo.started = true;
@@ -136,11 +82,28 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
       state.redo = { attempt: event.attempt, started: false };
       state.attempts = event.attempt;
       return;
+    case "SegmentFinalised":
+      return applySegment(state, event);
+    case "SegmentRevised":
+      return applyEdit(state, event);
+    case "TranscriptReplaced":
+      return applyReplacement(state, event);
+    case "SpanRedacted":
+      return applyRedaction(state, event);
+    case "SpeakersRevised":
+      return applyRevision(state, event);
+    case "SpeakerClaimed":
+      return applyClaim(state, event);
+    case "SpeakerUnclaimed":
+      delete state.speakers.labels[labelIndex(event.label)]?.claim;
+      return;
     case "ConcernRaised":
       state.concerns = [...(state.concerns ?? []), event.concernId].slice(-RAISED_KEPT);
       return;
     case "SummaryUpdated":
       return;
+    default:
+      event satisfies never;
   }
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { CommandOf, SessionCommand } from "./command.ts";
+import type { SessionCommand } from "./command.ts";
 import {
   decideChunkStored,
   decideGapTimeout,
@@ -84,21 +84,6 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideCancelRedo(turn, command);
     case "RedoProgress":
       return decideRedoProgress(turn, command);
-    default:
-      return decideOnTranscript(turn, command);
-  }
-}
-
-function decideOnTranscript(
-  turn: Turn,
-  command:
-    | CommandOf<"EditSegment">
-    | CommandOf<"MergeSpeakers">
-    | CommandOf<"Redact">
-    | CommandOf<"SummaryStored">
-    | CommandOf<"ConcernStored">,
-): unknown {
-  switch (command.type) {
     case "EditSegment":
       return decideEdit(turn, command);
     case "MergeSpeakers":

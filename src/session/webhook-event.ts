@@ -70,14 +70,6 @@ export function toWebhookEvent(
           status: "failed",
         },
       };
-    default:
-      return ofPeople(event);
-  }
-}
-
-/** What people and jobs did to the record. */
-function ofPeople(event: SessionEvent): { type: WebhookEventType; data: WebhookData } | undefined {
-  switch (event.type) {
     case "SegmentRevised":
       return {
         type: "transcript.segment_revised",
@@ -111,7 +103,25 @@ function ofPeople(event: SessionEvent): { type: WebhookEventType; data: WebhookD
       return { type: "concern.raised", data: { concern_id: event.concernId, status: "open" } };
     case "SpanRedacted":
       return { type: "redaction.applied", data: { redaction_id: event.redactionId } };
+    // The deletion itself tells webhooks of this one, past the actor.
+    case "SessionDeleted":
+    case "ChunkReceived":
+    case "ChunkPlaced":
+    case "ChunkTranscribed":
+    case "GapDeclared":
+    case "GapFilled":
+    case "LateAudioDue":
+    case "SegmentFinalised":
+    case "SpeakersRevised":
+    case "SpeakerUnclaimed":
+    case "JobStarted":
+    case "JobCompleted":
+    case "JobFailed":
+    case "RedoRequested":
+    case "RedoCancelled":
+      return undefined;
     default:
+      event satisfies never;
       return undefined;
   }
 }
