@@ -1,7 +1,7 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Behaviour, DurableTurn, Effects, EffectsContext } from "./actor.ts";
+import type { Behaviour, Effects, EffectsContext } from "./actor.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
 import { type Journal, Outcomes } from "./journal.ts";
@@ -41,7 +41,7 @@ export class Activation<S, E, W, C> {
   #snapshotSeq = 0;
   /** What the record has of `hasWork`. */
   #toldWork = false;
-  #effects: Effects<S, E, W> | undefined;
+  #effects: readonly Effects<S, E, W>[] = [];
   #pumping: Promise<void> | undefined;
   readonly #deadline: DeadlineTimer<C>;
   #lastActive: number;
@@ -81,7 +81,7 @@ export class Activation<S, E, W, C> {
   /** Milliseconds without anything to do; 0 while effects or timers are open. */
   idleFor(): number {
     if (this.#phase !== "active" || this.#pumping !== undefined || this.#mailbox.size > 0) return 0;
-    if (this.#deadline.isSet || this.#effects?.busy()) return 0;
+    if (this.#deadline.isSet || this.#effects.some((each) => each.busy())) return 0;
     return this.#options.runtime.monotonic() - this.#lastActive;
   }
 
@@ -108,7 +108,7 @@ export class Activation<S, E, W, C> {
     });
     this.#phase = "active";
     this.#log.debug({ epoch: this.#epoch, seq: this.#seq }, "activated");
-    this.#effects.start(state, this.#seq);
+    for (const each of this.#effects) each.start(state, this.#seq);
     this.#arm();
     this.#pump();
     return true;
@@ -169,7 +169,7 @@ export class Activation<S, E, W, C> {
     this.#deadline.cancel();
     const reason = error ?? new AppError("lease_lost", "This session is moving to another host.");
     for (const message of this.#mailbox.drain()) message.reject?.(reason);
-    await this.#effects?.stop();
+    await Promise.all(this.#effects.map((each) => each.stop()));
   }
 
   #pump(): void {
@@ -207,8 +207,7 @@ export class Activation<S, E, W, C> {
     this.#outcomes.add(outcomes);
     for (const answer of decided.answers) answer();
     if (events.length + writes.length > 0) {
-      this.#options.followers?.turn(this.id, { state, events, writes });
-      this.#effects?.after({ state, events, writes });
+      for (const each of this.#effects) each.after({ state, events, writes });
     }
     if (fault !== undefined) throw fault;
   }
@@ -339,9 +338,8 @@ export class Activation<S, E, W, C> {
 export interface ActivationOptions<S, E, W, C> {
   behaviour: Behaviour<S, E, W, C>;
   journal: Journal<E, W>;
-  createEffects(context: EffectsContext<C>): Effects<S, E, W>;
-  /** Told of each durable turn, in order, whatever the effects do. Must not throw or wait. */
-  followers?: { turn(id: string, turn: DurableTurn<S, E, W>): void };
+  /** Each is told of a turn in the order of this list. */
+  createEffects(context: EffectsContext<C>): readonly Effects<S, E, W>[];
   runtime: Runtime;
   log: Log;
   /** Commands per lane. */

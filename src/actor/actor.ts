@@ -41,17 +41,21 @@ interface Decision<E, W> {
 }
 
 /**
- * The effects of one activation: what goes out after a turn is durable, and
- * what comes back as commands through `tell`.
+ * One purpose that the durable turns of an activation serve: what goes out after
+ * each, and what comes back as commands through `tell`. An activation has a list
+ * of them, which know nothing of each other.
  */
 export interface Effects<S, E, W> {
   /** Once, after the state is loaded, before the first turn. */
   start(state: Readonly<S>, seq: number): void;
   /** After each durable turn, in order. Must not throw and must not wait. */
   after(turn: DurableTurn<S, E, W>): void;
-  /** True while effects are open that will send commands. */
+  /** True while something is open that will send commands. */
   busy(): boolean;
-  /** Ends all effects; nothing is told afterwards. */
+  /**
+   * Ends what is open: no command is sent afterwards. A turn whose append was under way may still
+   * come.
+   */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import type { DurableTurn } from "../actor/actor.ts";
+import type { DurableTurn, Effects } from "../actor/actor.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { LiveFanout } from "../nats/live-fanout.ts";
@@ -6,20 +6,15 @@ import type { SessionEvent } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SegmentText, SegmentWords, SessionWrite } from "../session/write.ts";
-import type { DurableFrame, PublishedFrame, TransientFrame } from "../wire/live-frames.ts";
+import type { PublishedFrame, TransientFrame } from "../wire/live-frames.ts";
+import { renderFrames } from "./render.ts";
 
 type Turn = DurableTurn<SessionState, SessionEvent, SessionWrite>;
 
 interface TurnPublisherOptions {
+  sessionId: string;
   fanout: Pick<LiveFanout, "publish" | "isFollowed">;
   log: Log;
-  /** The same rendering as for a replay. */
-  render(
-    sessionId: string,
-    events: Turn["events"],
-    words: ReadonlyMap<string, SegmentWords>,
-    names: ReadonlyMap<string, string>,
-  ): DurableFrame[];
 }
 
 /** Their frames hold names or texts that no turn carries. */
@@ -35,8 +30,11 @@ const TELLS_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["ty
   "SessionFailed",
 ]);
 
-/** Shows followers what became durable, in order. Neither throws nor waits. */
-export class TurnPublisher {
+/**
+ * Shows the followers of a session what became durable, in order and by the same rendering as a
+ * replay, and what is to be seen at the moment. Neither throws nor waits.
+ */
+export class TurnPublisher implements Effects<SessionState, SessionEvent, SessionWrite> {
   readonly #options: TurnPublisherOptions;
 
   constructor(options: TurnPublisherOptions) {
@@ -44,31 +42,41 @@ export class TurnPublisher {
   }
 
   /** Shown to those who follow now, and kept for nobody. */
-  transient(sessionId: string, frame: TransientFrame): void {
-    if (this.#options.fanout.isFollowed(sessionId)) this.#publish(sessionId, () => [frame]);
+  transient(frame: TransientFrame): void {
+    const { fanout, sessionId } = this.#options;
+    if (fanout.isFollowed(sessionId)) this.#publish(() => [frame]);
   }
+
+  start(): void {}
 
   /**
    * Of what a turn does not hold itself followers are told that it is there, and read the journal;
    * so is one who has just begun to follow, of whom it is not known here yet.
    */
-  turn(sessionId: string, { events, writes }: Pick<Turn, "events" | "writes">): void {
-    const { render, fanout } = this.#options;
+  after({ events, writes }: Pick<Turn, "events" | "writes">): void {
+    const { fanout, sessionId } = this.#options;
     const isFollowed = fanout.isFollowed(sessionId);
     const whole = events.filter(({ event: { type } }) =>
       isFollowed ? !NEEDS_LOOK_UP.has(type) : TELLS_STATUS.has(type),
     );
     const seq = events.at(-1)?.seq;
-    this.#publish(sessionId, () => {
-      const frames = render(sessionId, whole, wordsOf(writes), new Map());
+    this.#publish(() => {
+      const frames = renderFrames(sessionId, whole, wordsOf(writes), new Map());
       if (seq === undefined || whole.length === events.length) return frames;
       return [...frames, { type: "Newest", session_id: sessionId, seq }];
     });
   }
 
+  busy(): boolean {
+    return false;
+  }
+
+  /** Nothing is open; a turn that is durable only after this is still shown. */
+  async stop(): Promise<void> {}
+
   /** Frames that could not be sent show as a gap, too. */
-  #publish(sessionId: string, frames: () => PublishedFrame[]): void {
-    const { fanout, log } = this.#options;
+  #publish(frames: () => PublishedFrame[]): void {
+    const { fanout, log, sessionId } = this.#options;
     try {
       fanout.publish(sessionId, frames());
     } catch (error) {

@@ -1,7 +1,8 @@
-import { toSeconds } from "../base/audio/sample-rate.ts";
+import { toMilliseconds, toSeconds } from "../base/audio/sample-rate.ts";
 import type { RecognisedSegment, SpeakerProposal } from "../session/command.ts";
+import type { SessionState } from "../session/state.ts";
 import type { Hypothesis, Segment, SpeakerUpdate } from "../wire/gen/voice/v1/worker.ts";
-import type { InterimResultsFrame } from "../wire/live-frames.ts";
+import type { DeviceFrame, HeartbeatFrame, InterimResultsFrame } from "../wire/live-frames.ts";
 
 /** A worker's segment as the session domain takes it. */
 export function toSegment(segment: Segment): RecognisedSegment {
@@ -41,5 +42,32 @@ export function interimFrame(
       confidence: word.confidence,
       speaker,
     })),
+  };
+}
+
+/** How far a session's audio came at the worker, in samples. */
+interface Read {
+  fedTo: number;
+  processedTo: number;
+  finalisedTo: number;
+}
+
+/** How far the session is, for viewers. */
+export function heartbeatFrame(
+  { sessionId, timeline }: Readonly<SessionState>,
+  seq: number,
+  { fedTo, processedTo, finalisedTo }: Read,
+  device: DeviceFrame | undefined,
+): HeartbeatFrame {
+  const received = Math.max(timeline.position, fedTo);
+  return {
+    type: "Heartbeat",
+    session_id: sessionId,
+    seq,
+    audio_received: toSeconds(received),
+    audio_finalised: toSeconds(Math.min(received, finalisedTo)),
+    lag_ms: Math.max(0, toMilliseconds(received - processedTo)),
+    gaps: timeline.gaps.length,
+    ...(device && { device }),
   };
 }

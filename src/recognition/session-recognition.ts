@@ -1,9 +1,10 @@
 import type { DurableTurn, Effects } from "../actor/actor.ts";
-import { toMilliseconds, toSeconds } from "../base/audio/sample-rate.ts";
+import { toSeconds } from "../base/audio/sample-rate.ts";
 import { backOff } from "../base/back-off.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
-import type { Timer } from "../base/runtime.ts";
-import type { TranscribeResult } from "../inference/transcription-stream.ts";
+import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
+import type { TranscribeResult, Transcribers } from "../inference/transcription-stream.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { isAllPlaced } from "../session/redact-covered.ts";
@@ -15,25 +16,45 @@ import { isOver, type Suspect } from "../session/status.ts";
 import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
+import type { AudioSource } from "./audio-source.ts";
+import type { FinalTimes } from "./final-times.ts";
 import { Interruptions } from "./interruptions.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
-import { interimFrame, toProposal, toSegment } from "./recognised.ts";
+import { heartbeatFrame, interimFrame, toProposal, toSegment } from "./recognised.ts";
 import { Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
-import type { SessionRecognitionOptions } from "./session-recognition-options.ts";
-import type { StreamTail } from "./stream-tail.ts";
+import type { StreamTail, StreamTails } from "./stream-tail.ts";
 
 const HEARTBEAT = 5_000;
 /** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
 const RETRIES = { firstMs: 200, mostMs: 5_000, spreadMs: 2_000 };
 
+/** What the recognition of one session needs. */
+interface SessionRecognitionOptions {
+  sessionId: string;
+  source: AudioSource;
+  transcribers: Transcribers;
+  /** What is streamed and no chunk yet. */
+  tails: StreamTails;
+  log: Log;
+  runtime: Runtime;
+  /** Queues a command to the session itself; false when it is full or gone. */
+  tell(command: SessionCommand): boolean;
+  /** Where the worker's times are added up. */
+  times?: FinalTimes;
+  /** How the recording device does, if it is known. */
+  device?(): DeviceFrame | undefined;
+  /** How far the session was read, in samples; told when it has changed. */
+  readTo?(sessionId: string, samples: number): void;
+  publish(frame: TransientFrame): void;
+}
+
 /**
- * The effects of one session: keeps a reading going as long as there is audio
- * to read, turns what the worker says into commands, and shows viewers what
- * is heard and not durable yet. A reading that breaks is taken up again from the newest checkpoint,
- * for as long as it takes.
+ * Keeps a session's audio read: a reading goes on as long as there is audio to read, what the worker
+ * says becomes commands, and viewers are shown what is heard and not durable yet. A reading that
+ * breaks is taken up again from the newest checkpoint, for as long as it takes.
  */
 export class SessionRecognition implements Effects<SessionState, SessionEvent, SessionWrite> {
   readonly #options: SessionRecognitionOptions;
@@ -360,23 +381,17 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
-    const { gaps } = state.timeline;
-    const position = Math.max(state.timeline.position, this.#fedTo);
-    const finalised = Math.min(position, this.#finalisedTo);
+    // As it stands before the reading is perhaps given up.
+    const read = {
+      fedTo: this.#fedTo,
+      processedTo: this.#processedTo,
+      finalisedTo: this.#finalisedTo,
+    };
     const device = this.#options.device?.();
     this.#endQuiet(state, device);
     const now = this.#options.runtime.monotonic();
     if (this.#rest.begins(this.#reading, this.#finalisedTo, now, state)) this.#reading = undefined;
     this.#noteRead();
-    this.#publish({
-      type: "Heartbeat",
-      session_id: state.sessionId,
-      seq: this.#seq,
-      audio_received: toSeconds(position),
-      audio_finalised: toSeconds(finalised),
-      lag_ms: Math.max(0, toMilliseconds(position - this.#processedTo)),
-      gaps: gaps.length,
-      ...(device && { device }),
-    });
+    this.#publish(heartbeatFrame(state, this.#seq, read, device));
   }
 }

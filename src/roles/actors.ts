@@ -8,7 +8,6 @@ import { Sweeper } from "../actor/sweeper.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Transcribers } from "../inference/transcription-stream.ts";
-import { renderFrames } from "../live/render.ts";
 import { TurnPublisher } from "../live/turn-publisher.ts";
 import { HostInbox } from "../nats/host-inbox.ts";
 import type { Line } from "../nats/line.ts";
@@ -71,7 +70,6 @@ export interface Actors {
   sweeper: Sweeper;
   owner: PartitionOwner;
   tails: StreamTails;
-  publisher: TurnPublisher;
 }
 
 /**
@@ -86,14 +84,8 @@ export const HAND_OVER_MS = 10_000;
 export function createActors(options: ActorOptions): Actors {
   const { runtime, log, backlog } = options;
   const tails = new StreamTails(new BusAudio(options.line), options.source);
-  const publisher = new TurnPublisher({
-    fanout: options.fanout,
-    log,
-    render: renderFrames,
-  });
   const host = createHost(options, {
     tails,
-    publisher,
     onFailed: (id) => sweeper.failed(id),
     onFenced: (partition) => owner.dispute(partition),
     hasRight: () => owner.hasRight(),
@@ -113,7 +105,7 @@ export function createActors(options: ActorOptions): Actors {
     olderThan: 2_000,
   });
   const owner = createOwner(options, { host, sweeper });
-  return { host, inbox, sweeper, owner, tails, publisher };
+  return { host, inbox, sweeper, owner, tails };
 }
 
 function createOwner(
@@ -136,7 +128,7 @@ function createOwner(
   });
 }
 
-interface HostOptions extends Pick<Actors, "tails" | "publisher"> {
+interface HostOptions extends Pick<Actors, "tails"> {
   onFailed(sessionId: string): void;
   onFenced(partition: number): Promise<boolean>;
   hasRight(): boolean;
@@ -144,11 +136,12 @@ interface HostOptions extends Pick<Actors, "tails" | "publisher"> {
 
 function createHost(
   options: ActorOptions,
-  { tails, publisher, onFailed, onFenced, hasRight }: HostOptions,
+  { tails, onFailed, onFenced, hasRight }: HostOptions,
 ): SessionHost {
-  const { journal, backlog, source, transcribers, finals, signs, runtime, log } = options;
-  const createEffects = ({ id, epoch, tell }: EffectsContext<SessionCommand>) =>
-    new SessionRecognition({
+  const { journal, backlog, source, transcribers, fanout, finals, signs, runtime, log } = options;
+  const createEffects = ({ id, epoch, tell }: EffectsContext<SessionCommand>) => {
+    const publisher = new TurnPublisher({ sessionId: id, fanout, log });
+    const recognition = new SessionRecognition({
       sessionId: id,
       source,
       transcribers,
@@ -159,14 +152,16 @@ function createHost(
       ...(finals && { times: finals }),
       device: () => options.deviceOf?.(id),
       readTo: (sessionId, samples) => options.readTo?.(sessionId, samples),
-      publish: (frame) => publisher.transient(id, frame),
+      publish: (frame) => publisher.transient(frame),
     });
+    // Followers see a turn before the reading does anything about it.
+    return [publisher, recognition];
+  };
   return new ActorHost({
     activation: {
       behaviour: options.behaviour ?? createSessionBehaviour(options.patience ?? PATIENCE),
       journal,
       createEffects,
-      followers: publisher,
       runtime,
       log,
       mailboxCapacity: 1_024,

@@ -1,5 +1,4 @@
 import { Activation } from "../../src/actor/activation.ts";
-import type { Effects } from "../../src/actor/actor.ts";
 import type { Journal } from "../../src/actor/journal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -24,13 +23,6 @@ const COLD_MARK_MS = 20;
 const ACTORS = 1_000;
 const HISTORY = 500;
 const COLD_SESSIONS = 200;
-
-const QUIET: Effects<SessionState, SessionEvent, SessionWrite> = {
-  start: () => {},
-  after: () => {},
-  busy: () => false,
-  stop: async () => {},
-};
 
 /** Turns of session actors whose journal costs nothing, and the waking of one that sleeps in PostgreSQL. */
 export async function measureActors(scale: BenchScale): Promise<BenchRow[]> {
@@ -143,7 +135,7 @@ async function wake(id: string, journal: Record): Promise<SessionActor> {
   const actor: SessionActor = new Activation(id, {
     behaviour: sessionBehaviour,
     journal,
-    createEffects: () => QUIET,
+    createEffects: () => [],
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,

@@ -1,5 +1,4 @@
 import { Activation } from "../../src/actor/activation.ts";
-import type { Effects } from "../../src/actor/actor.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
@@ -34,13 +33,6 @@ export interface ActedOn {
 }
 
 type SessionActor = Activation<SessionState, SessionEvent, SessionWrite, SessionCommand>;
-
-const QUIET: Effects<SessionState, SessionEvent, SessionWrite> = {
-  start: () => {},
-  after: () => {},
-  busy: () => false,
-  stop: async () => {},
-};
 
 /**
  * The actor of sessions that nobody else holds, in this process: what taking one up costs, and one
@@ -119,7 +111,7 @@ export async function wake(id: string, journal: SessionJournal): Promise<Session
   const actor: SessionActor = new Activation(id, {
     behaviour: sessionBehaviour,
     journal,
-    createEffects: () => QUIET,
+    createEffects: () => [],
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,
@@ -135,7 +127,7 @@ export async function wake(id: string, journal: SessionJournal): Promise<Session
   return actor;
 }
 
-/** As the front and the companion would tell it. */
+/** As the front and the recognition would tell it. */
 export function commandsOf(
   chunk: number,
   state: ScriptedState,

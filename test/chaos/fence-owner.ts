@@ -32,7 +32,6 @@ export type OwnerNews =
   | { kind: "refused"; sessionId: string; id: string };
 
 const OUTSTANDING = 16;
-const QUIET = { start() {}, after() {}, busy: () => false, stop: async () => {} };
 
 const settings = JSON.parse(process.env.FENCE_OWNER ?? "{}") as OwnerSettings;
 const tell = (news: OwnerNews): void => {
@@ -54,7 +53,7 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
     journal: new SessionJournal(pool, () => {
       fenced += 1;
     }),
-    createEffects: () => QUIET,
+    createEffects: () => [],
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,

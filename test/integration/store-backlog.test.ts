@@ -61,12 +61,14 @@ describe("backlog", () => {
       activation: {
         behaviour: sessionBehaviour,
         journal: new SessionJournal(fixture.pool),
-        createEffects: ({ id }) => ({
-          start: (state) => void begun.set(id, state),
-          after: () => {},
-          busy: () => false,
-          stop: async () => {},
-        }),
+        createEffects: ({ id }) => [
+          {
+            start: (state) => void begun.set(id, state),
+            after: () => {},
+            busy: () => false,
+            stop: async () => {},
+          },
+        ],
         runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 100,

@@ -1,5 +1,5 @@
 import { Activation, type ActivationOptions } from "../../src/actor/activation.ts";
-import type { Behaviour, Effects } from "../../src/actor/actor.ts";
+import type { Behaviour } from "../../src/actor/actor.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 
@@ -27,13 +27,6 @@ export const adding: Behaviour<Sum, number, never, number> = {
   unpack: (packed) => packed as Sum,
 };
 
-export const idle: Effects<Sum, number, never> = {
-  start: () => {},
-  after: () => {},
-  busy: () => false,
-  stop: async () => {},
-};
-
 type Parts = ActivationOptions<Sum, number, never, number>;
 
 /** An adding actor that is active. */
@@ -43,7 +36,7 @@ export async function addUp(
 ): Promise<Activation<Sum, number, never, number>> {
   const activation = new Activation<Sum, number, never, number>(id, {
     behaviour: adding,
-    createEffects: () => idle,
+    createEffects: () => [],
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 10,

@@ -106,7 +106,7 @@ export class ReadingFixture {
     };
     const tails = new StreamTails({ follow: () => () => {} }, source);
     const positions = new ReadingPositions(pool, silentLog, systemRuntime);
-    const createEffects = ({ id, tell }: EffectsContext<SessionCommand>) =>
+    const createEffects = ({ id, tell }: EffectsContext<SessionCommand>) => [
       new SessionRecognition({
         sessionId: id,
         source,
@@ -117,7 +117,8 @@ export class ReadingFixture {
         tell,
         readTo: (session, samples) => positions.note(session, samples),
         publish: (frame) => this.frames.push(frame),
-      });
+      }),
+    ];
     const host: Host = new ActorHost({
       activation: {
         behaviour: sessionBehaviour,

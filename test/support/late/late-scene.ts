@@ -16,7 +16,7 @@ import { WordWorker } from "./word-worker.ts";
 
 const ID = "01900000-0000-7000-8000-000000000001";
 
-/** One session with its real actor and companion; device, worker, record and time are the test's. */
+/** One session with its real actor and recognition; device, worker, record and time are the test's. */
 export class LateScene {
   readonly runtime = new VirtualRuntime();
   readonly record = new LateRecord();
@@ -120,7 +120,7 @@ export class LateScene {
       {
         behaviour: this.#behaviour,
         journal: this.record,
-        createEffects: ({ id, tell }) =>
+        createEffects: ({ id, tell }) => [
           new SessionRecognition({
             sessionId: id,
             source,
@@ -132,6 +132,7 @@ export class LateScene {
             device: () => ({ presence: this.presence, last_seen_at: "" }),
             publish: () => {},
           }),
+        ],
         runtime: this.runtime,
         log: silentLog,
         mailboxCapacity: 1_024,

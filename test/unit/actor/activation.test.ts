@@ -28,15 +28,8 @@ const adding: Behaviour<State, number, Write, number> = {
   unpack: (packed) => packed as State,
 };
 
-const still: Effects<State, number, Write> = {
-  start: () => {},
-  after: () => {},
-  busy: () => false,
-  stop: async () => {},
-};
-
 const surroundings = {
-  createEffects: () => still,
+  createEffects: () => [],
   runtime: runtimeBy({ now: () => 1, monotonic: () => 1 }),
   log: silentLog,
   mailboxCapacity: 10,
@@ -48,6 +41,56 @@ const surroundings = {
 };
 
 describe("activation", () => {
+  it("activation: all of its effects are told of each turn, in their order, also of one that lands after the stop", async () => {
+    const record = new MemoryJournal<number, Write>();
+    record.create("a");
+    const held = createDeferred<void>();
+    const told: string[] = [];
+    const busy = { first: false, second: false };
+    let now = 0;
+    const note = (name: "first" | "second"): Effects<State, number, Write> => ({
+      start: ({ sum }, seq) => void told.push(`${name} starts at ${seq} with ${sum}`),
+      after: ({ events }) => void told.push(`${name} ${events.map(({ event }) => event)}`),
+      busy: () => busy[name],
+      stop: async () => void told.push(`${name} stops`),
+    });
+    const activation = new Activation("a", {
+      behaviour: adding,
+      journal: {
+        activate: (id) => record.activate(id),
+        load: (id, from) => record.load(id, from),
+        async append(batch: Batch<number, Write>) {
+          if (batch.events.some(({ event }) => event === 3)) await held.promise;
+          return record.append(batch);
+        },
+      },
+      ...surroundings,
+      createEffects: () => [note("first"), note("second")],
+      runtime: runtimeBy({ now: () => 1, monotonic: () => now }),
+    });
+    await activation.start();
+    await Promise.all([activation.ask(1, "one"), activation.ask(2, "two")]);
+    await new Promise((resolve) => setImmediate(resolve));
+    now = 5;
+    expect(activation.idleFor()).toBe(5);
+    for (const name of ["first", "second"] as const) {
+      busy[name] = true;
+      expect(activation.idleFor()).toBe(0);
+      busy[name] = false;
+    }
+    const late = activation.ask(3, "three");
+    await new Promise((resolve) => setImmediate(resolve));
+    await activation.stop();
+    held.resolve();
+    expect(await late).toBe(6);
+    expect(told).toEqual([
+      ...["first starts at 0 with 0", "second starts at 0 with 0"],
+      ...["first 1,2", "second 1,2"],
+      ...["first stops", "second stops"],
+      ...["first 3", "second 3"],
+    ]);
+  });
+
   it("activation: one that is put away while its append fails keeps no snapshot of it", async () => {
     const record = new MemoryJournal<number, Write>();
     record.create("a");

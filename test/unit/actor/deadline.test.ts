@@ -33,12 +33,7 @@ describe("deadline of an actor", () => {
       {
         behaviour: sessionBehaviour,
         journal,
-        createEffects: () => ({
-          start() {},
-          after() {},
-          busy: () => false,
-          stop: async () => {},
-        }),
+        createEffects: () => [],
         runtime: runtimeBy({ now: () => now, monotonic: () => now }),
         log: silentLog,
         mailboxCapacity,

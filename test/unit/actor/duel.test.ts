@@ -63,7 +63,7 @@ class Host {
       activation: {
         behaviour: walking,
         journal: record,
-        createEffects: reader,
+        createEffects: (context) => [reader(context)],
         runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 10,
@@ -234,12 +234,7 @@ describe("duel", () => {
       activation: {
         behaviour: walking,
         journal: record,
-        createEffects: () => ({
-          start: () => {},
-          after: () => {},
-          busy: () => false,
-          stop: async () => {},
-        }),
+        createEffects: () => [],
         runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 10,

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { EffectsContext } from "../../../src/actor/actor.ts";
-import { adding, addUp, idle } from "../../support/adding-actor.ts";
+import { adding, addUp } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
 /** Changes the state before it fails. */
@@ -27,7 +27,7 @@ describe("poisoned command", () => {
       journal,
       createEffects: (context: EffectsContext<number>) => {
         told.push(context);
-        return { ...idle, stop };
+        return [{ start: () => {}, after: () => {}, busy: () => false, stop }];
       },
       onFailed: (_id: string, error: { code: string }) => void failed.push(error.code),
     };

@@ -36,7 +36,7 @@ describe("clocks of activations", () => {
       {
         behaviour: sessionBehaviour,
         journal,
-        createEffects: () => ({ start() {}, after() {}, busy: () => false, async stop() {} }),
+        createEffects: () => [],
         runtime: hostWith(skew),
         log: silentLog,
         mailboxCapacity: 100,

@@ -3,7 +3,7 @@ import { ActorHost } from "../../../src/actor/host.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { partitionOf } from "../../../src/base/partition.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
-import { adding, addUp, idle, type Sum } from "../../support/adding-actor.ts";
+import { adding, addUp, type Sum } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
 async function withSnapshot(): Promise<MemoryJournal<number, never>> {
@@ -73,7 +73,7 @@ describe("snapshots", () => {
           },
         },
         journal,
-        createEffects: () => idle,
+        createEffects: () => [],
         runtime: systemRuntime,
         log,
         mailboxCapacity: 10,

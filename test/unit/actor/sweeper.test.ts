@@ -58,12 +58,14 @@ describe("sweeper: an activation that a fault ended", () => {
             return record.append(batch);
           },
         },
-        createEffects: ({ tell }) => ({
-          start: (state) => void (state.steps < 5 && tell("step")),
-          after: ({ state }) => void (state.steps < 5 && tell("step")),
-          busy: () => false,
-          stop: async () => {},
-        }),
+        createEffects: ({ tell }) => [
+          {
+            start: (state) => void (state.steps < 5 && tell("step")),
+            after: ({ state }) => void (state.steps < 5 && tell("step")),
+            busy: () => false,
+            stop: async () => {},
+          },
+        ],
         runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 10,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { renderFrames } from "../../../src/live/render.ts";
 import { TurnPublisher } from "../../../src/live/turn-publisher.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { PublishedFrame } from "../../../src/wire/live-frames.ts";
@@ -21,9 +20,9 @@ function publish(isFollowed: boolean, ...events: SessionEvent[]): PublishedFrame
     isFollowed: () => isFollowed,
     publish: (_: string, frames: readonly PublishedFrame[]) => void published.push(...frames),
   };
-  const publisher = new TurnPublisher({ fanout, log: silentLog, render: renderFrames });
+  const publisher = new TurnPublisher({ sessionId: SESSION, fanout, log: silentLog });
   const numbered = events.map((event, n) => ({ seq: 7 + n, at: 0, event }));
-  publisher.turn(SESSION, { events: numbered, writes: [] });
+  publisher.after({ events: numbered, writes: [] });
   return published;
 }
 
@@ -46,9 +45,9 @@ describe("turn publisher", () => {
     ]);
     const frames: PublishedFrame[] = [];
     const fanout = { isFollowed: () => false, publish: () => void frames.push({} as never) };
-    const publisher = new TurnPublisher({ fanout, log: silentLog, render: renderFrames });
+    const publisher = new TurnPublisher({ sessionId: SESSION, fanout, log: silentLog });
     const nothing = { session_id: SESSION, seq: 1, audio_received: 0, audio_finalised: 0 };
-    publisher.transient(SESSION, { type: "Heartbeat", ...nothing, lag_ms: 0, gaps: 0 });
+    publisher.transient({ type: "Heartbeat", ...nothing, lag_ms: 0, gaps: 0 });
     expect(frames).toEqual([]);
   });
 
@@ -60,8 +59,8 @@ describe("turn publisher", () => {
         throw new Error("closed");
       },
     };
-    const publisher = new TurnPublisher({ fanout, log: silentLog, render: renderFrames });
+    const publisher = new TurnPublisher({ sessionId: SESSION, fanout, log: silentLog });
     const events = [{ seq: 1, at: 0, event: STOPPED }];
-    expect(() => publisher.turn(SESSION, { events, writes: [] })).not.toThrow();
+    expect(() => publisher.after({ events, writes: [] })).not.toThrow();
   });
 });
