@@ -123,7 +123,7 @@ function insteadOfStreams(
 export const MUTANTS: readonly Mutant[] = [
   {
     name: "a gap before the first chunk has no length",
-    shownBy: 10,
+    shownBy: 13,
     bend: applying((state, event, before) => {
       if (event.type !== "GapDeclared" || before.timeline.nominal > 0) return;
       for (const gap of state.timeline.gaps) if (gap.sequence === event.sequence) gap.length = 0;
@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a fenced activation revives",
-    shownBy: 654,
+    shownBy: 147,
     bend: ({ journal }, { actors }: Bent) => ({
       journal: instead(journal, {
         async append(batch) {
@@ -147,7 +147,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "two deliveries are decided twice",
-    shownBy: 38,
+    shownBy: 11,
     bend: ({ behaviour = sessionBehaviour }) => ({
       behaviour: {
         ...behaviour,
@@ -183,7 +183,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redo is forgotten by a new owner",
-    shownBy: 253,
+    shownBy: 472,
     bend: ({ backlog }, { world }) => ({
       backlog: {
         openWork: async (places) => {
@@ -204,12 +204,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a second reading takes its number when it is built",
-    shownBy: 12,
+    shownBy: 10,
     bend: numberedWhenBuilt,
   },
   {
     name: "a late chunk that is only run up to counts as read",
-    shownBy: 135,
+    shownBy: 57,
     bend: deciding((state, command) => {
       if (command.type !== "Reread" || command.whole) return command;
       const late = state.timeline.gaps.flatMap(({ sequence, chunkId }) =>
@@ -245,7 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the snapshot is one event behind what it says",
-    shownBy: 179,
+    shownBy: 91,
     bend: loading((loaded) =>
       loaded.snapshot === undefined ? loaded : { ...loaded, events: loaded.events.slice(1) },
     ),
@@ -259,7 +259,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "wishes are forgotten when a host takes over",
-    shownBy: 69,
+    shownBy: 66,
     bend: loading((loaded) => ({ ...loaded, outcomes: [] })),
   },
   {
@@ -269,7 +269,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redaction is forgotten once its segments are empty",
-    shownBy: 2,
+    shownBy: 36,
     bend: applying((state, event) => {
       if (event.type === "SpanRedacted") state.redactions = [];
     }),
