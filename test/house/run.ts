@@ -1,6 +1,7 @@
 // `npm run house`: how the house is built, in figures that can be held against each other.
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { portsOfOne, unusedExports } from "./findings.ts";
 import { cyclesOf, fileGraph, folderGraph, longestChain } from "./graph.ts";
 import { readSources, type SourceFile, stemOf } from "./sources.ts";
 
@@ -83,34 +84,5 @@ function basenamesTwice(all: readonly SourceFile[]): string[] {
 function widest(all: readonly SourceFile[]): string[] {
   return countBy(all.map(({ path }) => dirname(path))).map(
     ([folder, count]) => `${folder} ${count}`,
-  );
-}
-
-/** Interfaces that one class implements, and no test has anything in its place. */
-function portsOfOne(all: readonly SourceFile[], others: readonly SourceFile[]): string[] {
-  const doubled = new Set(
-    others.flatMap(({ imports }) =>
-      imports.flatMap(({ to, names }) => names.map((name) => `${to} ${name}`)),
-    ),
-  );
-  const implementedIn = (of: readonly SourceFile[], name: string) =>
-    of.reduce((sum, file) => sum + file.implemented.filter((each) => each === name).length, 0);
-  return all.flatMap(({ path, interfaces }) =>
-    interfaces
-      .filter((name) => implementedIn(all, name) === 1 && implementedIn(others, name) === 0)
-      .map((name) => `${path} ${name}`)
-      .filter((each) => !doubled.has(each)),
-  );
-}
-
-function unusedExports(all: readonly SourceFile[], others: readonly SourceFile[]): string[] {
-  const used = new Set<string>();
-  for (const { imports } of [...all, ...others]) {
-    for (const { to, names } of imports) for (const name of names) used.add(`${to} ${name}`);
-  }
-  return all.flatMap(({ path, exports }) =>
-    used.has(`${path} *`)
-      ? []
-      : exports.map((name) => `${path} ${name}`).filter((e) => !used.has(e)),
   );
 }

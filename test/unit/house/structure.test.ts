@@ -1,0 +1,54 @@
+import { dirname, resolve } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { portsOfOne, unusedExports } from "../../house/findings.ts";
+import { cyclesOf, fileGraph, folderGraph } from "../../house/graph.ts";
+import { readSources, type SourceFile } from "../../house/sources.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../../..");
+const WIDEST = 30;
+
+/** Interfaces with one implementation that stand all the same, and why. */
+const REASONS: Readonly<Record<string, string>> = {
+  ActorRef: "the actor may be in another process",
+  LivePieces: "the worker's host may be in another process",
+  StreamNotices: "the other streams may be in another process",
+  DeviceKeyRecords: "devices stand on accounts, whose authenticator asks for their keys",
+  ServiceKeyRecords: "workspaces stand on accounts, whose authenticator asks for their keys",
+  JobHandler: "handlers stand on the queue that runs them",
+  JobContext: "handlers see of the runner only this",
+  FeedListener: "doubles in the tests are plain objects",
+  NodeRegister: "doubles in the tests are plain objects",
+};
+
+describe("structure", () => {
+  let ours: SourceFile[];
+  let others: SourceFile[];
+  beforeAll(() => {
+    ours = readSources(PROJECT, ["src", "workers"]);
+    others = readSources(PROJECT, ["test", "deploy"]);
+  });
+
+  it("structure: neither files nor folders import each other in a circle", () => {
+    const files = fileGraph(ours);
+    expect(files.size).toBeGreaterThan(300);
+    expect([...cyclesOf(files), ...cyclesOf(folderGraph(files))]).toEqual([]);
+  });
+
+  it("structure: what nobody else imports is not exported", () => {
+    expect(unusedExports(ours, others)).toEqual([]);
+  });
+
+  it("structure: an interface has two implementations, a double in the tests, or a reason", () => {
+    const names = portsOfOne(ours, others).map((each) => each.split(" ")[1] ?? "");
+    expect(names.sort()).toEqual(Object.keys(REASONS).sort());
+  });
+
+  it("structure: no folder has more files side by side than one reads at a glance", () => {
+    const counts = new Map<string, number>();
+    for (const { path } of ours) {
+      const folder = dirname(path);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > WIDEST)).toEqual([]);
+  });
+});
