@@ -8,6 +8,7 @@ const FLOORS = [
   ["src/wire", "src/session", "src/actor", "src/access"],
   ["src/rest", "src/inference"],
   ["src/postgres"],
+  ["src/features"],
   ["src/features/accounts", "src/features/audit"],
   ["src/features/workspaces"],
   ["src/features/sessions", "src/features/devices", "src/features/webhooks"],

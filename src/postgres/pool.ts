@@ -13,6 +13,9 @@ import type { DriverFactory } from "./driver-client.ts";
 import { steadyDriver } from "./steady-driver.ts";
 import { guarded } from "./store-error.ts";
 
+/** For those who hand it on to a store. */
+export type Pool = DatabasePool;
+
 export interface PoolOptions {
   maximumPoolSize: number;
   /** Time after which the server aborts a statement, milliseconds. */

@@ -8,8 +8,8 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, PEOPLE, type Request, type Route } from "../../rest/route.ts";
+import type { SessionActors } from "../context.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
-import type { SessionActors } from "../sessions/actors.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import {
   concernCategory,

@@ -6,13 +6,13 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { uuid } from "../../rest/schemas.ts";
 import type { ClaimReply } from "../../session/decide-speakers.ts";
+import type { SessionActors } from "../context.ts";
 import {
   assertAllowed,
   requireSession,
   type SessionAccess,
   type SessionGrant,
 } from "../sessions/access.ts";
-import type { SessionActors } from "../sessions/actors.ts";
 import { claimSource, sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 

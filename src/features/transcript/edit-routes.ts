@@ -11,8 +11,9 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
+import type { SessionActors } from "../context.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
-import type { SessionActors, SessionWishOptions } from "../sessions/actors.ts";
+import type { SessionWishOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { presentRevised, revisedSegmentSchema } from "./segments.ts";

@@ -10,7 +10,7 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
-import type { SessionActors } from "../sessions/actors.ts";
+import type { SessionActors } from "../context.ts";
 import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 
 export interface RedoOptions {

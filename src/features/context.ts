@@ -1,0 +1,28 @@
+import type { RevocationFeed } from "../access/revocations.ts";
+import type { ActorRef } from "../actor/actor.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { QueueMetrics } from "../base/queue-metrics.ts";
+import type { Stack } from "../base/stack.ts";
+import type { CommandNotifier } from "../postgres/outbox.ts";
+import type { Pool } from "../postgres/pool.ts";
+import type { OutsideCommand } from "../session/outside-command.ts";
+
+/** What each feature is created with, in a process and in tests. */
+export interface FeatureContext {
+  pool: Pool;
+  clock: Clock;
+  log: Log;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+  notifier: CommandNotifier;
+  actors: SessionActors;
+  revocations: RevocationFeed;
+  /** Stops what is pushed on it together with the process. */
+  stack: Pick<Stack, "push">;
+  /** Collects the owners of queues for the metrics. */
+  queues: Pick<QueueMetrics, "add">;
+}
+
+/** Sends commands to session actors, on whichever host they run. */
+export type SessionActors = ActorRef<OutsideCommand>;
