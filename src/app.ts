@@ -62,7 +62,7 @@ async function startParts(
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);
-    startMaintenance(context, shared.revocations, sessions.isFirst);
+    startMaintenance(context, sessions.isFirst);
   }
   await reportAuditProtection(context);
   const backlog = startBacklog(context);

@@ -1,6 +1,5 @@
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { DeviceStreams } from "../features/recording/streams.ts";
-import { SessionStore } from "../features/sessions/store.ts";
 import { DEFAULT_HTTP_LIMITS } from "../http/server/http.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limits.ts";
 import type { FrontObserver } from "../http/server/observer.ts";
@@ -8,10 +7,8 @@ import { FrontServer } from "../http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
 import { PostgresIdempotencyStore } from "../postgres/idempotency-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
-import { createAccess } from "./accounts.ts";
-import { createPorts } from "./features.ts";
+import { createFeatures } from "./features.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
-import { createRoutes } from "./routes.ts";
 import type { AppContext } from "./shared.ts";
 
 /** Time to finish running requests and uploads when the process stops, milliseconds. */
@@ -32,24 +29,23 @@ export async function startFront(
   const { config, log, runtime, stack, shared, queues } = context;
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
-  const access = createAccess(context, publicUrl);
-  const sessions = new SessionStore(shared.pool);
-  const ports = createPorts(context, { access, directory: sessions, backlog, publicUrl });
+  const features = createFeatures(context, { backlog, publicUrl });
+  const { authenticator, directory, heartbeats, liveTickets, routes } = features;
   const streams = new DeviceStreams({
-    ...ports.deviceSessions,
-    directory: sessions,
+    ...features.deviceSessions,
+    directory,
     streams: audioStreams,
-    heartbeats: ports.devices.heartbeats,
+    heartbeats,
   });
   const server = new FrontServer({
     streams,
-    routes: createRoutes(ports),
-    authenticator: access.authenticator,
+    routes,
+    authenticator,
     live: {
       source: createLiveSource(shared),
-      policy: createViewerPolicy(access.authenticator, sessions),
-      tickets: access.liveTickets,
-      revocations: access.revocations,
+      policy: createViewerPolicy(authenticator, directory),
+      tickets: liveTickets,
+      revocations: shared.revocations,
       limits: DEFAULT_LIVE_LIMITS,
     },
     limits: {

@@ -1,64 +1,54 @@
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
-import type { RevocationFeed } from "../access/revocations.ts";
 import { newId } from "../base/ids.ts";
-import { AccountErasures } from "../features/erasure/account-erasure.ts";
-import { AccountErasureStore } from "../features/erasure/account-erasure-store.ts";
-import { applyRetention, SessionErasure } from "../features/erasure/session-erasure.ts";
-import {
-  PostgresSessionDeletion,
-  RetentionStore,
-} from "../features/erasure/session-erasure-store.ts";
+import { createErasure } from "../features/erasure/feature.ts";
+import { applyRetention, type SessionErasureOptions } from "../features/erasure/session-erasure.ts";
+import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
 import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.ts";
 import { AutoStop } from "../features/recording/auto-stop.ts";
 import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
+import { SessionStore } from "../features/sessions/store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import { renderFrames } from "../live/render.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
-import type { AppContext } from "./shared.ts";
+import { type AppContext, featureContext, type Shared } from "./shared.ts";
 import { createFinalizer } from "./streams.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 
-export function createErasure(context: AppContext, revocations: RevocationFeed) {
-  const { log, clock, shared } = context;
-  const sessions = new SessionErasure({
-    records: new PostgresSessionDeletion(shared.pool),
-    eraseAudio: (sessionId) => shared.blobs.delete(sessionId),
+/** Side effects of a deletion outside the database. */
+export function erasureEffects({
+  blobs,
+  fanout,
+  commands,
+}: Shared): Pick<SessionErasureOptions, "eraseAudio" | "publish" | "wake"> {
+  return {
+    eraseAudio: (sessionId) => blobs.delete(sessionId),
     publish: (sessionId, { seq, at }) => {
       const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
-      shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
+      fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
     },
     // A host of an older release does not know this command and drops it; its sweeper asks the
     // record within seconds which of its sessions were deleted.
-    wake: async (sessionId) => shared.commands.post(sessionId, { type: "Wake" }, newId()),
-    revocations,
-    log,
-  });
-  const accounts = new AccountErasures({
-    accounts: new AccountErasureStore(shared.pool),
-    sessions,
-    revocations,
-    clock,
-  });
-  return { sessions, accounts };
+    wake: async (sessionId) => commands.post(sessionId, { type: "Wake" }, newId()),
+  };
 }
 
 /**
  * Starts the maintenance tasks: they finish deletions, silence redacted audio, and apply retention
  * times.
  */
-export function startMaintenance(
-  context: AppContext,
-  revocations: RevocationFeed,
-  isFirst: () => boolean,
-): void {
+export function startMaintenance(context: AppContext, isFirst: () => boolean): void {
   const { log, clock, stack, shared } = context;
   const { work, background } = shared;
   const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
-  const { sessions, accounts } = createErasure(context, revocations);
+  const directory = new SessionStore(shared.pool);
+  const { sessions, accounts } = createErasure(featureContext(context), {
+    directory,
+    ...erasureEffects(shared),
+  });
   const retention = new RetentionStore(shared.pool);
   const deliveries = new DeliveryQueueStore(shared.pool);
   const endedRights = new EndedRightsStore(shared.pool);

@@ -1,30 +1,18 @@
-import { ConversationStore } from "../features/questions/conversations-store.ts";
-import type { QueryOptions } from "../features/questions/routes.ts";
-import type { WorkspaceSearchOptions } from "../features/questions/search.ts";
-import { SearchStore } from "../features/questions/search-store.ts";
 import { WorkerRetriever } from "../features/questions/worker-retriever.ts";
-import type { SessionStore } from "../features/sessions/store.ts";
-import { WorkspaceStore } from "../features/workspaces/store.ts";
+import { GrpcEntities } from "../inference/grpc-entities.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import type { AppContext } from "./shared.ts";
 
-/** Dependencies of the routes for questions and search. */
-export function createQueryPorts(
-  { config, clock, stack, shared }: AppContext,
-  directory: SessionStore,
-): QueryOptions & WorkspaceSearchOptions {
-  const { pool, placement, keys } = shared;
+/** The workers, asked for what answers a question. */
+export function createRetriever({ config, stack, shared }: AppContext): WorkerRetriever {
   const client = new WorkerClient();
   stack.push("query client", () => client.close());
-  const search = new SearchStore(pool);
-  return {
-    directory,
-    workspaces: new WorkspaceStore(pool),
-    workspaceSessions: search,
-    conversations: new ConversationStore(pool),
-    retriever: new WorkerRetriever({ placement, client, key: config.workerKey }),
-    search,
-    clock,
-    cursorKey: keys.cursorKey,
-  };
+  return new WorkerRetriever({ placement: shared.placement, client, key: config.workerKey });
+}
+
+/** The workers, asked for what a graph is made of. */
+export function createExtractor({ config, stack, shared }: AppContext): GrpcEntities {
+  const extractor = new GrpcEntities({ placement: shared.placement, key: config.workerKey });
+  stack.push("graph extractor", () => extractor.close());
+  return extractor;
 }

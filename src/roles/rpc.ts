@@ -1,15 +1,17 @@
 import { listenOn } from "../base/listening.ts";
+import { createQuestions } from "../features/questions/feature.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { SegmentStore } from "../features/transcript/segments-store.ts";
+import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-admission.ts";
 import { RpcServer, serverCredentials } from "../grpc/server.ts";
 import { SessionService } from "../grpc/session-service.ts";
 import type { Figure } from "../http/operations.ts";
 import { createAuthenticator } from "./accounts.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
-import { createQueryPorts } from "./queries.ts";
-import type { AppContext } from "./shared.ts";
+import { createRetriever } from "./queries.ts";
+import { type AppContext, featureContext } from "./shared.ts";
 
 interface RpcRole {
   port: number;
@@ -19,19 +21,26 @@ interface RpcRole {
 /** Starts the gRPC server for other services, which runs in every process. */
 export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
   const { config, runtime, log, stack, shared, queues } = context;
-  const authenticator = createAuthenticator(context);
-  const directory = new SessionStore(shared.pool);
+  const { pool, keys } = shared;
+  const features = featureContext(context);
+  const authenticator = createAuthenticator(features, keys.ring);
+  const directory = new SessionStore(pool);
+  const { questions } = createQuestions(features, {
+    directory,
+    workspaces: new WorkspaceStore(pool),
+    retriever: createRetriever(context),
+  });
   const service = new SessionService({
     ports: {
       authenticator,
       directory,
-      segments: new SegmentStore(shared.pool),
-      questions: createQueryPorts(context, directory),
+      segments: new SegmentStore(pool),
+      questions,
       source: createLiveSource(shared),
       policy: createViewerPolicy(authenticator, directory),
       revocations: shared.revocations,
       streams,
-      cursorKey: shared.keys.cursorKey,
+      cursorKey: keys.cursorKey,
     },
     limits: scaledLimits(config.rateLimitFactor),
     runtime,

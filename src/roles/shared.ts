@@ -17,6 +17,7 @@ import {
   SigningKeyWatch,
 } from "../features/accounts/signing-keys.ts";
 import { AuditStore } from "../features/audit/audit-store.ts";
+import type { FeatureContext } from "../features/context.ts";
 import { claimAudioFolder } from "../features/recording/blob-sweep-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
@@ -34,7 +35,7 @@ import { durabilityFaults } from "../postgres/durability.ts";
 import { claimKeys, noteSigningKey } from "../postgres/installation-keys.ts";
 import { readOwners } from "../postgres/lease-store.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
-import { createPool } from "../postgres/pool.ts";
+import { createPool, type Pool } from "../postgres/pool.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { Config } from "./config.ts";
 
@@ -46,7 +47,7 @@ export interface Shared {
   background: Runtime;
   /** Tells which kinds of background work wait; background tasks ask it first. */
   work: WaitingWorkStore;
-  pool: Awaited<ReturnType<typeof createPool>>;
+  pool: Pool;
   poolSize: number;
   /** Reasons why the database may lose what it acknowledged, found at the start; mostly empty. */
   unsafe: readonly string[];
@@ -76,6 +77,13 @@ export interface AppContext {
   shared: Shared;
   /** Register of all queues, for metrics. */
   queues: QueueMetrics;
+}
+
+/** The part of the context that features use. */
+export function featureContext({ log, clock, stack, shared, queues }: AppContext): FeatureContext {
+  const { pool, notifier, commands: actors, revocations, keys } = shared;
+  const { cursorKey } = keys;
+  return { pool, clock, log, cursorKey, notifier, actors, revocations, stack, queues };
 }
 
 /** Connects to the services that the process depends on. */

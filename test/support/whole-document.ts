@@ -1,11 +1,19 @@
-import { asyncApiDocument } from "../../src/http/async-api.ts";
-import { type ApiOptions, createRoutes } from "../../src/roles/routes.ts";
+import { readConfig } from "../../src/roles/config.ts";
+import { createFeatures } from "../../src/roles/features.ts";
+import type { AppContext } from "../../src/roles/shared.ts";
 
-/** Stands for ports of routes that are looked at and never answer: all that it gives is another. */
+const SETTINGS = {
+  DATABASE_URL: "postgres://unused/voice",
+  NATS_URL: "nats://unused",
+  VOICE_BLOB_DIR: "unused",
+  VOICE_KEYS: "unused",
+};
+
+/** Stands for parts of routes that are looked at and never answer: all that it gives is another. */
 function unused(): unknown {
   return new Proxy(() => {}, {
     get: (_target, name) => {
-      if (name === "docs") return { asyncApi: asyncApiDocument };
+      if (name === "config") return readConfig(SETTINGS, "unused");
       return typeof name === "symbol" ? undefined : unused();
     },
     apply: () => unused(),
@@ -14,7 +22,8 @@ function unused(): unknown {
 
 /** Every route of the interface, to look at and to print. */
 export function allRoutes() {
-  return createRoutes(unused() as ApiOptions);
+  return createFeatures(unused() as AppContext, unused() as Parameters<typeof createFeatures>[1])
+    .routes;
 }
 
 /** A document as the service serves it, by the id of its route. */

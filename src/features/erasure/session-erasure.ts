@@ -16,7 +16,7 @@ import type {
   RetentionStore,
 } from "./session-erasure-store.ts";
 
-interface SessionErasureOptions {
+export interface SessionErasureOptions {
   records: DeletionRecords;
   /** Removes every file of a session; repeatable. */
   eraseAudio(sessionId: string): Promise<void>;

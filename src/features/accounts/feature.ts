@@ -1,0 +1,115 @@
+import type { AuditTrail } from "../../access/audit-entry.ts";
+import type { Authenticator } from "../../access/authenticator.ts";
+import { Background } from "../../base/background.ts";
+import type { FeatureContext } from "../context.ts";
+import { AttemptStore } from "./attempts-store.ts";
+import { GuestEntry, guestRoutes } from "./guests.ts";
+import { GuestStore } from "./guests-store.ts";
+import { LiveTickets, liveTicketRoutes } from "./live-tickets.ts";
+import { TicketStore } from "./live-tickets-store.ts";
+import { MagicLinks, magicLinkRoutes, signInAddress } from "./magic-links.ts";
+import { MagicLinkStore } from "./magic-links-store.ts";
+import type { Mail } from "./mail.ts";
+import { OAuthSignIn } from "./oauth.ts";
+import type { OAuthProvider } from "./oauth-providers.ts";
+import { oauthRoutes } from "./oauth-routes.ts";
+import { OAuthStore } from "./oauth-store.ts";
+import { PasswordChanges, PasswordHasher, passwordRoutes } from "./passwords.ts";
+import { PasswordStore } from "./passwords-store.ts";
+import { SignIn } from "./sign-in.ts";
+import { authRoutes } from "./sign-in-routes.ts";
+import { LoginStore } from "./sign-in-store.ts";
+import { type KeyRing, Tokens } from "./tokens.ts";
+import { type UserOptions, userAccessRoutes, userEditRoutes, userRoutes } from "./users-routes.ts";
+import { UserStore } from "./users-store.ts";
+
+/** What accounts stand on besides the context. */
+interface AccountOptions {
+  ring: KeyRing;
+  authenticator: Authenticator;
+  audit: AuditTrail;
+  /** Of the floor above: lists of users are told by workspace. */
+  workspaces: UserOptions["workspaces"];
+  /** Undefined when this installation sends no mail. */
+  mail: Mail | undefined;
+  providers: readonly OAuthProvider[];
+  /** Where clients reach this service, without a slash at the end. */
+  publicUrl(): string;
+  /** The page that takes a token; that of this service when absent. */
+  signInUrl?: string | undefined;
+  allowedOrigins: readonly string[];
+}
+
+/** People: who they are, and how they sign in. */
+export function createAccounts(context: FeatureContext, options: AccountOptions) {
+  const { pool, clock, revocations, cursorKey, queues } = context;
+  const { ring, audit, workspaces, publicUrl, allowedOrigins } = options;
+  const users = new UserStore(pool);
+  const guests = new GuestStore(pool);
+  const logins = new LoginStore(pool);
+  const attempts = new AttemptStore(pool, clock);
+  const tokens = new Tokens(ring, clock);
+  const passwords = new PasswordHasher();
+  queues.add(passwords);
+  const parts = { accounts: users, audit, attempts, clock };
+  const signIn = new SignIn({ ...parts, logins, guests, passwords, tokens, revocations });
+  const magicLinks = createMagicLinks(context, options, { ...parts, signIn });
+  const oauth = new OAuthSignIn({
+    ...parts,
+    providers: options.providers,
+    store: new OAuthStore(pool),
+    signIn,
+    callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
+  });
+  const passwordChanges = new PasswordChanges({
+    store: new PasswordStore(pool),
+    attempts,
+    passwords,
+    revocations,
+  });
+  const guestEntry = new GuestEntry(guests, tokens, clock);
+  const liveTickets = new LiveTickets(new TicketStore(pool), options.authenticator, clock);
+  return {
+    users,
+    guests,
+    logins,
+    attempts,
+    passwords,
+    signIn,
+    guestEntry,
+    liveTickets,
+    routes: [
+      ...authRoutes({ signIn, users, keys: ring }),
+      ...guestRoutes({ guestEntry }),
+      ...liveTicketRoutes({ liveTickets }),
+      ...magicLinkRoutes({ magicLinks }),
+      ...oauthRoutes({ oauth, publicUrl, allowedOrigins }),
+      ...passwordRoutes({ passwordChanges }),
+      ...userRoutes({ users, workspaces, passwords, cursorKey }),
+      ...userAccessRoutes({ users, revocations }),
+      ...userEditRoutes({ users, revocations }),
+    ],
+  };
+}
+
+type LinkParts = Pick<
+  ConstructorParameters<typeof MagicLinks>[0],
+  "accounts" | "audit" | "attempts" | "signIn" | "clock"
+>;
+
+function createMagicLinks(
+  { pool, log, stack, queues }: FeatureContext,
+  { mail, publicUrl, signInUrl }: AccountOptions,
+  parts: LinkParts,
+): MagicLinks {
+  const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
+  queues.add(background);
+  stack.push("mail under way", () => background.stop());
+  return new MagicLinks({
+    ...parts,
+    store: new MagicLinkStore(pool),
+    mail,
+    background,
+    signInUrl: (token) => signInAddress(signInUrl ?? `${publicUrl()}/#/sign-in`, token),
+  });
+}

@@ -1,0 +1,28 @@
+import { PostgresNodeRegister } from "../../postgres/lease-store.ts";
+import type { FeatureContext } from "../context.ts";
+import { type HealthOptions, healthRoutes } from "./health.ts";
+import { outboxRoutes } from "./outbox.ts";
+import { ParkedCommandStore } from "./outbox-store.ts";
+import { type OverviewOptions, overviewRoutes } from "./overview.ts";
+import { OverviewStore } from "./overview-store.ts";
+
+interface AdminParts extends Pick<OverviewOptions, "workers" | "leaseMs" | "warnings"> {
+  health: HealthOptions;
+}
+
+/** The installation as its operators see it. */
+export function createAdmin(
+  { pool, clock, cursorKey }: FeatureContext,
+  { health, ...state }: AdminParts,
+) {
+  const overview = new OverviewStore(pool);
+  const register = new PostgresNodeRegister(pool);
+  const parked = new ParkedCommandStore(pool);
+  return {
+    routes: [
+      ...overviewRoutes({ ...state, overview, register, clock }),
+      ...outboxRoutes({ parked, cursorKey }),
+      ...healthRoutes(health),
+    ],
+  };
+}

@@ -1,0 +1,29 @@
+import type { GrpcEntities } from "../../inference/grpc-entities.ts";
+import type { FeatureContext } from "../context.ts";
+import type { SearchStore } from "../questions/search-store.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
+import { GraphBuildStore } from "./build-store.ts";
+import { GraphBuilder } from "./builder.ts";
+import { graphEntityRoutes } from "./entity-routes.ts";
+import { type GraphOptions, graphRoutes } from "./routes.ts";
+import { GraphStore } from "./store.ts";
+
+interface GraphParts {
+  directory: SessionStore;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
+  workspaceSessions: SearchStore;
+  extractor: Pick<GrpcEntities, "extract">;
+}
+
+/** Graphs: made by the workers, kept and put together by the database. */
+export function createGraph(
+  { pool, log, cursorKey, stack, queues }: FeatureContext,
+  { extractor, ...access }: GraphParts,
+) {
+  const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, log });
+  queues.add(builder);
+  stack.push("graph builder", () => builder.close());
+  const options: GraphOptions = { ...access, builder, graphs: new GraphStore(pool), cursorKey };
+  return { builder, routes: [...graphRoutes(options), ...graphEntityRoutes(options)] };
+}

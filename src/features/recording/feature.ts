@@ -1,0 +1,44 @@
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { FeatureContext } from "../context.ts";
+import type { DeviceStore } from "../devices/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { WorkshopStore } from "../workspaces/workshops-store.ts";
+import type { FolderBlobs } from "./blobs.ts";
+import { PostgresChunkStore } from "./chunk-store.ts";
+import { type DeviceSessionOptions, deviceSessionRoutes } from "./device-sessions.ts";
+import { PostgresDeviceSessions } from "./device-sessions-store.ts";
+import { sessionAudioRoutes } from "./playback.ts";
+import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
+import { sessionStartRoutes } from "./start.ts";
+import { type UploadAudioOptions, uploadAudioRoutes } from "./upload.ts";
+
+interface RecordingParts extends Pick<UploadAudioOptions, "backlog" | "heartbeats"> {
+  directory: SessionStore;
+  devices: Pick<DeviceStore, "find">;
+  workshops: Pick<WorkshopStore, "find">;
+  authenticator: Pick<Authenticator, "revalidate">;
+  blobs: FolderBlobs;
+  publicUrl: string | undefined;
+}
+
+/** Audio: from the start of a session over its uploads to hearing it again. */
+export function createRecording(
+  { pool, clock, notifier, queues }: FeatureContext,
+  { directory, devices, workshops, authenticator, blobs, publicUrl, ...intake }: RecordingParts,
+) {
+  const sessions = new PostgresDeviceSessions(pool);
+  const chunks = new PostgresChunkStore(pool);
+  queues.add(chunks);
+  const recordings = new RecordingStore(pool, blobs, new PostgresRedactedSpans(pool));
+  /** For devices that come over another transport. */
+  const deviceSessions: DeviceSessionOptions = { sessions, workshops, notifier, publicUrl };
+  return {
+    deviceSessions,
+    routes: [
+      ...deviceSessionRoutes(deviceSessions),
+      ...uploadAudioRoutes({ directory, chunks, blobs, notifier, ...intake }),
+      ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),
+      ...sessionStartRoutes({ directory, devices, sessions, workshops, notifier }),
+    ],
+  };
+}

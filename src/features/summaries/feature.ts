@@ -1,0 +1,20 @@
+import type { FeatureContext } from "../context.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { type SummaryOptions, summarisationJobRoutes, summaryRoutes } from "./routes.ts";
+import { SummaryStore } from "./store.ts";
+
+interface SummaryParts extends Pick<SummaryOptions, "onRequested"> {
+  directory: SessionStore;
+}
+
+/** Summaries that are asked for; whoever makes them is told. */
+export function createSummaries({ pool, cursorKey }: FeatureContext, parts: SummaryParts) {
+  const { directory } = parts;
+  const summaries = new SummaryStore(pool);
+  return {
+    routes: [
+      ...summaryRoutes({ ...parts, summaries }),
+      ...summarisationJobRoutes({ directory, summaries, cursorKey }),
+    ],
+  };
+}

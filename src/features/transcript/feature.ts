@@ -1,0 +1,58 @@
+import type { Patience } from "../../session/limits.ts";
+import { SPEECH_ENGINES } from "../../wire/speech-engines.ts";
+import type { FeatureContext } from "../context.ts";
+import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { AudioInventoryStore } from "./audio-inventories-store.ts";
+import { chunkRoutes } from "./chunks.ts";
+import { ChunkListStore } from "./chunks-store.ts";
+import { speakerClaimRoutes } from "./claims.ts";
+import { completenessRoutes } from "./completeness.ts";
+import { segmentEditRoutes, speakerEditRoutes } from "./edit-routes.ts";
+import { transcriptRoutes } from "./export.ts";
+import { transcriptionJobRoutes } from "./jobs-routes.ts";
+import { TranscriptionJobStore } from "./jobs-store.ts";
+import { redactionRoutes } from "./redaction.ts";
+import { type RedoOptions, redoRoutes } from "./redo.ts";
+import { segmentRoutes } from "./segments.ts";
+import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
+
+interface TranscriptParts {
+  directory: SessionStore;
+  awaited: AwaitedAudioStore;
+  patience: Patience;
+}
+
+/** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
+export function createTranscript(
+  { pool, cursorKey, actors }: FeatureContext,
+  { directory, awaited, patience }: TranscriptParts,
+) {
+  const segments = new SegmentStore(pool);
+  const edits = new PostgresSegmentEdits(pool);
+  const jobs = new TranscriptionJobStore(pool);
+  const chunks = new ChunkListStore(pool);
+  const inventories = new AudioInventoryStore(pool);
+  const redo: RedoOptions = {
+    jobs,
+    actors,
+    engines: SPEECH_ENGINES.map(({ name }) => name),
+    languages: SPEECH_ENGINES.flatMap(({ languages }) => languages),
+  };
+  return {
+    segments,
+    redo,
+    routes: [
+      ...chunkRoutes({ directory, chunks, cursorKey }),
+      ...segmentRoutes({ directory, segments, cursorKey }),
+      ...transcriptRoutes({ directory, segments, gaps: segments }),
+      ...speakerClaimRoutes({ directory, assignees: directory, actors }),
+      ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
+      ...redoRoutes(redo),
+      ...segmentEditRoutes({ directory, segments, edits, actors }),
+      ...speakerEditRoutes({ directory, actors }),
+      ...redactionRoutes({ directory, actors }),
+      ...completenessRoutes({ directory, inventories, gaps: segments, awaited, patience }),
+    ],
+  };
+}
