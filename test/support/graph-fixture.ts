@@ -1,13 +1,7 @@
 import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { GraphBuildStore } from "../../src/features/graph/build-store.ts";
-import { GraphBuilder } from "../../src/features/graph/builder.ts";
-import { graphEntityRoutes } from "../../src/features/graph/entity-routes.ts";
-import { graphRoutes } from "../../src/features/graph/routes.ts";
-import { GraphStore } from "../../src/features/graph/store.ts";
+import type { GraphBuilder } from "../../src/features/graph/builder.ts";
+import { createGraph } from "../../src/features/graph/feature.ts";
 import { SearchStore } from "../../src/features/questions/search-store.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import type { ExtractedGraph, GrpcEntities } from "../../src/inference/grpc-entities.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";
@@ -26,7 +20,6 @@ export class GraphFixture {
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
-    const { pool } = fixture;
     const extractor: Pick<GrpcEntities, "extract"> = {
       extract: async (sessionId, segments, speakers) => {
         this.extractions += 1;
@@ -35,17 +28,12 @@ export class GraphFixture {
         return extractGraph(request) as ExtractedGraph;
       },
     };
-    const store = new GraphBuildStore(pool);
-    this.builder = new GraphBuilder({ store, extractor, log: silentLog });
-    const ports = {
-      directory: new SessionStore(pool),
-      workspaces: new WorkspaceStore(pool),
-      workspaceSessions: new SearchStore(pool),
-      builder: this.builder,
-      graphs: new GraphStore(pool),
-      cursorKey: new Uint8Array(32).fill(7),
-    };
-    this.routes = [...graphRoutes(ports), ...graphEntityRoutes(ports)];
+    const { context, directory, workspaces } = fixture;
+    const workspaceSessions = new SearchStore(fixture.pool);
+    const parts = { directory, workspaces, workspaceSessions, extractor };
+    const { builder, routes } = createGraph(context, parts);
+    this.builder = builder;
+    this.routes = routes;
   }
 
   static async open(): Promise<GraphFixture> {

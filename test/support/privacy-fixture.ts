@@ -2,19 +2,13 @@ import pg from "pg";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { AuditStore } from "../../src/features/audit/audit-store.ts";
-import { elevationRoutes } from "../../src/features/audit/elevation.ts";
-import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
-import { auditRoutes } from "../../src/features/audit/routes.ts";
-import { AccountErasures, userEraseRoutes } from "../../src/features/erasure/account-erasure.ts";
-import { AccountErasureStore } from "../../src/features/erasure/account-erasure-store.ts";
-import { SessionErasure, sessionDeleteRoutes } from "../../src/features/erasure/session-erasure.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
+import type { AuditStore } from "../../src/features/audit/audit-store.ts";
+import { createAudit } from "../../src/features/audit/feature.ts";
+import type { AccountErasures } from "../../src/features/erasure/account-erasure.ts";
+import { createErasure } from "../../src/features/erasure/feature.ts";
+import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { makeWav } from "./make-wav.ts";
-import { LocalRevocations } from "./memory/local-revocations.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { SessionStory } from "./session-story.ts";
@@ -35,7 +29,7 @@ export class PrivacyFixture {
   readonly sessions: SessionErasure;
   readonly accounts: AccountErasures;
   readonly routes: readonly Route[];
-  readonly revoked: RevocationEvent[] = [];
+  readonly revoked: readonly RevocationEvent[];
   /** Sessions whose viewers were told, and whose actors were woken. */
   readonly published: string[] = [];
   readonly woken: string[] = [];
@@ -44,36 +38,22 @@ export class PrivacyFixture {
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
-    this.audit = new AuditStore(fixture.pool);
+    this.revoked = fixture.revoked;
     this.eraseAudio = (sessionId) => fixture.blobs.delete(sessionId);
-    const revocations = new LocalRevocations();
-    revocations.subscribe((event) => this.revoked.push(event));
-    this.sessions = new SessionErasure({
-      records: new PostgresSessionDeletion(fixture.pool),
+    const context = { ...fixture.context, clock: systemClock };
+    const audit = createAudit(context);
+    this.audit = audit.audit;
+    const erasure = createErasure(context, {
+      directory: fixture.directory,
       eraseAudio: (sessionId) => this.eraseAudio(sessionId),
       publish: (sessionId) => this.published.push(sessionId),
       wake: async (sessionId) => {
         this.woken.push(sessionId);
       },
-      revocations,
-      log: silentLog,
     });
-    this.accounts = new AccountErasures({
-      accounts: new AccountErasureStore(fixture.pool),
-      sessions: this.sessions,
-      revocations,
-      clock: systemClock,
-    });
-    const cursorKey = new Uint8Array(32).fill(7);
-    const elevations = new ElevationStore(fixture.pool);
-    const directory = new SessionStore(fixture.pool);
-    this.routes = [
-      ...fixture.routes,
-      ...elevationRoutes({ elevations, revocations, clock: systemClock }),
-      ...auditRoutes({ log: this.audit, cursorKey }),
-      ...sessionDeleteRoutes({ directory, eraser: this.sessions }),
-      ...userEraseRoutes({ eraser: this.accounts }),
-    ];
+    this.sessions = erasure.sessions;
+    this.accounts = erasure.accounts;
+    this.routes = [...fixture.routes, ...audit.routes, ...erasure.routes];
   }
 
   static async open(): Promise<PrivacyFixture> {

@@ -4,27 +4,21 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { AuditStore } from "../../src/features/audit/audit-store.ts";
-import { elevationRoutes } from "../../src/features/audit/elevation.ts";
 import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
-import { ConversationStore } from "../../src/features/questions/conversations-store.ts";
-import { type QueryOptions, queryRoutes } from "../../src/features/questions/routes.ts";
-import { workspaceSearchRoutes } from "../../src/features/questions/search.ts";
-import { SearchStore } from "../../src/features/questions/search-store.ts";
+import { createAudit } from "../../src/features/audit/feature.ts";
+import { createQuestions } from "../../src/features/questions/feature.ts";
+import type { QueryOptions } from "../../src/features/questions/routes.ts";
 import { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
-import { LocalRevocations } from "./memory/local-revocations.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { SessionStory } from "./session-story.ts";
 
 const ENTRY = new URL("./scripted-thread-entry.ts", import.meta.url);
-const cursorKey = new Uint8Array(32).fill(7);
 
 export interface Told {
   sessionId: string;
@@ -45,33 +39,16 @@ export class QuestionFixture {
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
-    const { pool } = fixture;
-    const search = new SearchStore(pool);
-    const directory = new SessionStore(pool);
-    const ports = {
-      directory,
-      workspaces: new WorkspaceStore(pool),
-      workspaceSessions: search,
-      conversations: new ConversationStore(pool),
-      retriever: new WorkerRetriever({
-        placement: this.placement,
-        client: this.#client,
-        key: undefined,
-      }),
-      search,
-      clock: systemClock,
-      cursorKey,
-    };
-    this.ports = ports;
-    this.routes = [
-      ...queryRoutes(ports),
-      ...workspaceSearchRoutes(ports),
-      ...elevationRoutes({
-        elevations: new ElevationStore(pool),
-        revocations: new LocalRevocations(),
-        clock: systemClock,
-      }),
-    ];
+    const { directory, workspaces } = fixture;
+    const context = { ...fixture.context, clock: systemClock };
+    const retriever = new WorkerRetriever({
+      placement: this.placement,
+      client: this.#client,
+      key: undefined,
+    });
+    const questions = createQuestions(context, { directory, workspaces, retriever });
+    this.ports = questions.questions;
+    this.routes = [...questions.routes, ...createAudit(context).routes];
   }
 
   static async open(): Promise<QuestionFixture> {

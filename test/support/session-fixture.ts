@@ -8,50 +8,29 @@ import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { newId } from "../../src/base/ids.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
+import type { FeatureContext } from "../../src/features/context.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
-import { jobRoutes } from "../../src/features/jobs/routes.ts";
-import { JobStore } from "../../src/features/jobs/store.ts";
+import { createJobs } from "../../src/features/jobs/feature.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
-import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
-import { deviceSessionRoutes } from "../../src/features/recording/device-sessions.ts";
-import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
-import { sessionAudioRoutes } from "../../src/features/recording/playback.ts";
-import {
-  PostgresRedactedSpans,
-  RecordingStore,
-} from "../../src/features/recording/playback-store.ts";
-import { sessionStartRoutes } from "../../src/features/recording/start.ts";
-import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
-import { AwaitedAudioStore } from "../../src/features/sessions/awaited-audio-store.ts";
-import { sessionMemberRoutes } from "../../src/features/sessions/members.ts";
-import { SessionMemberStore } from "../../src/features/sessions/members-store.ts";
-import { sessionRoutes } from "../../src/features/sessions/routes.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { AudioInventoryStore } from "../../src/features/transcript/audio-inventories-store.ts";
-import { chunkRoutes } from "../../src/features/transcript/chunks.ts";
-import { ChunkListStore } from "../../src/features/transcript/chunks-store.ts";
-import { completenessRoutes } from "../../src/features/transcript/completeness.ts";
-import { transcriptRoutes } from "../../src/features/transcript/export.ts";
-import { transcriptionJobRoutes } from "../../src/features/transcript/jobs-routes.ts";
-import { TranscriptionJobStore } from "../../src/features/transcript/jobs-store.ts";
-import { redoRoutes } from "../../src/features/transcript/redo.ts";
-import { segmentRoutes } from "../../src/features/transcript/segments.ts";
-import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
-import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
+import { createRecording } from "../../src/features/recording/feature.ts";
+import { createSessions } from "../../src/features/sessions/feature.ts";
+import type { SessionStore } from "../../src/features/sessions/store.ts";
+import { createTranscript } from "../../src/features/transcript/feature.ts";
+import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
+import type { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { createContext } from "./feature-context.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 
 /** Of the house's pool. */
 export const HOUSE_CONNECTIONS = 8;
-
-const cursorKey = new Uint8Array(32).fill(7);
 
 /** A database and an audio folder with the session routes on top, as the service role sees them. */
 export class SessionFixture {
@@ -60,6 +39,10 @@ export class SessionFixture {
   readonly folder: string;
   /** Commands handed to the bus. */
   readonly notified: OutboxRow[] = [];
+  /** Of the routes; other features of a test are made with it, too. */
+  readonly context: FeatureContext;
+  readonly directory: SessionStore;
+  readonly workspaces: WorkspaceStore;
   readonly routes: readonly Route[];
   readonly #database: TestDatabase;
   readonly #client: pg.Client;
@@ -86,7 +69,35 @@ export class SessionFixture {
     this.#client = client;
     this.folder = mkdtempSync(join(tmpdir(), "session-"));
     this.blobs = new FolderBlobs(this.folder);
-    this.routes = this.#buildRoutes();
+    const revocations = new LocalRevocations();
+    revocations.subscribe((event) => this.revoked.push(event));
+    this.context = createContext(pool, {
+      clock: this.clock,
+      revocations,
+      notifier: { notify: (rows) => this.notify(rows) },
+      actors: { ask: (id, command) => this.ask(id, command) },
+    });
+    const { context, blobs } = this;
+    const users = new UserStore(pool);
+    const groups = createWorkspaces(context, { users });
+    this.workspaces = groups.workspaces;
+    const patience = PATIENCE;
+    const sessions = createSessions(context, { ...groups, users, patience });
+    this.directory = sessions.directory;
+    const { directory } = sessions;
+    const transcript = createTranscript(context, { ...sessions, patience });
+    const jobs = createJobs(context, { directory, redo: transcript.redo });
+    const recording = createRecording(context, {
+      directory,
+      workshops: groups.workshops,
+      devices: new DeviceStore(pool),
+      authenticator: { revalidate: async (principal) => this.revalidate(principal) },
+      blobs,
+      backlog: { check: (id) => this.checkBacklog(id) },
+      publicUrl: undefined,
+    });
+    const features = [groups, sessions, transcript, jobs, recording];
+    this.routes = features.flatMap((feature) => feature.routes);
   }
 
   /** `poolUrl`: where the service looks for the database, when it is not there alone. */
@@ -124,74 +135,6 @@ export class SessionFixture {
     await this.pool.end();
     await this.#database.drop();
     rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  #buildRoutes(): Route[] {
-    const directory = new SessionStore(this.pool);
-    const segments = new SegmentStore(this.pool);
-    const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
-    const workshops = new WorkshopStore(this.pool);
-    const jobs = new TranscriptionJobStore(this.pool);
-    const redo = {
-      jobs,
-      actors: { ask: (id: string, command: OutsideCommand) => this.ask(id, command) },
-      engines: [POCKETSPHINX.name],
-      languages: POCKETSPHINX.languages,
-    };
-    return [
-      ...sessionRoutes({
-        directory,
-        awaited: new AwaitedAudioStore(this.pool),
-        patience: PATIENCE,
-        names: new CharacterStore(this.pool),
-        cursorKey,
-      }),
-      ...segmentRoutes({ directory, segments, cursorKey }),
-      ...transcriptRoutes({ directory, segments, gaps: segments }),
-      ...chunkRoutes({ directory, chunks: new ChunkListStore(this.pool), cursorKey }),
-      ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
-      ...jobRoutes({ ...redo, directory, allJobs: new JobStore(this.pool), cursorKey }),
-      ...redoRoutes(redo),
-      ...deviceSessionRoutes({
-        sessions: new PostgresDeviceSessions(this.pool),
-        workshops,
-        notifier,
-      }),
-      ...sessionAudioRoutes({
-        directory,
-        recordings: new RecordingStore(this.pool, this.blobs, new PostgresRedactedSpans(this.pool)),
-        authenticator: { revalidate: async (principal) => this.revalidate(principal) },
-        clock: this.clock,
-      }),
-      ...completenessRoutes({
-        directory,
-        inventories: new AudioInventoryStore(this.pool),
-        gaps: segments,
-        awaited: new AwaitedAudioStore(this.pool),
-        patience: PATIENCE,
-      }),
-      ...sessionStartRoutes({
-        directory,
-        devices: new DeviceStore(this.pool),
-        sessions: new PostgresDeviceSessions(this.pool),
-        workshops,
-        notifier,
-      }),
-      ...sessionMemberRoutes({
-        directory,
-        members: new SessionMemberStore(this.pool),
-        users: new UserStore(this.pool),
-        revocations: { publish: (event) => this.revoked.push(event) },
-        cursorKey,
-      }),
-      ...uploadAudioRoutes({
-        directory,
-        chunks: new PostgresChunkStore(this.pool),
-        blobs: this.blobs,
-        notifier,
-        backlog: { check: (id) => this.checkBacklog(id) },
-      }),
-    ];
   }
 
   /** Plain SQL, to arrange and to look. */

@@ -1,13 +1,10 @@
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
-import { webhookDeliveryRoutes } from "../../src/features/webhooks/delivery-routes.ts";
+import { createWebhooks } from "../../src/features/webhooks/feature.ts";
 import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
-import { webhookRoutes } from "../../src/features/webhooks/routes.ts";
 import { WebhookSecrets } from "../../src/features/webhooks/secrets.ts";
 import { WebhookSender, type WebhookSenderOptions } from "../../src/features/webhooks/sender.ts";
-import { DeliveryStore, WebhookStore } from "../../src/features/webhooks/store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ManualClock, runtimeBy } from "./manual-clock.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
@@ -36,16 +33,10 @@ export class WebhookFixture {
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
     this.queue = new DeliveryQueueStore(fixture.pool);
-    const ports = {
-      workspaces: new WorkspaceStore(fixture.pool),
-      webhooks: new WebhookStore(fixture.pool),
-      deliveries: new DeliveryStore(fixture.pool),
-      endpoints: this.guard,
-      secrets: this.secrets,
-      clock: this.clock,
-      cursorKey: new Uint8Array(32).fill(7),
-    };
-    this.routes = [...webhookRoutes(ports), ...webhookDeliveryRoutes(ports)];
+    const { clock, guard: endpoints, secrets } = this;
+    const { context, workspaces } = fixture;
+    const parts = { workspaces, endpoints, secrets };
+    this.routes = createWebhooks({ ...context, clock }, parts).routes;
   }
 
   static async open(): Promise<WebhookFixture> {

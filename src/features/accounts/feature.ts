@@ -53,7 +53,7 @@ export function createAccounts(context: FeatureContext, options: AccountOptions)
   queues.add(passwords);
   const parts = { accounts: users, audit, attempts, clock };
   const signIn = new SignIn({ ...parts, logins, guests, passwords, tokens, revocations });
-  const magicLinks = createMagicLinks(context, options, { ...parts, signIn });
+  const { magicLinks, background } = createMagicLinks(context, options, { ...parts, signIn });
   const oauth = new OAuthSignIn({
     ...parts,
     providers: options.providers,
@@ -75,9 +75,12 @@ export function createAccounts(context: FeatureContext, options: AccountOptions)
     logins,
     attempts,
     passwords,
+    passwordChanges,
     signIn,
     guestEntry,
     liveTickets,
+    /** Mail on its way. */
+    background,
     routes: [
       ...authRoutes({ signIn, users, keys: ring }),
       ...guestRoutes({ guestEntry }),
@@ -101,15 +104,16 @@ function createMagicLinks(
   { pool, log, stack, queues }: FeatureContext,
   { mail, publicUrl, signInUrl }: AccountOptions,
   parts: LinkParts,
-): MagicLinks {
+) {
   const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
   queues.add(background);
   stack.push("mail under way", () => background.stop());
-  return new MagicLinks({
+  const magicLinks = new MagicLinks({
     ...parts,
     store: new MagicLinkStore(pool),
     mail,
     background,
     signInUrl: (token) => signInAddress(signInUrl ?? `${publicUrl()}/#/sign-in`, token),
   });
+  return { magicLinks, background };
 }

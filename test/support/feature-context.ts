@@ -1,0 +1,23 @@
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { QueueMetrics } from "../../src/base/queue-metrics.ts";
+import { Stack } from "../../src/base/stack.ts";
+import type { FeatureContext } from "../../src/features/context.ts";
+import type { Pool } from "../../src/postgres/pool.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
+
+/** A context over a real database, with nobody at the other end of the bus unless given. */
+export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): FeatureContext {
+  return {
+    pool,
+    clock: systemClock,
+    log: silentLog,
+    cursorKey: new Uint8Array(32).fill(7),
+    notifier: { notify: () => {} },
+    actors: { ask: async () => undefined },
+    revocations: new LocalRevocations(),
+    stack: new Stack(silentLog),
+    queues: new QueueMetrics(),
+    ...given,
+  };
+}
