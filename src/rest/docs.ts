@@ -62,8 +62,8 @@ function schemaText(schema: TSchema | undefined): string {
 
 const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
-export interface DocsOptions {
-  /** Returns the AsyncAPI document of the live channel. */
+interface DocsOptions {
+  /** The AsyncAPI document of the live channel. */
   asyncApi(info: { title: string; version: string }): object;
 }
 

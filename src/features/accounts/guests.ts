@@ -46,7 +46,7 @@ export class GuestEntry {
   }
 }
 
-export interface GuestOptions {
+interface GuestOptions {
   guestEntry: Pick<GuestEntry, "enter">;
 }
 

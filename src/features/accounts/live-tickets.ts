@@ -47,7 +47,7 @@ export class LiveTickets {
   }
 }
 
-export interface LiveTicketOptions {
+interface LiveTicketOptions {
   liveTickets: Pick<LiveTickets, "issue">;
 }
 

@@ -120,7 +120,7 @@ export class MagicLinks {
   }
 }
 
-export interface MagicLinkRouteOptions {
+interface MagicLinkRouteOptions {
   magicLinks: Pick<MagicLinks, "request" | "redeem">;
 }
 

@@ -8,7 +8,7 @@ import { type LoginResult, loginResultSchema, presentLogin } from "./sign-in.ts"
 
 const NO_STORE = { "cache-control": "no-store" };
 
-export interface OAuthRouteOptions {
+interface OAuthRouteOptions {
   oauth: Pick<OAuthSignIn, "providers" | "begin" | "accept">;
   /** Returns the public address of this service, without a slash at the end. */
   publicUrl: () => string;

@@ -171,7 +171,7 @@ function wrongPassword(): AppError {
   return new AppError("invalid_credentials", "The current password is not right.");
 }
 
-export interface PasswordOptions {
+interface PasswordOptions {
   passwordChanges: Pick<PasswordChanges, "change">;
 }
 

@@ -17,7 +17,7 @@ import type { UserStore } from "./users-store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
-export interface AuthOptions {
+interface AuthOptions {
   signIn: Pick<SignIn, "login" | "refresh" | "logout">;
   users: Pick<UserStore, "find">;
   keys: Pick<KeyRing, "publicJwks">;

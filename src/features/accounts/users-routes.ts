@@ -24,7 +24,7 @@ import {
 import { accountRoleSchema } from "./sign-in.ts";
 import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
-export interface UserAccessOptions {
+interface UserAccessOptions {
   users: Pick<UserStore, "find" | "setDisabled">;
   revocations: RevocationFeed;
 }
@@ -268,7 +268,7 @@ async function requireKnownUser(users: Pick<UserStore, "find">, id: string): Pro
   return user;
 }
 
-export interface UserEditOptions {
+interface UserEditOptions {
   users: Pick<UserStore, "find" | "rename" | "setRole">;
   revocations: Pick<RevocationFeed, "publish">;
 }

@@ -9,7 +9,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { ParkedCommandStore, ParkedRecord } from "./outbox-store.ts";
 
-export interface OutboxOptions {
+interface OutboxOptions {
   parked: ParkedCommandStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;

@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const DEFAULT_MINUTES = 30;
 const MAX_MINUTES = 240;
 
-export interface ElevationOptions {
+interface ElevationOptions {
   elevations: ElevationStore;
   revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;

@@ -7,7 +7,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { AuditHead, AuditRecord, AuditStore } from "./audit-store.ts";
 
-export interface AuditOptions {
+interface AuditOptions {
   log: AuditStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;

@@ -81,7 +81,7 @@ export function presentConcern(
   };
 }
 
-export interface ConcernOptions {
+interface ConcernOptions {
   directory: SessionStore;
   concerns: ConcernStore;
   notifier: CommandNotifier;

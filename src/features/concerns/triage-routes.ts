@@ -20,7 +20,7 @@ import {
 } from "./routes.ts";
 import type { ConcernRecord, ConcernStore, Span } from "./store.ts";
 
-export interface TriageOptions {
+interface TriageOptions {
   directory: SessionStore;
   concerns: ConcernStore;
   actors: SessionActors;

@@ -9,7 +9,7 @@ import { type HeartbeatWriter, telemetrySchema } from "./heartbeats.ts";
 import { requireKnownDevice } from "./routes.ts";
 import type { DeviceStore } from "./store.ts";
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   devices: Pick<DeviceStore, "find">;
   heartbeats: HeartbeatWriter;
 }

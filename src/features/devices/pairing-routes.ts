@@ -22,7 +22,7 @@ import type { DeviceStore } from "./store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
-export interface PairingRouteOptions {
+interface PairingRouteOptions {
   pairing: Pairing;
   devices: Pick<DeviceStore, "find">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;

@@ -78,7 +78,7 @@ export async function requireKnownDevice(
   return device;
 }
 
-export interface DeviceOptions {
+interface DeviceOptions {
   devices: DeviceStore;
   heartbeats: Pick<HeartbeatWriter, "flush">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;

@@ -71,7 +71,7 @@ interface AccountErasure {
   devicesUnpaired: number;
 }
 
-export interface UserEraseOptions {
+interface UserEraseOptions {
   eraser: AccountErasures;
 }
 

@@ -92,7 +92,7 @@ export class SessionErasure {
   }
 }
 
-export interface SessionDeleteOptions {
+interface SessionDeleteOptions {
   directory: SessionStore;
   eraser: SessionErasure;
 }

@@ -17,7 +17,7 @@ import { jobStatus } from "../transcript/jobs-routes.ts";
 import { type RedoOptions, redoBody, requestRedo } from "../transcript/redo.ts";
 import { JOB_KINDS, type JobRecord, type JobStore } from "./store.ts";
 
-export interface JobOptions {
+interface JobOptions {
   directory: SessionStore;
   allJobs: JobStore;
   actors: SessionActors;

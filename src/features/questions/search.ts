@@ -19,7 +19,7 @@ import {
 } from "./ask.ts";
 import type { HitPosition, SearchHit, SearchStore } from "./search-store.ts";
 
-export interface WorkspaceSearchOptions extends WorkspaceQuestionOptions {
+interface WorkspaceSearchOptions extends WorkspaceQuestionOptions {
   search: SearchStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;

@@ -12,7 +12,7 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { Recording, RecordingStore } from "./playback-store.ts";
 
-export interface SessionAudioOptions {
+interface SessionAudioOptions {
   directory: SessionStore;
   recordings: RecordingStore;
   authenticator: Pick<Authenticator, "revalidate">;

@@ -15,7 +15,7 @@ import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { lastChunkSequence, newSessionMembers, stoppedSchema } from "./device-sessions.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
-export interface SessionStartOptions {
+interface SessionStartOptions {
   directory: SessionStore;
   devices: Pick<DeviceStore, "find">;
   sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;

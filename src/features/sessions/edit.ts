@@ -10,7 +10,7 @@ import { assertAllowed, requireSession } from "./access.ts";
 import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
 import type { SessionEditStore, SessionStore } from "./store.ts";
 
-export interface SessionEditOptions {
+interface SessionEditOptions {
   directory: SessionStore;
   sessionEdits: SessionEditStore;
   workshops: Pick<WorkshopStore, "find">;

@@ -19,7 +19,7 @@ import {
 } from "./schema.ts";
 import type { SessionStore } from "./store.ts";
 
-export interface SessionOptions {
+interface SessionOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;

@@ -160,7 +160,7 @@ function listSummaries({ directory, summaries }: SummaryOptions): Route {
   });
 }
 
-export interface SummarisationJobOptions {
+interface SummarisationJobOptions {
   directory: SessionStore;
   summaries: SummaryStore;
   /** Signs the cursors of lists. */

@@ -9,7 +9,7 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { ChunkListStore, ChunkRecord, ChunkSpan } from "./chunks-store.ts";
 
-export interface ChunkOptions {
+interface ChunkOptions {
   directory: SessionStore;
   chunks: ChunkListStore;
   /** Signs the cursors of lists. */

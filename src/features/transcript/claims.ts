@@ -16,7 +16,7 @@ import {
 import { claimSource, sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 
-export interface SpeakerClaimOptions {
+interface SpeakerClaimOptions {
   directory: SessionAccess;
   assignees: Pick<SessionStore, "isAssignable">;
   actors: SessionActors;

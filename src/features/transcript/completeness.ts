@@ -13,7 +13,7 @@ import type { SessionStore } from "../sessions/store.ts";
 import type { AudioInventory, AudioInventoryStore } from "./audio-inventories-store.ts";
 import type { GapRecord, SegmentStore } from "./segments-store.ts";
 
-export interface CompletenessOptions {
+interface CompletenessOptions {
   directory: SessionStore;
   inventories: AudioInventoryStore;
   gaps: SegmentStore;

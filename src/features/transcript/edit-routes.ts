@@ -19,7 +19,7 @@ import type { SessionStore } from "../sessions/store.ts";
 import { presentRevised, revisedSegmentSchema } from "./segments.ts";
 import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
 
-export interface SegmentEditOptions {
+interface SegmentEditOptions {
   directory: SessionStore;
   segments: SegmentStore;
   edits: SegmentEdits;

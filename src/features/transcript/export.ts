@@ -9,7 +9,7 @@ import { toCues, toMarkdown, toSrt, toVtt, transcriptText } from "./export-forma
 import { presentSegment, presentWords, segmentSchema, wordSchema } from "./segments.ts";
 import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   directory: SessionStore;
   segments: SegmentStore;
   gaps: SegmentStore;

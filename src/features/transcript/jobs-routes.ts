@@ -15,7 +15,7 @@ import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 import { presentSegment, segmentSchema } from "./segments.ts";
 import type { SegmentRecord, SegmentStore } from "./segments-store.ts";
 
-export interface TranscriptionJobOptions {
+interface TranscriptionJobOptions {
   directory: SessionStore;
   jobs: TranscriptionJobStore;
   segments: SegmentStore;

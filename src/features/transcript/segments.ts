@@ -12,7 +12,7 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentPosition, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
-export interface SegmentOptions {
+interface SegmentOptions {
   directory: SessionStore;
   segments: SegmentStore & SegmentStore;
   /** Signs the cursors of lists. */

@@ -18,7 +18,7 @@ import type { DeliveryRecord, DeliveryStore, WebhookRecord } from "./store.ts";
 
 const OLD_SECRET_MS = 24 * 3_600_000;
 
-export interface WebhookDeliveryOptions extends WebhookAccessOptions {
+interface WebhookDeliveryOptions extends WebhookAccessOptions {
   deliveries: DeliveryStore;
   secrets: Pick<WebhookSecrets, "create">;
   clock: Clock;

@@ -73,7 +73,7 @@ export function actorOfCaller(principal: Principal | undefined): AuditActor {
 
 const MAX_WEBHOOKS = 20;
 
-export interface WebhookOptions extends WebhookAccessOptions {
+interface WebhookOptions extends WebhookAccessOptions {
   endpoints: AddressGuard;
   secrets: Pick<WebhookSecrets, "create">;
   cursorKey: Uint8Array;

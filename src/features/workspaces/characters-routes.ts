@@ -23,7 +23,7 @@ import {
 } from "./workshops-routes.ts";
 import type { CharacterRecord, CharacterStore, WorkshopRecord } from "./workshops-store.ts";
 
-export interface CharacterOptions extends WorkshopAccess {
+interface CharacterOptions extends WorkshopAccess {
   characters: CharacterStore;
   cursorKey: Uint8Array;
 }

@@ -54,7 +54,7 @@ export async function requireWorkspace(
 
 const DEFAULT_LANGUAGE = "en";
 
-export interface WorkspaceOptions {
+interface WorkspaceOptions {
   workspaces: WorkspaceStore;
   cursorKey: Uint8Array;
 }
@@ -201,7 +201,7 @@ function getWorkspace({ workspaces }: WorkspaceOptions): Route {
   });
 }
 
-export interface WorkspaceEditOptions {
+interface WorkspaceEditOptions {
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   workspaceEdits: WorkspaceEditStore;
   revocations: Pick<RevocationFeed, "publish">;

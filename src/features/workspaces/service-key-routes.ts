@@ -67,7 +67,7 @@ function presentIssuedKey(issued: IssuedServiceKey): Static<typeof issuedService
 }
 
 const NO_STORE = { "cache-control": "no-store" };
-export interface ServiceKeyRouteOptions {
+interface ServiceKeyRouteOptions {
   serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "revoke">;
   serviceKeyBook: Pick<ServiceKeyRecords, "find" | "list">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;

@@ -116,7 +116,7 @@ export async function assertLinkable(
   throw new AppError("forbidden", "The workshop belongs to another workspace than the session.");
 }
 
-export interface WorkshopOptions {
+interface WorkshopOptions {
   workshops: WorkshopStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   cursorKey: Uint8Array;
