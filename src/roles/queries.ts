@@ -11,8 +11,6 @@ export function createRetriever({ config, stack, shared }: AppContext): WorkerRe
 }
 
 /** The workers, asked for what a graph is made of. */
-export function createExtractor({ config, stack, shared }: AppContext): GrpcEntities {
-  const extractor = new GrpcEntities({ placement: shared.placement, key: config.workerKey });
-  stack.push("graph extractor", () => extractor.close());
-  return extractor;
+export function createExtractor({ config, shared }: AppContext): GrpcEntities {
+  return new GrpcEntities({ placement: shared.placement, key: config.workerKey });
 }

@@ -20,13 +20,14 @@ export class GraphFixture {
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
-    const extractor: Pick<GrpcEntities, "extract"> = {
+    const extractor: Pick<GrpcEntities, "extract" | "close"> = {
       extract: async (sessionId, segments, speakers) => {
         this.extractions += 1;
         await this.before();
         const request = { sessionId, segments: [...segments], speakers: [...speakers] };
         return extractGraph(request) as ExtractedGraph;
       },
+      close: () => {},
     };
     const { context, directory, workspaces } = fixture;
     const workspaceSessions = new SearchStore(fixture.pool);

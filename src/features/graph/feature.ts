@@ -13,7 +13,7 @@ interface GraphParts {
   directory: SessionStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   workspaceSessions: SearchStore;
-  extractor: Pick<GrpcEntities, "extract">;
+  extractor: Pick<GrpcEntities, "extract" | "close">;
 }
 
 /** Graphs: made by the workers, kept and put together by the database. */
@@ -23,7 +23,10 @@ export function createGraph(
 ) {
   const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, log });
   queues.add(builder);
-  stack.push("graph builder", () => builder.close());
+  stack.push("graph builder", () => {
+    extractor.close();
+    return builder.close();
+  });
   const options: GraphOptions = { ...access, builder, graphs: new GraphStore(pool), cursorKey };
   return { builder, routes: [...graphRoutes(options), ...graphEntityRoutes(options)] };
 }
