@@ -5,8 +5,9 @@ import type { Route } from "../rest/route.ts";
 const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
 
 /**
- * Ids in the order of the OpenAPI document, by tags. It is that of a reader, and clients are
- * generated from it; features go by what stands on what, and several have routes of several tags.
+ * Ids in the order of the OpenAPI document, by tags, as clients are generated from it: features go
+ * by what stands on what, and several have routes of several tags. A route that is not listed comes
+ * after the others of its tag.
  */
 const ORDER = `
   login refreshToken logout me jwks enterAsGuest issueLiveTicket requestMagicLink
@@ -42,15 +43,16 @@ const ORDER = `
   .trim()
   .split(/\s+/);
 
-/** Every route of the interface, and with them the documents that tell of them. */
+/** Puts every route of the interface in order, and adds the documents that describe them. */
 export function createRoutes(given: readonly Route[]): Route[] {
   const byId = new Map(given.map((route) => [route.id, route]));
-  const unplaced = given.filter(({ id }) => !ORDER.includes(id)).map(({ id }) => id);
   const missing = ORDER.filter((id) => !byId.has(id));
-  if (unplaced.length + missing.length > 0) {
-    throw new Error(`Routes without a place: ${unplaced}; places without a route: ${missing}`);
-  }
+  if (missing.length > 0) throw new Error(`Places without a route: ${missing}`);
   const routes = ORDER.flatMap((id) => byId.get(id) ?? []);
+  for (const route of given.filter(({ id }) => !ORDER.includes(id))) {
+    const last = routes.findLastIndex(({ tag }) => tag === route.tag);
+    routes.splice(last < 0 ? routes.length : last + 1, 0, route);
+  }
   routes.push(...docsRoutes(() => routes, API_INFO, { asyncApi: asyncApiDocument }));
   return routes;
 }
