@@ -23,12 +23,15 @@ import {
   finalisedTo,
 } from "./timeline.ts";
 
-/** A command is delivered again within minutes, if at all; more would only weigh on snapshots. */
+/**
+ * The newest concerns that the state keeps. A command is repeated within minutes, if at all, so
+ * more would only make snapshots larger.
+ */
 const RAISED_KEPT = 64;
 
 /**
- * What an event changes. Never fails and never looks anywhere else, so that a
- * replay of the journal gives the state that was. Changes `state` in place.
+ * Applies an event to the state, in place. It never fails and depends on nothing else, so that a
+ * replay of the journal gives the same state.
  *
  * @param at when the event was recorded, Unix milliseconds
  */

@@ -12,7 +12,9 @@ import { isLate } from "./timeline.ts";
 import { Turn } from "./turn.ts";
 import type { SessionWrite } from "./write.ts";
 
-/** Of a device's silence, how long it is until it is asked after again. */
+/**
+ * A deadline's command that changed nothing is sent again after this share of a device's silence.
+ */
 const ASKED_AGAIN = 1 / 4;
 
 interface Deadline {
@@ -46,7 +48,10 @@ export function createSessionBehaviour(patience: Patience) {
 
 export const sessionBehaviour = createSessionBehaviour(PATIENCE);
 
-/** A session that has ended may still get audio: that of its end, and what is read again. */
+/**
+ * Sessions that have ended have deadlines too: audio of their end may still come, and late audio is
+ * still read.
+ */
 function deadline(state: SessionState, patience: Patience): Deadline | undefined {
   if (state.phase === "new" || state.phase === "deleted") return undefined;
   const gap = gapDeadline(state) ?? Number.POSITIVE_INFINITY;
@@ -59,9 +64,9 @@ function deadline(state: SessionState, patience: Patience): Deadline | undefined
 }
 
 /**
- * Whether something is left to do that goes on without anybody asking for it: the session records
- * or is processed, audio is waited for or came late and is still to be read, a redo is under way.
- * Whoever takes the session over goes by this.
+ * Whether the session has work that goes on without a request: it records or is processed, audio is
+ * awaited or came late and is still to be read, or a redo is under way. A host that takes the
+ * session over activates it then.
  */
 function hasWork(state: Readonly<SessionState>): boolean {
   const { phase, redo, timeline } = state;

@@ -4,10 +4,10 @@ import type { Span } from "./segments.ts";
 import type { Suspect } from "./status.ts";
 import type { Voices, Word } from "./write.ts";
 
-/** What may be asked of a session, from outside or by its own effects. */
+/** The commands of a session, from outside or from its own effects. */
 export type SessionCommand = OutsideCommand | InsideCommand;
 
-/** A command by the name of its type. */
+/** The command type with this `type`. */
 export type CommandOf<T extends SessionCommand["type"]> = Extract<SessionCommand, { type: T }>;
 
 type InsideCommand =
@@ -22,15 +22,15 @@ type InsideCommand =
   | RereadCommand
   | RedoProgressCommand;
 
-/** The wait for sequence `sequence` is over; after the stop, unless its device may still send it. */
+/** The wait for `sequence` is over, except after the stop while its device may still send it. */
 export interface GapTimeoutCommand {
   type: "GapTimeout";
   sequence: number;
-  /** Absent when there is no device to ask after: then nothing more is waited for. */
+  /** Absent when the session has no device; then nothing more is awaited. */
   signs?: Signs;
 }
 
-/** The wait of late chunks for one another is over, unless their device goes on sending. */
+/** Late chunks stop waiting for further ones, unless their device still sends. */
 export interface LateTimeoutCommand {
   type: "LateTimeout";
   signs?: Signs;
@@ -43,7 +43,7 @@ export interface RecognitionOpenedCommand {
   detectedLanguage: string;
 }
 
-/** A finished utterance of the running attempt, now and then with the state to resume after it. */
+/** A finished utterance of the running attempt; some carry a checkpoint to resume from after it. */
 export interface UtteranceCommand {
   type: "Utterance";
   attempt: number;
@@ -51,16 +51,16 @@ export interface UtteranceCommand {
   end: number;
   checkpoint?: ReadingCheckpoint | undefined;
   revised: SpeakerProposal;
-  /** Everything before it is final. */
+  /** Everything before this position is final. */
   finalisedTo: number;
 }
 
-/** State from which a reading goes on at `position`. */
+/** The worker's state from which a reading continues at `position`. */
 export interface ReadingCheckpoint {
   position: number;
   recogniser: Uint8Array;
   speakers: Uint8Array;
-  /** Those that `speakers` knows; absent where the worker does not tell. */
+  /** The clusters that `speakers` knows; absent from workers that do not send them. */
   clusters?: { ids: number[] } | undefined;
 }
 
@@ -90,7 +90,7 @@ export interface ChunkFailedCommand {
   message: string;
 }
 
-/** A reading broke: all chunks of the attempt at which readings broke so far. */
+/** A reading broke; `suspects` lists all chunks of the attempt at which readings broke so far. */
 export interface SuspectedCommand {
   type: "Suspected";
   attempt: number;
@@ -107,7 +107,10 @@ export interface RecognitionDoneCommand {
 /** A second reading of [from, to) is complete, with the late audio of `sequences`. */
 export interface RereadCommand {
   type: "Reread";
-  /** Of the redo that it is for; any other reading gets its number when it is decided. */
+  /**
+   * The attempt of the redo that it belongs to; any other reading gets its number when it is
+   * decided.
+   */
   attempt?: number;
   /** True when the whole session was read again. */
   whole: boolean;
@@ -115,13 +118,15 @@ export interface RereadCommand {
   to: number;
   sequences: number[];
   segments: RecognisedSegment[];
-  /** What it said before that as it stands: it tells whose its voices are. */
+  /**
+   * Its first segments, which agree with the transcript; they show which voices its clusters are.
+   */
   agreed?: RecognisedSegment[];
-  /** What it could not read though it lies there: what stands there stays. */
+  /** Spans that it could not read; the existing text stays there. */
   unread?: Span[];
-  /** Whose voices the clusters of the checkpoint were from which it was read, if that is known. */
+  /** The labels of the clusters in the checkpoint from which it was read, if they are known. */
   voices?: Voices | undefined;
-  /** Where later readings of what is still missing may begin. */
+  /** Checkpoints from which later readings of the audio that is still missing may begin. */
   checkpoints?: ReadingCheckpoint[];
 }
 

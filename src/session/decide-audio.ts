@@ -7,7 +7,7 @@ import type { SessionState } from "./state.ts";
 import { isKnown, isLate, type LateGap, placeable, placementOf, toSamples } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
-/** When late chunks stop waiting for others, unless they are to be read already. */
+/** When late chunks stop waiting for further ones, Unix milliseconds; undefined when none waits. */
 export function lateDeadline(
   state: Readonly<SessionState>,
   patience: Patience,
@@ -28,14 +28,17 @@ export function decideLateTimeout(turn: Turn, { signs }: LateTimeoutCommand): vo
   if (isGone || isEnough) readLate(turn);
 }
 
-/** Where nothing more can come, nothing is waited for. */
+/** Reads late chunks at once when no more audio can come. */
 function settleLate(turn: Turn): void {
   const { state } = turn;
   const isMissing = awaitsAudio(state) || state.timeline.gaps.some((gap) => !isLate(gap));
   if (!isMissing) readLate(turn);
 }
 
-/** A chunk waits for its place, or what is missing at the end was not given up: of a session that has ended, too. */
+/**
+ * Whether a chunk waits for its place, or audio is missing at the end that was not given up. This
+ * may be so in a session that has ended, too.
+ */
 export function awaitsAudio({ timeline, stop }: Readonly<SessionState>): boolean {
   return timeline.waiting.length > 0 || (stop !== undefined && timeline.next <= stop.lastSequence);
 }
@@ -49,14 +52,17 @@ function collected({ timeline }: Readonly<SessionState>): LateGap[] {
   return timeline.gaps.filter(isLate).filter(({ due }) => !due);
 }
 
-/** When the first and the newest of them came. */
+/** When the first and the newest of the chunks came, Unix milliseconds. */
 function span(gaps: readonly LateGap[]): { first?: number; newest?: number } {
   const times = gaps.map(({ at = 0 }) => at);
   if (times.length === 0) return {};
   return { first: Math.min(...times), newest: Math.max(...times) };
 }
 
-/** How long a missing chunk is waited for while somebody may be reading along, milliseconds. */
+/**
+ * How long a missing chunk is awaited while the session records, because viewers may be following,
+ * milliseconds.
+ */
 export const GAP_WAIT = 10_000;
 
 export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">): void {
@@ -69,7 +75,7 @@ export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">)
   if (gap === undefined || gap.tail) {
     placeAll(turn);
   } else {
-    // The timeline after a gap stands: the late chunk gets the span that was kept for it.
+    // The timeline after a gap is fixed: the late chunk gets the span that was kept for it.
     const length = Math.min(gap.length, toSamples(frames, sampleRate));
     const { start } = gap;
     turn.emit({ type: "GapFilled", chunkId, sequence, start, length, collected: true });
@@ -89,7 +95,7 @@ function placeAll(turn: Turn): void {
 
 type Stored = Pick<CommandOf<"ChunkStored">, "chunkId" | "sequence" | "unreadable">;
 
-/** Its place stays: what of it can be heard is still read. */
+/** Fails an unreadable chunk. It keeps its place, and the readable part of it is still read. */
 function failUnreadable(turn: Turn, { chunkId, sequence, unreadable: message }: Stored): void {
   if (message === undefined) return;
   turn.emit({ type: "ChunkFailed", chunkId, sequence, code: "not_audio", message });
@@ -117,7 +123,7 @@ export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutComm
   const deadline = gapDeadline(turn.state);
   decideLateTimeout(turn, { type: "LateTimeout", ...(signs && { signs }) });
   if (sequence !== timeline.next || deadline === undefined || turn.now < deadline) return;
-  // Streamed audio that is on record is not missing: it is made a chunk before long.
+  // Stored streamed audio is not missing: it becomes a chunk soon.
   const isThere = signs?.unsealed.includes(sequence) === true;
   if (isThere && turn.now < deadline + turn.patience.chunk) return;
   if (stop !== undefined && signs !== undefined && mayStillSend(turn, stop.at, signs)) return;
@@ -129,15 +135,21 @@ export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutComm
   settleLate(turn);
 }
 
-/** Nobody reads along after the stop: as long as the device lives, what it has may come. */
+/**
+ * After the stop no viewer waits for live text, so the audio of a device that is still alive is
+ * awaited for longer.
+ */
 function mayStillSend({ now, patience }: Turn, stoppedAt: number, signs: Signs): boolean {
   const { heardAgo, chunkAgo = Number.POSITIVE_INFINITY } = signs;
-  // What was to come after the stop has had no time before it.
+  // Audio that is sent after the stop had no time to come before it.
   const waited = Math.min(chunkAgo, now - stoppedAt);
   return heardAgo < patience.silence && waited < patience.chunk;
 }
 
-/** Nothing lies behind these: how long they are is told by what comes, if anything does. */
+/**
+ * Gives up the missing chunks at the end. No chunk follows them, so their length stays 0 until
+ * their audio comes.
+ */
 function giveUpTail(turn: Turn, last: number): void {
   const { timeline } = turn.state;
   while (timeline.next <= last) declareGap(turn, 0, { tail: true });

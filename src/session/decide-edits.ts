@@ -5,7 +5,10 @@ import { isWithin } from "./redaction.ts";
 import { labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
-/** A person changes a segment's text or speaker; the recogniser never does. */
+/**
+ * Changes a segment's text or speaker for a person. Throws `not_found`, `conflict` for a redacted
+ * segment, or `precondition_failed` for another revision.
+ */
 export function decideEdit(turn: Turn, command: CommandOf<"EditSegment">): object {
   const { state } = turn;
   const mark = state.segments.find((segment) => segment.id === command.segmentId);
@@ -34,7 +37,7 @@ export function decideEdit(turn: Turn, command: CommandOf<"EditSegment">): objec
   return { segmentId, revision, label };
 }
 
-/** The label that stands for `label`; one beyond the known ones is refused. */
+/** The surviving label of `label`. Throws `not_found` for an unknown one. */
 function survivingName(turn: Turn, label: string): string {
   const { speakers } = turn.state;
   const index = labelIndex(label);
@@ -44,7 +47,7 @@ function survivingName(turn: Turn, label: string): string {
   return labelName(survivingLabel(speakers, index));
 }
 
-/** The older of two labels survives, whichever way round they are named. */
+/** Merges two labels. The older one survives, in whichever order they are named. */
 export function decideMerge(turn: Turn, command: CommandOf<"MergeSpeakers">): object {
   const a = survivingName(turn, command.from);
   const b = survivingName(turn, command.into);
@@ -61,7 +64,7 @@ export function decideMerge(turn: Turn, command: CommandOf<"MergeSpeakers">): ob
   return { from, into };
 }
 
-/** Takes out the words of a span, or of one speaker in it, for good. */
+/** Redacts the words of a span, or of one speaker in it, for good. */
 export function decideRedact(turn: Turn, command: CommandOf<"Redact">): object {
   const { redactionId, from, to, byUserId } = command;
   const label = command.label === "" ? undefined : survivingName(turn, command.label);

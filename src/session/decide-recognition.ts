@@ -37,17 +37,18 @@ export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): voi
 export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   const { state } = turn;
   if (command.attempt !== state.attempt || isOver(state.phase)) return;
-  // What a second reading has brought there, or this one before it broke, is not said again.
+  // Text that a second reading brought, or this one before it broke, is not added again.
   const from = finalisedTo(state.timeline, state.checkpoint);
   const room = { from, to: Number.POSITIVE_INFINITY, kept: [] };
   for (const segment of besideRedactions(state, fitSegments(command.segments, room))) {
     finalise(turn, segment, command);
   }
-  // A reading that began again before what is final thinks what the first one thought then.
+  // A reading that began again before the final text repeats the speaker revisions of the first
+  // one.
   if (command.end > from) revise(turn, command.revised, false);
   transcribedTo(turn, command.finalisedTo);
   if (command.checkpoint !== undefined) storeCheckpoint(turn, command.checkpoint);
-  // What was said before is not worth a write.
+  // Text that is final already needs no write.
   if (command.finalisedTo <= from) return;
   turn.write({
     type: "Progress",
@@ -73,7 +74,7 @@ function storeCheckpoint(turn: Turn, checkpoint: ReadingCheckpoint): void {
 function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCommand): void {
   const { state } = turn;
   const newest = state.segments.at(-1);
-  // A reading that began before the newest final says again what is known.
+  // A reading that began before the newest segment repeats known ones.
   if (newest !== undefined && segment.start <= newest.start) return;
   const { start, end, words, confidence, cluster } = segment;
   const id = segmentId(state.sessionId, state.attempt, start);
@@ -129,7 +130,9 @@ export function decideChunkFailed(turn: Turn, command: ChunkFailedCommand): void
   if (chunkId !== undefined) turn.emit({ type: "ChunkFailed", chunkId, sequence, code, message });
 }
 
-/** Keeps the count, and gives up on what was tried often enough. */
+/**
+ * Stores how often readings broke at each chunk, and fails chunks that broke `MAX_TRIES` readings.
+ */
 export function decideSuspected(turn: Turn, { attempt, suspects }: SuspectedCommand): void {
   turn.write({ type: "Suspects", attempt, suspects });
   for (const { sequence, breaks } of suspects) {

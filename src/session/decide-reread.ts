@@ -8,7 +8,10 @@ import { isOver } from "./status.ts";
 import { finalisedTo, isLate, type LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
-/** Asks for the whole session to be read again; its text stands until then. */
+/**
+ * Requests that the whole session is read again; its text stays until then. Throws `job_active`
+ * while a job runs, `conflict` without audio.
+ */
 export function decideRedo(
   turn: Turn,
   command: CommandOf<"Redo">,
@@ -27,7 +30,10 @@ export function decideRedo(
   return { attempt, edits };
 }
 
-/** The reading that runs may still answer: without its redo nothing takes its words. */
+/**
+ * Cancels the redo. The running reading may still send its result, which is ignored without the
+ * redo. Throws `conflict` when there is none.
+ */
 export function decideCancelRedo(turn: Turn, { byUserId }: CommandOf<"CancelRedo">): void {
   const { redo, jobId } = turn.state;
   if (redo === undefined) {
@@ -46,9 +52,9 @@ export function decideRedoProgress(turn: Turn, command: RedoProgressCommand): vo
 }
 
 /**
- * Puts a second reading in place of what stands in its span. Each gets a number
- * of its own here, where they come one after the other: ids of segments come
- * from it, and two readings of one number would take each other's words away.
+ * Replaces the text of its span by a second reading. Each reading gets its attempt number here,
+ * where they are decided one after the other: segment ids derive from it, and two readings with one
+ * number would overwrite each other's words.
  */
 export function decideReread(turn: Turn, command: RereadCommand): void {
   const { state } = turn;
@@ -66,12 +72,15 @@ export function decideReread(turn: Turn, command: RereadCommand): void {
   if (command.whole || isMended) complete(turn);
 }
 
-/** Beyond what the first reading has finalised its words are still to come. */
+/**
+ * The end of the span to replace: not beyond what the first reading has finalised, because its
+ * words are still to come there.
+ */
 function endOf(state: SessionState, command: RereadCommand): number {
   if (command.whole || isOver(state.phase)) return command.to;
   const end = finalisedTo(state.timeline, state.checkpoint);
   if (command.to <= end) return command.to;
-  // No segment is cut: what it says after the end would be lost.
+  // No segment is cut, because its words after the end would be lost.
   const last = state.segments[firstFrom(state.segments, end) - 1];
   return last !== undefined && last.end > end ? last.start : end;
 }

@@ -23,8 +23,9 @@ function survivingNameOf(turn: Turn, label: string): { name: string; state: Labe
 }
 
 /**
- * An assignment by the session's owner overrides anything; a self claim never
- * overrides another person's claim. Repeating a claim changes nothing.
+ * Claims a speaker. An assignment by the session's owner replaces any claim; a self claim never
+ * replaces another person's claim. Repeating a claim changes nothing. Throws `not_found`,
+ * `forbidden` or `already_claimed`.
  */
 export function decideClaim(turn: Turn, command: CommandOf<"Claim">): ClaimReply {
   const { source, claimedUserId, byUserId } = command;
@@ -46,7 +47,7 @@ export function decideClaim(turn: Turn, command: CommandOf<"Claim">): ClaimReply
   return reply;
 }
 
-/** The claimant takes a claim back, or the session's owner does. */
+/** Removes a claim, for the claimant or the session's owner. Throws `not_found` or `forbidden`. */
 export function decideUnclaim(turn: Turn, command: CommandOf<"Unclaim">): { label: string } {
   const { name, state } = survivingNameOf(turn, command.label);
   if (state.claim === undefined) return { label: name };

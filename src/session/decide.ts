@@ -26,9 +26,9 @@ import { decideClaim, decideUnclaim } from "./decide-speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * What follows from a command: events and writes on the turn, and the answer.
- * Synchronous and without effects. Throws AppError to refuse, and then has
- * emitted nothing; one that is retryable leaves the command to be sent again. A command that was carried out before changes nothing.
+ * Decides a command: puts its events and writes on the turn and returns the answer. Synchronous and
+ * without effects. A repeated command changes nothing. Throws AppError to refuse, and then has
+ * emitted nothing; after a retryable one the command is sent again.
  */
 export function decide(turn: Turn, command: SessionCommand): unknown {
   if (command.type === "Start") {
@@ -39,7 +39,7 @@ export function decide(turn: Turn, command: SessionCommand): unknown {
   }
   if (turn.state.phase === "deleted") return undefined;
   if (turn.state.phase === "new") {
-    // Its start is still on its way, and this command must not be lost meanwhile.
+    // The Start command is still on its way, and this command must not be lost meanwhile.
     throw new AppError("unavailable", "The session's start has not arrived yet.");
   }
   return decideRunning(turn, command);
@@ -50,7 +50,7 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
     case "ChunkStored":
       return decideChunkStored(turn, command);
     case "AudioOpened":
-      // Its effects find the audio themselves.
+      // The session's effects find the audio themselves.
       return undefined;
     case "Wake":
       return undefined;

@@ -1,14 +1,17 @@
-/** Whether more of a session's audio may come. Times are milliseconds by the database's clock. */
+/**
+ * Signs of whether more of a session's audio may come. Times are milliseconds by the database's
+ * clock.
+ */
 export interface Signs {
-  /** Since it was last heard: a heartbeat, an upload or a stream that is under way. */
+  /** Time since the device's last sign of life: a heartbeat, an upload or a running stream. */
   heardAgo: number;
-  /** Since the newest chunk of the session was stored; undefined when there is none. */
+  /** Time since the newest chunk of the session was stored; undefined when there is none. */
   chunkAgo: number | undefined;
-  /** Sequences of which streamed audio is on record that is no chunk yet. */
+  /** Sequences whose streamed audio is stored but is no chunk yet. */
   unsealed: readonly number[];
 }
 
-/** Port: the record's answer to whether audio may still come. Throws `unavailable` when it cannot be asked. */
+/** Port: reads the signs of a session's device. Throws `unavailable`. */
 export interface DeviceSigns {
   of(sessionId: string): Promise<Signs>;
 }

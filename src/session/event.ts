@@ -1,9 +1,9 @@
 import type { ClaimSource, StopReason } from "./status.ts";
 
 /**
- * What happened in a session. Events carry ids, times and labels only; words
- * live in the segments table, so that a deletion is one place and a replay
- * still has every seq. Positions are samples at 16 kHz.
+ * The events of a session. They carry ids, times and labels only; words live in the segments table,
+ * so that a deletion concerns one place and a replay still has every seq. Positions are samples at
+ * 16 kHz.
  */
 export type SessionEvent =
   | SessionStarted
@@ -48,11 +48,11 @@ export interface ChunkReceived {
   /** Frames in its container, at its own rate. */
   frames: number;
   sampleRate: number;
-  /** Why it will fail as soon as it has its place. */
+  /** Why the chunk will fail as soon as it has its place. */
   unreadable?: string;
 }
 
-/** It has its place on the timeline: its status is `processing`. */
+/** The chunk has its place on the timeline: its status is `processing`. */
 export interface ChunkPlaced {
   type: "ChunkPlaced";
   chunkId: string;
@@ -75,23 +75,23 @@ interface ChunkFailed {
   message: string;
 }
 
-/** Waited long enough for this sequence: its nominal length stands as a gap. */
+/** The wait for this sequence is over: a gap of the usual length stands in its place. */
 export interface GapDeclared {
   type: "GapDeclared";
   sequence: number;
   start: number;
   length: number;
-  /** Newest checkpoint when it was declared. */
+  /** End of the newest segment's utterance when the gap was declared. */
   pin: number;
   /** Clusters below this number had a voice at that checkpoint. */
   knownClusters: number;
-  /** Nothing is placed after it: its length is 0 until its audio comes, and then that of the audio. */
+  /** The gap lies at the end: its length is 0 until its audio comes, and then that of the audio. */
   tail?: true;
 }
 
 /**
- * The missing chunk came after all; its span will be re-derived. `length` is
- * what it has on the timeline, at most the gap's: the chunk may hold more.
+ * The missing chunk came after all; its span will be read again. `length` is its length on the
+ * timeline, at most the gap's: the chunk may hold more.
  */
 export interface GapFilled {
   type: "GapFilled";
@@ -99,11 +99,11 @@ export interface GapFilled {
   sequence: number;
   start: number;
   length: number;
-  /** It waits for others until LateAudioDue; without this it waits for none. */
+  /** The chunk waits for others until LateAudioDue; without this it is read at once. */
   collected?: true;
 }
 
-/** These late chunks wait for no others any more: what they are part of is read again. */
+/** These late chunks no longer wait for others: their spans are read again now. */
 interface LateAudioDue {
   type: "LateAudioDue";
   sequences: number[];
@@ -118,7 +118,10 @@ export interface SegmentFinalised {
   cluster: number;
   /** End of its utterance. */
   checkpoint: number;
-  /** The newest checkpoint when it was stored; absent of releases that stored one with each. */
+  /**
+   * Position of the newest stored checkpoint; absent in events of releases that stored one with
+   * each segment.
+   */
   resume?: number;
 }
 
@@ -148,7 +151,7 @@ export interface SessionStopped {
   type: "SessionStopped";
   /** Highest sequence that belongs to the session; -1 when there is none. */
   lastSequence: number;
-  /** Absent when somebody stopped it. */
+  /** Absent when a person stopped it. */
   reason?: StopReason;
 }
 
@@ -156,7 +159,7 @@ export interface SessionCompleted {
   type: "SessionCompleted";
 }
 
-/** It ended without any audio that could be read. */
+/** The session ended without any audio that could be read. */
 export interface SessionFailed {
   type: "SessionFailed";
   message: string;
@@ -205,11 +208,11 @@ export interface TranscriptReplaced {
   }[];
   /** Sequences whose late audio this reading included. */
   sequences: number[];
-  /** Segments among `removed` that a person had changed; only a redo removes such. */
+  /** How many segments among `removed` a person had edited; only a redo removes such. */
   editsReplaced?: number;
 }
 
-/** The whole session is read again; the text that stands stays until the new one replaces it. */
+/** The whole session will be read again; the existing text stays until the new one replaces it. */
 export interface RedoRequested {
   type: "RedoRequested";
   jobId: string;
@@ -217,7 +220,7 @@ export interface RedoRequested {
   byUserId: string;
 }
 
-/** The second reading is given up; the text that stands stays for good. */
+/** The redo was cancelled; the existing text stays. */
 export interface RedoCancelled {
   type: "RedoCancelled";
   jobId: string;
@@ -259,7 +262,7 @@ interface ConcernRaised {
   concernId: string;
 }
 
-/** Written by the deletion itself, past the actor; nothing follows it. */
+/** The deletion writes this directly, without the actor; no event follows it. */
 export interface SessionDeleted {
   type: "SessionDeleted";
   kind: string;

@@ -2,20 +2,21 @@ import type { RecognisedSegment } from "./command.ts";
 import type { Span } from "./segments.ts";
 import type { Word } from "./write.ts";
 
-/** Samples. What has room on the timeline is never as short. */
+/** Segments shorter than this have no room on the timeline, samples. */
 const TINY = 160;
 
 /**
- * The word was said in sound that has no room on the timeline. All of a late chunk's such words stand
- * in the last sample of its place, where time does not tell one from another.
+ * True when the word was said in sound that has no room on the timeline. All such words of a late
+ * chunk lie in the last sample of its place, where their times are the same.
  */
 export function hasNoRoom({ start, end, timesClamped }: Word): boolean {
   return timesClamped === true && end - start <= 1;
 }
 
 /**
- * Which of what stands a reading leaves there, of which `isKept` has to stay: where that is part of
- * a chunk's sound without room, all of that sound stays as it was heard before.
+ * Returns which existing segments stay when a reading replaces the others. Segments for which
+ * `isKept` is true stay; if one of them is part of a chunk's sound without room, all existing
+ * segments of that sound stay.
  */
 export function keptTogether<T extends Span>(
   current: readonly T[],
@@ -31,8 +32,8 @@ export function keptTogether<T extends Span>(
 }
 
 /**
- * How many of what is kept lie before a word without room; undefined where what is kept has it
- * already. A segment that only happens to reach over the place does not: the word goes behind it.
+ * How many kept segments lie before a word without room; undefined when a kept one has its sound
+ * already. A segment that only reaches over the place does not have it: the word goes behind it.
  */
 function slotOfExcess({ start, end }: Word, kept: readonly Span[]): number | undefined {
   if (kept.some((span) => span.end === end)) return undefined;
@@ -46,7 +47,7 @@ function covers({ start, end }: Span, position: number): boolean {
   return start <= position && position < end;
 }
 
-/** Where words may go: in [from, to), outside of what is kept. */
+/** The room for words: [from, to), outside of the kept segments. */
 interface Room {
   from: number;
   to: number;
@@ -55,9 +56,9 @@ interface Room {
 }
 
 /**
- * What of `segments` has room. A word belongs where its middle lies, so that
- * none is doubled or lost where two readings differ by a few samples. A segment
- * that reaches over what is kept is cut there.
+ * Returns the parts of `segments` that have room. A word belongs where its middle lies, so that
+ * none is doubled or lost where two readings differ by a few samples. A segment that overlaps a
+ * kept one is cut there.
  */
 export function fitSegments(
   segments: readonly RecognisedSegment[],
@@ -83,7 +84,7 @@ function slotOfWord(word: Word, room: Room): number | undefined {
   return start < room.from || start >= room.to ? undefined : slotOfExcess(word, room.kept);
 }
 
-/** How much of what is kept lies before it; undefined when there is no room for it. */
+/** How many kept segments lie before the span; undefined when there is no room for it. */
 function slotOf({ start, end }: Span, { from, to, kept }: Room): number | undefined {
   const middle = (start + end) / 2;
   if (middle < from || middle >= to) return undefined;
@@ -92,7 +93,7 @@ function slotOf({ start, end }: Span, { from, to, kept }: Room): number | undefi
   return (kept[before]?.start ?? 0) <= middle ? undefined : before;
 }
 
-/** What is kept has the rest of the word, or what was made of it. */
+/** Cuts a word at the kept segments before and after it. */
 function within(slot: number, word: Word, { kept }: Room): Word {
   const start = Math.max(word.start, kept[slot - 1]?.end ?? 0);
   const end = Math.max(start + 1, Math.min(word.end, kept[slot]?.start ?? word.end));
@@ -112,7 +113,10 @@ function withWords(segment: RecognisedSegment, words: Word[]): RecognisedSegment
   };
 }
 
-/** Moves starts back by as little as it takes for each to be its own; segments are in order. */
+/**
+ * Makes the starts of segments unique by moving them back as little as possible; segments are in
+ * order.
+ */
 export function withOwnStarts(
   segments: readonly RecognisedSegment[],
   taken: Iterable<number>,

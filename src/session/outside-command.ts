@@ -3,7 +3,7 @@ import { CLAIM_SOURCES, STOP_REASONS } from "./status.ts";
 type Check<T> = (value: unknown) => value is T;
 type Fields = Readonly<Record<string, Check<unknown>>>;
 
-/** What a command of one type holds, and how often it takes effect. */
+/** The fields of a command type, and whether its outcome is stored so that it takes effect once. */
 interface Shape<F extends Fields> {
   fields: F;
   countsOnce: boolean;
@@ -22,28 +22,31 @@ function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value): value is T | undefined => value === undefined || check(value);
 }
 
-/** A wish of a person or the news of a job: its outcome is remembered, so that it counts once. */
+/** A person's request or a job's result: its outcome is stored, so that it takes effect once. */
 function once<F extends Fields>(fields: F): Shape<F> {
   return { fields, countsOnce: true };
 }
 
-/** The session knows it again by what it names, so it may be told as often as one likes. */
+/**
+ * The session recognises a repetition by the command's content, so it may be sent any number of
+ * times.
+ */
 function repeatable<F extends Fields>(fields: F): Shape<F> {
   return { fields, countsOnce: false };
 }
 
 /**
- * All commands that a session takes from outside: the only list of them. Their TypeScript types are
- * derived from it. They also lie in the outbox, where those of older releases may still wait: a type
- * or a field may be added here, but none may be renamed or become required. What is not in this table
- * is refused, so a new type or a new value of a closed list is sent only when all hosts know it, or
- * when nothing is lost where one does not.
+ * All commands that a session accepts from outside: the only list of them. Their TypeScript types
+ * derive from it. They are also stored in the outbox, where commands of older releases may still
+ * wait: a type or a field may be added here, but none may be renamed or become required. Commands
+ * that are not in this table are refused, so a new type, or a new value of a closed list, may only
+ * be sent when all hosts know it, or when nothing is lost where one does not.
  */
 const OUTSIDE = {
   Start: repeatable({ jobId: text, language: text }),
   /**
-   * `frames` counts those in its container, at its own rate; `unreadable` says why it holds nothing
-   * that can be read, when that is known already.
+   * `frames` counts the frames in the chunk's container, at its own rate; `unreadable` is set when
+   * it is already known that the chunk cannot be read, and says why.
    */
   ChunkStored: repeatable({
     chunkId: text,
@@ -52,7 +55,10 @@ const OUTSIDE = {
     sampleRate: number,
     unreadable: optional(text),
   }),
-  /** Audio is streamed that becomes chunk `sequence`: somebody must be there to read it. */
+  /**
+   * Audio is being streamed that becomes chunk `sequence`; the command activates the session, so
+   * that it is read.
+   */
   AudioOpened: repeatable({ sequence: number }),
   /**
    * `lastSequence` is the highest that belongs to the session, -1 when there is none; `reason` is
@@ -92,7 +98,10 @@ const OUTSIDE = {
     byUserId: text,
     expectedRevision: optional(number),
   }),
-  /** Two labels are the same voice; the older one survives. Answered with `{from, into}`. */
+  /**
+   * Merges two labels that are the same voice; the older one survives. Answered with `{from,
+   * into}`.
+   */
   MergeSpeakers: once({ from: text, into: text }),
   /** Answered with `{segmentIds}`. Positions in samples; an empty label means everybody. */
   Redact: once({ redactionId: text, from: number, to: number, label: text, byUserId: text }),
@@ -116,12 +125,15 @@ function isOutside(type: unknown): type is keyof Outside {
   return typeof type === "string" && Object.hasOwn(OUTSIDE, type);
 }
 
-/** True when the session may be told it again, however late; so it is with all from inside. */
+/** True when the command may be sent again, however late; commands from inside always may. */
 export function isRepeatable({ type }: { type: string }): boolean {
   return !isOutside(type) || !OUTSIDE[type].countsOnce;
 }
 
-/** A command as others may send it, or undefined: what effects tell is never taken from outside. */
+/**
+ * Checks a command from another process. Undefined when it is none: commands of effects are never
+ * accepted from outside.
+ */
 export function tryOutsideCommand(value: Record<string, unknown>): OutsideCommand | undefined {
   return fits(value) ? value : undefined;
 }

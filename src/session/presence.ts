@@ -1,15 +1,18 @@
 import { toTimestamp } from "../base/clock.ts";
 
-/** How often a device beats that does not say so, seconds. */
+/** Heartbeat period of a device that does not send its own, seconds. */
 const PERIOD = 30;
 const MISSED = 3;
 
-/** A device is online until it missed three heartbeats. */
+/** A device counts as online until it has missed three heartbeats. */
 export type Presence = "online" | "offline";
 
 /**
+ * Whether a device is online.
+ *
  * @param lastSeenAt Unix milliseconds
- * @param telemetry what its newest heartbeat said; its `period_seconds` counts
+ * @param telemetry the content of its newest heartbeat, of which `period_seconds` counts
+ * @param now Unix milliseconds
  */
 export function presenceOf(
   lastSeenAt: number | undefined,
@@ -22,7 +25,7 @@ export function presenceOf(
   return now - lastSeenAt < MISSED * period * 1_000 ? "online" : "offline";
 }
 
-/** How a recording device does, in the words of the live channel. */
+/** The state of a recording device, as the live channel shows it. */
 interface DeviceStatus {
   presence: Presence;
   last_seen_at: string;

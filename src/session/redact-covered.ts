@@ -5,7 +5,7 @@ import type { SessionState } from "./state.ts";
 import { isOver } from "./status.ts";
 import type { Turn } from "./turn.ts";
 
-/** Ends the job and the session: everything was read, or there was nothing to read. */
+/** Ends the job and the session, when everything was read or there was nothing to read. */
 export function complete(turn: Turn): void {
   const { redo } = turn.state;
   const attempt = redo?.attempt ?? turn.state.attempt;
@@ -40,13 +40,15 @@ function fail(turn: Turn, attempt: number): void {
   if (turn.state.phase !== "failed") turn.emit({ type: "SessionFailed", message });
 }
 
-/** Audio came, and nothing of it could be read; to be asked when all that came is dealt with. */
+/**
+ * True when audio came and none of it could be read. Only meaningful when all of it was processed.
+ */
 export function isUnreadable({ heard, segments, refused, timeline }: SessionState): boolean {
   if (heard || segments.length > 0) return false;
   return timeline.next > timeline.gaps.length || refused === true;
 }
 
-/** Everything that belongs to the session has its place on the timeline. */
+/** True when all chunks of the session have their place on the timeline. */
 export function isAllPlaced({
   phase,
   stop,
@@ -56,8 +58,8 @@ export function isAllPlaced({
 }
 
 /**
- * A redaction of a speaker covers all that this voice says: segments that turn
- * out to be its own lose their words too. For whoever changed labels.
+ * Redacts segments that have come under the redaction of a speaker. Must be called after labels
+ * have changed.
  */
 export function redactCovered(turn: Turn): void {
   for (const { redactionId, byUserId, from, to, label } of [...turn.state.redactions]) {

@@ -3,7 +3,7 @@ import type { SegmentMark } from "./segments.ts";
 import { UNKNOWN_SPEAKER } from "./speakers.ts";
 import type { Redaction, SessionState } from "./state.ts";
 
-/** What stands where words were taken out by a deletion, by its kind. */
+/** Placeholders for the words of a deleted session, by the kind of the deletion. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   session_deleted_by_owner: "[redacted-session-deleted]",
   session_deleted_by_admin: "[redacted-session-deleted]",
@@ -11,7 +11,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   retention_session_redacted: "[redacted-retention]",
 };
 
-/** What stands for the words of a segment whose span or speaker was redacted. */
+/** The placeholder for the words of a segment whose span or speaker was redacted. */
 export const REDACTED_SPAN = "[redacted-span]";
 
 /** The placeholder of a deleted session's words; `kind` may be unknown of an old deletion. */
@@ -27,8 +27,8 @@ export function isWithin(mark: Place, from: number, to: number, label?: string):
 }
 
 /**
- * True when an utterance that is still being said may not be shown: it falls
- * under a redaction, or may turn out to, as long as its voice is not known.
+ * True when an unfinished utterance may not be shown: it is covered by a redaction, or may turn out
+ * to be, as long as its speaker is unknown.
  */
 export function isWithheld(state: Readonly<SessionState>, mark: Place): boolean {
   return state.redactions.some(({ from, to, label }) =>
@@ -37,9 +37,9 @@ export function isWithheld(state: Readonly<SessionState>, mark: Place): boolean 
 }
 
 /**
- * The redactions of a voice once its label was found to be another's: what was
- * taken out stays out at its place, and what the voice has still to say follows
- * the label that stands. For before the segments get that label.
+ * The redactions after the label `from` was merged into `into`: segments redacted so far stay
+ * redacted at their place, and what the voice says later is redacted under the surviving label.
+ * Must be called before the segments get that label.
  */
 export function followMerge(
   { redactions, segments }: Readonly<SessionState>,
@@ -59,9 +59,9 @@ export function followMerge(
 }
 
 /**
- * What a reading found, cut where only its pauses reach into what everybody's words were taken out
- * of: an utterance begins a little before its first word, and what was silenced ends none. One with
- * a word in there stays whole, and is withheld.
+ * Cuts segments where only their pauses reach into the redaction of a span: an utterance begins a
+ * little before its first word, and silenced audio does not end one. A segment with a word inside
+ * stays whole, and is redacted.
  */
 export function besideRedactions(
   { redactions }: Readonly<SessionState>,
@@ -88,7 +88,10 @@ function beside(segment: RecognisedSegment, { from, to }: Redaction): Recognised
   ];
 }
 
-/** True when a redaction covers it: what was taken out stays out, whatever is read again. */
+/**
+ * True when a redaction covers the segment: redacted words stay redacted, however often they are
+ * read again.
+ */
 export function isRedacted(state: Readonly<SessionState>, mark: Place): boolean {
   return state.redactions.some(({ from, to, label }) => isWithin(mark, from, to, label));
 }

@@ -14,9 +14,9 @@ import type { Voices } from "./write.ts";
 type Replacement = RereadCommand & { attempt: number };
 
 /**
- * Replaces what stands in [from, to). What a person changed stays, except where
- * a person asked for all to be read again, and so does what this reading could
- * not read: new words are put around it.
+ * Replaces the segments in [from, to) by a second reading. Segments that a person edited stay,
+ * except in a redo, and so do those that this reading could not read: new words are put around
+ * them.
  */
 export function replaceSegments(turn: Turn, reading: Replacement, late: readonly LateGap[]): void {
   const { segments: marks, speakers, timeline, jobId } = turn.state;
@@ -46,12 +46,12 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
   if (!reading.whole) handOn(turn, reading, voices, known);
 }
 
-/** Nothing is known there but what an earlier reading heard. */
+/** True when the segment lies where this reading could not read. */
 function isUnread({ unread = [] }: Replacement, mark: SegmentMark): boolean {
   return unread.some(({ start, end }) => mark.start < end && mark.end > start);
 }
 
-/** The words around what stays, each segment with a start of its own. */
+/** The words around the segments that stay; each new segment has a unique start. */
 function around(
   { state }: Turn,
   { whole, from, to, segments }: Replacement,
@@ -66,7 +66,10 @@ function around(
   return withOwnStarts(fitted, taken);
 }
 
-/** Of a checkpoint that says nothing of it: what its clusters were when the gap was declared. */
+/**
+ * The labels of the checkpoint's clusters; if they were not stored, those that were known when the
+ * gap was declared.
+ */
 function knownVoices(turn: Turn, { voices }: Replacement, late: readonly LateGap[]): Voices {
   if (voices !== undefined) return voices;
   const known = Math.min(...late.map(({ knownClusters }) => knownClusters));
@@ -100,10 +103,12 @@ function addSegment(
   return redacted ? { ...mark, redacted } : mark;
 }
 
-/** What is still missing will be read from where this reading was, not from where it began. */
+/**
+ * Stores this reading's checkpoints, so that audio that is still missing can be read from there.
+ */
 function handOn(turn: Turn, reading: Replacement, voices: RereadVoices, known: Voices): void {
   const { state } = turn;
-  // The newest checkpoint is the one that the first reading resumes from.
+  // The first reading resumes from the newest checkpoint, so that one must be its own.
   const to = isOver(state.phase) ? reading.to : Math.min(reading.to, resumesAt(state));
   const checkpoints = (reading.checkpoints ?? [])
     .filter(({ position }) => position > reading.from && position < to)

@@ -4,9 +4,8 @@ import { labelName, type Speakers, survivingLabel, UNKNOWN_SPEAKER } from "./spe
 import type { Voices } from "./write.ts";
 
 /**
- * Whose voices the clusters of a second reading are: those that its checkpoint
- * knew stay what they were, the others get the label that they overlap most
- * with, or the next new one.
+ * Assigns labels to the clusters of a second reading: clusters that its checkpoint knew keep
+ * theirs, the others get the label that they overlap most with, or the next new one.
  */
 export class RereadVoices {
   readonly #speakers: Speakers;
@@ -16,7 +15,7 @@ export class RereadVoices {
   readonly #marks: readonly SegmentMark[];
   #fresh: number;
 
-  /** @param marks what stood where it was read again */
+  /** @param marks the segments that the reading replaces, and those before them */
   constructor(
     speakers: Speakers,
     known: Voices,
@@ -41,10 +40,13 @@ export class RereadVoices {
     return label;
   }
 
-  /** The label of a voice that the checkpoint knew; of another that which most of the segment had before. */
+  /**
+   * The label of the segment where it lies: for a voice that the checkpoint knew, that voice's
+   * label; for another one, the label that most of the segment had before.
+   */
   labelThere(segment: RecognisedSegment): string {
     const { start, end, words, cluster } = segment;
-    // What is clamped stands where somebody else spoke.
+    // Clamped words lie where another person spoke.
     const isElsewhere = words.every(({ timesClamped }) => timesClamped);
     if (this.#known.has(cluster) || isElsewhere) return this.labelOf(segment);
     const shared = new Map<string, number>();
@@ -58,14 +60,14 @@ export class RereadVoices {
     return this.labelOf(segment);
   }
 
-  /** The cluster, when the first reading means the same voice by it; else -1. */
+  /** The segment's cluster, when the first reading has the same voice under it; else -1. */
   clusterOf({ cluster }: RecognisedSegment, label: string): number {
     const index = this.#speakers.clusters[cluster];
     if (index === undefined) return -1;
     return labelName(survivingLabel(this.#speakers, index)) === label ? cluster : -1;
   }
 
-  /** What is known of these clusters by now. */
+  /** The labels of these clusters, as far as they are known by now. */
   of(clusters: Iterable<number>): Voices {
     const voices: Voices = {};
     for (const cluster of clusters) {

@@ -3,25 +3,27 @@ import { isOver } from "./status.ts";
 import { SAMPLE_RATE } from "./timeline.ts";
 
 /**
- * A checkpoint this near to missing audio may be that of an utterance which the
- * gap cut off: what comes later is read from the one before.
+ * A checkpoint this near to missing audio may belong to an utterance that the gap cut off: late
+ * audio is then read from the checkpoint before it. Samples.
  */
 const SEAM = SAMPLE_RATE;
 
-/** From the newest checkpoint at or before it audio is read again that begins at `start`. */
+/**
+ * Late audio that begins at `start` is read from the newest checkpoint at or before this position.
+ */
 export function resumePoint(start: number): number {
   return Math.max(0, start - SEAM);
 }
 
 /**
- * A checkpoint that the first reading resumes at, or one before that. Earlier releases stored one
- * with each final.
+ * The position of a checkpoint from which the first reading resumes, or of one before it. Earlier
+ * releases stored one with each segment.
  */
 export function resumesAt({ resume, checkpoint }: Pick<SessionState, "resume" | "checkpoint">) {
   return resume ?? checkpoint;
 }
 
-/** Positions at or before which the newest checkpoint is needed still. */
+/** Positions for which the newest checkpoint at or before each is still needed. */
 export function neededPoints({
   timeline,
   phase,
@@ -30,10 +32,11 @@ export function neededPoints({
   const ends = new Set(
     gaps.filter(({ length }) => length > 0).map((gap) => gap.start + gap.length),
   );
-  // Those that follow another one at once are read from where that one is.
+  // Gaps that directly follow another one are read together with it.
   const first = gaps.filter(({ start }) => !ends.has(start));
   const points = first.map(({ start }) => resumePoint(start));
-  // The first reading goes on from the newest, and from one before it what is missing at the end.
+  // The first reading resumes from the newest checkpoint; audio that is missing at the end is read
+  // from one before it.
   const goesOn = isOver(phase) ? [] : [resumePoint(position), Number.MAX_SAFE_INTEGER];
   return [...new Set([...points, ...goesOn])];
 }

@@ -6,9 +6,9 @@ import { labelForCluster, labelIndex, labelName, survivingLabel } from "./speake
 import type { Turn } from "./turn.ts";
 
 /**
- * Turns a proposal about clusters into revised labels. Merged clusters merge
- * their labels, the older one standing; a cluster heard for the first time gets
- * the next label. Emits nothing when nothing a viewer sees has changed.
+ * Turns a proposal about clusters into revised labels. Merged clusters merge their labels, of which
+ * the older one survives; a cluster heard for the first time gets the next label. Emits nothing
+ * when no visible label changes.
  */
 export function revise(turn: Turn, proposal: SpeakerProposal, finalPass: boolean): void {
   const merges = mergedLabels(turn, proposal);
@@ -44,7 +44,10 @@ function mergedLabels(turn: Turn, proposal: SpeakerProposal): SpeakersRevised["m
   return merges;
 }
 
-/** Revisions up to and with the first that makes a new label; the rest sees that label. */
+/**
+ * Revisions up to and including the first one that makes a new label; `rest` must be revised after
+ * it, with that label known.
+ */
 function revisedLabels(
   turn: Turn,
   segments: SpeakerProposal["segments"],

@@ -1,6 +1,6 @@
 import { derivedId } from "../base/ids.ts";
 
-/** Samples at 16 kHz; both ends as everywhere, the second one not included. */
+/** A span in samples at 16 kHz, from `start` up to but not including `end`. */
 export interface Span {
   start: number;
   end: number;
@@ -11,7 +11,7 @@ export function segmentId(sessionId: string, attempt: number, start: number): st
   return derivedId(sessionId, attempt, start);
 }
 
-/** A final segment without its words: what decisions need to know of it. */
+/** A final segment without its words, as decisions need it. */
 export interface SegmentMark {
   id: string;
   start: number;
@@ -36,7 +36,7 @@ export function firstFrom(segments: readonly SegmentMark[], position: number): n
   return low;
 }
 
-/** The segment that starts exactly there. */
+/** The segment that starts exactly at `start`. */
 export function segmentAt(
   segments: readonly SegmentMark[],
   start: number,
@@ -45,12 +45,12 @@ export function segmentAt(
   return mark?.start === start ? mark : undefined;
 }
 
-/** Adds a segment at its place; the usual place is the end. */
+/** Inserts a segment at its place, usually the end. */
 export function insertSegment(segments: SegmentMark[], mark: SegmentMark): void {
   segments.splice(firstFrom(segments, mark.start), 0, mark);
 }
 
-/** Labels that own at least one segment. */
+/** How many labels have at least one segment. */
 export function speakersHeard(segments: readonly SegmentMark[]): number {
   const labels = new Set(segments.map((mark) => mark.label));
   labels.delete("UU");

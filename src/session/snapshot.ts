@@ -4,9 +4,9 @@ import type { SessionState } from "./state.ts";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Marks as one text, a third of what they are as JSON: they are nearly all of a long session's
- * state. Of each its id, how far after the one before it starts, its length, label and cluster;
- * then its revision and `r` where it was edited or redacted.
+ * Packs segments into one text, a third of their size as JSON: they make up nearly all of a long
+ * session's state. The fields of each are its id, the distance from the start of the one before,
+ * its length, label and cluster; then its revision, and `r` when it was redacted.
  */
 export function packSegments(marks: readonly SegmentMark[]): string {
   let before = 0;
@@ -35,7 +35,7 @@ export function unpackSegments(packed: string): SegmentMark[] {
   });
 }
 
-/** 22 characters in place of 36. */
+/** Shortens a UUID from 36 to 22 characters. */
 function packId(id: string): string {
   if (!UUID.test(id)) return `=${id}`;
   return Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
@@ -48,8 +48,9 @@ function unpackId(packed: string): string {
 }
 
 /**
- * Version of SessionState as it is stored. It rises with every change that older snapshots do not
- * fit: a snapshot only saves time, and one of another version is left aside, as every event is kept.
+ * Version of SessionState as it is stored. It must rise with every change that older snapshots do
+ * not fit. Snapshots only save time: those of another version are ignored, because every event is
+ * kept.
  */
 export const SNAPSHOT_VERSION = 5;
 
@@ -57,13 +58,16 @@ interface Packed extends Omit<SessionState, "segments"> {
   segments: string;
 }
 
-/** The state as it is stored, as JSON. */
+/** The state as JSON, as it is stored. */
 export function packState(state: SessionState): unknown {
   const packed: Packed = { ...state, segments: packSegments(state.segments) };
   return packed;
 }
 
-/** May keep parts of what it is given. Throws on what `packState` of this version has not written. */
+/**
+ * Restores a packed state; the result may share parts with `stored`. Throws when `packState` of
+ * this version has not written it.
+ */
 export function unpackState(stored: unknown): SessionState {
   const packed = stored as Packed;
   return { ...packed, segments: unpackSegments(packed.segments) };

@@ -3,9 +3,8 @@ import type { ClaimSource } from "./status.ts";
 import type { Voices } from "./write.ts";
 
 /**
- * Labels S1, S2, … in order of first recognised speech, never reused and never
- * renumbered; `UU` is unknown. Clusters are what the recognition proposes; only
- * here do they become labels.
+ * Labels S1, S2, … in order of first recognised speech, never reused and never renumbered; `UU` is
+ * unknown. The recognition proposes clusters; only here they become labels.
  */
 export interface Speakers {
   /** Index n is label S(n+1). */
@@ -15,7 +14,7 @@ export interface Speakers {
 }
 
 export interface LabelState {
-  /** Index of the older label that this one was found to be. */
+  /** Index of the older label into which this one was merged. */
   mergedInto?: number;
   claim?: Claim;
 }
@@ -36,12 +35,12 @@ export function labelName(index: number): string {
   return `S${index + 1}`;
 }
 
-/** Index of an S-label, or -1 when it is not of that form. */
+/** Index of an S-label, or -1 for any other text. */
 export function labelIndex(label: string): number {
   return /^S[1-9][0-9]{0,5}$/.test(label) ? Number(label.slice(1)) - 1 : -1;
 }
 
-/** Follows merges to the label that stands. */
+/** Follows merges to the surviving label. */
 export function survivingLabel(speakers: Speakers, index: number): number {
   let at = index;
   for (let hops = speakers.labels.length; hops > 0; hops -= 1) {
@@ -52,7 +51,7 @@ export function survivingLabel(speakers: Speakers, index: number): number {
   return at;
 }
 
-/** The label a cluster has, or that it gets when it is heard for the first time now. */
+/** The label of a cluster; for a new cluster, the next label. */
 export function labelForCluster(speakers: Speakers, cluster: number): string {
   if (cluster < 0) return UNKNOWN_SPEAKER;
   const index = speakers.clusters[cluster];
@@ -60,13 +59,15 @@ export function labelForCluster(speakers: Speakers, cluster: number): string {
   return labelName(survivingLabel(speakers, index));
 }
 
-/** The label a cluster has by now, without giving it one. */
+/** The label of a cluster, without assigning one to a new cluster. */
 export function knownLabel(speakers: Speakers, cluster: number): string {
   const index = speakers.clusters[cluster];
   return index === undefined ? UNKNOWN_SPEAKER : labelName(survivingLabel(speakers, index));
 }
 
-/** The voices of those clusters that a checkpoint knows; of all where nobody told which. */
+/**
+ * The labels of the clusters that a checkpoint knows; of all when the worker did not send which.
+ */
 export function knownTo({ clusters }: Pick<ReadingCheckpoint, "clusters">, all: Voices): Voices {
   if (clusters === undefined) return { ...all };
   const known = clusters.ids.flatMap((id) => (all[id] === undefined ? [] : [[id, all[id]]]));
@@ -81,7 +82,10 @@ export function applyLabel(speakers: Speakers, cluster: number, label: string): 
   if (cluster >= 0 && speakers.clusters[cluster] === undefined) speakers.clusters[cluster] = index;
 }
 
-/** Merges two labels; the older one stands, and a claim follows when it has none of its own. */
+/**
+ * Merges two labels; the older one survives, and takes over the claim of the other when it has
+ * none.
+ */
 export function applyMerge(speakers: Speakers, from: string, into: string): void {
   const source = speakers.labels[labelIndex(from)];
   const target = speakers.labels[labelIndex(into)];

@@ -3,14 +3,14 @@ import { noSpeakers, type Speakers } from "./speakers.ts";
 import type { SessionPhase } from "./status.ts";
 import { emptyTimeline, type Timeline } from "./timeline.ts";
 
-/** Everything a session's actor decides by. Plain data: a snapshot is this as JSON. */
+/** The state by which a session's actor decides. Plain data: a snapshot is this as JSON. */
 export interface SessionState {
   /** `new` until the Start command came. */
   phase: SessionPhase | "new";
   sessionId: string;
   jobId: string;
   language: string;
-  /** Number of the reading; rises with every redo and re-derivation. */
+  /** Attempt number of the first reading. */
   attempt: number;
   /** The highest attempt handed out so far. */
   attempts: number;
@@ -22,25 +22,25 @@ export interface SessionState {
   segments: SegmentMark[];
   /** End of the utterance of the newest segment; 0 when there is none. */
   checkpoint: number;
-  /** The newest checkpoint by then; see `resumesAt`. */
+  /** Position of the newest stored checkpoint at the newest segment; see `resumesAt`. */
   resume?: number | undefined;
   stop: { lastSequence: number; at: number } | undefined;
-  /** A chunk of it was read. */
+  /** At least one chunk was transcribed. */
   heard: boolean;
-  /** It was stopped because what its device streamed is no audio. */
+  /** The session was stopped because its device streamed something that is not audio. */
   refused?: true;
-  /** What may never come back as text, whatever is read again. */
+  /** Redacted spans, whose words must not come back when audio is read again. */
   redactions: Redaction[];
-  /** Newest concerns that were told of, so that none is told of twice. */
+  /** The newest concerns that were raised, so that none is raised twice. */
   concerns?: string[];
 }
 
-/** Of everybody in [from, to), or of one speaker there. */
+/** A redaction of all speakers in [from, to), or of one speaker there. */
 export interface Redaction {
   from: number;
   to: number;
   label?: string | undefined;
-  /** Which one it is, and whose; snapshots of earlier releases do not say. */
+  /** The redaction's id and the user who made it; absent in snapshots of earlier releases. */
   redactionId?: string;
   byUserId?: string;
 }

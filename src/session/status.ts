@@ -2,7 +2,7 @@ export type SessionPhase = "recording" | "processing" | "completed" | "failed" |
 export type ChunkStatus = "pending" | "processing" | "completed" | "failed";
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
 
-/** Why a session stopped that nobody stopped. */
+/** Reasons for which the service stops a session itself. */
 export const STOP_REASONS = ["device_silent", "not_audio"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
@@ -20,21 +20,23 @@ export const SUMMARY_TYPES = [
 
 export type SummaryType = (typeof SUMMARY_TYPES)[number];
 
-/** All that was recorded was read, or could not be; late audio and another reading may follow. */
+/**
+ * True when all recorded audio was read or could not be; late audio and another reading may follow.
+ */
 export function isOver(phase: SessionPhase | "new"): boolean {
   return phase === "completed" || phase === "failed";
 }
 
-/** How often audio is tried at which readings break, until it counts as unreadable. */
+/** Audio counts as unreadable after this many readings broke at it. */
 export const MAX_TRIES = 3;
 
-/** What a chunk that no reading survives is failed with. */
+/** The error code of a chunk at which every reading breaks. */
 export const AUDIO_UNREADABLE = "audio_unreadable";
 
-/** A chunk that was in work when a reading broke. */
+/** A chunk that was being read when a reading broke. */
 export interface Suspect {
   sequence: number;
-  /** How often in a row, without getting further. */
+  /** How many readings in a row broke at it without getting further. */
   breaks: number;
   /** How far the reading had come, in samples at 16 kHz. */
   position: number;

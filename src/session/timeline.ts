@@ -1,11 +1,10 @@
 import type { ChunkPlaced, ChunkReceived, GapDeclared, GapFilled } from "./event.ts";
 
 /**
- * Where each chunk lies on the session's timeline, in samples at 16 kHz.
+ * The places of chunks on the session's timeline, in samples at 16 kHz.
  *
- * Chunks are placed strictly by sequence, back to back. Within a run of chunks
- * of one sample rate the positions come from the cumulative frame count, so
- * that rounding never adds up.
+ * Chunks are placed strictly by sequence, back to back. Within a run of chunks of one sample rate
+ * the positions come from the cumulative frame count, so that rounding errors do not accumulate.
  */
 export interface Timeline {
   /** The sequence that is placed next. */
@@ -14,17 +13,20 @@ export interface Timeline {
   position: number;
   /** The current run of one sample rate: `base` is where it began. */
   run: { rate: number; frames: number; base: number };
-  /** Stored, but an earlier sequence is still missing. */
+  /** Stored chunks that wait for an earlier sequence. */
   waiting: WaitingChunk[];
   /** Chunks placed and not final yet, in order. */
   open: Entry[];
-  /** Spans without sound that was read: what is missing, and what came late. */
+  /** Spans that the first reading does not read: missing chunks, and chunks that came late. */
   gaps: Gap[];
-  /** Length of the newest placed chunk: what a missing one is taken for. */
+  /** Length of the newest placed chunk, which is assumed for missing ones. */
   nominal: number;
-  /** End of what the first reading is through with, as far as whole chunks tell. */
+  /** End of the last chunk that the first reading has finalised as a whole. */
   finalTo: number;
-  /** From this sequence on all was given up once: what comes there is late, wherever it goes. */
+  /**
+   * All chunks from this sequence on were given up once: one that comes now is late, wherever it is
+   * placed.
+   */
   lateFrom?: number;
 }
 
@@ -35,7 +37,7 @@ interface WaitingChunk {
   sampleRate: number;
   /** When it was received, Unix milliseconds. */
   at: number;
-  /** Why it will fail when it is placed. */
+  /** Why the chunk will fail when it is placed. */
   unreadable?: string;
 }
 
@@ -46,13 +48,15 @@ interface Entry {
   length: number;
 }
 
-/** A gap as it was declared, and what has become of it. */
+/** A declared gap, and the late chunk that fills it, if any. */
 export interface Gap extends Omit<GapDeclared, "type"> {
-  /** The late chunk, until its span has been read again. */
+  /** The late chunk; the gap is removed when its span has been read again. */
   chunkId?: string;
-  /** When that came, Unix milliseconds; unknown of what is read without waiting for others. */
+  /**
+   * When the late chunk came, Unix milliseconds; absent when it is read without waiting for others.
+   */
   at?: number;
-  /** It waits for no others any more. */
+  /** The late chunk no longer waits for others. */
   due?: true;
 }
 
@@ -88,7 +92,7 @@ export function placeable(timeline: Timeline): WaitingChunk | undefined {
   return timeline.waiting.find((chunk) => chunk.sequence === timeline.next);
 }
 
-/** Where `chunk` goes when it is placed next. */
+/** The place of `chunk` if it is placed next. */
 export function placementOf(
   timeline: Timeline,
   chunk: WaitingChunk,
@@ -99,8 +103,8 @@ export function placementOf(
 }
 
 /**
- * Where the frame comes that is `frames` frames into the chunk which is placed
- * next, when that chunk has this sample rate.
+ * The position of a frame `frames` frames into the chunk that is placed next, if that chunk has
+ * this sample rate.
  */
 export function positionOf(timeline: Timeline, sampleRate: number, frames: number): number {
   const run = runFor(timeline, sampleRate);
@@ -130,7 +134,9 @@ function isInTail({ gaps }: Timeline, sequence: number): boolean {
   return gaps.some((gap) => gap.sequence === sequence && gap.tail === true);
 }
 
-/** What was given up at the end has no place: the chunks are placed as if it had not been. */
+/**
+ * Removes the gaps at the end, so that their chunks are placed as if they had not been given up.
+ */
 function reopenTail(timeline: Timeline): void {
   const [first] = timeline.gaps.filter(({ tail }) => tail);
   if (first === undefined) return;
@@ -158,7 +164,7 @@ export function applyGap(timeline: Timeline, event: GapDeclared): void {
   const gap = { sequence, start, length, pin, knownClusters };
   timeline.gaps.push(tail ? { ...gap, tail } : gap);
   advance(timeline, sequence, start + length);
-  // What comes in place of a gap at the end follows what was placed before it.
+  // A chunk that replaces a gap at the end follows the chunk before it.
   if (tail) return;
   timeline.run = { rate: 0, frames: 0, base: timeline.position };
 }
@@ -177,12 +183,12 @@ export function applyDue(timeline: Timeline, sequences: readonly number[]): void
 }
 
 /**
- * Everything before it is in the text, as far as the first reading heard it:
- * nothing that is read again may go beyond while that goes on.
+ * The position before which all text of the first reading is final. While that reading runs, no
+ * second reading may go beyond it.
  */
 export function finalisedTo({ finalTo, gaps }: Timeline, checkpoint: number): number {
   let position = Math.max(finalTo, checkpoint);
-  // Gaps hold nothing that the first reading could still bring.
+  // The first reading brings no text for gaps.
   for (const { start, length } of gaps) {
     if (start <= position) position = Math.max(position, start + length);
   }
@@ -194,7 +200,7 @@ function advance(timeline: Timeline, sequence: number, position: number): void {
   timeline.position = position;
 }
 
-/** It is in the text, with all before it. */
+/** Notes that the chunk, and all before it, are in the text. */
 export function applyTranscribed(timeline: Timeline, sequence: number): void {
   const entry = timeline.open.find((each) => each.sequence === sequence);
   if (entry !== undefined) {
@@ -203,12 +209,12 @@ export function applyTranscribed(timeline: Timeline, sequence: number): void {
   applyDone(timeline, sequence);
 }
 
-/** Forgets an entry that needs nothing more. */
+/** Removes an open chunk that needs nothing more. */
 export function applyDone(timeline: Timeline, sequence: number): void {
   timeline.open = timeline.open.filter((entry) => entry.sequence !== sequence);
 }
 
-/** A late chunk turned out unusable: its gap stays for good. */
+/** Removes the gap of a late chunk that cannot be read. */
 export function applyLost(timeline: Timeline, chunkId: string): void {
   timeline.gaps = timeline.gaps.filter((gap) => gap.chunkId !== chunkId);
 }

@@ -5,9 +5,8 @@ import type { SessionState } from "./state.ts";
 import type { SessionWrite } from "./write.ts";
 
 /**
- * The draft that one command works on. Emitting an event applies it at once,
- * so that later steps of the same decision see it. Nothing here waits; when the
- * append fails, the state is thrown away with its activation.
+ * The draft of one command. Emitting an event applies it at once, so that later steps of the same
+ * decision see it. Nothing here waits; when the append fails, the actor drops the state.
  */
 export class Turn {
   readonly state: SessionState;

@@ -1,6 +1,6 @@
 import type { SessionEvent } from "./event.ts";
 
-/** What a webhook can be told of; a closed list. */
+/** The event types that a webhook can receive; a closed list. */
 export const WEBHOOK_EVENT_TYPES = [
   "session.started",
   "session.stopped",
@@ -18,12 +18,15 @@ export const WEBHOOK_EVENT_TYPES = [
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** All that may be sent: the above, and the one that an owner asks for. */
+/** All message types: the event types, and the test message that an owner can request. */
 export const WEBHOOK_MESSAGE_TYPES = [...WEBHOOK_EVENT_TYPES, "webhook.test"] as const;
 
 export type WebhookMessageType = (typeof WEBHOOK_MESSAGE_TYPES)[number];
 
-/** Why an attempt failed; a closed list. What an endpoint answered is never kept. */
+/**
+ * Reasons for which a delivery attempt failed; a closed list. The endpoint's response is never
+ * stored.
+ */
 export const WEBHOOK_ERRORS = [
   "timeout",
   "dns_failed",
@@ -41,10 +44,10 @@ export const WEBHOOK_ERRORS = [
 
 export type WebhookError = (typeof WEBHOOK_ERRORS)[number];
 
-/** Ids, numbers, labels and states; never words. */
+/** The content of a message: ids, numbers, labels and states; never words. */
 export type WebhookData = Readonly<Record<string, string | number>>;
 
-/** What a journal entry means to webhooks; undefined for most of them. */
+/** The webhook event of a journal event; undefined for most of them. */
 export function toWebhookEvent(
   event: SessionEvent,
 ): { type: WebhookEventType; data: WebhookData } | undefined {
@@ -103,7 +106,7 @@ export function toWebhookEvent(
       return { type: "concern.raised", data: { concern_id: event.concernId, status: "open" } };
     case "SpanRedacted":
       return { type: "redaction.applied", data: { redaction_id: event.redactionId } };
-    // The deletion itself tells webhooks of this one, past the actor.
+    // The deletion sends the webhook event of this one itself, without the actor.
     case "SessionDeleted":
     case "ChunkReceived":
     case "ChunkPlaced":

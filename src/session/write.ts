@@ -1,8 +1,8 @@
 import type { Suspect } from "./status.ts";
 
 /**
- * What goes with events into erasable tables, in the same transaction: words,
- * and the state from which a reading resumes.
+ * Data that is written with events, in the same transaction, to tables that can be erased: words,
+ * and checkpoints from which a reading resumes.
  */
 export type SessionWrite =
   | SegmentText
@@ -17,15 +17,15 @@ export interface Word {
   /** Samples at 16 kHz on the session's timeline. */
   start: number;
   end: number;
-  /** Of the recogniser in it, 0..1. */
+  /** The recogniser's confidence in the word, 0..1. */
   confidence: number;
-  /** True below the floor that its engine announced; else absent. */
+  /** True when the confidence is below the floor that the engine announced; else absent. */
   unclear?: boolean | undefined;
-  /** True where its times are not those at which it was said: see `TIMES_CLAMPED`. */
+  /** True when the word's times are not those at which it was said: see `TIMES_CLAMPED`. */
   timesClamped?: boolean | undefined;
 }
 
-/** The words of a segment as they stand. */
+/** The current words of a segment. */
 export interface SegmentWords {
   words: readonly Word[];
   text: string;
@@ -42,11 +42,11 @@ export interface SegmentText {
   label: string;
   words: Word[];
   confidence: number;
-  /** Stored as the placeholder, without its words. */
+  /** True when the placeholder is stored instead of the words. */
   redacted?: boolean;
 }
 
-/** Cluster of a checkpoint → index of the label that it has. */
+/** Cluster of a checkpoint → index of its label. */
 export type Voices = Record<number, number>;
 
 export interface CheckpointWrite {
@@ -56,18 +56,21 @@ export interface CheckpointWrite {
   recogniser: Uint8Array;
   speakers: Uint8Array;
   voices: Voices;
-  /** Of all checkpoints the newest at or before each of these stays; all others go. */
+  /**
+   * For each of these positions the newest checkpoint at or before it is kept; all others are
+   * deleted.
+   */
   keep: number[];
 }
 
 /**
- * Checkpoints of a second reading, from which late audio will be read that has
- * not come yet. They replace those inside of its span, which knew less.
+ * Checkpoints of a second reading, from which audio that is still missing will be read. They
+ * replace the older checkpoints inside its span, which knew less.
  */
 export interface HandedOnWrite {
   type: "HandedOn";
   attempt: number;
-  /** Positions between these, neither of them included. */
+  /** Both positions are exclusive. */
   from: number;
   to: number;
   checkpoints: { position: number; recogniser: Uint8Array; speakers: Uint8Array; voices: Voices }[];
@@ -75,7 +78,7 @@ export interface HandedOnWrite {
   keep: number[];
 }
 
-/** All was read: only what missing audio would be read from stays. */
+/** All audio was read: only the checkpoints from which missing audio would be read are kept. */
 export interface CheckpointsKeptWrite {
   type: "CheckpointsKept";
   attempt: number;
@@ -83,14 +86,14 @@ export interface CheckpointsKeptWrite {
   keep: number[];
 }
 
-/** Share of the received audio that is final; never goes back within an attempt. */
+/** Share of the received audio that is final, 0..1; it never falls within an attempt. */
 export interface ProgressWrite {
   type: "Progress";
   jobId: string;
   progress: number;
 }
 
-/** All chunks of an attempt that readings broke at, in place of those stored before. */
+/** All chunks of an attempt at which readings broke; replaces those stored before. */
 export interface SuspectsWrite {
   type: "Suspects";
   attempt: number;
