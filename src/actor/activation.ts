@@ -9,7 +9,7 @@ import { become, stateOf } from "./loading.ts";
 import { Mailbox } from "./mailbox.ts";
 import { RecordClock } from "./record-clock.ts";
 
-/** Between two looks whether the host's lease is renewed, milliseconds. */
+/** Wait before the host's lease is checked again, milliseconds. */
 const RIGHT_PAUSE = 50;
 const NOTHING = { events: [], writes: [], commandIds: [], outcomes: [], deadline: undefined };
 
@@ -19,12 +19,11 @@ const NOTHING = { events: [], writes: [], commandIds: [], outcomes: [], deadline
  * starting ─load─▶ active ─drain─▶ draining ─▶ stopped
  *     └──────────────┴────failure──────────────▶ stopped (failed)
  *
- * A turn takes a batch of commands, decides them one after the other on the
- * state in memory, appends their events once, and only then answers and starts
- * effects. When the append fails for good the state is ahead of the record, so
- * the activation fails and the next one loads what is true. When one of the
- * commands alone is the trouble, what is true is loaded at once, and the others
- * are decided without it.
+ * A turn takes a batch of commands, decides them one after the other on the state in memory,
+ * appends their events once, and only then answers and starts effects. When the append fails for
+ * good, the state is ahead of the record, so the activation fails and the next one loads the
+ * recorded state. When a single command is at fault, the recorded state is loaded at once, and the
+ * other commands are decided without it.
  */
 export class Activation<S, E, W, C> {
   readonly id: string;
@@ -32,14 +31,14 @@ export class Activation<S, E, W, C> {
   readonly #mailbox: Mailbox<Message<C>>;
   readonly #log: Log;
   readonly #outcomes = new Outcomes();
-  /** The time that decides: the record's. */
+  /** Decisions use the record's time. */
   readonly #clock: RecordClock;
   #phase: "starting" | "active" | "draining" | "stopped" = "starting";
   #state: S | undefined;
   #epoch = 0;
   #seq = 0;
   #snapshotSeq = 0;
-  /** What the record has of `hasWork`. */
+  /** The value of `hasWork` on record. */
   #toldWork = false;
   #effects: readonly Effects<S, E, W>[] = [];
   #pumping: Promise<void> | undefined;
@@ -73,19 +72,19 @@ export class Activation<S, E, W, C> {
     return this.#epoch;
   }
 
-  /** What waits in each lane of its mailbox. */
+  /** The number of messages in each lane of the mailbox. */
   get waiting(): { control: number; requests: number } {
     return this.#mailbox.lengths;
   }
 
-  /** Milliseconds without anything to do; 0 while effects or timers are open. */
+  /** Milliseconds since the last activity; 0 while effects or timers are open. */
   idleFor(): number {
     if (this.#phase !== "active" || this.#pumping !== undefined || this.#mailbox.size > 0) return 0;
     if (this.#deadline.isSet || this.#effects.some((each) => each.busy())) return 0;
     return this.#options.runtime.monotonic() - this.#lastActive;
   }
 
-  /** Takes the actor over and loads it. False when there is no such actor. */
+  /** Takes over the actor and loads it. False when the actor does not exist. */
   async start(): Promise<boolean> {
     const { journal, createEffects } = this.#options;
     const loaded = await this.#hear(() => journal.activate(this.id));
@@ -115,8 +114,9 @@ export class Activation<S, E, W, C> {
   }
 
   /**
-   * Queues a command; settles after its events are durable. Rejects `overloaded` when full, and
-   * `too_late` when it was not carried out by `deadline` (the record's time, Unix milliseconds).
+   * Queues a command; settles after its events are durable. Rejects with `overloaded` when the
+   * mailbox is full, with `lease_lost` when the activation ends, and with `too_late` when it was
+   * not carried out by `deadline` (the record's time, Unix milliseconds).
    */
   ask(command: C, commandId: string, deadline?: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -132,7 +132,10 @@ export class Activation<S, E, W, C> {
     });
   }
 
-  /** Queues a command of its own effects or timers. */
+  /**
+   * Queues a command of the actor's own effects or timers. False when the mailbox is full or the
+   * activation has stopped.
+   */
   tell(command: C): boolean {
     if (this.#phase === "stopped") return false;
     const queued = this.#mailbox.offer({ command }, true);
@@ -141,12 +144,16 @@ export class Activation<S, E, W, C> {
     return queued;
   }
 
-  /** Finishes the turn in hand, keeps a snapshot, ends the effects. Queued commands are handed back. */
+  /**
+   * Finishes the current turn, stores a snapshot and stops the effects. Queued commands are
+   * rejected with `lease_lost`.
+   */
   async drain(): Promise<void> {
     if (this.#phase !== "active") return this.stop();
     this.#phase = "draining";
     await this.#pumping;
-    // A turn that failed meanwhile left the state ahead of the record: no snapshot of that.
+    // A turn that failed meanwhile left the state ahead of the record; it must not become a
+    // snapshot.
     if (this.#isDraining() && this.#state !== undefined && this.#seq > this.#snapshotSeq) {
       await this.#append(NOTHING, true).catch((thrown: unknown) => {
         const error = toAppError(thrown);
@@ -162,7 +169,7 @@ export class Activation<S, E, W, C> {
     return this.#phase === "draining";
   }
 
-  /** Ends at once: what is queued is rejected, a turn in hand is fenced by the journal. */
+  /** Ends at once: queued commands are rejected; the journal fences a turn that is under way. */
   async stop(error?: AppError): Promise<void> {
     if (this.#phase === "stopped") return;
     this.#phase = "stopped";
@@ -182,7 +189,7 @@ export class Activation<S, E, W, C> {
   }
 
   async #run(state: S): Promise<void> {
-    // One microtask later, so that what was queued together is decided together.
+    // Waits one microtask, so that commands that were queued together are decided together.
     await Promise.resolve();
     while (this.#phase === "active") {
       if (this.#options.hasRight?.() === false) {
@@ -212,7 +219,7 @@ export class Activation<S, E, W, C> {
     if (fault !== undefined) throw fault;
   }
 
-  /** What the batch comes to when it is durable, without the commands that cannot be carried out. */
+  /** Decides a batch and appends the result, without the commands that cannot be carried out. */
   async #settle(state: S, batch: Message<C>[]): Promise<Decided<E, W>> {
     try {
       const decided = this.#deciding().inPlace(state, batch);
@@ -230,7 +237,7 @@ export class Activation<S, E, W, C> {
         await this.#keep(decided);
         return decided;
       } catch (error) {
-        // Each time the clock is past one deadline more.
+        // Each time one more deadline has passed.
         if (!isAppError(error, "too_late")) throw error;
       }
     }
@@ -251,7 +258,7 @@ export class Activation<S, E, W, C> {
     if (events.length + writes.length + commandIds.length > 0) await this.#append(decided);
   }
 
-  /** Throws the state in memory away for the one on record. */
+  /** Replaces the state in memory by the one on record. */
   async #restore(state: S): Promise<void> {
     const { journal } = this.#options;
     const loaded = await this.#retrying(() => this.#hear(() => journal.load(this.id, "snapshot")));
@@ -290,14 +297,17 @@ export class Activation<S, E, W, C> {
     if (hasWork !== undefined) this.#toldWork = hasWork;
   }
 
-  /** With events always, as they may have changed it; else when the record has it wrong. */
+  /**
+   * The value of `hasWork` to store: always with events, as they may have changed it; else only
+   * when the record has another one.
+   */
   #workToTell(events: number): boolean | undefined {
     if (this.#state === undefined) return undefined;
     const hasWork = this.#options.behaviour.hasWork(this.#state);
     return events > 0 || hasWork !== this.#toldWork ? hasWork : undefined;
   }
 
-  /** Every answer of the record tells its time. */
+  /** Sets the clock by the record's time, which every answer contains. */
   async #hear<T extends { now: number } | undefined>(ask: () => Promise<T>): Promise<T> {
     const askedAt = this.#options.runtime.monotonic();
     const answer = await ask();
@@ -305,7 +315,10 @@ export class Activation<S, E, W, C> {
     return answer;
   }
 
-  /** An outage is sat out for a while; a commit whose answer was lost is not made twice. */
+  /**
+   * Retries while storage is away or full, up to `appendAttempts` times. The journal does not write
+   * a batch twice whose answer was lost.
+   */
   async #retrying<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -338,27 +351,27 @@ export class Activation<S, E, W, C> {
 export interface ActivationOptions<S, E, W, C> {
   behaviour: Behaviour<S, E, W, C>;
   journal: Journal<E, W>;
-  /** Each is told of a turn in the order of this list. */
+  /** The effects receive each turn in the order of this list. */
   createEffects(context: EffectsContext<C>): readonly Effects<S, E, W>[];
   runtime: Runtime;
   log: Log;
-  /** Commands per lane. */
+  /** Most commands per lane. */
   mailboxCapacity: number;
-  /** Commands per turn. */
+  /** Most commands per turn. */
   batchSize: number;
   /** Events between snapshots. */
   snapshotEvery: number;
   appendAttempts: number;
-  /** Commands for the actor that the record holds and that nobody finished. */
+  /** Unfinished commands for the actor in the outbox. */
   outstanding?(id: string): Promise<{ id: string; command: C }[]>;
-  /** The command of a deadline, with what only the record knows; asked after `outstanding`. */
+  /** Adds to the command of a deadline what only the record knows; called after `outstanding`. */
   informed?(id: string, command: C): Promise<C>;
   onFailed(id: string, error: AppError): void;
   /**
-   * False past the host's lease: no turn begins then. What waits goes on when the lease is renewed
-   * and nobody has taken over.
+   * False when the host's lease has expired: then no turn begins. Queued commands continue when the
+   * lease is renewed and no other host has taken over.
    */
   hasRight?(): boolean;
-  /** A lane of the mailbox was full. */
+  /** Called when a lane of the mailbox is full. */
   onRefused(lane: "control" | "requests"): void;
 }

@@ -1,10 +1,10 @@
 /**
- * What makes an actor of one kind: its state and how commands and events change
- * it. Everything here is synchronous, so that turns cannot interleave.
+ * Defines a kind of actor: its state, and how commands and events change it. Everything here is
+ * synchronous, so that turns cannot interleave.
  */
 export interface Behaviour<S, E, W, C> {
   initial(id: string): S;
-  /** Never fails; changes `state` in place. */
+  /** Applies an event, changing `state` in place. Must not fail. */
   apply(state: S, event: E, at: number): void;
   /**
    * Decides on a command, applying the events it gives. Throws AppError to
@@ -12,17 +12,20 @@ export interface Behaviour<S, E, W, C> {
    */
   decide(state: S, command: C, now: number): Decision<E, W>;
   /**
-   * True when the command does nothing more if it comes again, however late. Of
-   * others the outcome is remembered, and given again.
+   * True when the command changes nothing if it is repeated, however late. Outcomes of other
+   * commands are stored, and given again.
    */
   isRepeatable(command: C): boolean;
-  /** Whether something is left to do that nobody will ask for. */
+  /** Whether the actor has work that goes on without a request. */
   hasWork(state: S): boolean;
-  /** When to send itself a command, if nothing else happens before. */
+  /** The command that the actor sends itself at a time, if nothing else happens before. */
   deadline(state: S): Deadline<C> | undefined;
-  /** Version of what `pack` gives; snapshots of others are not read. */
+  /** Version of the packed state; snapshots of other versions are not read. */
   readonly snapshotVersion: number;
-  /** The state as it is kept, as JSON, and back. `unpack` throws what it cannot read. */
+  /**
+   * Convert the state to JSON for snapshots, and back. `unpack` throws when it cannot read the
+   * JSON.
+   */
   pack(state: S): unknown;
   unpack(packed: unknown): S;
 }
@@ -30,7 +33,7 @@ export interface Behaviour<S, E, W, C> {
 export interface Deadline<C> {
   at: number;
   command: C;
-  /** How long until it is sent once more when it changed nothing, milliseconds. */
+  /** Wait before it is sent again when it changed nothing, milliseconds. */
   again: number;
 }
 
@@ -41,20 +44,19 @@ interface Decision<E, W> {
 }
 
 /**
- * One purpose that the durable turns of an activation serve: what goes out after
- * each, and what comes back as commands through `tell`. An activation has a list
- * of them, which know nothing of each other.
+ * One consumer of the durable turns of an activation: it sends results out after each turn, and may
+ * send commands back through `tell`. An activation has a list of independent effects.
  */
 export interface Effects<S, E, W> {
-  /** Once, after the state is loaded, before the first turn. */
+  /** Called once, after the state is loaded and before the first turn. */
   start(state: Readonly<S>, seq: number): void;
-  /** After each durable turn, in order. Must not throw and must not wait. */
+  /** Called after each durable turn, in order. Must not throw and must not wait. */
   after(turn: DurableTurn<S, E, W>): void;
-  /** True while something is open that will send commands. */
+  /** True while work is open that will send commands. */
   busy(): boolean;
   /**
-   * Ends what is open: no command is sent afterwards. A turn whose append was under way may still
-   * come.
+   * Ends the open work: no command is sent afterwards. `after` may still be called for a turn whose
+   * append was under way.
    */
   stop(): Promise<void>;
 }
@@ -69,17 +71,19 @@ export interface DurableTurn<S, E, W> {
 export interface EffectsContext<C> {
   id: string;
   epoch: number;
-  /** Queues a command to the activation itself. False when it is full or gone. */
+  /**
+   * Queues a command to the activation itself. False when the mailbox is full or the activation has
+   * stopped.
+   */
   tell(command: C): boolean;
 }
 
-/** Port: an actor by id, wherever it lives. */
+/** Port: sends commands to actors by id, wherever they live. */
 export interface ActorRef<C> {
   /**
-   * Sends a command and waits until its events are durable. Throws the
-   * refusal's AppError, `unavailable` when it was not carried out and never
-   * will be, or `outcome_unknown`: what was done tells whoever asks again with
-   * the same `commandId`.
+   * Sends a command and waits until its events are durable. Throws the refusal's AppError,
+   * `unavailable` when it was not carried out and never will be, or `outcome_unknown`: a caller
+   * finds out by asking again with the same `commandId`.
    */
   ask(sessionId: string, command: C, commandId: string): Promise<unknown>;
 }

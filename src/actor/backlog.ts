@@ -1,35 +1,32 @@
-/**
- * Port: work that the record knows of and that may have been forgotten
- * everywhere else.
- */
+/** Port: reads work from the record that all processes may have forgotten. */
 export interface Backlog {
   /**
-   * Sessions that have work to do, of each of these partitions the next after that id; a partition
-   * that gives fewer than `OPEN_WORK_PAGE` has no more.
+   * Sessions that have work: for each place, the next ones of its partition after its id. A
+   * partition that gives fewer than `OPEN_WORK_PAGE` has no more.
    */
   openWork(places: readonly Place[]): Promise<WorkingSession[]>;
-  /** Partitions to whose sessions commands wait, in their order. */
+  /** Partitions with sessions that have waiting commands, in order. */
   waiting(): Promise<number[]>;
   /**
-   * Sessions to which commands wait, of each of these partitions the next after that id, with the
-   * oldest of their commands that are due; a partition that gives fewer than `QUEUES_PAGE` has
-   * no more. However many wait for one session, no other is seen later for it.
+   * Sessions with waiting commands: for each place, the next ones of its partition after its id,
+   * with the oldest of their commands that are due. A partition that gives fewer than `QUEUES_PAGE`
+   * has no more. Many commands for one session do not delay other sessions.
    */
   queues(places: readonly QueuePlace[]): Promise<CommandQueue[]>;
-  /** Commands to this session that nobody finished and that are not parked, oldest first. */
+  /** Unfinished commands to this session that are not parked, oldest first. */
   commandsTo(sessionId: string): Promise<BacklogCommand[]>;
   /**
-   * A delivery failed by the fault of these commands, or of their session: they rest, each time
-   * longer, and are parked when it has failed often enough. Returns those parked now.
+   * Notes that a delivery failed because of these commands or their session: they rest, longer each
+   * time, and are parked after enough failures. Returns those that are parked now.
    */
   failed(failure: FailedDelivery): Promise<ParkedCommand[]>;
-  /** Those of these activations whose actor was deleted or taken over by another. */
+  /** Returns those activations whose actor was deleted or taken over by another activation. */
   ended(active: readonly ActiveSession[]): Promise<Ended[]>;
 }
 
 export interface Ended {
   id: string;
-  /** Else another activation has taken it over. */
+  /** False when another activation has taken it over. */
   isDeleted: boolean;
 }
 
@@ -39,14 +36,14 @@ export interface ActiveSession {
   epoch: number;
 }
 
-/** A place in the sessions of a partition, by id; undefined: before the first. */
+/** A place in the sessions of a partition: after this id; undefined means before the first. */
 export interface Place {
   partition: number;
   after: string | undefined;
 }
 
 export interface QueuePlace extends Place {
-  /** Age in milliseconds from which on a command counts as lost by whoever was to deliver it. */
+  /** Commands of this age count as lost by the process that was to deliver them, milliseconds. */
   olderThan: number;
 }
 
@@ -56,7 +53,7 @@ export interface WorkingSession {
 }
 
 export interface CommandQueue extends WorkingSession {
-  /** None when what waits rests. */
+  /** Empty when all waiting commands rest. */
   commands: BacklogCommand[];
 }
 
@@ -68,7 +65,7 @@ export interface BacklogCommand {
 
 export interface FailedDelivery {
   sessionId: string;
-  /** Undefined: all that wait for the session, as it cannot be loaded. */
+  /** Undefined means all waiting commands of the session, because it cannot be loaded. */
   ids: readonly string[] | undefined;
   /** One line for operators: ids and numbers only. */
   reason: string;

@@ -3,31 +3,33 @@ import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import type { Deadline } from "./actor.ts";
 
-/** Wait before the record is asked again, milliseconds. */
+/**
+ * Wait before an expired deadline is tried again when the record could not be asked, milliseconds.
+ */
 const PUT_OFF = 1_000;
 
 interface DeadlineTimerOptions<C> {
   runtime: Runtime;
   log: Log;
-  /** The record's time. */
+  /** The record's time, Unix milliseconds. */
   now(): number;
-  /** Commands for the actor that the record holds and that nobody finished. */
+  /** Unfinished commands for the actor in the outbox. */
   outstanding(): Promise<readonly { id: string; command: C }[]>;
-  /** The command of a deadline, with what only the record knows; asked after `outstanding`. */
+  /** Adds to the command of a deadline what only the record knows; called after `outstanding`. */
   informed(command: C): Promise<C>;
   ask(command: C, id: string): Promise<unknown>;
   tell(command: C): unknown;
 }
 
 /**
- * Sends an actor the command of its deadline when that has come. A deadline is about what did not
- * come: what came, and is still on its way from the record, goes before. While the record cannot be
- * asked, nothing is known to be missing.
+ * Sends an actor the command of its deadline when the deadline has come. A deadline concerns
+ * something that did not arrive, so commands that wait in the outbox are carried out before it.
+ * While these cannot be read, the deadline is put off.
  */
 export class DeadlineTimer<C> {
   readonly #options: DeadlineTimerOptions<C>;
   #timer: Timer | undefined;
-  /** The deadline that was sent last, and until when it rests. */
+  /** The command that was sent last, and when it may be sent again, monotonic milliseconds. */
   #sent: { command: string; restsUntil: number } | undefined;
 
   constructor(options: DeadlineTimerOptions<C>) {
@@ -38,7 +40,7 @@ export class DeadlineTimer<C> {
     return this.#timer !== undefined;
   }
 
-  /** In place of the one before. */
+  /** Replaces the deadline. */
   set(deadline: Deadline<C> | undefined): void {
     this.cancel();
     if (deadline === undefined) return;
@@ -63,7 +65,7 @@ export class DeadlineTimer<C> {
     try {
       const asked = (await outstanding()).map((each) => ask(each.command, each.id));
       for (const each of await Promise.allSettled(asked)) {
-        // One that is refused for good is none of the deadline's business.
+        // A command that is refused for good does not hold the deadline up.
         if (each.status === "rejected" && isPassing(each.reason)) throw each.reason;
       }
       command = await informed(command);
@@ -80,7 +82,10 @@ export class DeadlineTimer<C> {
   }
 }
 
-/** What was refused, as too much waited, may be what the deadline is about. */
+/**
+ * True for a command that was refused for now, for example because too many waited: the deadline
+ * may concern it.
+ */
 function isPassing(error: unknown): boolean {
   return isAppError(error) && error.retryable;
 }

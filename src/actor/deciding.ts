@@ -4,7 +4,7 @@ import type { CommandOutcome, Outcome, Outcomes, Recorded } from "./journal.ts";
 
 export interface Message<C> {
   command: C;
-  /** Set when it came from outside: its outbox row goes with the append. */
+  /** Set when it came from outside: its outbox row is deleted with the append. */
   commandId?: string;
   /** The record's time, Unix milliseconds, after which it must not be carried out. */
   deadline?: number | undefined;
@@ -12,36 +12,39 @@ export interface Message<C> {
   reject?(error: AppError): void;
 }
 
-/** What a turn comes to. */
+/** The result of a turn. */
 export interface Decided<E, W> {
   events: Recorded<E>[];
   writes: W[];
   commandIds: string[];
   outcomes: CommandOutcome[];
-  /** The earliest of what was decided. */
+  /** The earliest deadline of the decided commands, the record's time, Unix milliseconds. */
   deadline: number | undefined;
-  /** To be called when all of it is durable. */
+  /** Must be called when the result is durable. */
   answers: (() => void)[];
-  /** What the actor told itself could not be decided: its effects have to begin anew. */
+  /**
+   * Set when a command of the actor's own effects could not be decided: the effects must start
+   * again.
+   */
   fault: AppError | undefined;
 }
 
 interface Draft<S> {
   state: S;
-  /** Of the newest event in `state`. */
+  /** Seq of the newest event in `state`. */
   seq: number;
   /** The record's time, Unix milliseconds. */
   now: number;
 }
 
-/** A command could not be decided, and has left the state as it may be. */
+/** Thrown when a command could not be decided; the state may be partly changed. */
 export class Undecidable extends Error {
   override name = "Undecidable";
 }
 
 type Decider<S, E, W, C> = Pick<Behaviour<S, E, W, C>, "decide" | "isRepeatable">;
 
-/** Decides the commands of a turn one after the other; those that came before are only answered. */
+/** Decides the commands of a turn one after the other; repeated ones are only answered. */
 export class Deciding<S, E, W, C> {
   readonly #behaviour: Decider<S, E, W, C>;
   readonly #outcomes: Outcomes;
@@ -68,7 +71,7 @@ export class Deciding<S, E, W, C> {
     this.#now = now;
   }
 
-  /** Changes `state` in place. Throws `Undecidable` when a command fails as none should. */
+  /** Decides on `state` itself. Throws `Undecidable` when a command fails unexpectedly. */
   inPlace(state: S, batch: readonly Message<C>[]): Decided<E, W> {
     for (const message of batch) {
       const outcome = this.#outcomeOf(state, message);
@@ -78,8 +81,8 @@ export class Deciding<S, E, W, C> {
   }
 
   /**
-   * Each on a copy of its own, which costs more: one that fails costs nobody else anything. The
-   * state afterwards is the returned one.
+   * Decides each command on a copy of the state, which costs more, so that one that fails does not
+   * affect the others. Returns the resulting state.
    */
   apart(state: S, batch: readonly Message<C>[]): { state: S; decided: Decided<E, W> } {
     let current = state;
@@ -99,7 +102,10 @@ export class Deciding<S, E, W, C> {
     this.decided.answers.push(() => answer(message, outcome));
   }
 
-  /** It stays on record as not carried out; what the actor told itself nobody sends again. */
+  /**
+   * Rejects a command. One from outside stays in the outbox; one of the actor's own effects is not
+   * repeated, so it becomes a fault.
+   */
   #fail(message: Message<C>, error: AppError): void {
     if (message.commandId === undefined) this.decided.fault ??= error;
     this.decided.answers.push(() => message.reject?.(error));
@@ -109,14 +115,17 @@ export class Deciding<S, E, W, C> {
     return this.#known(message) ?? this.#late(message) ?? this.#decide(state, message);
   }
 
-  /** Of a command that came before, in this turn or in an earlier one. */
+  /** The outcome of a repeated command, in this turn or in an earlier one. */
   #known({ commandId }: Message<C>): Outcome | undefined {
     if (commandId === undefined) return undefined;
     const known = this.#outcomes.get(commandId);
     return known ?? this.decided.outcomes.find((each) => each.commandId === commandId)?.outcome;
   }
 
-  /** Not kept: who asks for it anew has other time. */
+  /**
+   * The refusal of a command whose deadline has passed. It is not stored, because a new attempt has
+   * another deadline.
+   */
   #late({ deadline }: Message<C>): Outcome | undefined {
     if (deadline === undefined || this.#now < deadline) return undefined;
     return { ok: false, code: "too_late", message: "There was no time left to do this." };
@@ -132,7 +141,7 @@ export class Deciding<S, E, W, C> {
         throw new Undecidable("A command could not be decided.", { cause: error });
       }
       outcome = { ok: false, code: error.code, message: error.message };
-      // What came too early stays on record as not carried out, and comes again.
+      // A command that came too early stays in the outbox and is sent again.
       if (error.retryable) return outcome;
     }
     if (deadline !== undefined) {

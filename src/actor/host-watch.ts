@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { LeaseView } from "./lease.ts";
 
 interface HostWatchOptions {
-  /** This host: always alive to itself. */
+  /** This host, which always counts as alive. */
   host: string;
   clock: Clock;
   leaseTime: number;
@@ -10,28 +10,27 @@ interface HostWatchOptions {
 
 interface Seen {
   counter: number;
-  /** For how long its counter was seen to stand still, milliseconds. */
+  /** How long its counter was seen unchanged, milliseconds. */
   silence: number;
-  /** Looks in a row that found it without a connection. */
+  /** How many looks in a row found it without a connection. */
   absent: number;
-  /** It was found gone, and its counter has not moved since. */
+  /** It was found gone, and its counter has not changed since. */
   gone: boolean;
 }
 
 /**
- * Tells which hosts are alive, by this host's own monotonic clock.
+ * Finds out which hosts are alive, by this host's own monotonic clock.
  *
- * A host is gone when its counter has stood still for the lease time; a host
- * whose connection to the record has ended, as that of a killed one does at
- * once, when two looks in a row found it so and it has stood still for a third
- * of that time. Time in which this host could not look is nobody's silence: a
- * slow moment of its own, or of the record, takes no partition away from
- * others, and after one as long as a lease all begin anew.
+ * A host is gone when its counter has not changed for the lease time. A host whose connection to
+ * the record has ended, as that of a killed one does at once, is gone when two looks in a row found
+ * it so and its counter has not changed for a third of that time. Time in which this host could not
+ * look does not count: a delay of its own, or of the record, takes no partition from other hosts,
+ * and after a delay as long as a lease all counts start again.
  */
 export class HostWatch {
   readonly #options: HostWatchOptions;
   readonly #seen = new Map<string, Seen>();
-  /** When it could look last, monotonic milliseconds. */
+  /** Time of the last look, monotonic milliseconds. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #isBlind = false;
 
@@ -39,7 +38,7 @@ export class HostWatch {
     this.#options = options;
   }
 
-  /** The record did not answer. */
+  /** Notes that the record did not answer. */
   blind(): void {
     this.#isBlind = true;
   }
@@ -63,7 +62,7 @@ export class HostWatch {
     return alive;
   }
 
-  /** @param watched milliseconds in which it was watched; undefined when that has to begin anew */
+  /** @param watched milliseconds in which it was watched; undefined when the count starts again */
   #note(name: string, counter: number, watched: number | undefined): Seen {
     const known = this.#seen.get(name);
     const stands = known?.counter === counter;

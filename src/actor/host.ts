@@ -6,9 +6,9 @@ import { Activation, type ActivationOptions } from "./activation.ts";
 import type { ActiveSession } from "./backlog.ts";
 
 /**
- * The activations of this process. A session is activated by the first command
- * for it, as long as its partition is owned; a failed activation is forgotten
- * and told, and the next command or sweep makes a new one from the record.
+ * The activations of this process. A session is activated by the first command for it, as long as
+ * this host owns its partition. A failed activation is removed and reported to `onFailed`, and the
+ * next command or sweep makes a new one from the record.
  */
 export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #options: HostOptions<S, E, W, C>;
@@ -16,9 +16,9 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #owned = new Set<number>();
   #sweeper: Timer | undefined;
   readonly #refused = { activations: 0, control: 0, requests: 0 };
-  /** Others have taken these over; whether rightly is being asked. */
+  /** Sessions that other hosts have taken over; whether rightly is being checked. */
   readonly #disputed = new Set<string>();
-  /** Their record could not be replayed when it was tried last. */
+  /** Sessions whose record could not be replayed at the last attempt. */
   readonly #unreadable = new Set<string>();
 
   constructor(options: HostOptions<S, E, W, C>) {
@@ -56,17 +56,17 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     return [...this.#owned].sort((a, b) => a - b);
   }
 
-  /** From now on sessions of these partitions may be activated here. */
+  /** Adds partitions whose sessions may be activated here. */
   own(...partitions: readonly number[]): void {
     for (const partition of partitions) this.#owned.add(partition);
   }
 
-  /** Gives partitions up in good order: turns in hand are finished. */
+  /** Gives up partitions after their sessions' current turns are finished. */
   release(...partitions: readonly number[]): Promise<void> {
     return this.#disown(partitions, "drain");
   }
 
-  /** The partitions are lost: their activations end at once. */
+  /** Removes lost partitions: their activations end at once. */
   lose(...partitions: readonly number[]): Promise<void> {
     return this.#disown(partitions, "stop");
   }
@@ -80,13 +80,19 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     await Promise.all(entries.map((entry) => this.#end(entry, how)));
   }
 
-  /** Delivers a command; settles after its events are durable. */
+  /**
+   * Delivers a command; settles after its events are durable. Throws what `activate` throws, or the
+   * refusal's AppError.
+   */
   async deliver(id: string, command: C, commandId: string, deadline?: number): Promise<unknown> {
     const activation = await this.activate(id);
     return activation.ask(command, commandId, deadline);
   }
 
-  /** The activation of a session, made when there is none. */
+  /**
+   * Returns the activation of a session, and makes it when there is none. Throws `lease_lost`,
+   * `unavailable` without a valid lease, `overloaded` at the limit, or `not_found`.
+   */
   async activate(id: string): Promise<Activation<S, E, W, C>> {
     if (!this.#owned.has(partitionOf(id)) || this.#disputed.has(id)) {
       throw new AppError("lease_lost", "This session lives on another host.");
@@ -131,7 +137,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     return entry;
   }
 
-  /** It will be tried again, and fail again until somebody mends it: said once. */
+  /** Logs a session that cannot be loaded once, because it is tried again until it is repaired. */
   #noteUnreadable(id: string, error: AppError): AppError {
     if (error.code !== "internal" || this.#unreadable.has(id)) return error;
     this.#unreadable.add(id);
@@ -143,7 +149,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
 
   #failed(activation: Activation<S, E, W, C>, error: AppError): void {
     const { id } = activation;
-    // One that was put away before, with a turn in hand, says nothing of its session.
+    // An activation that was removed before, during a turn, says nothing about its session now.
     if (this.#activations.get(id)?.activation !== activation) return;
     this.#forget(id, activation);
     if (isAppError(error, "stale_epoch")) void this.#yield(id);
@@ -151,8 +157,8 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 
   /**
-   * Another host has taken this one over, and two that take it from each other in turn would never
-   * end. It is taken up again only when it is certain that it belongs here.
+   * Another host has taken this session over. If two hosts took it from each other in turn, that
+   * would never end, so it is activated again only when it certainly belongs here.
    */
   async #yield(id: string): Promise<void> {
     const { onFenced, onFailed, activation } = this.#options;
@@ -167,7 +173,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     }
   }
 
-  /** The activations that are at work. */
+  /** The activations in phase `active`. */
   get active(): ActiveSession[] {
     return [...this.#activations.values()]
       .filter(({ activation }) => activation.phase === "active")
@@ -175,8 +181,8 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 
   /**
-   * The record knows this activation no longer: it ends at once, and is nobody's fault. Who has
-   * taken it over shall keep it.
+   * Ends an activation that the record no longer knows, without counting a failure. A host that has
+   * taken the session over keeps it.
    */
   async end({ id, epoch }: ActiveSession, isDeleted: boolean): Promise<void> {
     const entry = this.#activations.get(id);
@@ -205,7 +211,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     }
   }
 
-  /** Drains everything; the process is going away. */
+  /** Drains all activations, because the process stops. */
   async drain(): Promise<void> {
     this.#sweeper?.cancel();
     this.#sweeper = undefined;
@@ -217,15 +223,17 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
 interface HostOptions<S, E, W, C> {
   activation: Omit<ActivationOptions<S, E, W, C>, "onFailed" | "onRefused">;
   maxActivations: number;
-  /** Idle milliseconds after which an activation is put away. */
+  /** An activation is removed after this idle time, milliseconds. */
   passivateAfter: number;
-  /** Milliseconds between looks for idle ones. */
+  /** Interval of the checks for idle activations, milliseconds. */
   sweepEvery: number;
-  /** A fault ended this one's activation: what it had begun waits until it is activated again. */
+  /**
+   * Called when a fault ended a session's activation: its work waits until it is activated again.
+   */
   onFailed?(id: string): void;
   /**
-   * Another host wrote for a session of this partition. Resolves with true when the partition
-   * certainly belongs to this host; else it was given up here.
+   * Called when another host wrote for a session of this partition. Resolves with true when the
+   * partition certainly belongs to this host; else it was given up here.
    */
   onFenced?(partition: number): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../base/errors.ts";
 
-/** What the sender of a command was told. */
+/** The answer to a command. */
 export type Outcome =
   | { ok: true; value: unknown }
   | { ok: false; code: ErrorCode; message: string };
@@ -10,10 +10,10 @@ export interface CommandOutcome {
   outcome: Outcome;
 }
 
-/** Far above what people ask of one actor while a command may still come again. */
+/** Most outcomes of one actor, far more than people cause while a command may still be repeated. */
 const MAX_OUTCOMES = 4_096;
 
-/** The newest outcomes of an actor's commands, for those that come again. */
+/** The newest outcomes of an actor's commands, to answer repeated ones. */
 export class Outcomes {
   readonly #known = new Map<string, Outcome>();
 
@@ -30,45 +30,46 @@ export class Outcomes {
   }
 }
 
-/** Port: what the record knows of a command, for whoever waits in vain for its answer. */
+/** Port: looks up a command on record when its answer did not come. */
 export interface CommandRecord {
   /** The record's time, Unix milliseconds. Throws `unavailable`. */
   now(): Promise<number>;
   /**
-   * What became of a command that must not be carried out after `deadline`. Waits for a batch that
-   * is being written just now. Throws when the record cannot tell.
+   * Reads what became of a command that must not be carried out after `deadline` (the record's
+   * time, Unix milliseconds). Waits for a batch that is being written. Throws when that cannot be
+   * found out.
    */
   fate(sessionId: string, commandId: string, deadline: number): Promise<CommandFate>;
 }
 
 export interface CommandFate {
-  /** Undefined when it was not carried out, nor refused, until now. */
+  /** Undefined when it was neither carried out nor refused until now. */
   outcome: Outcome | undefined;
-  /** Its deadline is over: what did not become of it by now never will. */
+  /** Its deadline has passed: if it was not carried out by now, it never will be. */
   isOver: boolean;
 }
 
 /**
  * Port: the durable record of actors.
  *
- * `E` event, `W` a write that goes with events but is not one
- * (words, checkpoints): it lands in the same transaction, in erasable tables.
+ * `E` is an event. `W` is a write that goes with events but is not one (words, checkpoints): it is
+ * written in the same transaction, to tables that can be erased.
  */
 export interface Journal<E, W> {
   /**
-   * Takes the actor over: raises its epoch durably and loads what is known.
-   * Every append under an earlier epoch is refused from then on. Undefined when
-   * there is no such actor, or it was deleted.
+   * Takes over the actor: raises its epoch durably and loads its record. Every append under an
+   * earlier epoch is refused from then on. Undefined when the actor does not exist or was deleted.
    */
   activate(id: string): Promise<Loaded<E> | undefined>;
-  /** As `activate`, without taking the actor over: its epoch is that of whoever has it. */
+  /**
+   * Like `activate`, without taking over the actor: the epoch is that of its current activation.
+   */
   load(id: string, from: LoadFrom): Promise<Loaded<E> | undefined>;
   /**
-   * All of the batch or nothing, after which it survives a power failure. A
-   * batch that landed before, and whose answer was lost, is not written again.
-   * Throws AppError `stale_epoch` when another activation has taken over or
-   * the expected seq does not match, `session_deleted` when the actor was
-   * deleted, `too_late` when the batch's deadline is over, `unavailable` when
+   * Writes all of the batch or nothing, so that it survives a power failure. A batch that was
+   * written before, and whose answer was lost, is not written again. Throws AppError `stale_epoch`
+   * when another activation has taken over or the expected seq does not match, `session_deleted`
+   * when the actor was deleted, `too_late` when the batch's deadline has passed, `unavailable` when
    * the outcome is unknown or storage is away.
    */
   append(batch: Batch<E, W>): Promise<Appended>;
@@ -88,13 +89,16 @@ export interface Loaded<E> {
   epoch: number;
   /** Newest seq in the journal; 0 for a new actor. */
   seq: number;
-  /** As the record has it: an activation that knows better says so. */
+  /** The stored value; an activation that finds another one corrects it. */
   hasWork: boolean;
-  /** Of the version that this release writes. */
+  /** The newest snapshot of this release's version. */
   snapshot: { seq: number; state: unknown } | undefined;
   /** Events after the snapshot, in order. */
   events: Recorded<E>[];
-  /** Of commands that may still come again, oldest first; the newest when there are very many. */
+  /**
+   * Outcomes of commands that may still be repeated, oldest first; only the newest when there are
+   * very many.
+   */
   outcomes: CommandOutcome[];
 }
 
@@ -112,14 +116,19 @@ export interface Batch<E, W> {
   expectedSeq: number;
   events: Recorded<E>[];
   writes: W[];
-  /** Whether something is left to do after it. Events without it leave the record at "yes". */
+  /**
+   * Whether the actor has work after the batch. Events without this leave the stored value true.
+   */
   hasWork?: boolean;
-  /** Commands that this batch finishes: their outbox rows go with it. */
+  /** Commands that this batch finishes: their outbox rows are deleted with it. */
   commandIds: string[];
-  /** Of those that must not be carried out again; kept for as long as they may come again. */
+  /**
+   * Outcomes of commands that must not be carried out twice; stored for as long as they may be
+   * repeated.
+   */
   outcomes: CommandOutcome[];
   /** The record's time, Unix milliseconds, after which none of it may be written. */
   deadline?: number;
-  /** Kept instead of the earlier one of the same version. */
+  /** Replaces the earlier snapshot of the same version. */
   snapshot?: { version: number; state: unknown };
 }

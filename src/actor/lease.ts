@@ -1,33 +1,36 @@
 /**
- * Port: who is alive and who holds which partition, for one host.
+ * Port: shows one host which hosts are alive and which host holds each partition.
  *
- * A host's lease is one record with a counter that it raises; a partition's
- * record names its holder. A taker must itself have seen no new counter for the
- * lease time on its own monotonic clock. The lease keeps two owners rare; the
- * journal's epoch keeps them harmless.
+ * A host's lease is one record with a counter that it raises; a partition's record names its
+ * holder. A host may take a partition only when it has itself seen no new counter of the holder for
+ * the lease time, on its own monotonic clock. The lease makes two owners rare; the journal's epoch
+ * makes them harmless.
  */
 export interface LeaseTable {
-  /** Writes this host's lease and tells how everything stands. Throws `unavailable`. */
+  /** Writes this host's lease and reads all leases and partitions. Throws `unavailable`. */
   look(lease: HostLease): Promise<LeaseView>;
-  /** Takes partitions whose record still has its revision; returns those. */
+  /** Takes those partitions whose revision has not changed, and returns them. */
   take(wanted: readonly PartitionRevision[]): Promise<number[]>;
-  /** Whether this host's name stands at the partition now. */
+  /** Whether this host holds the partition now. */
   holds(partition: number): Promise<boolean>;
   /** Frees those of the partitions that this host holds. */
   free(partitions: readonly number[]): Promise<void>;
-  /** Forgets hosts: this one as it goes, or others that hold nothing any more. */
+  /**
+   * Deletes the leases of hosts: of this one when it stops, or of others that hold nothing any
+   * more.
+   */
   forget(hosts: readonly string[]): Promise<void>;
 }
 
 export interface HostLease {
   counter: number;
-  /** It is putting its partitions away and takes no more. */
+  /** The host is giving up its partitions and takes no more. */
   leaving: boolean;
 }
 
 export interface PartitionRevision {
   partition: number;
-  /** Another one after each change of the holder. */
+  /** Changes with each change of the holder. */
   revision: number;
 }
 

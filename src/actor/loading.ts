@@ -24,8 +24,8 @@ function replay<S, E, W, C>(
 }
 
 /**
- * The state as it is on record. A snapshot only saves time: one that this
- * release cannot read is left aside, as the record has every event.
+ * Restores the state on record. Snapshots only save time: one that this release cannot read is
+ * ignored, because every event is kept.
  */
 export async function stateOf<S, E, W, C>(
   { id, behaviour, journal, log }: Source<S, E, W, C>,
@@ -39,13 +39,13 @@ export async function stateOf<S, E, W, C>(
     log.warn({ seq: snapshot.seq, error: errorMessage(error) }, "snapshot not readable");
     const whole = await journal.load(id, "beginning");
     if (whole === undefined) throw error;
-    // What somebody else has appended since is none of this activation's.
+    // Events that another activation has appended since do not belong to this one.
     const events = whole.events.filter(({ seq }) => seq <= loaded.seq);
     return replay(id, behaviour, { ...whole, events });
   }
 }
 
-/** Gives `live`, which others hold, the content of `state`. Both are plain data. */
+/** Gives `live`, to which others hold references, the content of `state`. Both are plain data. */
 export function become<S>(live: S, state: S): void {
   const [to, from] = [live as Record<string, unknown>, state as Record<string, unknown>];
   for (const name of Object.keys(to)) if (!(name in from)) delete to[name];

@@ -1,6 +1,6 @@
 import { BoundedQueue } from "../base/bounded-queue.ts";
 
-/** Two bounded lanes; control messages (timers, effects' answers) go first. */
+/** A queue with two bounded lanes; control messages (from timers and effects) come first. */
 export class Mailbox<T> {
   readonly #control: BoundedQueue<T>;
   readonly #requests: BoundedQueue<T>;
@@ -14,7 +14,7 @@ export class Mailbox<T> {
     return this.#control.size + this.#requests.size;
   }
 
-  /** What waits in each lane. */
+  /** The number of messages in each lane. */
   get lengths(): { control: number; requests: number } {
     return { control: this.#control.size, requests: this.#requests.size };
   }
@@ -24,7 +24,7 @@ export class Mailbox<T> {
     return (control ? this.#control : this.#requests).offer(message);
   }
 
-  /** Up to `limit` messages, control first, each lane in order. */
+  /** Removes and returns up to `limit` messages: control first, each lane in order. */
   take(limit: number): T[] {
     const batch: T[] = [];
     while (batch.length < limit) {

@@ -3,13 +3,13 @@ export interface NodeRecord {
   name: string;
   /** When its lease was last raised, Unix milliseconds. */
   lastSeenAt: number;
-  /** It is putting its sessions away to stop. */
+  /** The process is giving up its sessions in order to stop. */
   leaving: boolean;
   /** Partitions of the sessions that it holds, ascending. */
   partitions: number[];
 }
 
-/** A process that recognises. */
+/** A worker process. */
 export interface WorkerRecord {
   worker_id: string;
   address: string;
@@ -22,12 +22,12 @@ export interface WorkerRecord {
 }
 
 export interface QueueRecord {
-  /** Commands on their way to sessions. */
+  /** Commands in the outbox. */
   outbox: { count: number; oldestAt?: number | undefined };
-  /** Of them, those that are tried no more, and some of their sessions, those parked last first. */
+  /** Those that are no longer tried, and some of their sessions, the last parked first. */
   parked: { count: number; oldestAt?: number | undefined; sessionIds: string[] };
   jobs: { kind: string; queued: number; running: number }[];
-  /** Stored chunks of unfinished sessions whose words are still to come. */
+  /** Stored chunks of unfinished sessions that are not transcribed yet. */
   chunksPending: number;
   webhooksDue: number;
 }
@@ -38,14 +38,14 @@ export interface LiveSessionRecord {
   /** The seq of its newest event. */
   seq: number;
   startedAt: number;
-  /** Which node has its actor follows from it. */
+  /** The partition, which shows which node hosts its actor. */
   partition: number;
   pendingChunks: number;
   /** See `LAG`. */
   lagMs: number;
 }
 
-/** Port: who hosts sessions now. Throws `unavailable` when the leases cannot be read. */
+/** Port: the nodes that host sessions now. Throws `unavailable` when the leases cannot be read. */
 export interface NodeRegister {
   nodes(): Promise<NodeRecord[]>;
 }

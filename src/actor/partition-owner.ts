@@ -5,41 +5,41 @@ import type { Runtime, Timer } from "../base/runtime.ts";
 import { HostWatch } from "./host-watch.ts";
 import type { LeaseTable, LeaseView, PartitionRevision } from "./lease.ts";
 
-/** Looks per lease time; each raises the own counter as well. */
+/** Looks per lease time; each also raises this host's counter. */
 const LOOKS_PER_LEASE = 6;
-/** The same of a host that is the only one: nobody is to be missed, and no host takes over sooner. */
+/** Looks per lease time of the only host: no other host has to be noticed or could take over. */
 const LOOKS_ALONE = 2;
-/** Partitions that are put away together, and freed by one statement. */
+/** Partitions that are released together, and freed by one statement. */
 const GROUP = 16;
-/** Groups at the same time when the host leaves. */
+/** Groups that are released at the same time when the host stops. */
 const LEAVING_TOGETHER = 8;
 
 /**
  * Keeps this host's lease and its fair share of the partitions.
  *
- * Each look raises the own counter, reads everybody's, takes partitions of
- * hosts that are gone, and gives surplus back. While the record is away nothing
- * changes, as it may be away for all; but past its lease a host begins nothing
- * (`hasRight`), and goes on when a look finds that nobody took over.
+ * Each look raises this host's counter, reads those of all hosts, takes partitions of hosts that
+ * are gone, and gives back surplus ones. While the record is away nothing changes, as it may be
+ * away for all hosts; but after its lease has expired a host begins nothing (`hasRight`), and
+ * continues when a look finds that no host took over.
  */
 export class PartitionOwner {
   readonly #options: PartitionOwnerOptions;
   readonly #watch: HostWatch;
   readonly #owned = new Set<number>();
-  /** Given back or lost, and their actors not yet put away. */
+  /** Partitions that were given back or lost, and whose actors have not ended yet. */
   readonly #puttingAway = new Map<number, Promise<void>>();
-  /** Partitions about which the record is being asked. */
+  /** Partitions whose holder is being read. */
   readonly #asking = new Map<number, Promise<boolean>>();
-  /** When the last look that succeeded began, monotonic milliseconds. */
+  /** When the last successful look began, monotonic milliseconds. */
   #seenAt: number;
   #counter = 1;
   #timer: Timer | undefined;
   #looking: Promise<void> | undefined;
   #leaving = false;
   #stopped = false;
-  /** The last look that succeeded saw no other host, and found nothing to do. */
+  /** The last successful look saw no other host and found nothing to do. */
   #isAlone = false;
-  /** How all stood when a look found nothing to do: as long as it does, there is nothing. */
+  /** The view of a look that found nothing to do: while it is unchanged, there is nothing to do. */
   #settled: { partitions: LeaseView["partitions"]; staying: string } | undefined;
 
   constructor(options: PartitionOwnerOptions) {
@@ -53,19 +53,19 @@ export class PartitionOwner {
     return this.#owned;
   }
 
-  /** No other host may have taken its sessions yet, by the lease alone. */
+  /** True while, by the lease, no other host may have taken this host's sessions. */
   hasRight(): boolean {
     return this.#options.runtime.monotonic() < this.#seenAt + this.#options.leaseTime;
   }
 
-  /** Looks for the first time at once; when the record is not there yet, the next ones will. */
+  /** Looks for the first time; if the record is away, later looks follow. */
   async start(): Promise<void> {
     const beganAt = this.#options.runtime.monotonic();
     await this.look();
     this.#schedule(beganAt);
   }
 
-  /** One look at the leases. Never rejects; the timer calls it. */
+  /** Looks at the leases once. Never rejects; the timer calls it. */
   async look(): Promise<void> {
     const beganAt = this.#options.runtime.monotonic();
     try {
@@ -78,9 +78,9 @@ export class PartitionOwner {
   }
 
   /**
-   * Another host has taken over a session of this partition. True when the record says, asked now,
-   * that the partition is this host's all the same; else it is given up before this resolves. Never
-   * rejects.
+   * Must be called when another host has taken over a session of this partition. True when the
+   * record, read now, says that the partition is still this host's; else it is given up before this
+   * resolves. Never rejects.
    */
   dispute(partition: number): Promise<boolean> {
     const asking = this.#asking.get(partition) ?? this.#ask(partition);
@@ -106,7 +106,10 @@ export class PartitionOwner {
     });
   }
 
-  /** A look that failed is made up for at once where looks are rare, so that its lease stands. */
+  /**
+   * The wait before the next look, milliseconds. Where looks are rare, a failed one is repeated at
+   * once, so that the lease does not expire.
+   */
   #pause(beganAt: number): number {
     const { runtime, leaseTime } = this.#options;
     const usual = leaseTime / LOOKS_PER_LEASE;
@@ -116,8 +119,8 @@ export class PartitionOwner {
   }
 
   /**
-   * Gives every partition back, drained, and leaves. The lease is kept up
-   * meanwhile: others take each partition when it is free, and none before.
+   * Gives back every partition after its actors are drained, and deletes the lease. The lease is
+   * kept up meanwhile, so that other hosts take each partition only when it is free.
    */
   async stop(): Promise<void> {
     this.#leaving = true;
@@ -158,7 +161,7 @@ export class PartitionOwner {
     if (this.#leaving) return;
     const share = this.#shareOf(view, staying);
     const wanted = await this.#takeUpTo(share, view, alive);
-    // Not awaited: while actors are put away the lease has to be kept up.
+    // Not awaited, because the lease must be kept up while actors end.
     const surplus = [...this.#owned].slice(share);
     for (const group of groups(surplus)) void this.#giveBack(group);
     const unknown = await this.#freeUnknown(view);
@@ -235,7 +238,10 @@ export class PartitionOwner {
     return this.#putAway(partitions, (these) => this.#options.onLost(these));
   }
 
-  /** Those that it owns. Never rejects; they are not taken again before it is through. */
+  /**
+   * Removes those of the partitions that it owns and runs `work` for them. They are not taken again
+   * before that has ended. Never rejects.
+   */
   async #putAway(
     partitions: readonly number[],
     work: (these: readonly number[]) => Promise<void>,
@@ -268,14 +274,17 @@ interface PartitionOwnerOptions {
   runtime: Runtime;
   log: Log;
   /**
-   * Milliseconds without a new counter after which a host counts as gone; a third of it when its
-   * connection to the record is gone as well.
+   * A host counts as gone after this time without a new counter, or after a third of it when its
+   * connection to the record has ended too; milliseconds.
    */
   leaseTime: number;
   onTaken(partitions: readonly number[]): void;
-  /** Resolves when the actors of these partitions are put away. */
+  /** Must resolve when the actors of these partitions have ended. */
   onReleased(partitions: readonly number[]): Promise<void>;
   onLost(partitions: readonly number[]): Promise<void>;
-  /** Some were taken: who sends to their sessions sends here from now on. */
+  /**
+   * Called when partitions were taken: commands for their sessions must be sent to this host from
+   * now on.
+   */
   onChanged?(): void;
 }

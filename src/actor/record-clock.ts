@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 
 /**
- * The record's time between its answers, carried on by this host's monotonic clock. No host's wall
- * clock has a part in it, so that an actor's next host goes on where the one before stopped.
+ * Estimates the record's time between its answers by this host's monotonic clock. No host's wall
+ * clock is involved, so that an actor's next host continues where the one before stopped.
  */
 export class RecordClock {
   readonly #clock: Pick<Clock, "monotonic">;
-  /** What is added to the monotonic time. */
+  /** The difference to the monotonic time, milliseconds. */
   #offset = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Pick<Clock, "monotonic">) {
@@ -14,15 +14,16 @@ export class RecordClock {
   }
 
   /**
-   * The record was asked at `askedAt` (monotonic milliseconds), has answered just now, and in
-   * between its time was `now`. What is taken for its time is never ahead of it.
+   * Sets the time from an answer of the record: it was asked at `askedAt` (monotonic milliseconds),
+   * has answered just now, and its time in between was `now` (Unix milliseconds). The estimate is
+   * never ahead of the record's time.
    */
   heard(now: number, askedAt: number): void {
     const least = now - this.#clock.monotonic();
     this.#offset = Math.min(Math.max(this.#offset, least), now - askedAt);
   }
 
-  /** Unix milliseconds; what was heard before must come before. */
+  /** The record's time, Unix milliseconds. `heard` must have been called before. */
   now(): number {
     return Math.floor(this.#offset + this.#clock.monotonic());
   }

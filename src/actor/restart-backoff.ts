@@ -1,42 +1,42 @@
 const FIRST_WAIT = 500;
 const LAST_WAIT = 60_000;
 const MOST_DOUBLINGS = 10;
-/** An activation that lasted so long, milliseconds, owes nothing to the fault before. */
+/** After an activation has lasted this long, earlier failures no longer count, milliseconds. */
 export const RECOVERED = 10 * 60_000;
 
-/** How long to leave alone what failed so many times in a row, milliseconds. */
+/** How long something rests after this many failures in a row, milliseconds. */
 export function restAfter(times: number): number {
   return Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times - 1, MOST_DOUBLINGS));
 }
 
 interface Relapse {
   times: number;
-  /** When its activation ended last, monotonic milliseconds. */
+  /** When its activation last ended, monotonic milliseconds. */
   endedAt: number;
-  /** It is active again, as far as is known. */
+  /** It has been activated again since. */
   active: boolean;
 }
 
 /**
- * Actors whose activation a fault ended, and when each is to be taken up again: soon, and ever
- * more rarely when it fails time and again.
+ * Keeps the actors whose activation a fault ended, and when each may be activated again: soon at
+ * first, then at growing intervals while it keeps failing.
  */
 export class RestartBackoff {
   readonly #backoff = new Map<string, Relapse>();
 
-  /** Actors that were ended so not long ago, taken up again or not. */
+  /** How many actors failed recently, activated again or not. */
   get size(): number {
     return this.#backoff.size;
   }
 
-  /** Its activation ended, or could not begin; `now` in monotonic milliseconds. */
+  /** Notes that an activation failed or could not start; `now` in monotonic milliseconds. */
   failed(id: string, now: number): void {
     const before = this.#backoff.get(id);
     const isNew = before === undefined || now - before.endedAt >= RECOVERED;
     this.#backoff.set(id, { times: isNew ? 1 : before.times + 1, endedAt: now, active: false });
   }
 
-  /** Those to be activated now. */
+  /** The actors to activate now; `now` in monotonic milliseconds. */
   due(now: number): string[] {
     const due: string[] = [];
     for (const [id, { times, endedAt, active }] of this.#backoff) {
@@ -47,7 +47,7 @@ export class RestartBackoff {
     return due;
   }
 
-  /** It is left alone for now. */
+  /** True while the actor must not be activated yet; `now` in monotonic milliseconds. */
   rests(id: string, now: number): boolean {
     const relapse = this.#backoff.get(id);
     if (relapse === undefined || relapse.active) return false;
@@ -59,7 +59,7 @@ export class RestartBackoff {
     if (relapse !== undefined) relapse.active = true;
   }
 
-  /** It is somebody else's business, or nobody's. */
+  /** Removes an actor that another host has taken over or that no longer exists. */
   forget(id: string): void {
     this.#backoff.delete(id);
   }

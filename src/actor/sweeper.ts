@@ -10,7 +10,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { ActiveSession, Backlog, BacklogCommand, CommandQueue } from "./backlog.ts";
 import { RECOVERED, RestartBackoff, restAfter } from "./restart-backoff.ts";
 
-/** Works that go on side by side: a bounded number, and never two under one key. */
+/** Runs tasks in parallel: at most `width` at a time, and never two under one key. */
 class Lanes {
   readonly #width: number;
   readonly #works = new Map<string, Promise<void>>();
@@ -19,7 +19,7 @@ class Lanes {
     this.#width = width;
   }
 
-  /** Begins as soon as a lane is free. Does nothing while work under the key goes on. */
+  /** Starts the task as soon as a lane is free. Does nothing while a task with this key runs. */
   async begin(key: string, work: () => Promise<void>): Promise<void> {
     while (this.#works.size >= this.#width && !this.#works.has(key)) {
       await Promise.race(this.#works.values());
@@ -29,17 +29,20 @@ class Lanes {
     this.#works.set(key, done);
   }
 
-  /** Settles when all that was begun has ended. */
+  /** Settles when all started tasks have ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#works.values());
   }
 }
 
-/** What failed for a reason that passes, and how long each is left alone: ever longer. */
+/**
+ * Sessions that refused commands for a temporary reason, and how long each rests: longer after each
+ * failure.
+ */
 class Rests {
   readonly #rests = new Map<string, { times: number; until: number }>();
 
-  /** It failed, once more in a row; `now` in monotonic milliseconds. */
+  /** Notes one more failure in a row; `now` in monotonic milliseconds. */
   failed(id: string, now: number): void {
     const times = (this.#rests.get(id)?.times ?? 0) + 1;
     this.#rests.set(id, { times, until: now + restAfter(times) });
@@ -53,7 +56,7 @@ class Rests {
     this.#rests.delete(id);
   }
 
-  /** Forgets those that were not tried again for long. */
+  /** Removes sessions that were not tried again for a long time. */
   prune(now: number): void {
     for (const [id, { until }] of this.#rests) {
       if (now - until >= RECOVERED) this.#rests.delete(id);
@@ -61,45 +64,47 @@ class Rests {
   }
 }
 
-/** Sessions that are loaded at the same time: the record takes so many over in one go. */
+/** Most sessions that are loaded at the same time; the record takes over as many in one query. */
 const LOADED_TOGETHER = 50;
-/** Sessions that are given commands at the same time. */
+/** Most sessions that receive commands at the same time. */
 const SERVED_TOGETHER = 8;
 const MOST_REASON = 200;
-/** Of the looks of the others, one in so many is enough for this. */
+/** Activations are reviewed at this multiple of the interval of the other checks. */
 const REVIEW_LOOKS = 5;
-/** Activations that the record is asked about in one look. */
+/** Most activations that are checked with one query. */
 const REVIEW_PAGE = 500;
 
 /**
- * Finds work in the record that no message announced: sessions of a partition
- * that was just taken which have something left to do, sessions whose activation
- * a fault ended, and commands whose delivery was lost. Because of it nothing
- * depends on the message bus remembering anything.
+ * Finds work in the record that no message announced: sessions with work in a partition that was
+ * just taken, sessions whose activation a fault ended, and commands whose delivery was lost.
+ * Because of it nothing depends on the message bus storing anything.
  *
- * It also ends activations that the record knows no longer: one whose session
- * was deleted, and which was not told, would keep its worker for ever.
+ * It also ends activations that the record no longer knows: one whose session was deleted, and
+ * which was not notified, would keep its worker for ever.
  *
- * Each of the four goes on by itself, a bounded look at a time and at once as
- * long as there is more. What cannot be done holds up nothing else: a session
- * that cannot be loaded is tried again alone, ever more rarely.
+ * The four checks run independently, each a bounded page at a time, and continue at once while
+ * there is more. Failures do not hold up other work: a session that cannot be loaded is tried again
+ * alone, at growing intervals.
  */
 export class Sweeper {
   readonly #options: SweeperOptions;
   readonly #stop = new AbortController();
-  /** Partitions whose sessions with work are still to be taken up: how far that has come. */
+  /**
+   * Partitions whose sessions with work are still to be activated, and the id up to which that is
+   * done.
+   */
   readonly #fresh = new Map<number, { after: string | undefined }>();
-  /** Partitions whose commands are to be delivered however young they are. */
+  /** Partitions whose commands are delivered whatever their age. */
   readonly #hasty = new Set<number>();
   readonly #backoff = new RestartBackoff();
-  /** Sessions that took no commands. */
+  /** Sessions that refused commands. */
   readonly #rests = new Rests();
   readonly #loading = new Lanes(LOADED_TOGETHER);
   readonly #serving = new Lanes(SERVED_TOGETHER);
-  /** A session took as many commands as a look gives. */
+  /** A session took a full page of commands, so it may have more. */
   #hasMore = false;
   #running: Promise<unknown> | undefined;
-  /** Ends the waits for the next looks. */
+  /** Ends the waits for the next checks. */
   #wake = new AbortController();
 
   constructor(options: SweeperOptions) {
@@ -115,7 +120,7 @@ export class Sweeper {
     ]);
   }
 
-  /** Looks at once for what sessions of these partitions have left to do, and for their commands. */
+  /** Checks at once for sessions with work in these partitions, and for their commands. */
   taken(...partitions: readonly number[]): void {
     for (const partition of partitions) {
       this.#fresh.set(partition, { after: undefined });
@@ -126,12 +131,15 @@ export class Sweeper {
     wake.abort();
   }
 
-  /** Sessions whose activation a fault ended not long ago. */
+  /** How many sessions' activations a fault ended recently. */
   get relapsed(): number {
     return this.#backoff.size;
   }
 
-  /** This session's activation ended by a fault: nobody else may ask for it. */
+  /**
+   * Notes that a fault ended this session's activation. The sweeper activates it again, because
+   * nothing else may.
+   */
   failed(id: string): void {
     this.#backoff.failed(id, this.#options.runtime.monotonic());
   }
@@ -143,7 +151,7 @@ export class Sweeper {
     await Promise.all([this.#loading.idle(), this.#serving.idle()]);
   }
 
-  /** `look` tells whether there is more to be seen at once. */
+  /** `look` returns whether there is more to do at once. */
   async #repeat(look: () => Promise<boolean>, rarer = 1): Promise<void> {
     const { log, runtime } = this.#options;
     const every = rarer * this.#options.every;
@@ -159,7 +167,7 @@ export class Sweeper {
     }
   }
 
-  /** Takes up what was left to do in partitions just taken, a page of each at a time. */
+  /** Activates the sessions with work in partitions just taken, a page of each at a time. */
   async #resume(): Promise<boolean> {
     const looked = [...this.#fresh].slice(0, PARTITIONS_PAGE);
     if (looked.length === 0) return false;
@@ -168,7 +176,7 @@ export class Sweeper {
     );
     for (const [partition, place] of looked) {
       const ids = found.filter((each) => each.partition === partition);
-      // Taken anew meanwhile: from the start.
+      // The partition was taken again meanwhile: it starts from the beginning.
       if (this.#fresh.get(partition) !== place) continue;
       if (ids.length < OPEN_WORK_PAGE) this.#fresh.delete(partition);
       else place.after = ids.at(-1)?.sessionId;
@@ -177,13 +185,16 @@ export class Sweeper {
     return this.#fresh.size > 0;
   }
 
-  /** What such an activation had begun, as a reading, would else wait for the next command. */
+  /**
+   * Activates failed sessions again, because their work, for example a reading, would else wait for
+   * the next command.
+   */
   async #revive(): Promise<boolean> {
     for (const id of this.#backoff.due(this.#options.runtime.monotonic())) await this.#load(id);
     return false;
   }
 
-  /** Begins to activate it; a failure puts back this one alone. */
+  /** Starts to activate a session; a failure delays only this one. */
   async #load(id: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await this.#loading.begin(id, async () => {
@@ -197,7 +208,7 @@ export class Sweeper {
     });
   }
 
-  /** Asks the record about all activations, a page at a time. */
+  /** Checks all activations against the record, a page at a time. */
   async #review(): Promise<boolean> {
     const { backlog, active, end } = this.#options;
     const all = active();
@@ -212,7 +223,7 @@ export class Sweeper {
     return false;
   }
 
-  /** Goes once through all sessions to which commands wait. */
+  /** Goes once through all sessions with waiting commands. */
   async #redeliver(): Promise<boolean> {
     const { backlog, owned, olderThan, runtime } = this.#options;
     this.#hasMore = false;
@@ -240,7 +251,7 @@ export class Sweeper {
     return this.#hasMore;
   }
 
-  /** Those that take longer than a look is apart are left to themselves. */
+  /** Waits for the deliveries, at most for one interval; slower ones go on in the background. */
   async #served(): Promise<void> {
     const { runtime, every } = this.#options;
     const ended = new AbortController();
@@ -271,7 +282,9 @@ export class Sweeper {
     if (commands.length === QUEUE_HEAD) this.#hasMore = true;
   }
 
-  /** Faults are counted, command by command; what passes by itself is waited for, ever longer. */
+  /**
+   * Notes faults for each command; after temporary refusals the session rests, longer each time.
+   */
   async #refused(sessionId: string, failures: readonly Failure[]): Promise<void> {
     const faults = new Map<string, Failure["id"][]>();
     for (const { id, error } of failures) {
@@ -307,18 +320,18 @@ export class Sweeper {
   }
 }
 
-/** Of a command; without an id: of the session as a whole. */
+/** A failure of a command; without an id, of the session as a whole. */
 interface Failure {
   id: string | undefined;
   error: unknown;
 }
 
-/** Another host has it. */
+/** True when another host has the session. */
 function isElsewhere(error: unknown): boolean {
   return isAppError(error, "lease_lost") || isAppError(error, "stale_epoch");
 }
 
-/** The code, and what went wrong behind it, in one line. */
+/** The error's code and its cause, in one line. */
 function reasonOf({ code, message, cause }: AppError): string {
   const text = cause === undefined ? message : errorMessage(cause);
   return `${code}: ${text.replace(/\s+/g, " ")}`.slice(0, MOST_REASON);
@@ -334,7 +347,7 @@ export interface SweeperOptions {
   deliver(command: BacklogCommand): Promise<unknown>;
   runtime: Runtime;
   log: Log;
-  /** Milliseconds between looks that find nothing more. */
+  /** Interval of the checks when there is nothing more to do, milliseconds. */
   every: number;
   /** Age of a command after which its delivery counts as lost, milliseconds. */
   olderThan: number;
