@@ -181,8 +181,8 @@ export class PartitionOwner {
   }
 
   /**
-   * Frees what stands under this host's name and is not its own: the answer to a take got lost.
-   * Nobody else could take it.
+   * Frees partitions on record under this host's name that it does not own, because the answer to a
+   * take was lost. No other host could take them.
    */
   async #freeUnknown({ partitions }: LeaseView): Promise<number> {
     const { table, host } = this.#options;
@@ -194,7 +194,10 @@ export class PartitionOwner {
     return unknown.length;
   }
 
-  /** A host that is gone and holds nothing any more is not looked at for ever. */
+  /**
+   * Deletes the leases of hosts that are gone and hold nothing, so that they are not watched for
+   * ever.
+   */
   async #forgetGone(view: LeaseView, alive: ReadonlySet<string>): Promise<number> {
     const holders = new Set([...view.partitions.values()].map(({ holder }) => holder));
     const gone = [...view.hosts.keys()].filter((each) => !alive.has(each) && !holders.has(each));
@@ -202,10 +205,10 @@ export class PartitionOwner {
     return gone.length;
   }
 
-  /** Returns how many it wanted. */
+  /** Takes free partitions up to `share`. Returns how many it tried to take. */
   async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<number> {
     const { table, host, log } = this.#options;
-    // Each host begins elsewhere, so that two that start at once rarely race.
+    // Each host begins at another partition, so that two that start at once rarely race.
     const first = host.split("").reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % PARTITIONS, 7);
     const wanted: PartitionRevision[] = [];
     for (let n = 0; n < PARTITIONS && this.#owned.size + wanted.length < share; n += 1) {
