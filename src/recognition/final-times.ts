@@ -1,6 +1,6 @@
 import type { AnswerTime } from "../wire/gen/voice/v1/worker.ts";
 
-/** How long workers took for finals after the audio that they needed was there, summed up. */
+/** Sums up how long workers took for finals after the audio that they needed was there. */
 export class FinalTimes {
   #finals = 0;
   #totalMicros = 0;
@@ -20,7 +20,7 @@ export class FinalTimes {
     return this.#totalMicros / 1e6;
   }
 
-  /** How many of `seconds` passed in the engine. */
+  /** The part of `seconds` that passed in the engine. */
   get engineSeconds(): number {
     return this.#engineMicros / 1e6;
   }

@@ -8,8 +8,8 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 const MESSAGE = "Transcription is interrupted and will catch up; nothing is lost.";
 
 /**
- * What viewers are told when a session's reading stands still: once when it
- * begins, or its reason changes, and once when it is over.
+ * Makes the warnings for viewers when a session's reading is interrupted: one when the interruption
+ * begins or its reason changes, and one when it is over.
  */
 export class Interruptions {
   readonly #sessionId: string;
@@ -19,7 +19,7 @@ export class Interruptions {
     this.#sessionId = sessionId;
   }
 
-  /** Undefined when this was told already. */
+  /** The warning of an interruption; undefined when it was given already. */
   began(error: AppError | undefined): WarningFrame | undefined {
     const code = error?.code ?? "unavailable";
     if (this.#told === code) return undefined;
@@ -27,7 +27,7 @@ export class Interruptions {
     return this.#warning(code, MESSAGES[code] ?? MESSAGE, true);
   }
 
-  /** Undefined when there was none. */
+  /** The warning that the reading goes on; undefined when it was not interrupted. */
   ended(): WarningFrame | undefined {
     if (this.#told === undefined) return undefined;
     this.#told = undefined;

@@ -2,14 +2,17 @@ import type { AppError, ErrorCode } from "../base/errors.ts";
 import { MAX_TRIES, type Suspect } from "../session/status.ts";
 import { SAMPLE_RATE } from "../session/timeline.ts";
 
-/** Chunks blamed for one break at most; what lies behind them is found out by a later one. */
+/** Most chunks that are blamed for one break; chunks behind them are found by a later break. */
 const MAX_BLAMED = 64;
-/** Breaks that are not held against a chunk that was read to its end before: see `PoisonDetector`. */
+/** Breaks for which a chunk that was read to its end before is not blamed: see `PoisonDetector`. */
 const PARDONS = 5;
-/** A reading that came this much further than the one before did not break at the same place. */
+/**
+ * A reading that came this much further than the one before did not break at the same place,
+ * samples.
+ */
 const FURTHER = 3 * SAMPLE_RATE;
 
-/** The worker was not there, had no room or was leaving: no audio made it do so. */
+/** Errors that audio cannot cause: the worker was away, had no room or was stopping. */
 const NOBODYS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "unavailable",
   "overloaded",
@@ -17,7 +20,7 @@ const NOBODYS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "timeout",
 ]);
 
-/** True when the audio in work may be what ended a reading. */
+/** True when the audio that was being read may have ended a reading. */
 export function mayBeTheAudio(error: AppError | undefined): boolean {
   return error !== undefined && !NOBODYS_FAULT.has(error.code);
 }
@@ -31,35 +34,35 @@ export interface Fed {
 }
 
 /**
- * Which chunks of one attempt readings break at.
+ * Finds the chunks of one attempt at which readings break.
  *
- * Whatever was under way when a reading broke is suspect. Suspects are then fed
- * one at a time, each only after all before it was read, so that the next break
- * has one culprit. What was read is suspect no longer; what breaks readings
- * MAX_TRIES times is unreadable for good, and read as a gap.
+ * All audio that was under way when a reading broke is suspect. Suspects are then fed one at a
+ * time, each only after all audio before it was read, so that the next break has one cause. A chunk
+ * that was read is no longer suspect; one that breaks MAX_TRIES readings is unreadable for good,
+ * and read as a gap.
  *
- * A reading begins at a checkpoint, up to 20 s and more before the place at which the one before
- * it broke. What that one had read to its end gives the same again: where workers end time and
- * again, it is not blamed for being read so often, unless it never ends.
+ * A reading begins at a checkpoint, up to 20 s and more before the place at which the one before it
+ * broke. Audio that the earlier one read to its end gives the same result again: where workers end
+ * repeatedly, it is not blamed for being read so often, unless the breaks never end.
  */
 export class PoisonDetector {
   readonly #suspects = new Map<number, Suspect>();
   /** The last chunk that was read to its end. */
   #readTo = -1;
-  /** How often a reading broke at chunks that were read to their end before. */
+  /** How many breaks a chunk that was read to its end before was not blamed for. */
   readonly #pardons = new Map<number, number>();
   #fed: Fed[] = [];
   #lastAudio: number | undefined;
   #isLoaded = false;
 
-  /** Takes over what is known from earlier activations, once. */
+  /** Takes over the suspects of earlier activations; later calls do nothing. */
   load(known: readonly Suspect[]): void {
     if (this.#isLoaded) return;
     this.#isLoaded = true;
     for (const suspect of known) this.#suspects.set(suspect.sequence, suspect);
   }
 
-  /** A reading begins with this chunk; all before it were read. */
+  /** Notes that a reading begins with this chunk; all chunks before it were read. */
   begin(sequence: number): void {
     this.#fed = [];
     this.#lastAudio = undefined;
@@ -76,7 +79,7 @@ export class PoisonDetector {
     return this.#pending().length > 0;
   }
 
-  /** False when what was fed last must be read first. */
+  /** False while the audio that was fed last must be read first. */
   get mayFeed(): boolean {
     return this.#fed.length === 0 || !this.isCareful;
   }
@@ -90,24 +93,27 @@ export class PoisonDetector {
     if (fed.kind !== "gap") this.#lastAudio = fed.sequence;
   }
 
-  /** Everything before `position` was read. */
+  /** Notes that everything before `position` was read. */
   read(position: number): void {
     const unread = this.#fed.findIndex(({ end }) => end > position);
     const passed = this.#fed.splice(0, unread < 0 ? this.#fed.length : unread);
     for (const { sequence, kind } of passed) {
-      // What breaks readings may lie in a later piece of the same chunk.
+      // The cause of breaks may lie in a later piece of the same chunk.
       if (kind === "piece" || this.isUnreadable(sequence)) continue;
       this.#suspects.delete(sequence);
       this.#readTo = Math.max(this.#readTo, sequence);
     }
   }
 
-  /** Everything that is held against chunks of this attempt. */
+  /** All suspects of this attempt, those that are unreadable included. */
   get suspects(): Suspect[] {
     return [...this.#suspects.values()];
   }
 
-  /** A reading broke, having come to `position`. All suspects now, or undefined when no audio was in work. */
+  /**
+   * Notes that a reading broke, having come to `position`. Returns all suspects, or undefined when
+   * no audio was under way.
+   */
   broke(position: number): Suspect[] | undefined {
     this.read(position);
     const blamed = this.#blamed().filter((sequence) => !this.#isPardoned(sequence));
@@ -121,11 +127,14 @@ export class PoisonDetector {
     if (newest === undefined) return [];
     const audio = this.#fed.filter(({ kind }) => kind !== "gap").map(({ sequence }) => sequence);
     if (!this.isCareful && audio.length > 0) return [...new Set(audio)].slice(0, MAX_BLAMED);
-    // A gap by itself breaks nothing: it ends the utterance that the audio before it began.
+    // A gap alone breaks nothing, but it ends the utterance of the audio before it.
     return this.#lastAudio === undefined ? [] : [this.#lastAudio];
   }
 
-  /** What was read, and is not in work again, is to blame for the gap behind it. */
+  /**
+   * True when a chunk that was read before is not blamed this time. One that is not under way again
+   * is blamed for the gap behind it.
+   */
   #isPardoned(sequence: number): boolean {
     if (!this.#fed.some((fed) => fed.sequence === sequence)) return false;
     const pardons = this.#pardons.get(sequence) ?? 0;

@@ -1,17 +1,18 @@
-/** How long no more audio came when what was begun to be said counts as all of it. */
+/** An unfinished utterance is ended after this time without more audio, milliseconds. */
 const QUIET = 15_000;
 
-/** Tells when a device has vanished in the middle of a sentence, which it will not end. */
+/** Detects that a device has vanished in the middle of an utterance. */
 export class QuietSound {
   #fedTo = 0;
   #since = 0;
   #isEnded = true;
 
   /**
-   * True once for each end of the sound, `QUIET` behind it, if there is no hope for more.
+   * True once for each end of the sound, `QUIET` after it, if no more audio is expected.
    *
    * @param fedTo end of the sound so far, in samples
    * @param now milliseconds
+   * @param isGone no more audio is expected for now
    */
   isToEnd(fedTo: number, now: number, isGone: boolean): boolean {
     if (fedTo !== this.#fedTo) {

@@ -3,10 +3,12 @@ import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 
-/** Positions that came meanwhile are written together. */
+/** Positions are collected for this time and written together, milliseconds. */
 const FLUSH_MS = 500;
 
-/** How far sessions were read, for whoever asks the record; written for many sessions at a time. */
+/**
+ * Stores how far sessions were read, for readers of the database; writes many sessions at a time.
+ */
 export class ReadingPositions {
   readonly #pool: DatabasePool;
   readonly #log: Log;
@@ -21,13 +23,17 @@ export class ReadingPositions {
     this.#runtime = runtime;
   }
 
-  /** @param samples from the start of the session, at 16 kHz */
+  /**
+   * Notes how far a session was read.
+   *
+   * @param samples from the start of the session, at 16 kHz
+   */
   note(sessionId: string, samples: number): void {
     this.#waiting.set(sessionId, samples);
     this.#timer ??= this.#runtime.after(FLUSH_MS, () => this.#flush());
   }
 
-  /** Writes what waits. */
+  /** Writes all noted positions. */
   async stop(): Promise<void> {
     if (this.#timer !== undefined) this.#flush();
     await this.#writing;
@@ -40,14 +46,14 @@ export class ReadingPositions {
     this.#waiting = new Map();
     this.#writing = this.#writing
       .then(() => this.#write(positions))
-      // The next one, some seconds later, says more than this one would have.
+      // A failure is ignored, because the next position comes some seconds later.
       .catch((error: unknown) =>
         this.#log.warn({ error: errorMessage(error) }, "reading positions not written"),
       );
   }
 
   async #write(positions: ReadonlyMap<string, number>): Promise<void> {
-    // The same order everywhere, so that two processes never wait for each other.
+    // Rows have the same order everywhere, so that two processes never wait for each other.
     const rows = [...positions].sort(([a], [b]) => (a < b ? -1 : 1));
     await this.#pool.query(sql.unsafe`
       insert into reading_positions (session_id, read_to)

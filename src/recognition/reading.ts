@@ -13,25 +13,28 @@ import { type Fed, mayBeTheAudio, type PoisonDetector } from "./poison-detector.
 import type { StreamTail } from "./stream-tail.ts";
 import { StretchedTime } from "./stretched-time.ts";
 
-/** Samples that may be under way to the worker and not read yet: the credit of one reading. */
+/** Most samples that one reading may be ahead of the worker. */
 const MAX_AHEAD = 120 * SAMPLE_RATE;
 const FETCH = 16;
-/** The worker tells about once a second of sound how far it is. */
+/** The worker reports its progress about once per second of sound, samples. */
 const UNTOLD = SAMPLE_RATE;
-/** Where a chunk lies comes from all frames before it: its length and its sound differ by so much. */
+/**
+ * Places of chunks derive from all frames before them, so a chunk's length and its sound may differ
+ * by this many samples.
+ */
 const ROUNDING = 2;
 
 /**
- * One reading of a session's audio by a worker, from a checkpoint on: feeds
- * what is placed, in order, as fast as the worker takes it, and hands on what
- * the worker says. Ends with `onEnd`; it is then replaced by a new one.
+ * One reading of a session's audio by a worker, from a checkpoint on: feeds placed chunks, in
+ * order, as fast as the worker takes them, and passes on the worker's messages. It ends with
+ * `onEnd` and is then replaced by a new one.
  */
 export class Reading {
-  /** Of all positions that the worker is told, and tells. */
+  /** The time of all positions to and from the worker. */
   readonly time = new StretchedTime();
   readonly #options: ReadingOptions;
   #from = 0;
-  /** Where sound broke off. */
+  /** Positions at which sound broke off. */
   readonly #breaks: number[] = [];
   #stream: TranscriptionStream | undefined;
   #sequence = 0;
@@ -44,7 +47,7 @@ export class Reading {
   #finished = false;
   #closed = false;
   #fetched: PlacedChunk[] = [];
-  /** How much of chunk `sequence` was fed while it was still being streamed. */
+  /** The part of chunk `sequence` that was fed while the chunk was being streamed. */
   #part: FedPart = { sequence: -1, pieces: 0, bytes: 0, end: 0 };
 
   constructor(options: ReadingOptions) {
@@ -56,18 +59,21 @@ export class Reading {
     return this.#processedTo;
   }
 
-  /** End of what was fed. */
+  /** End of the audio that was fed. */
   get fedTo(): number {
     return this.#fedTo;
   }
 
-  /** All that is there was fed, and read as far as is told. */
+  /** True when all present audio was fed and, as far as reported, read. */
   get isIdle(): boolean {
     const isFed = this.#sequence >= this.#options.timeline().next && !this.#feeding && !this.#full;
     return this.#opened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
   }
 
-  /** True when sound broke off there or soon after: the utterance that ended may go on in what is missing. */
+  /**
+   * True when sound broke off at this position or soon after: the utterance that ended may continue
+   * in the missing audio.
+   */
   isCutAt(position: number): boolean {
     return this.#breaks.some((end) => resumePoint(end) < position && position <= end);
   }
@@ -87,7 +93,7 @@ export class Reading {
       const stream = this.#options.transcribers.open();
       this.#stream = stream;
       this.#options.tail?.rewind();
-      // The chunk before fills the resampler; the worker drops what lies before the checkpoint.
+      // The chunk before fills the resampler; the worker drops the part before the checkpoint.
       this.#sequence = Math.max(0, sequence - 1);
       this.#from = from;
       this.#fedTo = from;
@@ -113,13 +119,13 @@ export class Reading {
     }
   }
 
-  /** There may be more to feed. */
+  /** Feeds more audio, if there is any. */
   feed(): void {
     if (this.#feeding) {
       this.#again = true;
       return;
     }
-    // What ends a reading before it was opened has heard no audio, and no audio is to blame.
+    // A reading that ends before it was opened has received no audio, so no audio is to blame.
     if (this.#stream === undefined || !this.#opened || this.#closed || this.#finished) return;
     this.#feeding = true;
     this.#feedAll(this.#stream)
@@ -132,12 +138,12 @@ export class Reading {
       });
   }
 
-  /** The utterance in hand ends with what was fed. */
+  /** Makes the current utterance end with the audio that was fed. */
   endUtterance(): void {
     if (!this.#closed && !this.#finished) this.#stream?.send({ $case: "finalize", value: {} });
   }
 
-  /** Ends the reading; nothing is told any more. */
+  /** Ends the reading; no callback is called afterwards. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -186,14 +192,15 @@ export class Reading {
     while (!this.#closed && !this.#full && detector.mayFeed) {
       if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
       const timeline = this.#options.timeline();
-      // What was taken back will be placed again; or the record is ahead, as others took over.
+      // A gap at the end was reopened and its chunks will be placed again, or the record is ahead
+      // because another activation took over.
       if (this.#sequence > timeline.next) return;
       if (this.#options.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
         stream.send({ $case: "finalize", value: {} });
       }
       if (this.#sequence >= timeline.next) {
         if (await this.#feedPiece(stream)) continue;
-        // Waiting takes turns even where nothing is waited for: the last chunk may have come in one.
+        // The last chunk may have come while this waited, even if there was nothing to wait for.
         if (this.#sequence < this.#options.timeline().next) continue;
         this.#finishIfAll(stream);
         return;
@@ -231,7 +238,7 @@ export class Reading {
       this.#feedGap(stream, chunk.start, chunk.length);
       this.#noteFed(chunk.sequence, "gap");
       this.#options.onUnread?.({ start: chunk.start, end: chunk.start + chunk.length });
-      // One that was given up while it was being streamed had no place to be failed at.
+      // A chunk that was given up while it was streamed had no place at which it could be failed.
       onSuspects(detector.suspects);
       return true;
     }
@@ -242,7 +249,7 @@ export class Reading {
     const shift = this.time.shift;
     const end = chunk.start + chunk.length + shift + this.#excess(chunk);
     if (gap !== undefined) this.#options.onLate?.(gap);
-    // What was fed while it was being streamed is not fed again.
+    // The part that was fed while it was streamed is not fed again.
     const part = this.#part.sequence === sequence ? this.#part : undefined;
     const start = part?.end ?? chunk.start + shift;
     if (end > start || part === undefined) {
@@ -262,13 +269,16 @@ export class Reading {
     return true;
   }
 
-  /** A late chunk before it may be shorter than the span that was kept for it: its sound goes on here. */
+  /**
+   * A late chunk before it may be shorter than the span that was kept for it: the sound of this
+   * chunk follows it directly.
+   */
   #closeUp({ start }: PlacedChunk): void {
     const end = this.time.placeOf(this.#fedTo).position;
     if (this.#options.readFilled && start - end > ROUNDING) this.time.stretch(end, end - start);
   }
 
-  /** How much longer its sound is than its place; all of it is heard. */
+  /** How many samples its sound is longer than its place; all of it is read. */
   #excess({ start, length, samples }: PlacedChunk): number {
     const excess = samples - length;
     if (!this.#options.readFilled || excess <= ROUNDING || start + length <= this.#from) return 0;
@@ -292,7 +302,7 @@ export class Reading {
     const sequence = this.#sequence;
     if (tail === undefined || detector.isUnreadable(sequence)) return false;
     const piece = await tail.next(sequence, this.#fedPieces());
-    // Sealed and placed meanwhile: what is left of it comes with the chunk.
+    // The chunk was placed meanwhile: the rest of it is fed with the chunk.
     if (this.#closed || timeline().next !== sequence) return !this.#closed;
     if (piece === undefined) return false;
     const { format, startFrame, startByte, frames, data } = piece;
@@ -341,39 +351,46 @@ interface FedPart {
   sequence: number;
   pieces: number;
   bytes: number;
-  /** On the timeline. */
+  /** Position on the timeline. */
   end: number;
 }
 
 interface ReadingOptions {
   sessionId: string;
   attempt: number;
-  /** The attempt whose checkpoints are resumed from. */
+  /** The attempt from whose checkpoints it resumes. */
   checkpointAttempt: number;
   language: string;
   interim: boolean;
-  /** Late chunks are read instead of the gaps that they fill. */
+  /** True to read late chunks instead of the gaps that they fill. */
   readFilled: boolean;
   source: AudioSource;
   transcribers: Transcribers;
-  /** False to wait until the worker has read more; positions and samples on the timeline. */
+  /**
+   * Returns false to wait until the worker has read more. `fedTo` is a position on the timeline,
+   * `ahead` a number of samples.
+   */
   mayFeed?(fedTo: number, ahead: number): boolean;
-  /** What it resumes from, before anything is fed; undefined at the beginning. */
+  /**
+   * Called before anything is fed, with the checkpoint to resume from; undefined at the beginning.
+   */
   onBegin?(checkpoint: StoredCheckpoint | undefined): void;
-  /** Late audio is fed that fills this gap. */
+  /** Called when late audio is fed that fills this gap. */
   onLate?(gap: Gap): void;
-  /** A chunk is left out that readings broke at too often; on the timeline. */
+  /**
+   * Called when a chunk is left out at which too many readings broke; the span is on the timeline.
+   */
   onUnread?(span: Span): void;
-  /** What is streamed and no chunk yet; absent when only chunks are read. */
+  /** Streamed audio that is no chunk yet; absent when only chunks are read. */
   tail?: StreamTail;
-  /** What is known of chunks that readings of this attempt broke at. */
+  /** Knows the chunks at which readings of this attempt broke. */
   detector: PoisonDetector;
   timeline(): Readonly<Timeline>;
   /** True when everything that belongs to the session is placed. */
   complete(): boolean;
   onMessage(message: TranscribeResult): void;
-  /** The reading broke at one of these; comes before `onEnd`. */
+  /** Called before `onEnd` when the reading broke at one of these. */
   onSuspects(suspects: Suspect[]): void;
-  /** Once, unless closed before. Undefined after Done. */
+  /** Called once, unless the reading was closed before. Undefined after Done. */
   onEnd(error: AppError | undefined): void;
 }

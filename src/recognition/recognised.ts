@@ -4,7 +4,7 @@ import type { SessionState } from "../session/state.ts";
 import type { Hypothesis, Segment, SpeakerUpdate } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, HeartbeatFrame, InterimResultsFrame } from "../wire/live-frames.ts";
 
-/** A worker's segment as the session domain takes it. */
+/** Converts a worker's segment for the session. */
 export function toSegment(segment: Segment): RecognisedSegment {
   const { start, end, words, confidence, cluster } = segment;
   return { start, end, words, confidence, cluster };
@@ -14,7 +14,7 @@ export function toProposal(update: SpeakerUpdate | undefined): SpeakerProposal {
   return { segments: update?.segments ?? [], merges: update?.merges ?? [] };
 }
 
-/** What an utterance in hand says so far, for viewers. */
+/** The frame of an unfinished utterance. */
 export function interimFrame(
   sessionId: string,
   segmentId: string,
@@ -45,14 +45,14 @@ export function interimFrame(
   };
 }
 
-/** How far a session's audio came at the worker, in samples. */
+/** How far a session's audio was fed to the worker, read and finalised, in samples. */
 interface Read {
   fedTo: number;
   processedTo: number;
   finalisedTo: number;
 }
 
-/** How far the session is, for viewers. */
+/** The heartbeat frame of a session. */
 export function heartbeatFrame(
   { sessionId, timeline }: Readonly<SessionState>,
   seq: number,

@@ -12,24 +12,30 @@ import type { PoisonDetector } from "./poison-detector.ts";
 import { Reading } from "./reading.ts";
 import { agreedEnd, agreement, nextStretch, type Stretch, sameStart } from "./stretched-time.ts";
 
-/** What may be under way to the worker behind the late audio: what it is told is told each second. */
+/**
+ * Most samples that may be under way to the worker behind the late audio; the worker reports about
+ * once per second of sound.
+ */
 const AHEAD = 4 * SAMPLE_RATE;
 
-/** So far behind the late audio the readings are to agree again; else it ends at the next pause. */
+/**
+ * If the readings do not agree within this distance behind the late audio, the second one ends at
+ * the next pause; samples.
+ */
 const TO_AGREE = 12 * SAMPLE_RATE;
 
 interface End {
   position: number;
-  /** So many segments come before it. */
+  /** How many segments come before it. */
   segments: number;
-  /** End of the segment that begins there; undefined of a pause. */
+  /** End of the segment that begins there; undefined when the position is a pause. */
   end?: number;
 }
 
 /**
- * The second reading of a stretch of late audio, from a checkpoint near it to
- * where it says again what stands there; or of the whole session. Its result is
- * one command; it stays until that has shown in the session's state.
+ * The second reading of late audio, from a checkpoint near it to where it agrees with the existing
+ * text again; or of the whole session. Its result is one command, and it stays until that shows in
+ * the session's state.
  */
 export class Rereading {
   readonly #options: RereadingOptions;
@@ -37,9 +43,9 @@ export class Rereading {
   readonly #stretch: Stretch;
   readonly #attempt: number;
   readonly #reading: Reading;
-  /** Late chunks that it was fed. */
+  /** Sequences of the late chunks that it was fed. */
   readonly #late = new Set<number>();
-  /** Where the first of them begins. */
+  /** Start of the first of them. */
   #lateFrom = Number.MAX_SAFE_INTEGER;
   readonly #segments: RecognisedSegment[] = [];
   /** Starts of `segments` in the reading's own time. */
@@ -51,7 +57,7 @@ export class Rereading {
   #from: StoredCheckpoint | undefined;
   #told: RereadCommand | undefined;
 
-  /** Undefined when nothing is to be read again. */
+  /** Makes the second reading that the state asks for; undefined when there is none. */
   static of(state: Readonly<SessionState>, options: RereadingOptions): Rereading | undefined {
     const stretch = state.redo === undefined ? nextStretch(state) : WHOLE;
     return stretch && new Rereading(state, stretch, options);
@@ -65,7 +71,7 @@ export class Rereading {
     this.#reading = new Reading({
       sessionId: state.sessionId,
       attempt: this.#attempt,
-      // A redo has no checkpoints: it begins at the beginning.
+      // A redo has no checkpoints, so it starts at the beginning.
       checkpointAttempt: this.#redo ?? state.attempt,
       language: state.language,
       interim: false,
@@ -84,13 +90,13 @@ export class Rereading {
       onMessage: (message) => this.#hear(state, message),
       onSuspects: (suspects) => options.onSuspects(this.#attempt, suspects),
       onEnd: (error) => {
-        // All was read, and the first reading is waited for.
+        // All audio was read, and the result waits for the first reading.
         if (this.#ends.at(-1)?.position !== Number.MAX_SAFE_INTEGER) options.onFailed(error);
       },
     });
   }
 
-  /** True until its result was told. */
+  /** True until it has sent its result. */
   get isReading(): boolean {
     return this.#told === undefined;
   }
@@ -99,7 +105,7 @@ export class Rereading {
     return this.#reading.start(resumePoint(this.#stretch.start));
   }
 
-  /** False when what it is for is done, or no longer wanted. */
+  /** False when its purpose is fulfilled or no longer wanted. */
   isWanted(state: Readonly<SessionState>): boolean {
     if (this.#redo !== undefined) return state.redo?.attempt === this.#redo;
     const late = state.timeline.gaps.filter(isLate);
@@ -109,7 +115,7 @@ export class Rereading {
     return sequences.length > 0 && sequences.every((sequence) => left.has(sequence));
   }
 
-  /** There may be more to feed, or more that the first reading is through with. */
+  /** Feeds more audio, or ends when the first reading has come far enough. */
   feed(state: Readonly<SessionState>): void {
     if (this.#told !== undefined) return;
     this.#end(state);
@@ -128,7 +134,10 @@ export class Rereading {
     return start < this.#stretch.until && start + length > this.#stretch.start;
   }
 
-  /** Whatever late audio is come across is read with the rest; what only runs up to it is not read. */
+  /**
+   * Includes other late audio on the way in the result, except a chunk that only runs up to the
+   * checkpoint.
+   */
   #includes({ sequence, start, length }: Gap): void {
     if (start + length <= (this.#from?.position ?? 0)) return;
     this.#late.add(sequence);
@@ -138,7 +147,7 @@ export class Rereading {
 
   #mayFeed(state: Readonly<SessionState>, fedTo: number, ahead: number): boolean {
     if (this.#isWhole || fedTo < this.#stretch.until) return true;
-    // It is through, and waits for the first reading to be.
+    // It could end, and waits for the first reading.
     if (this.#ends.some((end) => this.#endAt(state, end) !== undefined)) return false;
     return ahead < AHEAD;
   }
@@ -172,21 +181,22 @@ export class Rereading {
     }
     this.#regroup(speakers);
     const first = this.#segments[before];
-    // All that has no room on the timeline stands at one place: nothing agrees there by its time.
+    // All words without room on the timeline have the same place, so no agreement can be found
+    // there.
     const isPlaced = !this.#reading.time.isWithinExcess(this.#starts[before] ?? 0);
     if (first !== undefined && isPlaced) {
       this.#ends.push({ position: first.start, end: first.end, segments: before });
     }
     if (this.#isWhole || checkpoint === undefined) return;
     const { position } = checkpoint;
-    // One of a time of its own says nothing to another reading.
+    // A checkpoint whose position is shifted against the timeline is of no use to another reading.
     if (this.#reading.time.placeOf(position).position !== position) return;
     if (this.#reading.isCutAt(position)) return;
     this.#checkpoints.push(checkpoint);
     this.#checkpoints = this.#needed(state);
   }
 
-  /** Only those from which what is still missing would be read, and the newest. */
+  /** The checkpoints from which audio that is still missing would be read. */
   #needed({ timeline, phase }: Readonly<SessionState>): ReadingCheckpoint[] {
     const gaps = timeline.gaps.filter((gap) => !isLate(gap) || !this.#isWithin(gap));
     const points = neededPoints({ timeline: { ...timeline, gaps }, phase });
@@ -198,7 +208,7 @@ export class Rereading {
 
   #mayEnd(state: Readonly<SessionState>, at: number): void {
     const { time } = this.#reading;
-    // Late sound may be longer than its place: all of it is heard first.
+    // Late sound may be longer than its place: all of it is read first.
     if (!this.#isWhole && !time.isWithinExcess(at)) {
       const { position } = time.placeOf(at);
       const isEnough = position >= this.#stretch.until + TO_AGREE;
@@ -208,9 +218,9 @@ export class Rereading {
   }
 
   /**
-   * It ends where it says again what stands, or at the latest where nothing that
-   * stands reaches over, as soon as the first reading is through with that: until
-   * then its words are still to come.
+   * Ends the reading where it agrees with the existing text again, or at the latest at a place that
+   * no existing segment overlaps; but not before the first reading has finalised that place,
+   * because its words are still to come until then.
    */
   #end(state: Readonly<SessionState>): void {
     const isThrough = isOver(state.phase) || this.#options.isFirstRead();
@@ -228,7 +238,7 @@ export class Rereading {
     return end === undefined ? agreedEnd(state, start) : sameStart(state, { start, end });
   }
 
-  /** What a whole reading finds out later about its voices counts before anything is shown. */
+  /** Applies later speaker revisions of a redo to its segments before any of them is shown. */
   #regroup(update: SpeakerUpdate | undefined): void {
     if (!this.#isWhole) return;
     const moved = new Map(update?.segments.map(({ start, cluster }) => [start, cluster]));
@@ -239,7 +249,10 @@ export class Rereading {
     }
   }
 
-  /** What it says again before the late audio stays, with all that was found out about it since. */
+  /**
+   * Sends the result. Segments before the late audio that agree with the existing text stay, with
+   * all revisions since.
+   */
   #finish(state: Readonly<SessionState>, to: number, segments: RecognisedSegment[]): void {
     this.#reading.close();
     const begin = this.#from?.position ?? 0;
@@ -274,11 +287,11 @@ interface RereadingOptions {
   transcribers: Transcribers;
   suspicionOf(attempt: number): PoisonDetector;
   complete(): boolean;
-  /** True when the first reading has said everything. */
+  /** True when the first reading has finished. */
   isFirstRead(): boolean;
   onSuspects(attempt: number, suspects: Suspect[]): void;
   onOpened(opened: Opened): void;
-  /** Samples read so far. */
+  /** Called with the samples read so far. */
   onProgress(attempt: number, processedTo: number): void;
   onDone(
     command: RereadCommand,

@@ -3,33 +3,43 @@ import type { SessionState } from "../session/state.ts";
 import { SAMPLE_RATE } from "../session/timeline.ts";
 import type { Reading } from "./reading.ts";
 
-/** Milliseconds; the utterance of a stream that fell silent is ended well before. */
+/**
+ * Time without audio after which the reading is closed, milliseconds. The utterance of a silent
+ * stream is ended well before.
+ */
 const IDLE = 20_000;
-/** Speech may begin at the end of silence, and the worker tells once a second what is final. */
+/**
+ * Most samples at the end that may not be final: speech may begin at the end of silence, and the
+ * worker reports about once a second what is final.
+ */
 const KEPT = 1.3 * SAMPLE_RATE;
 
 type Waiting = Pick<SessionState, "phase" | "stop" | "timeline">;
 
 /**
- * A session to which no audio comes holds no worker's place: after a while in which nothing came,
- * with everything read and final, its reading is given up until there is something to read.
+ * Closes the reading of a session to which no audio comes, so that it occupies no place at a
+ * worker: after a while without audio, when everything is read and final, until there is something
+ * to read.
  */
 export class Rest {
   #fedTo = 0;
   #since = 0;
-  /** The chunk that would end it; undefined when it is over. */
+  /** The sequence whose placement ends the rest; undefined when there is no rest. */
   #next: number | undefined;
 
   get isOn(): boolean {
     return this.#next !== undefined;
   }
 
-  /** End of what was fed when it began, in samples. */
+  /** End of the fed audio when the rest began, in samples. */
   get fedTo(): number {
     return this.#fedTo;
   }
 
-  /** True when the reading was given up. `now` is monotonic, in milliseconds. */
+  /**
+   * Closes the reading if the session may rest, and returns whether it did. `now` is monotonic, in
+   * milliseconds.
+   */
   begins(reading: Reading | undefined, finalisedTo: number, now: number, state: Waiting): boolean {
     if (reading === undefined) return false;
     if (reading.fedTo !== this.#fedTo) {
@@ -43,7 +53,7 @@ export class Rest {
     return true;
   }
 
-  /** Whether there is still nothing to read; it is over when there is. */
+  /** True while there is nothing to read; otherwise ends the rest. */
   goesOn(state: Waiting): boolean {
     if (this.#next !== state.timeline.next || isAllPlaced(state)) this.#next = undefined;
     return this.isOn;

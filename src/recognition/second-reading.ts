@@ -10,10 +10,13 @@ import type { AudioSource } from "./audio-source.ts";
 import type { PoisonDetector } from "./poison-detector.ts";
 import { Rereading } from "./rereading.ts";
 
-/** By then a second reading that was told shows in the state; milliseconds. */
+/** A second reading that does not show in the state after this time is repeated, milliseconds. */
 const UNHEEDED = 60_000;
 
-/** Has late audio read, or all of it anew, as long as the session's state asks for that. */
+/**
+ * Runs second readings, of late audio or of the whole session, as the session's state asks for
+ * them.
+ */
 export class SecondReading {
   readonly #options: SecondReadingOptions;
   #rereading: Rereading | undefined;
@@ -27,12 +30,12 @@ export class SecondReading {
     return this.#rereading !== undefined;
   }
 
-  /** True until its result was told. */
+  /** True while a second reading has not sent its result. */
   get isReading(): boolean {
     return this.#rereading?.isReading === true;
   }
 
-  /** Ends what is not wanted any more; begins what is, if it may. */
+  /** Closes a second reading that is no longer wanted, and starts a wanted one if it may. */
   sync(state: Readonly<SessionState>, mayBegin: boolean): void {
     if (this.#rereading?.isWanted(state) === false) this.close();
     if (this.#rereading !== undefined) return this.#rereading.feed(state);
@@ -72,7 +75,10 @@ export class SecondReading {
     void this.#rereading?.start();
   }
 
-  /** It stays until a turn shows what came of it: nothing is read again before that. */
+  /**
+   * Sends the result. The second reading stays until its result shows in the state; no other one
+   * begins before.
+   */
   #done(
     command: RereadCommand,
     failed: { sequence: number; code: string; message: string }[],
@@ -85,7 +91,10 @@ export class SecondReading {
     this.#unheeded = runtime.after(UNHEEDED, () => this.#readOnceMore());
   }
 
-  /** Nothing came of what was told: the record may have been away, or it was refused. */
+  /**
+   * Repeats a reading whose result did not show: the record may have been away, or the command was
+   * refused.
+   */
   #readOnceMore(): void {
     if (this.#rereading?.isReading !== false) return;
     this.#rereading = undefined;
@@ -98,15 +107,15 @@ interface SecondReadingOptions {
   transcribers: Transcribers;
   runtime: Runtime;
   suspicionOf(attempt: number): PoisonDetector;
-  /** True when the first reading has said everything. */
+  /** True when the first reading has finished. */
   isFirstRead(): boolean;
   tell(command: SessionCommand): void;
   onSuspects(attempt: number, suspects: Suspect[]): void;
-  /** A worker has taken it. */
+  /** Called when a worker has opened the reading. */
   onOpened(): void;
-  /** It is through; comes before its result is told. */
+  /** Called when a second reading is finished, before its result is sent. */
   onRead(): void;
   onFailed(error: AppError | undefined): void;
-  /** Its result does not show in the state: the state is to be looked at once more. */
+  /** Called when a result does not show in the state, which must then be looked at again. */
   onUnheeded(): void;
 }

@@ -12,12 +12,15 @@ import type {
   StoredCheckpoint,
 } from "./audio-source.ts";
 
-/** Of one query: a checkpoint takes up to 100 kB, the pieces of a look about twice that. */
+/**
+ * Most look-ups in one query: a checkpoint takes up to 100 kB, the pieces of one look-up about
+ * twice that.
+ */
 const MOST_OPENINGS = 20;
 const MOST_LOOKS = 10;
 
 const isJson = (value: unknown): boolean => typeof value === "object";
-/** Whose of the batch's keys it is, from 1. */
+/** Number of the batch's key that the row belongs to, from 1. */
 const place = { n: z.number() };
 const chunkRow = z.object({
   ...place,
@@ -29,7 +32,7 @@ const chunkRow = z.object({
   sha256: z.string(),
 });
 
-/** True until a stream says otherwise. */
+/** SQL: whether hypotheses are wanted; true unless the stream's settings say otherwise. */
 const WANTS_INTERIM = sql.fragment`coalesce((a.settings->>'interim')::boolean, true)`;
 const pieceRow = z.object({
   ...place,
@@ -63,8 +66,8 @@ interface Look {
 }
 
 /**
- * What readings need, from the chunks and checkpoints tables and the blob folder. What is asked for
- * at the same time, as by a host that took thousands of sessions over, goes as few queries.
+ * Reads what readings need from the chunks and checkpoints tables and the blob folder. Concurrent
+ * requests, as of a host that took over thousands of sessions, share few queries.
  */
 export class SessionAudio implements AudioSource {
   readonly #pool: DatabasePool;
@@ -196,7 +199,7 @@ export class SessionAudio implements AudioSource {
   }
 }
 
-/** Of a session that is gone. */
+/** The values for a session that no longer exists. */
 const NOTHING = { sequence: 0, interim: true, suspects: [], vocabulary: [] };
 
 function of<T, K extends keyof T>(all: readonly T[], name: K): T[K][] {

@@ -28,7 +28,7 @@ import { SecondReading } from "./second-reading.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
 
 const HEARTBEAT = 5_000;
-/** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
+/** Retries of sessions that a worker's death ended are spread, so that the one at fault shows. */
 const RETRIES = { firstMs: 200, mostMs: 5_000, spreadMs: 2_000 };
 
 /** What the recognition of one session needs. */
@@ -36,25 +36,25 @@ interface SessionRecognitionOptions {
   sessionId: string;
   source: AudioSource;
   transcribers: Transcribers;
-  /** What is streamed and no chunk yet. */
+  /** Streamed audio that is no chunk yet. */
   tails: StreamTails;
   log: Log;
   runtime: Runtime;
-  /** Queues a command to the session itself; false when it is full or gone. */
+  /** Queues a command to the session; false when it is full or has stopped. */
   tell(command: SessionCommand): boolean;
-  /** Where the worker's times are added up. */
+  /** Sums up the workers' times. */
   times?: FinalTimes;
-  /** How the recording device does, if it is known. */
+  /** The state of the recording device, if it is known. */
   device?(): DeviceFrame | undefined;
-  /** How far the session was read, in samples; told when it has changed. */
+  /** Called with how far the session was read, in samples, when that has changed. */
   readTo?(sessionId: string, samples: number): void;
   publish(frame: TransientFrame): void;
 }
 
 /**
- * Keeps a session's audio read: a reading goes on as long as there is audio to read, what the worker
- * says becomes commands, and viewers are shown what is heard and not durable yet. A reading that
- * breaks is taken up again from the newest checkpoint, for as long as it takes.
+ * Keeps a session's audio read: runs a reading while there is audio to read, sends commands for the
+ * worker's results, and shows viewers hypotheses. A reading that breaks is repeated from the newest
+ * checkpoint until it succeeds.
  */
 export class SessionRecognition implements Effects<SessionState, SessionEvent, SessionWrite> {
   readonly #options: SessionRecognitionOptions;
@@ -65,11 +65,11 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #finalisedTo = 0;
   #retryAt: Timer | undefined;
   #retries = 0;
-  /** The first reading found no place. */
+  /** The first reading found no place at a worker. */
   #isFirstWaiting = false;
-  /** The newest checkpoint that was told and is not known to be on record. */
+  /** The newest checkpoint that was sent and is not known to be on record. */
   #told: { attempt: number; position: number } | undefined;
-  /** How far the session was ever read. */
+  /** How far the session was read at most, in samples. */
   #processedTo = 0;
   #notedTo = 0;
   readonly #suspicions = new Map<number, PoisonDetector>();
@@ -94,7 +94,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       tell: (command) => this.#tell(command),
       onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
       onOpened: () => this.#goesOn(),
-      // What the first reading was through with counts as final only after its end.
+      // The final text of the first reading counts only after its end.
       onRead: () => this.#done !== undefined && this.#tell(this.#done),
       onFailed: (error) => this.#retry(error),
       onUnheeded: () => this.#state !== undefined && this.#sync(this.#state),
@@ -111,7 +111,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#sync(state);
   }
 
-  /** Streamed audio is read before it is a chunk. */
+  /** Reads streamed audio before it is a chunk. */
   #followTail(state: Readonly<SessionState>): void {
     const { source, sessionId, log } = this.#options;
     this.#tail.start(() => {
@@ -159,10 +159,10 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#closeBoth();
   }
 
-  /** Brings the effects in line with the state: whatever is missing is begun. */
+  /** Starts whatever the state asks for and is not running. */
   #sync(state: Readonly<SessionState>): void {
     if (this.#stopped) return;
-    // What waits for its next try keeps nobody else waiting.
+    // A second reading that waits for its retry does not hold up the first one.
     if (this.#retryAt !== undefined) return this.#reading?.feed();
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
@@ -171,14 +171,14 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     else this.#isFirstWaiting = false;
     if (unread) this.#completeChunks(state);
     this.#second.sync(state, !this.#isFirstWaiting);
-    // The end is told when it holds for what is being read again, too.
+    // The end is sent only when the second reading has finished, too.
     if (this.#done !== undefined && unread && !this.#second.isReading) this.#tell(this.#done);
   }
 
   #read(state: Readonly<SessionState>): void {
     if (this.#reading !== undefined) return this.#reading.feed();
-    // A reading begins at the record's newest checkpoint: from an older one it would end utterances
-    // elsewhere than was told.
+    // A reading begins at the newest checkpoint on record: from an older one it would end
+    // utterances at other places than those sent.
     if (this.#told?.attempt === state.attempt) return;
     const { source, transcribers } = this.#options;
     this.#reading = new Reading({
@@ -277,7 +277,9 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#completeChunks(state);
   }
 
-  /** Only what completes a chunk is worth a turn; a streamed one may be final when it is placed. */
+  /**
+   * Sends progress only when it completes a chunk; a streamed chunk may be final when it is placed.
+   */
   #completeChunks(state: Readonly<SessionState>): void {
     const finalisedTo = this.#finalisedTo;
     const first = state.timeline.open[0];
@@ -311,10 +313,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#retry(error);
   }
 
-  /**
-   * The second reading waits for the first one: it must not keep the place that this needs, nor take
-   * it again before.
-   */
+  /** Closes a second reading, which must not keep the place at a worker that the first needs. */
   #giveWay(): void {
     this.#isFirstWaiting = true;
     if (this.#second.isReading) this.#second.close();
@@ -343,7 +342,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     });
   }
 
-  /** A command that cannot be queued must not be lost: the reading is taken up again. */
+  /** Sends a command. If it cannot be queued, the reading begins again, so that nothing is lost. */
   #tell(command: SessionCommand): boolean {
     if (this.#stopped) return false;
     if (this.#options.tell(command)) return true;
@@ -359,14 +358,14 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (!this.#stopped) this.#options.publish(frame);
   }
 
-  /** For those who ask the record, not the actor. */
+  /** Passes on how far the session was read. */
   #noteRead(): void {
     if (this.#notedTo === this.#processedTo) return;
     this.#notedTo = this.#processedTo;
     this.#options.readTo?.(this.#options.sessionId, this.#processedTo);
   }
 
-  /** Nothing comes of a stream while it is silent, or of a device that is gone. */
+  /** Ends the utterance of a silent stream, or of a device that is gone. */
   #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined): void {
     const isGone = device?.presence === "offline" || this.#isStreamed;
     const now = this.#options.runtime.monotonic();
@@ -381,7 +380,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
-    // As it stands before the reading is perhaps given up.
+    // Taken before the reading may be closed.
     const read = {
       fedTo: this.#fedTo,
       processedTo: this.#processedTo,

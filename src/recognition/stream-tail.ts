@@ -2,21 +2,24 @@ import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metri
 import type { LiveAudio, LiveFinalize, LivePiece } from "../features/recording/stream-finalizer.ts";
 import type { AudioSource } from "./audio-source.ts";
 
-/** Pieces kept for a reading that is behind; what does not fit is read from the store. */
+/** Most pieces kept in memory for a reading that is behind; others are read from the store. */
 const MAX_PIECES = 256;
 const FETCH = 64;
 
 type TailSource = Pick<AudioSource, "pieces">;
 
-/** Port: streamed audio of one session as it becomes durable. At most once, in order. */
+/**
+ * Port: receives the streamed audio of one session as it becomes durable, at most once and in
+ * order.
+ */
 interface LiveAudioFeed {
-  /** Returns how to stop. */
+  /** Returns a function that stops it. */
   follow(sessionId: string, listener: (audio: LiveAudio) => void): () => void;
 }
 
 /**
- * The streamed audio of a session that is no chunk yet: pieces as they are
- * told, and from the store whatever was not told or not kept.
+ * The streamed audio of a session that is no chunk yet: pieces as they are received, and from the
+ * store those that were not received or not kept.
  */
 export class StreamTail {
   readonly #sessionId: string;
@@ -24,10 +27,10 @@ export class StreamTail {
   readonly #source: TailSource;
   #stopFollowing: (() => void) | undefined;
   #pieces: LivePiece[] = [];
-  /** The store may hold pieces that were not told. */
+  /** The store may hold pieces that were not received. */
   #isUnsure = true;
   #finalize: LiveFinalize | undefined;
-  /** Unknown until the store was asked or a piece was told. */
+  /** Undefined until the store was read or a piece was received. */
   #interim: boolean | undefined;
   #told = 0;
 
@@ -37,20 +40,23 @@ export class StreamTail {
     this.#source = source;
   }
 
-  /** Whether hypotheses are wanted: of all that the session holds, streamed or not. */
+  /** Whether hypotheses are wanted, for streamed and uploaded audio. */
   get interim(): boolean {
     return this.#interim ?? false;
   }
 
-  /** Learns what the newest connection wanted, as the store is being asked; before anything is read. */
+  /**
+   * Takes the setting of the newest connection from the store; must be called before anything is
+   * read.
+   */
   async learnInterim(asked: Promise<{ interim: boolean }>): Promise<void> {
     const told = this.#told;
     const { interim } = await asked;
-    // A piece that was told meanwhile knows better.
+    // A piece that was received meanwhile has the newer setting.
     if (told === this.#told) this.#interim = interim;
   }
 
-  /** `onAudio` is called whenever there may be something new. */
+  /** Starts to receive audio. `onAudio` is called whenever there may be something new. */
   start(onAudio: () => void): void {
     this.#stopFollowing ??= this.#feed.follow(this.#sessionId, (audio) => {
       this.#take(audio);
@@ -58,7 +64,7 @@ export class StreamTail {
     });
   }
 
-  /** Pieces that wait for the reading. */
+  /** The number of pieces that wait for the reading. */
   get kept(): number {
     return this.#pieces.length;
   }
@@ -69,16 +75,20 @@ export class StreamTail {
     this.#pieces = [];
   }
 
-  /** A reading begins anew: what was handed out may be asked for again. */
+  /** Must be called when a reading begins again: earlier pieces may be requested again. */
   rewind(): void {
     this.#isUnsure = true;
   }
 
-  /** Piece `piece` of chunk `sequence`; undefined when it is not there yet, or the chunk is sealed. */
+  /**
+   * Piece `piece` of chunk `sequence`; undefined when it is not there yet, or is stored as a chunk
+   * already.
+   */
   async next(sequence: number, piece: number): Promise<LivePiece | undefined> {
     const known = this.#drop(sequence, piece);
     if (known !== undefined) return known;
-    // Something later was told: what lies between was lost on its way, or is sealed by now.
+    // When only later pieces were received, those between were lost on their way or are chunks by
+    // now.
     if (!this.#isUnsure && this.#pieces.length === 0) return undefined;
     this.#isUnsure = false;
     const stored = await this.#source.pieces(this.#sessionId, sequence, piece, FETCH);
@@ -87,7 +97,7 @@ export class StreamTail {
     return this.#drop(sequence, piece);
   }
 
-  /** True once, when everything before the wanted end of an utterance was handed out. */
+  /** True once for each requested end of an utterance, when all audio before it was returned. */
   takeFinalize(sequence: number, piece: number): boolean {
     const mark = this.#finalize;
     if (mark === undefined) return false;
@@ -109,7 +119,9 @@ export class StreamTail {
     this.#isUnsure = true;
   }
 
-  /** Forgets what lies before; the piece itself when it is the next one kept. */
+  /**
+   * Drops earlier pieces, and removes and returns the requested one when it is the next one kept.
+   */
   #drop(sequence: number, piece: number): LivePiece | undefined {
     const from = this.#pieces.findIndex(
       (each) => each.sequence > sequence || (each.sequence === sequence && each.piece >= piece),
@@ -120,7 +132,7 @@ export class StreamTail {
     return this.#pieces.shift();
   }
 
-  /** What came from the store goes before what was told, each piece once. */
+  /** Puts stored pieces before received ones, each piece once. */
   #merge(stored: LivePiece[]): void {
     const last = stored.at(-1);
     if (last === undefined) return;
@@ -144,13 +156,13 @@ export class StreamTails implements QueueOwner {
     this.#source = source;
   }
 
-  /** One page of the store may stand before the pieces that were told. */
+  /** A page from the store may precede the received pieces. */
   get queues(): readonly QueueFigures[] {
     const length = longest([...this.#tails].map(({ kept }) => kept));
     return [{ queue: "stream_pieces_held", length, limit: MAX_PIECES + FETCH, refused: 0 }];
   }
 
-  /** To be given back with `close`. */
+  /** Opens a tail, which must be closed with `close`. */
   open(sessionId: string): StreamTail {
     const tail = new StreamTail(sessionId, this.#feed, this.#source);
     this.#tails.add(tail);

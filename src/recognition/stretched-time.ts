@@ -13,15 +13,17 @@ export interface Stretch {
   until: number;
 }
 
-/** Two readings that hear the same may be so far apart: two frames of the worker. */
+/**
+ * Most difference between the same positions of two readings: two frames of the worker, samples.
+ */
 const SAME = SAMPLE_RATE / 50;
-/** And so far where they only have the same pause. */
+/** Most difference between positions in the same pause, samples. */
 const TOLERANCE = SAMPLE_RATE / 10;
 
 /**
- * The first late audio that waits for no other, with what follows it at once.
- * Undefined when there is none, or the first reading has yet to get there:
- * nothing is known before that from which it could be read.
+ * The first late audio that does not wait for other chunks, with the late audio directly behind it.
+ * Undefined when there is none, or the first reading has not come there yet, because no checkpoint
+ * near it exists before.
  */
 export function nextStretch(state: Readonly<SessionState>): Stretch | undefined {
   const { timeline } = state;
@@ -37,7 +39,7 @@ export function nextStretch(state: Readonly<SessionState>): Stretch | undefined 
   return { start, until };
 }
 
-/** Where the segment that stands begins whose span is the same; undefined when there is none. */
+/** Start of the existing segment with the same span; undefined when there is none. */
 export function sameStart(
   { segments }: Readonly<SessionState>,
   { start, end }: { start: number; end: number },
@@ -48,9 +50,9 @@ export function sameStart(
 }
 
 /**
- * How many of the first segments of a second reading, of those that end before `until`, stand there
- * with the same spans, and where what it says anew begins: a reading from a checkpoint says again
- * what the first one said after it.
+ * How many of the first segments of a second reading, of those that end before `until`, have the
+ * same spans as existing ones, and where its new text begins: a reading from a checkpoint first
+ * repeats the text of the first reading after it.
  */
 export function agreement(
   { segments }: Readonly<SessionState>,
@@ -67,7 +69,7 @@ export function agreement(
   for (let count = differs < 0 ? read.length : differs; count > 0; count -= 1) {
     const [last, mark] = [read[count - 1], segments[first + count - 1]];
     const to = Math.max(last?.end ?? 0, mark?.end ?? 0);
-    // Words without room stand at one place: no line can be drawn between them.
+    // Words without room have the same place, so they cannot be divided.
     const next = Math.min(read[count]?.start ?? to, segments[first + count]?.start ?? to);
     if (to <= next) return { count, to };
   }
@@ -75,8 +77,8 @@ export function agreement(
 }
 
 /**
- * Where a second reading that has come to `position` may end; undefined when a
- * segment that stands reaches over it: its words would be cut.
+ * Where a second reading that has come to `position` may end; undefined when an existing segment
+ * overlaps the position, because its words would be cut.
  */
 export function agreedEnd(
   { segments }: Readonly<SessionState>,
@@ -94,30 +96,32 @@ type RecognisedWord = Segment["words"][number];
 
 interface Place {
   position: number;
-  /** It lies in sound that has no room on the timeline. */
+  /** The position lies in sound that has no room on the timeline. */
   isClamped: boolean;
 }
 
 /**
- * The time of a reading in which sound follows sound where late chunks are
- * longer or shorter than their places: it runs ahead of the timeline by what was
- * too long, and behind by what was too short. On the timeline what was too long
- * stands at the end of its chunk's place.
+ * The time of a reading in which sound follows sound directly where late chunks are longer or
+ * shorter than their places: it runs ahead of the timeline by the excess, and behind by the
+ * shortfall. On the timeline, the excess lies at the end of its chunk's place.
  */
 export class StretchedTime {
   readonly #stretches: { end: number; excess: number }[] = [];
 
-  /** By how much it runs ahead by now; negative when it is behind. */
+  /** Samples by which it is ahead of the timeline now; negative when it is behind. */
   get shift(): number {
     return this.#stretches.reduce((sum, { excess }) => sum + excess, 0);
   }
 
-  /** The sound of a chunk goes on for so many samples behind its place's end, or ends so many before. */
+  /**
+   * Notes that the sound of a chunk continues for `excess` samples behind the end of its place;
+   * negative when it ends before.
+   */
   stretch(end: number, excess: number): void {
     this.#stretches.push({ end, excess });
   }
 
-  /** Where a position of the reading is on the timeline. */
+  /** The place of the reading's position on the timeline. */
   placeOf(position: number): Place {
     let place = position;
     for (const { end, excess } of this.#stretches) {
@@ -128,7 +132,7 @@ export class StretchedTime {
     return { position: place, isClamped: false };
   }
 
-  /** True where sound without room on the timeline is still to come that stands there, too. */
+  /** True when more sound follows that has the same place on the timeline. */
   isWithinExcess(position: number): boolean {
     let place = position;
     for (const { end, excess } of this.#stretches) {
@@ -139,7 +143,7 @@ export class StretchedTime {
     return false;
   }
 
-  /** A segment of the reading as it stands on the timeline. */
+  /** Converts a segment of the reading to the timeline. */
   segment(read: Segment): RecognisedSegment {
     const segment = toSegment(read);
     if (this.#stretches.length === 0) return segment;
@@ -155,7 +159,7 @@ export class StretchedTime {
     const { start, end, isClamped } = this.#placed(word);
     const length = word.end - word.start;
     if (end - start > Math.max(1, length)) {
-      // It reaches over a hole that the reading did not hear: it stands where most of it lies.
+      // The word reaches over a span that was not read: it is placed where most of it lies.
       const isBefore = this.placeOf((word.start + word.end) / 2).position <= start + length;
       const place = isBefore ? { start, end: start + length } : { start: end - length, end };
       return { ...word, ...place, timesClamped: true };
@@ -173,8 +177,8 @@ export class StretchedTime {
   }
 
   /**
-   * What begins where the sound of a chunk ends belongs to what follows it. Where that has no room
-   * it still belongs to the chunk's place: it begins with its last sample.
+   * The place of a start. Where the sound of a chunk ends, it belongs to the next chunk. In sound
+   * without room it belongs to the chunk's place, at its last sample.
    */
   #start(position: number): Place {
     let place = position;
@@ -186,7 +190,7 @@ export class StretchedTime {
     return { position: place, isClamped: false };
   }
 
-  /** What ends with sound that has no room ends in it. */
+  /** The place of an end. At the end of sound without room, it belongs to that sound. */
   #end(position: number): Place {
     let place = position;
     for (const { end, excess } of this.#stretches) {
