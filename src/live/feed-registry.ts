@@ -2,10 +2,13 @@ import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metri
 import { MAX_TRANSIENT } from "./frames.ts";
 import { type FeedOptions, MAX_HELD, SessionFeed } from "./session-feed.ts";
 
-/** Bytes of frames that all feeds keep for those who come back; who finds none reads the journal. */
+/**
+ * Most bytes of frames that all feeds keep for returning followers; a follower that finds none
+ * reads the journal.
+ */
 const RECENT_BYTES = 64 * 1024 * 1024;
 
-/** The feeds of this process: one per followed session, for as long as somebody here follows it. */
+/** The feeds of this process: one for each session that is followed here. */
 export class FeedRegistry implements QueueOwner {
   readonly #options: Omit<FeedOptions, "sessionId">;
   readonly #feeds = new Map<string, { feed: SessionFeed; users: number }>();
@@ -43,7 +46,7 @@ export class FeedRegistry implements QueueOwner {
     return feed;
   }
 
-  /** To be called once for each `acquire`. */
+  /** Must be called once for each `acquire`. */
   release(sessionId: string): void {
     const entry = this.#feeds.get(sessionId);
     if (entry === undefined) return;

@@ -5,33 +5,33 @@ import type {
   SessionStatus,
 } from "../wire/live-frames.ts";
 
-/** A frame turned into bytes once, for everybody who gets it. */
+/** A frame encoded once for all of its receivers. */
 export interface EncodedFrame {
   /** Present on durable frames only. */
   seq: number | undefined;
-  /** It tells of the moment only, so a follower may do without it. */
+  /** The frame describes the moment only, so a follower can do without it. */
   transient: boolean;
-  /** The session's status, when the frame tells it. */
+  /** The session's status, when the frame contains it. */
   status: SessionStatus | undefined;
   bytes: Uint8Array;
 }
 
-/** How the followers of a feed get its frames. */
+/** Encodes frames for the followers of a feed. */
 export type FrameEncoder = (frame: ServerFrame) => EncodedFrame;
 
-/** True for a frame of the journal: it has a place in the session's order. */
+/** True for a frame of the journal, which has a place in the session's order. */
 export function isDurable(frame: ServerFrame): frame is DurableFrame {
   return "at" in frame && typeof frame.at === "string" && "seq" in frame;
 }
 
-/** What an encoded frame says besides its bytes. */
+/** The properties of an encoded frame besides its bytes. */
 export function placeOf(frame: ServerFrame): Omit<EncodedFrame, "bytes"> {
   const status = statusIn(frame);
   if (isDurable(frame)) return { seq: frame.seq, transient: false, status };
   return { seq: undefined, transient: !LASTING.has(frame.type), status };
 }
 
-/** Not of the journal, and yet nobody may do without them. */
+/** Frames that are not in the journal but must not be dropped. */
 const LASTING: ReadonlySet<ServerFrame["type"]> = new Set<ServerFrame["type"]>([
   "Snapshot",
   "SessionEnded",
@@ -44,14 +44,14 @@ function statusIn(frame: ServerFrame): SessionStatus | undefined {
   return frame.type === "SessionStatus" ? frame.status : undefined;
 }
 
-/** As JSON. */
+/** Encodes a frame as JSON. */
 export function encodeFrame(frame: ServerFrame): EncodedFrame {
   return { ...placeOf(frame), bytes: Buffer.from(JSON.stringify(frame), "utf8") };
 }
 
 type Entry = { encoded: EncodedFrame } | { frame: ServerFrame };
 
-/** Transient frames that one tick sends at most. */
+/** Most transient frames of one tick. */
 export const MAX_TRANSIENT = 256;
 
 function isInterim(frame: ServerFrame): frame is InterimResultsFrame {
@@ -59,9 +59,8 @@ function isInterim(frame: ServerFrame): frame is InterimResultsFrame {
 }
 
 /**
- * What goes out together at the end of a tick, in order. Durable frames all
- * stay; of the interim results of a segment only the newest does, and none
- * once the segment's final is there.
+ * Frames that are sent together at the end of a tick, in order. All durable frames stay; of a
+ * segment's interim results only the newest stays, and none when the segment's final is there.
  */
 export class FrameBatch {
   readonly #encode: FrameEncoder;
@@ -86,14 +85,14 @@ export class FrameBatch {
     return this.#entries.length === 0;
   }
 
-  /** `finalSegment` names the segment whose final this is. */
+  /** Adds a durable frame; `finalSegment` is the id of the segment whose final it is. */
   addDurable(encoded: EncodedFrame, finalSegment: string | undefined): void {
     if (finalSegment !== undefined) this.#dropInterim(finalSegment);
     this.#entries.push({ encoded });
     this.#hasDurable = true;
   }
 
-  /** Dropped when a tick brings more than anybody could read. */
+  /** Adds a transient frame; drops it when the tick has `MAX_TRANSIENT` already. */
   addTransient(frame: ServerFrame): void {
     if (isInterim(frame)) {
       const known = this.#interims.get(frame.segment_id);
@@ -108,14 +107,14 @@ export class FrameBatch {
     this.#entries.push({ frame });
   }
 
-  /** Drops the hypotheses that nobody may see any more. */
+  /** Drops the hypotheses that must not be shown any more. */
   withdraw(isWithdrawn: (frame: InterimResultsFrame) => boolean): void {
     for (const [segmentId, { frame }] of [...this.#interims]) {
       if (isWithdrawn(frame)) this.#dropInterim(segmentId);
     }
   }
 
-  /** Everything, each frame encoded once; the batch is empty afterwards. */
+  /** Returns all frames, each encoded once, and empties the batch. */
   take(): EncodedFrame[] {
     const encoded: EncodedFrame[] = [];
     for (const entry of this.#entries) {
@@ -138,7 +137,7 @@ export class FrameBatch {
   }
 }
 
-/** What a frame takes besides its bytes, roughly. */
+/** Approximate memory of a frame besides its bytes. */
 const FRAME_BYTES = 256;
 
 /** The newest durable frames of a session, without gaps, bounded in number and in bytes. */
@@ -149,18 +148,21 @@ export class RecentFrames {
   #bytes = 0;
   #head: number | undefined;
 
-  /** @param room bytes that they may take at this moment */
+  /**
+   * @param capacity number of frames to keep
+   * @param room returns the bytes that they may take now
+   */
   constructor(capacity: number, room: () => number) {
     this.#capacity = capacity;
     this.#room = room;
   }
 
-  /** The newest seq that was seen; undefined while nothing is known. */
+  /** The newest seq that was seen; undefined before the first. */
   get head(): number | undefined {
     return this.#head;
   }
 
-  /** How much memory the kept frames take. */
+  /** Memory of the kept frames, bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -177,17 +179,17 @@ export class RecentFrames {
     this.#bytes += sizeOf(frame);
     const room = this.#room();
     if (this.#frames.length <= this.#capacity * 2 && this.#bytes <= room) return;
-    // More than has to go, so that not each frame moves all others.
+    // Drops more frames than necessary, so that they are not moved for each new one.
     this.#keep(Math.min(this.#capacity, this.#frames.length), room / 2);
   }
 
-  /** Forgets the frames, not the place: their words may have been withdrawn. */
+  /** Drops the frames but not `head`, because their words may have been withdrawn. */
   forget(): void {
     this.#frames = [];
     this.#bytes = 0;
   }
 
-  /** All frames after `position`; undefined when some of them are not here. */
+  /** All frames after `position`; undefined when some of them are not kept. */
   since(position: number): EncodedFrame[] | undefined {
     if (this.#head === undefined) return undefined;
     const missing = this.#head - position;
@@ -195,7 +197,7 @@ export class RecentFrames {
     return missing <= this.#frames.length ? this.#frames.slice(-missing) : undefined;
   }
 
-  /** The newest of them, as many as fit. */
+  /** Keeps the newest frames, as many as fit. */
   #keep(most: number, room: number): void {
     let [count, bytes] = [0, 0];
     for (const frame of this.#frames.slice(-most).reverse()) {

@@ -7,12 +7,13 @@ import type {
   SnapshotFrame,
 } from "../wire/live-frames.ts";
 
-/** What happens in sessions, for those who follow. */
+/** Port: the frames of sessions, for their followers. */
 export interface LiveSource {
   /**
-   * Frames of a session as they are published, batched per turn; at most once, so gaps are
-   * possible. `onDoubt` is called once the following stands, and again after every break of it:
-   * what was published before may have been missed, and the journal has it. Returns how to stop.
+   * Passes on frames of a session as they are published, batched per turn; at most once, so gaps
+   * are possible. `onDoubt` is called once the subscription is in place, and again after every
+   * break: frames published before may have been missed, and are in the journal. Returns a function
+   * that ends it.
    */
   follow(
     sessionId: string,
@@ -23,8 +24,8 @@ export interface LiveSource {
   replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]>;
   snapshot(sessionId: string): Promise<SnapshotFrame>;
   /**
-   * What the record says in place of the actor's heartbeat, for a session of which nothing is
-   * heard. Throws `not_found` when there is no such session or it was deleted.
+   * Reads a heartbeat from the database, for a session whose actor is silent. Throws `not_found`
+   * when there is no such session or it was deleted.
    */
   beat(sessionId: string): Promise<SessionHeartbeat>;
 }
@@ -32,8 +33,9 @@ export interface LiveSource {
 /** Decides who may follow a session. */
 export interface ViewerPolicy {
   /**
-   * Returns when this caller may follow the session now; throws an AppError otherwise: 401, 403 or
-   * 404. Asked at Subscribe, and with `again` whenever something ended that may concern it.
+   * Returns the right of this caller to follow the session; throws an AppError of status 401, 403
+   * or 404 without one. Called at Subscribe, and with `again` whenever something ended that may
+   * concern it.
    */
   check(principal: Principal, sessionId: string, again: boolean): Promise<ViewerRight>;
 }
@@ -41,6 +43,6 @@ export interface ViewerPolicy {
 interface ViewerRight {
   /** How the session ended, if it has. */
   ended: SessionEnd | undefined;
-  /** When the right ends by itself, Unix milliseconds. */
+  /** When the right expires, Unix milliseconds. */
   until: number;
 }

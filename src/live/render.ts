@@ -13,11 +13,11 @@ export interface JournalRecord {
   event: SessionEvent;
 }
 
-/** What frames say besides what events hold. */
+/** Content of frames that events do not hold. */
 interface FrameSources {
-  /** By segment id; a segment that is not there was replaced or erased. */
+  /** By segment id; segments that were replaced or erased are absent. */
   texts: ReadonlyMap<string, SegmentWords>;
-  /** By user's or guest's id. */
+  /** By the id of a user or guest. */
   displayNames: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +27,7 @@ type FrameBody = Body<DurableFrame>;
 
 function span({ start, length }: { start: number; length: number }) {
   const from = toSeconds(start);
-  // From rounded ends, so that spans that touch in samples touch in seconds.
+  // Computed from rounded ends, so that spans that touch in samples touch in seconds.
   return { start: from, duration: difference(from, toSeconds(start + length)) };
 }
 
@@ -49,7 +49,7 @@ function toWordFrame(word: Word, speaker: string): WordFrame {
 
 type EventOf<T extends SessionEvent["type"]> = Extract<SessionEvent, { type: T }>;
 
-/** How followers see an event; one without a case here does not compile. */
+/** Renders an event for followers; an event type without a case here does not compile. */
 function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources): FrameBody {
   switch (event.type) {
     case "SessionStarted":
@@ -201,9 +201,9 @@ function renderClaim(event: EventOf<"SpeakerClaimed">, displayName: string | und
 }
 
 /**
- * Durable frames of the live channel, one for each event and in its order.
- * Pure: the same for those who follow live and for those who replay, but for
- * words that were replaced or erased since, whose frames are stubs.
+ * Renders durable frames of the live channel, one for each event and in its order. Pure: live and
+ * replayed frames are the same, except that the frames of words that were replaced or erased since
+ * are stubs.
  */
 export function renderFrames(
   sessionId: string,

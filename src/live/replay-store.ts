@@ -33,7 +33,7 @@ const stateRow = z.object({
 });
 type LiveState = z.output<typeof stateRow>;
 
-/** How sessions stand, from the record: what their actors beat while they are at work. */
+/** Reads heartbeats of sessions from the database, as their actors send them while active. */
 export class RecordedHeartbeat {
   readonly #pool: DatabasePool;
   readonly #clock: Clock;
@@ -45,7 +45,10 @@ export class RecordedHeartbeat {
     this.#states = new LookupBatcher((ids) => this.#read(ids));
   }
 
-  /** Many at a time with one query. Throws `not_found` when there is no such session or it was deleted. */
+  /**
+   * Reads many sessions with one query. Throws `not_found` when there is no such session or it was
+   * deleted.
+   */
   async read(sessionId: string): Promise<SessionHeartbeat> {
     const row = await this.#states.get(sessionId);
     if (row === undefined) throw new AppError("not_found", "There is no session with this id.");
@@ -67,8 +70,9 @@ export class RecordedHeartbeat {
   }
 
   /**
-   * By the ends of what is there and by the gaps, which are few: it costs the same however long a
-   * session is. All up to the last that has a place was stored or is a gap that was declared.
+   * Counts by the ends of the stored chunks and by the gaps, which are few, so the cost does not
+   * grow with the session. Every sequence up to the last placed one was stored or is a declared
+   * gap.
    */
   async #read(ids: readonly string[]): Promise<(LiveState | undefined)[]> {
     const rows = await this.#pool.any(sql.type(stateRow)`
@@ -108,11 +112,11 @@ export class RecordedHeartbeat {
   }
 }
 
-/** More would make the first frame of a long session heavy; the rest comes over REST. */
+/** Most segments of a snapshot, so that its frame stays small; clients read the rest over REST. */
 const SNAPSHOT_SEGMENTS = 500;
 
 interface LiveLogOptions {
-  /** A cursor of GET /sessions/{id}/segments that goes on after this place. */
+  /** Makes a cursor of GET /sessions/{id}/segments that continues after this place. */
   segmentCursor(sessionId: string, position: { start: number; id: string }): string;
 }
 
@@ -151,7 +155,7 @@ const segmentRow = z.object({
   unclearWords: z.array(z.number()),
 });
 
-/** What viewers replay, and where they begin: read from the journal and the words. */
+/** Reads frames for replays, and snapshots, from the journal and the segments. */
 export class LiveLog {
   readonly #pool: DatabasePool;
   readonly #options: LiveLogOptions;
@@ -176,7 +180,7 @@ export class LiveLog {
     );
   }
 
-  /** Frames of events, with the words and names that they refer to looked up. */
+  /** Renders events, after looking up their words and names. */
   async render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]> {
     const texts = await readTexts(this.#pool, sessionId, records);
     const names = await readDisplayNames(this.#pool, claimedUsers(records));
@@ -184,8 +188,8 @@ export class LiveLog {
   }
 
   /**
-   * The session as it is at one seq, read from one state of the database.
-   * Throws `not_found` when there is no such session or it was deleted.
+   * The session at one seq, read in one transaction. Throws `not_found` when there is no such
+   * session or it was deleted.
    */
   snapshot(sessionId: string): Promise<SnapshotFrame> {
     return this.#pool.transaction(async (tx) => {

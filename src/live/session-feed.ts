@@ -24,14 +24,14 @@ import {
 import type { LiveSource } from "./live-source.ts";
 import { TailWatch } from "./tail-watch.ts";
 
-/** So many redactions are kept in mind for each session that is followed. */
+/** Most redactions that are remembered for each followed session. */
 const MAX_REDACTIONS = 64;
 
 type Redacted = Extract<DurableFrame, { type: "Redacted" }>;
 
 /**
- * Whether what is being said may still be shown. A host that was cut off, or slept, tells afterwards
- * what it heard before: words that have become final since, and words that were taken out.
+ * Decides whether hypotheses may still be shown. A host that was cut off or suspended may later
+ * send old ones, whose words have since become final or been redacted.
  */
 export class InterimThrottle {
   #redactions: Redacted[] = [];
@@ -39,7 +39,7 @@ export class InterimThrottle {
   #finalTo = 0;
   #isDeleted = false;
 
-  /** Told of each durable frame, in order, and of how the session stands. */
+  /** Must be called with each durable frame, in order, and with heartbeats. */
   note(frame: DurableFrame | HeartbeatFrame): void {
     if (frame.type === "Results")
       this.#finalTo = Math.max(this.#finalTo, frame.start + frame.duration);
@@ -49,7 +49,7 @@ export class InterimThrottle {
     if (frame.type === "SessionStatus" && frame.status === "deleted") this.close();
   }
 
-  /** There is no such session any more. */
+  /** Admits nothing from now on, because the session was deleted. */
   close(): void {
     this.#isDeleted = true;
   }
@@ -60,7 +60,7 @@ export class InterimThrottle {
   }
 }
 
-/** What no known voice says may be what the redacted one says. */
+/** True when the redaction covers the hypothesis, or may cover it, as its speaker is unknown. */
 function covers({ span, speaker }: Redacted, interim: InterimResultsFrame): boolean {
   const { start, duration, speaker: by } = interim;
   if (start >= span.end || start + duration <= span.start) return false;
@@ -73,23 +73,23 @@ export interface FeedOptions {
   runtime: Runtime;
   log: Log;
   /**
-   * Rest between two deliveries, milliseconds: what comes in it goes out together at its end.
-   * Durable frames rest after durable ones only: a final waits for no hint that came just before.
+   * Rest between two deliveries, milliseconds: frames that come in it are sent together at its end.
+   * Durable frames only rest after durable ones, so that a hint does not delay a final.
    */
   tickMs: number;
-  /** Durable frames kept for those who come back. */
+  /** Number of durable frames kept for returning followers. */
   recent: number;
-  /** Bytes that these may take at this moment. */
+  /** Returns the bytes that these may take now. */
   room?: () => number;
   /** Longest wait for one read of the journal, milliseconds. */
   readTimeoutMs: number;
-  /** Silence of the session after which the record is asked for its newest event, milliseconds. */
+  /** After this silence of the session its newest event is read from the database, milliseconds. */
   quietMs: number;
-  /** JSON unless told. */
+  /** JSON by default. */
   encode?: FrameEncoder;
 }
 
-/** Gets what a feed sends. */
+/** Receives the frames of a feed. */
 export interface FeedListener {
   deliver(frames: readonly EncodedFrame[]): void;
 }
@@ -101,9 +101,8 @@ const REFETCH_WAITS = { firstMs: 100 };
 const SNAPSHOT_AGE_MS = 2000;
 
 /**
- * One session as this process follows it, for all of its viewers here: puts
- * what is published into order, fetches what got lost from the journal and
- * encodes every frame once.
+ * One followed session, for all of its viewers in this process: orders published frames, reads lost
+ * ones from the journal and encodes every frame once.
  */
 export class SessionFeed {
   readonly #options: FeedOptions;
@@ -115,7 +114,7 @@ export class SessionFeed {
   readonly #held = new Map<number, DurableFrame>();
   readonly #closing = new AbortController();
   readonly #tail: TailWatch;
-  /** The newest seq that anybody told us of. */
+  /** The newest seq that is known. */
   #wanted = 0;
   #refetching = false;
   #tick: { at: number; cancel(): void } | undefined;
@@ -167,17 +166,17 @@ export class SessionFeed {
     return this.#options.sessionId;
   }
 
-  /** Of the frames kept for those who come back, in memory. */
+  /** Memory of the frames kept for returning followers, bytes. */
   get recentBytes(): number {
     return this.#recent.bytes;
   }
 
-  /** Frames after a gap that wait for those in it. */
+  /** Number of frames after a gap that wait for the missing ones. */
   get held(): number {
     return this.#held.size;
   }
 
-  /** Frames of this tick that may be dropped. */
+  /** Number of frames of this tick that may be dropped. */
   get transient(): number {
     return this.#batch.transient;
   }
@@ -190,12 +189,12 @@ export class SessionFeed {
     return this.#recent.head;
   }
 
-  /** The newest durable event that is known of, here or not yet. */
+  /** Seq of the newest known durable event, received or not. */
   get newest(): number {
     return Math.max(this.#wanted, this.head ?? 0);
   }
 
-  /** The end of the session after its event `seq`; many who are told at once share one encoding. */
+  /** The SessionEnded frame after event `seq`; receivers at the same time share one encoding. */
   ended(status: SessionEnd, seq: number): EncodedFrame {
     if (this.#ended?.seq === seq) return this.#ended.encoded;
     const { sessionId: session_id } = this;
@@ -217,13 +216,13 @@ export class SessionFeed {
     return this.#recent.since(position);
   }
 
-  /** Told by one who has read the journal to its end. */
+  /** Must be called by a subscriber that has read the journal to its end. */
   establish(seq: number): void {
     this.#recent.establish(seq);
     this.#want(this.#wanted);
   }
 
-  /** Waits, as whoever follows the feed does between two tries. */
+  /** Waits between two tries of a subscriber. */
   delay(ms: number): Promise<void> {
     return this.#options.runtime.delay(ms);
   }
@@ -235,7 +234,7 @@ export class SessionFeed {
     return frames.map(this.encode);
   }
 
-  /** The session as it stands; many who come at once share one reading. */
+  /** A snapshot of the session; concurrent callers share one read. */
   async snapshot(fresh = false): Promise<{ seq: number; encoded: EncodedFrame }> {
     if (fresh) this.#snapshot = undefined;
     const frame = await this.#readSnapshot();
@@ -326,7 +325,7 @@ export class SessionFeed {
     for (const seq of this.#held.keys()) if (seq <= (this.head ?? 0)) this.#held.delete(seq);
   }
 
-  /** Somebody knows of `seq`: when it is beyond what we have, the journal has it. */
+  /** Notes that event `seq` exists, and reads missing events from the journal. */
   #want(seq: number): void {
     this.#wanted = Math.max(this.#wanted, seq);
     if (this.#refetching || this.head === undefined || this.#wanted <= this.head) return;
@@ -356,13 +355,13 @@ export class SessionFeed {
     }
   }
 
-  /** The next heartbeat or frame tries again. */
+  /** Stops the reads; the next heartbeat or frame tries again. */
   #giveUp(): void {
     this.#held.clear();
     this.#wanted = this.head ?? 0;
   }
 
-  /** After a rest at once: who waits for the one word that was said shall not wait for a tick. */
+  /** Sends at once after a rest, so that a single word does not wait for a tick. */
   #schedule(): void {
     if (this.#batch.empty) return;
     const at = this.#batch.hasDurable ? this.#durableRestsUntil : this.#restsUntil;
@@ -370,7 +369,7 @@ export class SessionFeed {
     this.#unschedule();
     const { runtime } = this.#options;
     const rest = at - runtime.monotonic();
-    // Not by a timer of no time: that is a millisecond, and a sleep where others want the core.
+    // A timer of 0 ms would take a millisecond, and sleep while others want the core.
     const flush = () => this.#flush();
     const timer = rest <= 0 ? runtime.soon(flush) : runtime.after(rest, flush);
     this.#tick = { at, cancel: () => timer.cancel() };
@@ -392,7 +391,7 @@ export class SessionFeed {
   }
 }
 
-/** After such an event the frames before it may hold words that nobody may see any more. */
+/** True when earlier frames may hold words that must not be shown after this one. */
 function withdrawsWords(frame: DurableFrame): boolean {
   if (frame.type === "SessionStatus") return frame.status === "deleted";
   const type: string = frame.type;

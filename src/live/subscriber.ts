@@ -4,9 +4,9 @@ import type { SessionEnd, SessionStatus } from "../wire/live-frames.ts";
 import type { EncodedFrame } from "./frames.ts";
 import type { FeedListener, SessionFeed } from "./session-feed.ts";
 
-/** The socket as a subscriber needs it. */
+/** Port: a subscriber's socket. */
 export interface FrameSink {
-  /** All in one write; false when the socket is closed, or closes because of this. */
+  /** Sends all frames in one write; false when the socket is closed, or closes because of this. */
   send(frames: readonly EncodedFrame[]): boolean;
   /** Resolves when the socket has room for a page; false when it is closed. */
   roomForPage(): Promise<boolean>;
@@ -16,10 +16,9 @@ const MAX_EMPTY_READS = 6;
 const EMPTY_READ_WAITS = { firstMs: 40 };
 
 /**
- * One viewer of one session. It catches up by reading the journal until the
- * feed's recent frames reach back to its position, then takes the feed's
- * frames as they come: every durable one after its start, once, in order. When
- * the session is over and all of it was sent, SessionEnded follows, once.
+ * One viewer of one session. It reads the journal until the feed's recent frames reach back to its
+ * position, then takes the feed's frames as they come: every durable one after its start, once and
+ * in order. When the session is over and all of it was sent, SessionEnded follows, once.
  */
 export class Subscriber implements FeedListener {
   readonly #feed: SessionFeed;
@@ -27,7 +26,7 @@ export class Subscriber implements FeedListener {
   #state: "catching_up" | "live" | "stopped" = "catching_up";
   /** Seq of the last durable frame that was sent. */
   #position = 0;
-  /** What the viewer is to be told, and is not yet told, of the session's end. */
+  /** How the session ended, if the viewer must still be notified; "told" afterwards. */
   #end: SessionEnd | "told" | undefined;
 
   constructor(feed: SessionFeed, sink: FrameSink) {
@@ -36,8 +35,9 @@ export class Subscriber implements FeedListener {
   }
 
   /**
-   * Resolves when it is live or stopped; rejects with what kept it from catching up. `end` is how
-   * the session has ended, when it has: a viewer may begin after the event that says so.
+   * Resolves when the subscriber is live or stopped; rejects with the error that kept it from
+   * catching up. `end` is how the session has ended, if it has: a viewer may begin after that
+   * event.
    */
   async start(fromSeq: number | undefined, end?: SessionEnd): Promise<void> {
     this.#end = end;
@@ -53,7 +53,7 @@ export class Subscriber implements FeedListener {
     this.#feed.remove(this);
   }
 
-  /** The feed hands over its newest frames with it, in order. */
+  /** Takes the feed's newest frames, in order. */
   deliver(frames: readonly EncodedFrame[]): void {
     if (this.#state !== "live") return;
     this.#send(this.#hasStale(frames) ? this.#fresh(frames) : frames);
@@ -84,7 +84,7 @@ export class Subscriber implements FeedListener {
     this.#end = status === "completed" || status === "failed" ? status : undefined;
   }
 
-  /** Only when nothing durable is known that the viewer has not had. */
+  /** The SessionEnded frame, when the viewer has received all known durable events. */
   #takeEnd(): EncodedFrame | undefined {
     const end = this.#end;
     if (end === undefined || end === "told" || this.#state !== "live") return undefined;
@@ -113,7 +113,10 @@ export class Subscriber implements FeedListener {
     this.#position = seq;
   }
 
-  /** Asks the journal only when the feed cannot tell. */
+  /**
+   * True when the session has no event `fromSeq` yet; reads the journal only when the feed does not
+   * know.
+   */
   async #isBeyondNewest(fromSeq: number): Promise<boolean> {
     if (fromSeq <= (this.#feed.head ?? -1)) return false;
     const page = await this.#feed.replay(fromSeq);

@@ -6,38 +6,47 @@ import type { Runtime, Timer } from "../base/runtime.ts";
 import type { HeartbeatFrame, SessionHeartbeat } from "../wire/live-frames.ts";
 
 interface TailWatchOptions {
-  /** Reads what the record says; rejects with `not_found` when there is no such session any more. */
+  /**
+   * Reads a heartbeat from the database; rejects with `not_found` when the session no longer
+   * exists.
+   */
   readonly beat: () => Promise<SessionHeartbeat>;
-  /** There is an event of this `seq`. */
+  /** Called when an event with this `seq` exists. */
   readonly onNewest: (seq: number) => void;
-  /** Takes the heartbeat that stands in for the silent actor's own. */
+  /** Called with a heartbeat in place of the silent actor's own. */
   readonly onBeat: (frame: HeartbeatFrame) => void;
   readonly runtime: Runtime;
   readonly log: Log;
-  /** Silence after which the record is asked, milliseconds. */
+  /** Silence after which the database is read, milliseconds. */
   readonly quietMs: number;
   readonly readTimeoutMs: number;
 }
 
 const FIRST_RETRY_MS = 500;
-/** In a session that is over next to nothing happens: the record is asked once in so many silences. */
+/**
+ * In a session that is over almost nothing happens: the database is read once in this many
+ * silences.
+ */
 const SILENCES_AFTER_END = 20;
 
 /**
- * A lost event shows by the next one or by the actor's heartbeat; the last ones before an actor
- * falls silent would be missed for ever. So the record is asked when nothing is heard, and when
- * what was heard is in doubt. It also gives the viewers of a silent session a sign of life.
+ * Finds lost events at the end of a session. Other lost events show by the next event or by the
+ * actor's heartbeat, but the last ones before an actor falls silent would never be missed. So the
+ * database is read when nothing is received, and when frames may have been lost. This also gives
+ * the viewers of a silent session a heartbeat.
  */
 export class TailWatch {
   readonly #options: TailWatchOptions;
   #timer: Timer | undefined;
   #heardAt: number;
-  /** Questions in a row that failed. */
+  /** Reads in a row that failed. */
   #failures = 0;
   #asking = false;
   #inDoubt = false;
   #stopped = false;
-  /** What the record said of the session's end, and for how many silences more it need not be asked. */
+  /**
+   * The heartbeat of an ended session, and for how many silences it is reused before the next read.
+   */
   #ended: { frame: HeartbeatFrame; silences: number } | undefined;
 
   constructor(options: TailWatchOptions) {
@@ -59,7 +68,7 @@ export class TailWatch {
     this.#ended = undefined;
   }
 
-  /** Something may have been missed up to now. */
+  /** Notes that frames may have been missed, and reads the database. */
   doubt(): void {
     this.#inDoubt = true;
     void this.#ask();
@@ -86,13 +95,13 @@ export class TailWatch {
     this.#heardAt = this.#options.runtime.monotonic();
   }
 
-  /** Milliseconds until nothing will have been heard for long enough. */
+  /** Milliseconds until the silence is long enough for a read. */
   #quietIn(): number {
     const { runtime, quietMs } = this.#options;
     return this.#heardAt + quietMs - runtime.monotonic();
   }
 
-  /** One question at a time; a doubt that comes meanwhile asks once more. */
+  /** Reads the database, once at a time; a doubt that comes meanwhile causes another read. */
   async #ask(): Promise<void> {
     if (this.#asking || this.#stopped) return;
     this.#asking = true;
@@ -117,12 +126,12 @@ export class TailWatch {
       if (this.#stopped) return "gone";
       onNewest(frame.seq);
       this.#ended = isOver ? { frame, silences: SILENCES_AFTER_END } : undefined;
-      // While the actor beats, it knows better.
+      // While the actor sends heartbeats, they are more exact.
       if (this.#quietIn() <= 0) this.#beatFor(frame);
       return "told";
     } catch (thrown) {
       const error = toAppError(thrown);
-      // Whoever still follows it is told by the check of rights.
+      // The check of rights notifies the followers that remain.
       if (error.code === "not_found") return "gone";
       log.warn({ code: error.code, error: error.message }, "session's tail not readable");
       return "failed";

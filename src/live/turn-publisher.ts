@@ -17,13 +17,16 @@ interface TurnPublisherOptions {
   log: Log;
 }
 
-/** Their frames hold names or texts that no turn carries. */
+/** Events whose frames hold names or texts that a turn does not contain. */
 const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
   "SpeakerClaimed",
   "SegmentRevised",
 ]);
 
-/** Who streams to the session reads no journal, and has to know at once that it is over. */
+/**
+ * Events whose frames are always published: a connection that streams to the session does not read
+ * the journal, and must know at once that the session is over.
+ */
 const TELLS_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
   "SessionStopped",
   "SessionCompleted",
@@ -31,8 +34,8 @@ const TELLS_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["ty
 ]);
 
 /**
- * Shows the followers of a session what became durable, in order and by the same rendering as a
- * replay, and what is to be seen at the moment. Neither throws nor waits.
+ * Publishes durable turns to the followers of a session, in order and rendered as in a replay, and
+ * transient frames. Neither throws nor waits.
  */
 export class TurnPublisher implements Effects<SessionState, SessionEvent, SessionWrite> {
   readonly #options: TurnPublisherOptions;
@@ -41,7 +44,7 @@ export class TurnPublisher implements Effects<SessionState, SessionEvent, Sessio
     this.#options = options;
   }
 
-  /** Shown to those who follow now, and kept for nobody. */
+  /** Publishes a frame to current followers; it is not stored. */
   transient(frame: TransientFrame): void {
     const { fanout, sessionId } = this.#options;
     if (fanout.isFollowed(sessionId)) this.#publish(() => [frame]);
@@ -50,8 +53,8 @@ export class TurnPublisher implements Effects<SessionState, SessionEvent, Sessio
   start(): void {}
 
   /**
-   * Of what a turn does not hold itself followers are told that it is there, and read the journal;
-   * so is one who has just begun to follow, of whom it is not known here yet.
+   * Publishes a turn. For events whose content the turn does not hold, followers only receive the
+   * newest seq and read the journal; so do followers that are not known here yet.
    */
   after({ events, writes }: Pick<Turn, "events" | "writes">): void {
     const { fanout, sessionId } = this.#options;
@@ -71,10 +74,10 @@ export class TurnPublisher implements Effects<SessionState, SessionEvent, Sessio
     return false;
   }
 
-  /** Nothing is open; a turn that is durable only after this is still shown. */
+  /** Does nothing; a turn that becomes durable after this is still published. */
   async stop(): Promise<void> {}
 
-  /** Frames that could not be sent show as a gap, too. */
+  /** Publishes frames; followers notice frames that could not be sent as a gap. */
   #publish(frames: () => PublishedFrame[]): void {
     const { fanout, log, sessionId } = this.#options;
     try {
