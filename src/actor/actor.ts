@@ -63,7 +63,7 @@ export interface Effects<S, E, W> {
 
 export interface DurableTurn<S, E, W> {
   state: Readonly<S>;
-  /** With their seq. */
+  /** The events of the turn, each with its seq and its time in Unix milliseconds. */
   events: { seq: number; at: number; event: E }[];
   writes: W[];
 }

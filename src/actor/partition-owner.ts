@@ -170,7 +170,10 @@ export class PartitionOwner {
     if (!isBusy && this.#puttingAway.size === 0) this.#settled = stand;
   }
 
-  /** As many as each of the others, or one more: that those have who hold most already. */
+  /**
+   * This host's fair share: as many partitions as each other host, or one more; the hosts that hold
+   * most already get those.
+   */
   #shareOf({ partitions }: LeaseView, staying: string[]): number {
     const { host } = this.#options;
     const held = new Map<string, number>();

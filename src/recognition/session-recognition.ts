@@ -31,7 +31,6 @@ const HEARTBEAT = 5_000;
 /** Retries of sessions that a worker's death ended are spread, so that the one at fault shows. */
 const RETRIES = { firstMs: 200, mostMs: 5_000, spreadMs: 2_000 };
 
-/** What the recognition of one session needs. */
 interface SessionRecognitionOptions {
   sessionId: string;
   source: AudioSource;

@@ -96,7 +96,7 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
   turn.emit({ type: "SegmentFinalised", ...mark, checkpoint, resume });
 }
 
-/** Below 1 until the job is complete. */
+/** The share of the received audio that is final, below 1 until the job is complete. */
 function progress(turn: Turn, finalisedTo: number): number {
   const { position } = turn.state.timeline;
   return position === 0 ? 0 : Math.min(0.99, finalisedTo / position);

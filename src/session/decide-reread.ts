@@ -67,7 +67,7 @@ export function decideReread(turn: Turn, command: RereadCommand): void {
   for (const { chunkId, sequence } of late) {
     turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
   }
-  // Late audio may be the first that can be read.
+  // Late audio may be the first readable audio of a session that has failed.
   const isMended = state.phase === "failed" && !isUnreadable(state);
   if (command.whole || isMended) complete(turn);
 }

@@ -83,7 +83,7 @@ export interface GapDeclared {
   length: number;
   /** End of the newest segment's utterance when the gap was declared. */
   pin: number;
-  /** Clusters below this number had a voice at that checkpoint. */
+  /** Clusters below this number had a label at that checkpoint. */
   knownClusters: number;
   /** The gap lies at the end: its length is 0 until its audio comes, and then that of the audio. */
   tail?: true;
@@ -240,7 +240,7 @@ export interface SegmentRevised {
   byUserId: string;
 }
 
-/** Words in [from, to), or all words of one speaker, were taken out for good. */
+/** Words in [from, to), of all speakers or of one, were redacted for good. */
 export interface SpanRedacted {
   type: "SpanRedacted";
   redactionId: string;

@@ -51,7 +51,7 @@ function covers({ start, end }: Span, position: number): boolean {
 interface Room {
   from: number;
   to: number;
-  /** In order. */
+  /** The spans that are kept, in order. */
   kept: readonly Span[];
 }
 

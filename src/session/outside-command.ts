@@ -66,8 +66,8 @@ const OUTSIDE = {
    */
   Stop: repeatable({ lastSequence: number, reason: optional(oneOf(STOP_REASONS)) }),
   /**
-   * Changes nothing. An actor that carries it out asks the record, and ends when the record no
-   * longer has its session.
+   * Changes nothing. An actor that carries it out reads the record, and ends when its session is no
+   * longer on record.
    */
   Wake: repeatable({}),
   /** Answered with `{label, source, claimedUserId}`. `byOwner`: the caller owns the session. */
@@ -84,7 +84,7 @@ const OUTSIDE = {
    * `job_active` while the job runs, with `conflict` without any audio.
    */
   Redo: once({ byUserId: text }),
-  /** Ends a redo; the text that stands stays. Refused with `conflict` when there is none. */
+  /** Cancels a redo; the existing text stays. Refused with `conflict` when there is none. */
   CancelRedo: once({ byUserId: text }),
   /**
    * Answered with `{segmentId, revision, label}`. The new text waits in `segment_edits` under
@@ -103,7 +103,7 @@ const OUTSIDE = {
    * into}`.
    */
   MergeSpeakers: once({ from: text, into: text }),
-  /** Answered with `{segmentIds}`. Positions in samples; an empty label means everybody. */
+  /** Answered with `{segmentIds}`. Positions in samples; an empty label means all speakers. */
   Redact: once({ redactionId: text, from: number, to: number, label: text, byUserId: text }),
   SummaryStored: once({ jobId: text, summaryType: text }),
   ConcernStored: once({ concernId: text }),

@@ -33,7 +33,12 @@ interface DeviceStatus {
   buffered_chunks?: number;
 }
 
-/** @param lastSeenAt Unix milliseconds */
+/**
+ * The status of a device, from its newest heartbeat.
+ *
+ * @param lastSeenAt Unix milliseconds
+ * @param now Unix milliseconds
+ */
 export function deviceStatus(
   lastSeenAt: number,
   telemetry: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 /** The placeholder for the words of a segment whose span or speaker was redacted. */
 export const REDACTED_SPAN = "[redacted-span]";
 
-/** The placeholder of a deleted session's words; `kind` may be unknown of an old deletion. */
+/** The placeholder for a deleted session's words; `kind` may be undefined for an old deletion. */
 export function deletionPlaceholder(kind: string | undefined): string {
   return PLACEHOLDERS[kind ?? ""] ?? "[redacted-session-deleted]";
 }
