@@ -10,8 +10,8 @@ role.sh PART [arguments]
             The options of `npm run up` follow (--help lists them)
   setup     migrates the database, makes the first administrator, and ends
   service   front and sessions in one process, or what ROLES says
-  front     REST, WebSockets and gRPC only
-  sessions  hosts sessions only
+  front     REST and WebSockets, and gRPC
+  sessions  hosts sessions, and gRPC
   worker    recognises speech, tells speakers apart, sums up, answers
   voice     the command line: `voice --help`
 
