@@ -42,7 +42,8 @@ const WORKERS = [
   ["workers/text/language", "workers/audio", "workers/speakers"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary"],
   ["workers/speech"],
-  ["workers/speech/pocketsphinx"],
+  // One folder for each engine.
+  ["workers/speech/[^/]+"],
   ["workers/threads"],
   ["workers/grpc"],
   ["workers"],
@@ -53,7 +54,7 @@ function floors(table, isOwn) {
   return table.flatMap((folders, floor) => {
     const below = table.slice(0, floor).flat();
     return folders.filter(isOwn).map((folder) => ({
-      name: `floor-of-${folder.replaceAll("/", "-")}`,
+      name: `floor-of-${folder.replace("[^/]+", "engine").replaceAll("/", "-")}`,
       severity: "error",
       from: { path: `^${folder}/[^/]+$` },
       to: { path: OURS, pathNot: [...below, folder].map((each) => `^${each}/(gen/.*|[^/]+)$`) },
