@@ -24,7 +24,7 @@ import { type UserOptions, userAccessRoutes, userEditRoutes, userRoutes } from "
 import { UserStore } from "./users-store.ts";
 
 /** What accounts stand on besides the context. */
-interface AccountOptions {
+interface CreateAccountOptions {
   ring: KeyRing;
   authenticator: Authenticator;
   audit: AuditTrail;
@@ -41,7 +41,7 @@ interface AccountOptions {
 }
 
 /** People: who they are, and how they sign in. */
-export function createAccounts(context: FeatureContext, options: AccountOptions) {
+export function createAccounts(context: FeatureContext, options: CreateAccountOptions) {
   const { pool, clock, revocations, cursorKey, queues } = context;
   const { ring, audit, workspaces, publicUrl, allowedOrigins } = options;
   const users = new UserStore(pool);
@@ -95,15 +95,15 @@ export function createAccounts(context: FeatureContext, options: AccountOptions)
   };
 }
 
-type LinkParts = Pick<
+type CreateMagicLinkOptions = Pick<
   ConstructorParameters<typeof MagicLinks>[0],
   "accounts" | "audit" | "attempts" | "signIn" | "clock"
 >;
 
 function createMagicLinks(
   { pool, log, stack, queues }: FeatureContext,
-  { mail, publicUrl, signInUrl }: AccountOptions,
-  parts: LinkParts,
+  { mail, publicUrl, signInUrl }: CreateAccountOptions,
+  parts: CreateMagicLinkOptions,
 ) {
   const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
   queues.add(background);

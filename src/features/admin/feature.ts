@@ -6,14 +6,14 @@ import { ParkedCommandStore } from "./outbox-store.ts";
 import { type OverviewOptions, overviewRoutes } from "./overview.ts";
 import { OverviewStore } from "./overview-store.ts";
 
-interface AdminParts extends Pick<OverviewOptions, "workers" | "leaseMs" | "warnings"> {
+interface CreateAdminOptions extends Pick<OverviewOptions, "workers" | "leaseMs" | "warnings"> {
   health: HealthOptions;
 }
 
 /** The installation as its operators see it. */
 export function createAdmin(
   { pool, clock, cursorKey }: FeatureContext,
-  { health, ...state }: AdminParts,
+  { health, ...state }: CreateAdminOptions,
 ) {
   const overview = new OverviewStore(pool);
   const register = new PostgresNodeRegister(pool);

@@ -11,7 +11,7 @@ import { PairingStore } from "./pairing-store.ts";
 import { deviceRoutes } from "./routes.ts";
 import { DeviceStore } from "./store.ts";
 
-interface DeviceParts {
+interface CreateDeviceOptions {
   attempts: AttemptStore;
   authenticator: Authenticator;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
@@ -22,7 +22,7 @@ interface DeviceParts {
 /** Devices, from pairing on, and what they say of themselves. */
 export function createDevices(
   { pool, clock, log, cursorKey, revocations, stack, queues }: FeatureContext,
-  { attempts, authenticator, workspaces, pepper }: DeviceParts,
+  { attempts, authenticator, workspaces, pepper }: CreateDeviceOptions,
 ) {
   const devices = new DeviceStore(pool);
   const store = new PairingStore(pool);

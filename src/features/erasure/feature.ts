@@ -9,14 +9,15 @@ import {
 } from "./session-erasure.ts";
 import { PostgresSessionDeletion } from "./session-erasure-store.ts";
 
-interface ErasureParts extends Pick<SessionErasureOptions, "eraseAudio" | "publish" | "wake"> {
+interface CreateErasureOptions
+  extends Pick<SessionErasureOptions, "eraseAudio" | "publish" | "wake"> {
   directory: SessionStore;
 }
 
 /** What takes sessions and people out of the service. */
 export function createErasure(
   { pool, clock, log, revocations }: FeatureContext,
-  { directory, ...effects }: ErasureParts,
+  { directory, ...effects }: CreateErasureOptions,
 ) {
   const records = new PostgresSessionDeletion(pool);
   const sessions = new SessionErasure({ ...effects, records, revocations, log });

@@ -9,7 +9,7 @@ import { graphEntityRoutes } from "./entity-routes.ts";
 import { type GraphOptions, graphRoutes } from "./routes.ts";
 import { GraphStore } from "./store.ts";
 
-interface GraphParts {
+interface CreateGraphOptions {
   directory: SessionStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   workspaceSessions: SearchStore;
@@ -19,7 +19,7 @@ interface GraphParts {
 /** Graphs: made by the workers, kept and put together by the database. */
 export function createGraph(
   { pool, log, cursorKey, stack, queues }: FeatureContext,
-  { extractor, ...access }: GraphParts,
+  { extractor, ...access }: CreateGraphOptions,
 ) {
   const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, log });
   queues.add(builder);

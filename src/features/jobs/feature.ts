@@ -4,7 +4,7 @@ import type { RedoOptions } from "../transcript/redo.ts";
 import { jobRoutes } from "./routes.ts";
 import { JobStore } from "./store.ts";
 
-interface JobParts {
+interface CreateJobOptions {
   directory: SessionStore;
   redo: RedoOptions;
 }
@@ -12,7 +12,7 @@ interface JobParts {
 /** Jobs of every kind, for those who wait for them. */
 export function createJobs(
   { pool, cursorKey, actors }: FeatureContext,
-  { directory, redo }: JobParts,
+  { directory, redo }: CreateJobOptions,
 ) {
   const allJobs = new JobStore(pool);
   return { routes: jobRoutes({ ...redo, directory, allJobs, actors, cursorKey }) };

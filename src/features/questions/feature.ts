@@ -7,7 +7,7 @@ import { queryRoutes } from "./routes.ts";
 import { workspaceSearchRoutes } from "./search.ts";
 import { SearchStore } from "./search-store.ts";
 
-interface QuestionParts {
+interface CreateQuestionOptions {
   directory: SessionStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   retriever: QuestionOptions["retriever"];
@@ -16,7 +16,7 @@ interface QuestionParts {
 /** Questions about sessions and workspaces, and the search in their words. */
 export function createQuestions(
   { pool, clock, cursorKey }: FeatureContext,
-  { directory, workspaces, retriever }: QuestionParts,
+  { directory, workspaces, retriever }: CreateQuestionOptions,
 ) {
   const search = new SearchStore(pool);
   const conversations = new ConversationStore(pool);

@@ -12,7 +12,7 @@ import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
 import { sessionStartRoutes } from "./start.ts";
 import { type UploadAudioOptions, uploadAudioRoutes } from "./upload.ts";
 
-interface RecordingParts extends Pick<UploadAudioOptions, "backlog" | "heartbeats"> {
+interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "heartbeats"> {
   directory: SessionStore;
   devices: Pick<DeviceStore, "find">;
   workshops: Pick<WorkshopStore, "find">;
@@ -24,7 +24,15 @@ interface RecordingParts extends Pick<UploadAudioOptions, "backlog" | "heartbeat
 /** Audio: from the start of a session over its uploads to hearing it again. */
 export function createRecording(
   { pool, clock, notifier, queues }: FeatureContext,
-  { directory, devices, workshops, authenticator, blobs, publicUrl, ...intake }: RecordingParts,
+  {
+    directory,
+    devices,
+    workshops,
+    authenticator,
+    blobs,
+    publicUrl,
+    ...intake
+  }: CreateRecordingOptions,
 ) {
   const sessions = new PostgresDeviceSessions(pool);
   const chunks = new PostgresChunkStore(pool);

@@ -8,7 +8,7 @@ import { SessionMemberStore } from "./members-store.ts";
 import { sessionRoutes } from "./routes.ts";
 import { SessionEditStore, SessionStore } from "./store.ts";
 
-interface SessionParts {
+interface CreateSessionOptions {
   users: SessionMemberOptions["users"];
   workshops: Pick<WorkshopStore, "find">;
   characters: CharacterStore;
@@ -18,7 +18,7 @@ interface SessionParts {
 /** Sessions as records: who takes part, who may see them, what they are called. */
 export function createSessions(
   { pool, cursorKey, revocations }: FeatureContext,
-  { users, workshops, characters, patience }: SessionParts,
+  { users, workshops, characters, patience }: CreateSessionOptions,
 ) {
   const directory = new SessionStore(pool);
   const awaited = new AwaitedAudioStore(pool);

@@ -3,12 +3,12 @@ import type { SessionStore } from "../sessions/store.ts";
 import { type SummaryOptions, summarisationJobRoutes, summaryRoutes } from "./routes.ts";
 import { SummaryStore } from "./store.ts";
 
-interface SummaryParts extends Pick<SummaryOptions, "onRequested"> {
+interface CreateSummaryOptions extends Pick<SummaryOptions, "onRequested"> {
   directory: SessionStore;
 }
 
 /** Summaries that are asked for; whoever makes them is told. */
-export function createSummaries({ pool, cursorKey }: FeatureContext, parts: SummaryParts) {
+export function createSummaries({ pool, cursorKey }: FeatureContext, parts: CreateSummaryOptions) {
   const { directory } = parts;
   const summaries = new SummaryStore(pool);
   return {

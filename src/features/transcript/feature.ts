@@ -17,7 +17,7 @@ import { type RedoOptions, redoRoutes } from "./redo.ts";
 import { segmentRoutes } from "./segments.ts";
 import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
 
-interface TranscriptParts {
+interface CreateTranscriptOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;
@@ -26,7 +26,7 @@ interface TranscriptParts {
 /** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
   { pool, cursorKey, actors }: FeatureContext,
-  { directory, awaited, patience }: TranscriptParts,
+  { directory, awaited, patience }: CreateTranscriptOptions,
 ) {
   const segments = new SegmentStore(pool);
   const edits = new PostgresSegmentEdits(pool);

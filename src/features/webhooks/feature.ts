@@ -6,7 +6,7 @@ import { webhookRoutes } from "./routes.ts";
 import type { WebhookSecrets } from "./secrets.ts";
 import { DeliveryStore, WebhookStore } from "./store.ts";
 
-interface WebhookParts {
+interface CreateWebhookOptions {
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   endpoints: AddressGuard;
   secrets: WebhookSecrets;
@@ -15,7 +15,7 @@ interface WebhookParts {
 /** Where workspaces are told of what happens, and how that went. */
 export function createWebhooks(
   { pool, clock, cursorKey }: FeatureContext,
-  { workspaces, endpoints, secrets }: WebhookParts,
+  { workspaces, endpoints, secrets }: CreateWebhookOptions,
 ) {
   const webhooks = new WebhookStore(pool);
   const deliveries = new DeliveryStore(pool);
