@@ -39,6 +39,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: "attacks",
+          include: ["test/attacks/**/*.test.ts"],
+          globalSetup: servers,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: Math.min(2, cores),
+        },
+      },
+      {
+        test: {
           name: "sim",
           include: ["test/sim/**/*.test.ts"],
           testTimeout: 600_000,

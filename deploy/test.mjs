@@ -25,7 +25,16 @@ const KEPT = [
   "NO_COLOR",
 ];
 const STAGES = [...Object.keys(CHECKS), ...SUITES];
-const STAGES_OF_CHANGES = ["types", "lint", "imports", "unit", "contract", "integration", "sim"];
+const STAGES_OF_CHANGES = [
+  "types",
+  "lint",
+  "imports",
+  "unit",
+  "contract",
+  "integration",
+  "attacks",
+  "sim",
+];
 
 await runEntry(async (screen) => {
   const { stages, passedOn } = parseArguments(process.argv.slice(2));

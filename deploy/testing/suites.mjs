@@ -6,7 +6,7 @@ import process from "node:process";
 import { PROJECT, pinnedNode } from "../setup/paths.mjs";
 
 /** Projects of vitest.config.ts, in the order in which they run. */
-export const SUITES = ["unit", "contract", "integration", "sim", "e2e"];
+export const SUITES = ["unit", "contract", "integration", "attacks", "sim", "e2e"];
 
 const LONGEST_MS = 45 * 60_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
