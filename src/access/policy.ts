@@ -59,6 +59,7 @@ export type SessionAction =
   | "session.delete"
   | "session.stop"
   | "session.upload"
+  /** Members and visibility. */
   | "session.members"
   /** Transcribe again, and cancel jobs. */
   | "session.jobs"
@@ -127,9 +128,9 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.delete": "sessions:write",
   "session.stop": "sessions:write",
   "session.upload": "sessions:write",
-  "session.members": "sessions:write",
+  "session.members": "sessions:share",
   "session.jobs": "sessions:write",
-  "session.guests": "sessions:write",
+  "session.guests": "sessions:share",
   "session.redact": "sessions:write",
   "session.concern": "sessions:write",
 };

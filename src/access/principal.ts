@@ -35,7 +35,15 @@ export interface DevicePrincipal {
 }
 
 /** Scopes of service keys; each applies within the key's one workspace. */
-export const SCOPES = ["sessions:read", "sessions:write", "query", "export", "webhooks"] as const;
+export const SCOPES = [
+  "sessions:read",
+  "sessions:write",
+  /** Who else sees a session: members, visibility, guest access. */
+  "sessions:share",
+  "query",
+  "export",
+  "webhooks",
+] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

@@ -21,6 +21,7 @@ export const CALLERS = [
   "device key revoked",
   "key sessions:read",
   "key sessions:write",
+  "key sessions:share",
   "key query",
   "key export",
   "key webhooks",

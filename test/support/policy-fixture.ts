@@ -30,6 +30,14 @@ const ADMIN_ROLES: Partial<Record<Caller, string>> = {
   "moderator elsewhere": "moderator",
 };
 
+function visibilityOf(state: State): string {
+  return state === "visible" ? "workspace" : "private";
+}
+
+function guestAccessOf(state: State): string {
+  return state === "shut" ? "closed" : "open";
+}
+
 /**
  * The whole service, as `startApp` composes it, over one workspace with one
  * session for each state, and everybody of the matrix to call it.
@@ -322,6 +330,8 @@ export class PolicyFixture {
     await this.#sql("update sessions set job_id = $2 where id = $1", [session, job]);
     return {
       session_id: session,
+      visibility: visibilityOf(state),
+      guest_access: guestAccessOf(state),
       segment_id: segment,
       chunk_sequence: "0",
       concern_id: concern,
@@ -349,8 +359,8 @@ export class PolicyFixture {
         deviceId,
         newId(),
         STATUS[state],
-        state === "visible" ? "workspace" : "private",
-        state === "shut" ? "closed" : "open",
+        visibilityOf(state),
+        guestAccessOf(state),
       ],
     );
     if (state === "deleted") await this.#addReceipt(id, workspaceId);

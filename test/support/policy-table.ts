@@ -36,6 +36,7 @@ const provider = everybody({ on: "thing", except: { live: "404", unknown: "404" 
 const withKeys = { takes: "bearer or key" } as const;
 const reading = { ...withKeys, scope: "sessions:read" } as const;
 const writing = { ...withKeys, scope: "sessions:write" } as const;
+const sharing = { ...withKeys, scope: "sessions:share" } as const;
 const asking = { ...withKeys, scope: "query" } as const;
 const exporting = { ...withKeys, scope: "export" } as const;
 const users = { roles: "users" } as const;
@@ -248,16 +249,23 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   editSegment: [session(OWNER, { ...withKeys, scope: "several" })],
   mergeSpeakers: [session(OWNER, writing)],
   editSession: [
-    session(["owner", "moderator"], writing),
     session(OWNER, { ...writing, ...ask({ as: "its title", body: { title: "T" } }) }),
+    session(OWNER, {
+      ...sharing,
+      ...ask({ as: "who sees it", body: { visibility: "{visibility}" } }),
+    }),
+    session(["owner", "moderator"], {
+      ...sharing,
+      ...ask({ as: "its guests", body: { guest_access: "{guest_access}" } }),
+    }),
   ],
   deleteSession: [
     session(OWNER_AND_ADMINS, { ...writing, deleted: ADMINS, ...ask({ spends: "session" }) }),
   ],
   stopSession: [session(OWNER, writing)],
   redactSession: [session(STEWARDS, writing)],
-  addSessionMember: [session(OWNER, { ...writing, ...users })],
-  removeSessionMember: [session(OWNER, { ...writing, ...users })],
+  addSessionMember: [session(OWNER, { ...sharing, ...users })],
+  removeSessionMember: [session(OWNER, { ...sharing, ...users })],
 
   // Concerns
   raiseConcern: [session(VIEWERS_AND_GUEST)],

@@ -7,7 +7,14 @@ type Headers = Readonly<Record<string, string>>;
 type Body = Record<string, unknown>;
 
 const PASSWORD = "correct horse battery staple";
-const EVERY_SCOPE = ["sessions:read", "sessions:write", "query", "export", "webhooks"];
+const EVERY_SCOPE = [
+  "sessions:read",
+  "sessions:write",
+  "sessions:share",
+  "query",
+  "export",
+  "webhooks",
+];
 
 /** Everybody who acts for a tenant. */
 export const ACTORS = ["user", "moderator", "guest", "device", "key"] as const;

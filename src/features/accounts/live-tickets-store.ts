@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { Principal } from "../../access/principal.ts";
+import { type Principal, SCOPES } from "../../access/principal.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import { roleColumn } from "./users-store.ts";
 
@@ -34,7 +34,7 @@ const principalSchema = z.discriminatedUnion("kind", [
     id: z.string(),
     secretId: z.string(),
     workspaceId: z.string(),
-    scopes: z.array(z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"])),
+    scopes: z.array(z.enum(SCOPES)),
     expiresAt: z.number(),
   }),
 ]);

@@ -32,6 +32,13 @@ export interface SessionGrant {
   facts: SessionFacts;
 }
 
+/** Throws 403 or 404 when the caller may not do `action` to the session of the grant. */
+export function requireAction({ principal, facts }: SessionGrant, action: SessionAction): void {
+  const verdict = maySession(principal, action, facts);
+  if (verdict === "forbidden" && principal.kind === "service") throw missingScope(action);
+  assertAllowed(verdict);
+}
+
 /** Throws the error of a verdict other than `allow`. */
 export function assertAllowed(verdict: Verdict): void {
   if (verdict !== "allow") throw REFUSALS[verdict]();
@@ -69,11 +76,12 @@ export async function recheckSession(
   const principal = requirePrincipal(caller);
   const facts = isId(sessionId) ? await directory.facts(principal, sessionId) : undefined;
   if (facts === undefined) throw unknownThing("session", sessionId);
-  const verdict = maySession(principal, action, facts);
-  if (verdict === "not_found") throw unknownThing("session", sessionId);
-  if (verdict === "forbidden" && principal.kind === "service") throw missingScope(action);
-  assertAllowed(verdict);
-  return { principal, facts };
+  const grant = { principal, facts };
+  if (maySession(principal, action, facts) === "not_found") {
+    throw unknownThing("session", sessionId);
+  }
+  requireAction(grant, action);
+  return grant;
 }
 
 /**

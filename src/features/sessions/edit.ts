@@ -1,12 +1,13 @@
 import { Type } from "@sinclair/typebox";
-import { maySession } from "../../access/policy.ts";
+import type { SessionAction } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { AppError } from "../../base/errors.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
-import { assertAllowed, requireSession } from "./access.ts";
+import { requireAction, requireSession } from "./access.ts";
 import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
 import type { SessionEditStore, SessionStore } from "./store.ts";
 
@@ -29,6 +30,14 @@ const body = Type.Object({
   ),
 });
 
+/**
+ * What whoever may change anything of a session may do; what each change takes is checked with it.
+ */
+function leastAction(principal: Principal | undefined): SessionAction {
+  const editsOnly = principal?.kind === "service" && !principal.scopes.includes("sessions:share");
+  return editsOnly ? "session.edit" : "session.guests";
+}
+
 /** PATCH /sessions/{id}. */
 export function sessionEditRoutes(options: SessionEditOptions): Route[] {
   const { directory, sessionEdits, workshops, revocations } = options;
@@ -39,21 +48,22 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
     tag: "Session",
     summary: "Change a session's title, workshop, who sees it, and whether guests may join",
     description:
-      "By its owner; a moderator of its workspace may open and close guest access. Closing it ends the guests' tokens and connections within 5 s.",
+      "By its owner; a moderator of its workspace may open and close guest access. Closing it ends the guests' tokens and connections within 5 s. A service key needs `sessions:write` for the title and the workshop, `sessions:share` for `visibility` and `guest_access`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 200: { description: "The session as it stands", schema: sessionSchema } },
     errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
-      requireSession(directory, principal, params.session_id, "session.guests"),
-    async handle(request, { principal, facts }) {
+      requireSession(directory, principal, params.session_id, leastAction(principal)),
+    async handle(request, grant) {
+      const { facts } = grant;
       const { params, body: change } = request;
       const { title, visibility, guest_access: guestAccess } = change;
       const workshopId = change.workshop_id === "" ? null : change.workshop_id;
-      if (title !== undefined || visibility !== undefined || workshopId !== undefined) {
-        assertAllowed(maySession(principal, "session.edit", facts));
-      }
+      if (title !== undefined || workshopId !== undefined) requireAction(grant, "session.edit");
+      if (visibility !== undefined) requireAction(grant, "session.members");
+      if (guestAccess !== undefined) requireAction(grant, "session.guests");
       if (Object.keys(change).length === 0) {
         throw new AppError(
           "invalid_body",

@@ -89,7 +89,8 @@ function addMember({ directory, members, users }: SessionMemberOptions): Route {
     id: "addSessionMember",
     tag: "Session",
     summary: "Give a user access to a session, by id or e-mail address",
-    description: "By the session's owner. `relation` is `shared` unless told.",
+    description:
+      "By the session's owner, or a service key with `sessions:share`. `relation` is `shared` unless told.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
@@ -140,7 +141,8 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
     id: "removeSessionMember",
     tag: "Session",
     summary: "Take a user's access to a session back",
-    description: "By the session's owner. The user's live connections to it close within 5 s.",
+    description:
+      "By the session's owner, or a service key with `sessions:share`. The user's live connections to it close within 5 s.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),

@@ -2,6 +2,7 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
+import { SCOPES } from "../../access/principal.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type {
@@ -13,7 +14,7 @@ import type {
   ServiceKeyStatus,
 } from "../accounts/service-key-records.ts";
 
-const scope = z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"]);
+const scope = z.enum(SCOPES);
 
 const statusRow = z.object({
   keyId: z.string(),

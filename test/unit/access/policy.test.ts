@@ -5,7 +5,12 @@ import {
   type SessionFacts,
   type SessionRelation,
 } from "../../../src/access/policy.ts";
-import type { Principal, Scope, UserPrincipal } from "../../../src/access/principal.ts";
+import {
+  type Principal,
+  SCOPES,
+  type Scope,
+  type UserPrincipal,
+} from "../../../src/access/principal.ts";
 
 const CONTENT: SessionAction[] = [
   "session.content",
@@ -142,6 +147,16 @@ describe("session policy", () => {
     expect(maySession(key("sessions:read"), "session.upload", session())).toBe("forbidden");
     const foreign = key("sessions:write", "w2");
     expect(maySession(foreign, "session.upload", session())).toBe("not_found");
+  });
+
+  it("service key: shares with sessions:share only", () => {
+    for (const scope of SCOPES) {
+      const rest = { secretId: "x", scopes: [scope], expiresAt: 0 };
+      const key: Principal = { kind: "service", id: "k", workspaceId: "w1", ...rest };
+      const verdict = scope === "sessions:share" ? "allow" : "forbidden";
+      expect(maySession(key, "session.members", session()), scope).toBe(verdict);
+      expect(maySession(key, "session.guests", session()), scope).toBe(verdict);
+    }
   });
 
   it("device: uploads to and stops its own sessions only", () => {
