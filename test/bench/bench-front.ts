@@ -19,6 +19,7 @@ const PLENTY = { perMinute: 1e9, burst: 1e9 };
 export const NO_LIMITS: RateLimitSettings = {
   address: PLENTY,
   auth: PLENTY,
+  guest_entry: PLENTY,
   pairing: PLENTY,
   upload: PLENTY,
   query: PLENTY,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http.ts";
-import { DEFAULT_RATE_LIMITS } from "../../src/http/server/limits.ts";
+import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../../src/http/server/limits.ts";
 import { FrontServer } from "../../src/http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import { PostgresIdempotencyStore } from "../../src/postgres/idempotency-store.ts";
@@ -36,7 +36,7 @@ export class HttpFixture {
     this.url = `http://127.0.0.1:${port}/api`;
   }
 
-  static async open(): Promise<HttpFixture> {
+  static async open(rates: Partial<RateLimitSettings> = {}): Promise<HttpFixture> {
     const accounts = await AccountFixture.open();
     const nothingLive = () => Promise.reject(new AppError("not_found", "No sessions here."));
     const front = new FrontServer({
@@ -53,7 +53,11 @@ export class HttpFixture {
         limits: DEFAULT_LIVE_LIMITS,
       },
       limits: DEFAULT_HTTP_LIMITS,
-      rates: { ...DEFAULT_RATE_LIMITS, auth: PLENTY, pairing: PLENTY },
+      rates: {
+        ...DEFAULT_RATE_LIMITS,
+        ...{ auth: PLENTY, guest_entry: PLENTY, pairing: PLENTY },
+        ...rates,
+      },
       idempotency: {
         store: new PostgresIdempotencyStore(accounts.pool),
         secret: accounts.keys.pepper,

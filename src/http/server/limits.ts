@@ -48,13 +48,22 @@ export class ConcurrencyLimit implements QueueOwner {
   }
 }
 
-type RateClass = "address" | "auth" | "pairing" | "upload" | "query" | "write" | "read";
+type RateClass =
+  | "address"
+  | "auth"
+  | "guest_entry"
+  | "pairing"
+  | "upload"
+  | "query"
+  | "write"
+  | "read";
 
 export type RateLimitSettings = Readonly<Record<RateClass, RateLimit>>;
 
 export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   address: { perMinute: 12_000, burst: 2_000 },
   auth: { perMinute: 60, burst: 40 },
+  guest_entry: { perMinute: 60, burst: 40 },
   pairing: { perMinute: 60, burst: 30 },
   upload: { perMinute: 1_200, burst: 300 },
   query: { perMinute: 60, burst: 20 },
@@ -62,7 +71,14 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   read: { perMinute: 1_200, burst: 300 },
 };
 
-function rateClassOf(route: Route): RateClass {
+/**
+ * How many callers' budgets the guests of one address, and those of one session, have together:
+ * guests cost nothing to make, so that budgets of their own alone would limit nobody.
+ */
+const GUEST_SHARES = { address: 2, session: 5 };
+
+function rateClassOf(route: Route): Exclude<RateClass, "address"> {
+  if (route.path === "/auth/guest") return "guest_entry";
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
   if (route.body?.kind === "upload") return "upload";
@@ -70,38 +86,66 @@ function rateClassOf(route: Route): RateClass {
   return route.method === "get" ? "read" : "write";
 }
 
+/** The budgets of one route class. */
+class ClassLimits {
+  readonly #caller: Gcra;
+  readonly #guestsOfAddress: Gcra;
+  readonly #guestsOfSession: Gcra;
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.#caller = new Gcra(limit, clock);
+    this.#guestsOfAddress = new Gcra(times(limit, GUEST_SHARES.address), clock);
+    this.#guestsOfSession = new Gcra(times(limit, GUEST_SHARES.session), clock);
+  }
+
+  take(principal: Principal | undefined, address: string): RateVerdict {
+    // Ids are unique across kinds of callers, and no address looks like one.
+    const own = this.#caller.take(principal?.id ?? address);
+    if (!own.allowed || principal?.kind !== "guest") return own;
+    const ofAddress = this.#guestsOfAddress.take(address);
+    if (!ofAddress.allowed) return ofAddress;
+    const ofSession = this.#guestsOfSession.take(principal.sessionId);
+    return ofSession.allowed ? own : ofSession;
+  }
+}
+
+function times({ perMinute, burst }: RateLimit, factor: number): RateLimit {
+  return { perMinute: perMinute * factor, burst: burst * factor };
+}
+
 /** Rate limits per address before authentication, and per caller and route class after it. */
 export class RateLimits {
-  readonly #limiters: Readonly<Record<RateClass, Gcra>>;
-  readonly #byRoute = new Map<Route, Gcra>();
+  readonly #address: Gcra;
+  readonly #classes: Readonly<Record<Exclude<RateClass, "address">, ClassLimits>>;
+  readonly #byRoute = new Map<Route, ClassLimits>();
 
   constructor(settings: RateLimitSettings, clock: Clock) {
-    this.#limiters = {
-      address: new Gcra(settings.address, clock),
-      auth: new Gcra(settings.auth, clock),
-      pairing: new Gcra(settings.pairing, clock),
-      upload: new Gcra(settings.upload, clock),
-      query: new Gcra(settings.query, clock),
-      write: new Gcra(settings.write, clock),
-      read: new Gcra(settings.read, clock),
+    this.#address = new Gcra(settings.address, clock);
+    this.#classes = {
+      auth: new ClassLimits(settings.auth, clock),
+      guest_entry: new ClassLimits(settings.guest_entry, clock),
+      pairing: new ClassLimits(settings.pairing, clock),
+      upload: new ClassLimits(settings.upload, clock),
+      query: new ClassLimits(settings.query, clock),
+      write: new ClassLimits(settings.write, clock),
+      read: new ClassLimits(settings.read, clock),
     };
   }
 
   address(address: string): RateVerdict {
-    return this.#limiters.address.take(address);
+    return this.#address.take(address);
   }
 
   caller(route: Route, principal: Principal | undefined, address: string): RateVerdict {
-    // Ids are unique across kinds of callers, and no address looks like one.
-    return this.#limiterOf(route).take(principal?.id ?? address);
+    return this.#limitsOf(route).take(principal, address);
   }
 
-  #limiterOf(route: Route): Gcra {
+  #limitsOf(route: Route): ClassLimits {
     const known = this.#byRoute.get(route);
     if (known !== undefined) return known;
-    const limiter = this.#limiters[rateClassOf(route)];
-    this.#byRoute.set(route, limiter);
-    return limiter;
+    const limits = this.#classes[rateClassOf(route)];
+    this.#byRoute.set(route, limits);
+    return limits;
   }
 }
 
