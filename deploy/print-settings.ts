@@ -18,6 +18,8 @@ const END = "<!-- end of settings -->";
 
 const READERS: Readonly<Record<SettingReader, string>> = {
   main: "service",
+  front: "front",
+  sessions: "session host",
   setup: "set-up",
   worker: "worker",
   up: "`up`",

@@ -1,5 +1,7 @@
 import { hostname } from "node:os";
+import { SETTINGS, type SettingReader } from "../../src/base/settings-table.ts";
 import type { DataFolder } from "./data-folder.ts";
+import type { MainSpec } from "./layout.ts";
 import { ownerMarks } from "./leftovers.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -34,97 +36,145 @@ export interface FirstLogin {
   readonly given: boolean;
 }
 
-const PASSWORDS = ["ADMIN_PASSWORD", "ADMIN_FIRST_PASSWORD"];
+/** What a program of any kind needs of its surroundings. Never anything that may hold a secret. */
+const EVERYBODY = [
+  ...["PATH", "HOME", "TMPDIR", "TZ", "TZDIR", "LANG", "LANGUAGE"],
+  // The operator's choice of libraries and of an allocator.
+  ...["LD_LIBRARY_PATH", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX"],
+];
 
-/** The environment of each part: what it needs, and no password that it has no use for. */
+/** What Node itself reads: its options, and whose certificates it believes. */
+const NODE = [
+  ...["NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  "UV_THREADPOOL_SIZE",
+];
+
+/** What a command in a terminal reads besides. */
+const TERMINAL = ["TERM", "COLORTERM", "CI", "NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME"];
+
+/**
+ * The environment of each part: what a program needs of its surroundings, the settings that the
+ * table says it reads, and what the supervisor tells it. Nothing else of the supervisor's own
+ * environment gets through, so that a secret reaches only who reads it.
+ */
 export class Environments {
-  readonly #base: NodeJS.ProcessEnv;
-  /** Settings that hold passwords of others, for the main process only. */
-  readonly #accounts: NodeJS.ProcessEnv = {};
+  readonly #env: NodeJS.ProcessEnv;
   readonly #data: DataFolder;
+  /** Variables that the programs read besides the settings. */
+  readonly #alsoRead: readonly string[];
 
-  constructor(env: NodeJS.ProcessEnv, data: DataFolder) {
+  constructor(env: NodeJS.ProcessEnv, data: DataFolder, alsoRead: readonly string[] = []) {
+    this.#env = env;
     this.#data = data;
-    this.#base = { ...env, ...ownerMarks(data.owner) };
-    for (const name of ["DATABASE_URL", "DATABASE_OWNER_URL", "NATS_TOKEN", ...PASSWORDS]) {
-      delete this.#base[name];
-    }
-    for (const name of ["SMTP_URL", "OAUTH_PROVIDERS"]) {
-      const value = this.#base[name];
-      if (value !== undefined) this.#accounts[name] = value;
-      delete this.#base[name];
-    }
+    this.#alsoRead = alsoRead;
   }
 
+  /** Of PostgreSQL and nats-server, which are told everything by arguments and files. */
   server(): NodeJS.ProcessEnv {
-    return this.#base;
+    return { ...surroundings(this.#env), ...ownerMarks(this.#data.owner) };
   }
 
   setup(at: Addresses, admin: FirstLogin): NodeJS.ProcessEnv {
     return {
-      ...this.#service(at),
+      ...this.#node(["setup"]),
+      DATABASE_URL: at.databaseUrl,
       DATABASE_OWNER_URL: at.databaseOwnerUrl,
       ADMIN_EMAIL: admin.email,
-      [admin.given ? "ADMIN_PASSWORD" : "ADMIN_FIRST_PASSWORD"]: admin.password,
+      ADMIN_PASSWORD: admin.given ? admin.password : undefined,
+      ADMIN_FIRST_PASSWORD: admin.given ? undefined : admin.password,
     };
   }
 
   /** Of a process of src/main.ts; `suffix` tells those of one machine apart. */
-  main(at: Addresses, listening: Listening, roles: string, suffix = ""): NodeJS.ProcessEnv {
+  main(
+    at: Addresses,
+    listening: Listening,
+    roles: MainSpec["roles"],
+    suffix = "",
+  ): NodeJS.ProcessEnv {
+    const readers: readonly SettingReader[] = roles === "front,sessions" ? BOTH : ["main", roles];
     return {
-      ...this.#service(at),
+      ...this.#node(readers),
+      ...natsOf(at),
+      DATABASE_URL: at.databaseUrl,
       ROLES: roles,
-      NODE_NAME: `${this.#node}${suffix}`,
-      PORT: String(listening.port),
+      NODE_NAME: `${this.#nodeName}${suffix}`,
+      ...(readers.includes("front") ? { PORT: String(listening.port) } : {}),
       OPS_PORT: String(listening.opsPort),
       GRPC_SESSIONS_PORT: String(listening.grpcSessionsPort),
+      VOICE_BLOB_DIR: this.#env.VOICE_BLOB_DIR || this.#data.file("blobs"),
+      VOICE_KEY_DIR: this.#env.VOICE_KEY_DIR || this.#data.file("keys"),
+      ...(readers.includes("front") ? this.#front() : {}),
     };
   }
 
-  #service(at: Addresses): NodeJS.ProcessEnv {
+  #front(): NodeJS.ProcessEnv {
     return {
-      ...this.#base,
-      ...this.#accounts,
-      ...this.#nats(at),
-      DATABASE_URL: at.databaseUrl,
       // A stop of everything has ten seconds, and there is nobody to wait for.
-      DRAIN_MS: this.#base.DRAIN_MS ?? "500",
-      VOICE_BLOB_DIR: this.#base.VOICE_BLOB_DIR ?? this.#data.file("blobs"),
-      VOICE_MAIL_DIR: this.#base.VOICE_MAIL_DIR ?? this.#data.file("mail"),
-      VOICE_KEY_DIR: this.#base.VOICE_KEY_DIR ?? this.#data.file("keys"),
+      DRAIN_MS: this.#env.DRAIN_MS || "500",
+      VOICE_MAIL_DIR: this.#env.VOICE_MAIL_DIR || this.#data.file("mail"),
     };
   }
 
   worker(at: Addresses, port: number, opsPort: number, name: string): NodeJS.ProcessEnv {
+    const { WORKER_ID: id, WORKER_OPS_PORT: ops, MALLOC_ARENA_MAX: arenas } = this.#env;
+    const isOnly = name === "worker";
     return {
-      ...this.#base,
-      ...this.#nats(at),
-      NODE_NAME: this.#node,
+      ...this.#node(["worker"]),
+      ...natsOf(at),
       WORKER_PORT: String(port),
       // Of two with one name only the one that was heard last would get work.
-      WORKER_ID:
-        (name === "worker" ? this.#base.WORKER_ID : undefined) ?? `${this.#node}-${name}-${port}`,
-      WORKER_OPS_PORT:
-        (name === "worker" ? this.#base.WORKER_OPS_PORT : undefined) ?? String(opsPort),
+      WORKER_ID: (isOnly && id) || `${this.#nodeName}-${name}-${port}`,
+      WORKER_OPS_PORT: (isOnly && ops) || String(opsPort),
       // With more, what a recycled thread's decoders held stays with the process.
-      MALLOC_ARENA_MAX: this.#base.MALLOC_ARENA_MAX ?? "1",
+      MALLOC_ARENA_MAX: arenas || "1",
     };
   }
 
   demo(admin: Required<AdminLogin>): NodeJS.ProcessEnv {
-    return { ...this.#base, VOICE_EMAIL: admin.email, VOICE_PASSWORD: admin.password };
-  }
-
-  #nats(at: Addresses): NodeJS.ProcessEnv {
     return {
-      NATS_URL: at.natsUrl,
-      ...(at.natsToken ? { NATS_TOKEN: at.natsToken } : {}),
+      ...this.#node([]),
+      ...pick(this.#env, TERMINAL),
+      VOICE_EMAIL: admin.email,
+      VOICE_PASSWORD: admin.password,
     };
   }
 
-  get #node(): string {
-    return this.#base.NODE_NAME ?? hostname();
+  /** Of a program on Node: with the settings of these readers. */
+  #node(readers: readonly SettingReader[]): NodeJS.ProcessEnv {
+    return {
+      ...this.server(),
+      ...pick(this.#env, [...NODE, ...this.#alsoRead, ...settingsOf(readers)]),
+    };
   }
+
+  get #nodeName(): string {
+    return this.#env.NODE_NAME || hostname();
+  }
+}
+
+const BOTH: readonly SettingReader[] = ["main", "front", "sessions"];
+
+/** What any program is given of this environment, whatever it is. */
+export function surroundings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const locale = Object.keys(env).filter((name) => name.startsWith("LC_"));
+  return pick(env, [...EVERYBODY, ...locale]);
+}
+
+function settingsOf(readers: readonly SettingReader[]): string[] {
+  return Object.entries(SETTINGS)
+    .filter(([, setting]) => setting.readers.some((reader) => readers.includes(reader)))
+    .map(([name]) => name);
+}
+
+function pick(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
+}
+
+function natsOf({ natsUrl, natsToken }: Addresses): NodeJS.ProcessEnv {
+  return { NATS_URL: natsUrl, NATS_TOKEN: natsToken };
 }
 
 /** The first admin: from the environment, or with the password made at the first start. */

@@ -1,10 +1,21 @@
-/** One process of the service: of `src/main.ts` with these roles, or of `workers/main.ts`. */
-export interface ServiceSpec {
+interface Named {
   readonly name: string;
   /** For a person: "the worker". */
   readonly title: string;
-  readonly roles: "front,sessions" | "front" | "sessions" | "worker";
 }
+
+/** A process of `src/main.ts` with these roles. */
+export interface MainSpec extends Named {
+  readonly roles: "front,sessions" | "front" | "sessions";
+}
+
+/** A process of `workers/main.ts`. */
+interface WorkerSpec extends Named {
+  readonly roles: "worker";
+}
+
+/** One process of the service. */
+export type ServiceSpec = MainSpec | WorkerSpec;
 
 /** Which processes make up the service on this machine. */
 export interface Layout {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { DataFolder } from "./data-folder.ts";
 import type { Addresses, Environments } from "./environment.ts";
-import { portName, type ServiceSpec, servesRest } from "./layout.ts";
+import { type MainSpec, portName, type ServiceSpec, servesRest } from "./layout.ts";
 import type { Options } from "./options.ts";
 import type { Part, StopStep } from "./part.ts";
 import { checkWantedPort, findFreePort, type PortBook } from "./ports.ts";
@@ -12,6 +12,8 @@ export interface Programs {
   readonly main: string;
   readonly worker: string;
   readonly cli: string;
+  /** Variables that they read besides the settings. */
+  readonly alsoRead?: readonly string[];
   /** Folders whose changes restart the service, when it is watched. */
   readonly sources: readonly string[];
 }
@@ -93,7 +95,7 @@ async function servicePort(
 }
 
 async function mainEnvironment(
-  spec: ServiceSpec,
+  spec: MainSpec,
   isFirst: boolean,
   plan: ServicePlan,
 ): Promise<NodeJS.ProcessEnv> {

@@ -70,7 +70,7 @@ export class Supervisor {
     this.#readyFile = new ReadyFile(settings.options.readyFile);
     this.#data = data;
     this.#record = record;
-    this.#environments = new Environments(settings.env, data);
+    this.#environments = new Environments(settings.env, data, settings.programs.alsoRead);
     this.#layout = layoutOf(settings.options.cluster);
   }
 

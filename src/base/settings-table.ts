@@ -1,5 +1,16 @@
-/** The program that reads a setting. */
-export type SettingReader = "main" | "setup" | "worker" | "up" | "cli" | "bootstrap";
+/**
+ * The program that reads a setting. `main` is every process of src/main.ts, `front` and `sessions`
+ * are those of them that have this role. `npm run up` gives a process only what it reads.
+ */
+export type SettingReader =
+  | "main"
+  | "front"
+  | "sessions"
+  | "setup"
+  | "worker"
+  | "up"
+  | "cli"
+  | "bootstrap";
 
 interface Common {
   readonly group: SettingGroup;
@@ -173,7 +184,7 @@ export const SETTINGS = {
   PORT: {
     ...PORT,
     group: "network",
-    readers: ["main"],
+    readers: ["front"],
     default: 8080,
     what: "REST and WebSockets of src/main.ts; npm run up has VOICE_PORT for it",
   },
@@ -213,14 +224,14 @@ export const SETTINGS = {
     group: "network",
     type: "address",
     protocols: WEB,
-    readers: ["main"],
+    readers: ["front"],
     usually: "the request's Host",
     what: "where people and devices reach the service",
   },
   ALLOWED_ORIGINS: {
     group: "network",
     type: "list",
-    readers: ["main"],
+    readers: ["front"],
     what: "origins of web pages that may call it, comma-separated",
   },
   TRUST_PROXY: {
@@ -230,7 +241,7 @@ export const SETTINGS = {
     high: 10,
     unit: "hops",
     default: 0,
-    readers: ["main"],
+    readers: ["front"],
     what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell. nginx needs proxy_http_version 1.1",
   },
   DATABASE_URL: {
@@ -377,7 +388,7 @@ export const SETTINGS = {
     type: "address",
     protocols: ["smtp:", "smtps:"],
     secret: true,
-    readers: ["main"],
+    readers: ["front"],
     usually: "mails are files in VOICE_MAIL_DIR",
     what: "the mail server for sign-in links",
   },
@@ -385,14 +396,14 @@ export const SETTINGS = {
     group: "people",
     type: "text",
     default: "Voice <no-reply@localhost>",
-    readers: ["main"],
+    readers: ["front"],
     what: "the sender of mails",
   },
   VOICE_MAIL_DIR: {
     group: "people",
     type: "path",
     usually: "DATA/mail with npm run up",
-    readers: ["main"],
+    readers: ["front"],
     what: "where mails are written to without SMTP_URL",
   },
   SIGN_IN_URL: {
@@ -400,14 +411,14 @@ export const SETTINGS = {
     type: "address",
     protocols: WEB,
     usually: "the service's own page",
-    readers: ["main"],
+    readers: ["front"],
     what: "the page that sign-in links lead to",
   },
   OAUTH_PROVIDERS: {
     group: "people",
     type: "json",
     secret: true,
-    readers: ["main"],
+    readers: ["front"],
     what: 'identity providers: [{"id":"acme","issuer":"https://…","client_id":"…","client_secret":"…"}]; presets google, microsoft, github',
   },
   WEBHOOK_ALLOW_PRIVATE: {
@@ -423,7 +434,7 @@ export const SETTINGS = {
     high: 67_108_864,
     unit: "bytes",
     default: 1_048_576,
-    readers: ["main"],
+    readers: ["front"],
     what: "the largest JSON body of a request",
   },
   MAX_UPLOAD_BYTES: {
@@ -433,7 +444,7 @@ export const SETTINGS = {
     high: 1_073_741_824,
     unit: "bytes",
     default: 67_108_864,
-    readers: ["main"],
+    readers: ["front"],
     what: "the largest upload of audio",
   },
   RATE_LIMIT_FACTOR: {
@@ -452,7 +463,7 @@ export const SETTINGS = {
     high: 604_800,
     unit: "seconds",
     default: 900,
-    readers: ["main"],
+    readers: ["sessions"],
     what: "how long a device may be silent before its session is stopped; 0 for ever",
   },
   LEASE_MS: {
@@ -492,7 +503,7 @@ export const SETTINGS = {
     high: 86_400_000,
     unit: "milliseconds",
     default: 120_000,
-    readers: ["main"],
+    readers: ["sessions"],
     what: "how long an idle session stays in memory",
   },
   DRAIN_MS: {
@@ -502,7 +513,7 @@ export const SETTINGS = {
     high: 12_000,
     unit: "milliseconds",
     default: 4_000,
-    readers: ["main", "up"],
+    readers: ["front", "up"],
     what: "over how long a stopping process sends its sockets elsewhere; 500 with npm run up",
   },
   VOICE_BASE_URL: {

@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StepError } from "../../setup/step-error.mjs";
+import { surroundings } from "../environment.ts";
 import type { PostgresBinaries } from "./binaries.ts";
 import type { UnprivilegedUser } from "./unprivileged-user.ts";
 
@@ -87,7 +88,7 @@ function runInitdb(
     const child = spawn(cluster.binaries.initdb, args, {
       ...cluster.user,
       cwd: "/",
-      env: serverEnvironment(process.env),
+      env: serverEnvironment(surroundings(process.env)),
       stdio: ["ignore", "pipe", "pipe"],
       timeout: INITDB_TIMEOUT_MS,
       signal,

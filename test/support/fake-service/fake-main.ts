@@ -2,7 +2,7 @@
 // ready, and stops on SIGTERM.
 import { createServer } from "node:http";
 
-const port = Number(process.env.PORT);
+const port = Number(process.env.PORT ?? 0);
 const server = createServer((_request, response) => response.end("fake main"));
 server.listen(port, "127.0.0.1", () => {
   const base_url = `http://127.0.0.1:${port}`;

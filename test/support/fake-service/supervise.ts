@@ -15,6 +15,7 @@ process.exitCode = await superviseUntilStopped(screen, () => ({
     main: process.env.FAKE_MAIN ?? join(here, "fake-main.ts"),
     worker: join(here, "fake-worker.ts"),
     cli: join(here, "fake-cli.ts"),
+    alsoRead: ["FAKE_WORKER_DIES_ONCE", "FAKE_WORKER_STUBBORN"],
     sources: (process.env.FAKE_SOURCES ?? "").split(":").filter(Boolean),
   },
   env: process.env,
