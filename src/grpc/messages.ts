@@ -118,6 +118,7 @@ function toEvent(frame: ServerFrame): Event {
     case "JobStatus":
     case "SummaryUpdated":
     case "ConcernRaised":
+    case "GuestJoined":
     case "Stub":
       return toStatusEvent(frame);
     case "SpeechStarted":
@@ -170,7 +171,9 @@ function toEditEvent(frame: FrameOf<"SegmentRevised" | "TranscriptReplaced" | "R
 }
 
 function toStatusEvent(
-  frame: FrameOf<"SessionStatus" | "JobStatus" | "SummaryUpdated" | "ConcernRaised" | "Stub">,
+  frame: FrameOf<
+    "SessionStatus" | "JobStatus" | "SummaryUpdated" | "ConcernRaised" | "GuestJoined" | "Stub"
+  >,
 ): Event {
   switch (frame.type) {
     case "SessionStatus":
@@ -185,6 +188,10 @@ function toStatusEvent(
     }
     case "ConcernRaised":
       return { $case: "concernRaised", value: { concernId: frame.concern_id } };
+    case "GuestJoined": {
+      const { guest_id: guestId, display_name: displayName } = frame;
+      return { $case: "guestJoined", value: { guestId, displayName } };
+    }
     case "Stub":
       return { $case: "withheld", value: {} };
   }

@@ -107,6 +107,8 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
       return { type: "SummaryUpdated", job_id: event.jobId, summary_type: event.summaryType };
     case "ConcernRaised":
       return { type: "ConcernRaised", concern_id: event.concernId };
+    case "GuestJoined":
+      return renderGuest(event, displayNames.get(event.guestId));
   }
 }
 
@@ -198,6 +200,12 @@ function renderClaim(event: EventOf<"SpeakerClaimed">, displayName: string | und
     display_name: displayName,
     revoked: false,
   };
+}
+
+/** A guest's name is erased with the session's words. */
+function renderGuest({ guestId }: EventOf<"GuestJoined">, name: string | undefined): FrameBody {
+  if (name === undefined || name === "") return { type: "Stub" };
+  return { type: "GuestJoined", guest_id: guestId, display_name: name };
 }
 
 /**

@@ -183,7 +183,7 @@ export class LiveLog {
   /** Renders events, after looking up their words and names. */
   async render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]> {
     const texts = await readTexts(this.#pool, sessionId, records);
-    const names = await readDisplayNames(this.#pool, claimedUsers(records));
+    const names = await readDisplayNames(this.#pool, namedPeople(records));
     return renderFrames(sessionId, records, texts, names);
   }
 
@@ -229,10 +229,12 @@ async function readTexts(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-function claimedUsers(records: readonly JournalRecord[]): string[] {
-  const ids = records.flatMap(({ event }) =>
-    event.type === "SpeakerClaimed" ? [event.claimedUserId] : [],
-  );
+/** Ids of the users and guests whose names the frames show. */
+function namedPeople(records: readonly JournalRecord[]): string[] {
+  const ids = records.flatMap(({ event }) => {
+    if (event.type === "SpeakerClaimed") return [event.claimedUserId];
+    return event.type === "GuestJoined" ? [event.guestId] : [];
+  });
   return [...new Set(ids)];
 }
 

@@ -104,6 +104,7 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       state.concerns = [...(state.concerns ?? []), event.concernId].slice(-RAISED_KEPT);
       return;
     case "SummaryUpdated":
+    case "GuestJoined":
       return;
     default:
       event satisfies never;

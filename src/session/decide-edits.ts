@@ -84,3 +84,7 @@ export function decideConcernStored(turn: Turn, command: CommandOf<"ConcernStore
   if (turn.state.concerns?.includes(command.concernId)) return;
   turn.emit({ type: "ConcernRaised", concernId: command.concernId });
 }
+
+export function decideGuestStored(turn: Turn, { guestId }: CommandOf<"GuestStored">): void {
+  turn.emit({ type: "GuestJoined", guestId });
+}

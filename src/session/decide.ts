@@ -9,6 +9,7 @@ import {
 import {
   decideConcernStored,
   decideEdit,
+  decideGuestStored,
   decideMerge,
   decideRedact,
   decideSummaryStored,
@@ -94,5 +95,7 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideSummaryStored(turn, command);
     case "ConcernStored":
       return decideConcernStored(turn, command);
+    case "GuestStored":
+      return decideGuestStored(turn, command);
   }
 }

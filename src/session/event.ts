@@ -31,6 +31,7 @@ export type SessionEvent =
   | SpanRedacted
   | SummaryUpdated
   | ConcernRaised
+  | GuestJoined
   | SessionDeleted;
 
 interface SessionStarted {
@@ -260,6 +261,12 @@ interface SummaryUpdated {
 interface ConcernRaised {
   type: "ConcernRaised";
   concernId: string;
+}
+
+/** Somebody came in as a guest; the name that they gave lies with the guests. */
+interface GuestJoined {
+  type: "GuestJoined";
+  guestId: string;
 }
 
 /** The deletion writes this directly, without the actor; no event follows it. */

@@ -107,6 +107,7 @@ const OUTSIDE = {
   Redact: once({ redactionId: text, from: number, to: number, label: text, byUserId: text }),
   SummaryStored: once({ jobId: text, summaryType: text }),
   ConcernStored: once({ concernId: text }),
+  GuestStored: once({ guestId: text }),
 };
 
 type Outside = typeof OUTSIDE;

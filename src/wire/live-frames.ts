@@ -252,6 +252,14 @@ export const SERVER_FRAMES = {
     summary: "Somebody found something wrong.",
     payload: event("ConcernRaised", { concern_id: Type.String() }),
   },
+  GuestJoined: {
+    summary:
+      "Somebody came in as a guest, and reads along from now on. The session's owner can remove them.",
+    payload: event("GuestJoined", {
+      guest_id: Type.String(),
+      display_name: Type.String({ description: "As they call themselves; nobody has checked it" }),
+    }),
+  },
   Stub: {
     summary: "An event that this viewer may not see, in its place.",
     payload: event("Stub", {}),

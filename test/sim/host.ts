@@ -189,8 +189,8 @@ export class SimHost {
         if (!isAppError(error, "internal")) throw error;
       });
     }
-    if (command.type === "SummaryStored") {
-      this.#notify(await this.#world.desk.summary(sessionId, command.jobId));
+    if (command.type === "SummaryStored" || command.type === "GuestStored") {
+      this.#notify(await this.#world.desk.tell(sessionId, command));
       return undefined;
     }
     return this.commands.ask(sessionId, { ...command }, id);

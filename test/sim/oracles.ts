@@ -198,7 +198,7 @@ async function checkEvents(world: World, id: string): Promise<void> {
   const seen = new Set<string>();
   for (const { payload } of events) {
     const event = JSON.parse(payload) as Record<string, unknown>;
-    const cause = event.editId ?? event.redactionId ?? event.concernId;
+    const cause = event.editId ?? event.redactionId ?? event.concernId ?? event.guestId;
     const name =
       event.type === "SummaryUpdated"
         ? `SummaryUpdated of job ${event.jobId}`

@@ -203,12 +203,14 @@ export class People {
         return wish({ type: "Redo", byUserId });
       case "cancel":
         return wish({ type: "CancelRedo", byUserId });
-      case "summary":
-        return wish({
-          type: "SummaryStored",
-          jobId: this.#world.newId(),
-          summaryType: "brief",
-        });
+      case "summary": {
+        const id = this.#world.newId();
+        return wish(
+          Number.parseInt(id.slice(-1), 16) % 2 === 0
+            ? { type: "SummaryStored", jobId: id, summaryType: "brief" }
+            : { type: "GuestStored", guestId: id },
+        );
+      }
     }
   }
 }

@@ -83,6 +83,7 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.run({ ...change, editId: "", label: "S2" }));
   step(() => bench.run({ type: "SummaryStored", jobId: "j2", summaryType: "brief" }));
   step(() => bench.run({ type: "ConcernStored", concernId: "c1" }));
+  step(() => bench.run({ type: "GuestStored", guestId: "g1" }));
   step(() => bench.run({ type: "Redo", byUserId }));
   step(() => bench.run({ type: "CancelRedo", byUserId }));
   step(() => bench.run({ type: "Redo", byUserId }));

@@ -115,6 +115,7 @@ export async function followSession(
 
 /** Additional text for frames that users should notice, apart from the changed transcript. */
 export function remarkOn(frame: ServerFrame): string | undefined {
+  if (frame.type === "GuestJoined") return `${frame.display_name} joined as a guest.`;
   if (frame.type !== "TranscriptReplaced" || frame.edits_replaced === 0) return undefined;
   const { edits_replaced: edits } = frame;
   const what = edits === 1 ? "1 edited segment was" : `${edits} edited segments were`;

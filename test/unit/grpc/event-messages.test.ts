@@ -156,6 +156,10 @@ const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
     { $case: "concernRaised", value: { concernId: "c" } },
   ],
   [
+    { type: "GuestJoined", ...durable, guest_id: "g", display_name: "Gus" },
+    { $case: "guestJoined", value: { guestId: "g", displayName: "Gus" } },
+  ],
+  [
     { type: "Stub", ...durable },
     { $case: "withheld", value: {} },
   ],

@@ -19,7 +19,11 @@ const texts = new Map<string, SegmentWords>([
     },
   ],
 ]);
-const names = new Map([["u1", "Olga"]]);
+const names = new Map([
+  ["u1", "Olga"],
+  ["g1", "Gus"],
+  ["erased", ""],
+]);
 
 function render(event: SessionEvent) {
   const [frame] = renderFrames("s1", [{ seq: 5, at, event }], texts, names);
@@ -135,6 +139,17 @@ describe("live frames", () => {
       speaker_label: "S2",
       revoked: true,
     });
+  });
+
+  it("live frames: a guest is told of by name, and only counted once the name is erased", () => {
+    expect(render({ type: "GuestJoined", guestId: "g1" })).toEqual({
+      type: "GuestJoined",
+      guest_id: "g1",
+      display_name: "Gus",
+    });
+    for (const guestId of ["erased", "unknown"]) {
+      expect(render({ type: "GuestJoined", guestId })).toEqual({ type: "Stub" });
+    }
   });
 
   it("live frames: a replacement names what went and what came", () => {

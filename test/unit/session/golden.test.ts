@@ -16,7 +16,7 @@ import { type GoldenEvent, playGoldenSession } from "../../support/golden-sessio
 
 const FOLDER = resolve(import.meta.dirname, "golden");
 /** The newest form of events on file. */
-const NEWEST = 5;
+const NEWEST = 6;
 const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
@@ -60,6 +60,7 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   SpanRedacted: true,
   SummaryUpdated: true,
   ConcernRaised: true,
+  GuestJoined: true,
   SessionDeleted: true,
 };
 

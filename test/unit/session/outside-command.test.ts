@@ -35,6 +35,7 @@ const OLDER_WISHES = [
   { type: "Redact", redactionId: "r", from: 0, to: 16_000, label: "", byUserId: "u" },
   { type: "SummaryStored", jobId: "j", summaryType: "brief" },
   { type: "ConcernStored", concernId: "c" },
+  { type: "GuestStored", guestId: "g" },
 ];
 
 describe("commands from outside", () => {

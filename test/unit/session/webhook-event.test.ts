@@ -58,6 +58,7 @@ describe("webhook events", () => {
   it("what happens all the time is nothing to webhooks", () => {
     const chunk = { chunkId: "c", sequence: 0 };
     expect(toWebhookEvent({ type: "ChunkTranscribed", ...chunk })).toBeUndefined();
+    expect(toWebhookEvent({ type: "GuestJoined", guestId: "g" })).toBeUndefined();
     const placed = { type: "ChunkPlaced" as const, ...chunk, start: 0, length: 1 };
     expect(toWebhookEvent(placed)).toBeUndefined();
   });
