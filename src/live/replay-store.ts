@@ -6,7 +6,7 @@ import { AppError } from "../base/errors.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/store.ts";
 import { unclearWords, wordColumn } from "../features/transcript/segments-store.ts";
-import { optionalColumn } from "../postgres/columns.ts";
+import { nameColumn, optionalColumn } from "../postgres/columns.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { deviceStatus } from "../session/presence.ts";
 import type { SegmentWords } from "../session/write.ts";
@@ -133,7 +133,7 @@ const textRow = z.object({
   confidence: z.number(),
   revision: z.number(),
 });
-const nameRow = z.object({ id: z.string(), name: z.string() });
+const nameRow = z.object({ id: z.string(), name: nameColumn });
 const sessionRow = z.object({
   id: z.string(),
   workspaceId: z.string(),

@@ -1,6 +1,7 @@
 import { sql } from "slonik";
-import type { z } from "zod";
+import { z } from "zod";
 import { cutPage, type Page } from "../rest/page.ts";
+import { inOneLine } from "../wire/names.ts";
 
 /** Unix milliseconds as a `timestamptz`. */
 export function toInstant(milliseconds: number): ReturnType<typeof sql.fragment> {
@@ -20,6 +21,9 @@ export function updatedAt(milliseconds: number | undefined): ReturnType<typeof s
 export function optionalColumn<T extends z.ZodTypeAny>(column: T) {
   return column.nullable().transform((value): z.output<T> | undefined => value ?? undefined);
 }
+
+/** A name that is shown beside words: in one line, also in rows from before names were checked. */
+export const nameColumn = z.string().transform(inOneLine);
 
 type Fragment = ReturnType<typeof sql.fragment>;
 

@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
+import { nameSchema } from "./names.ts";
 
 /** Schemas of a device's text frames, by `type`. */
 export const DEVICE_FRAME_SCHEMAS = {
@@ -27,7 +28,7 @@ export const DEVICE_FRAME_SCHEMAS = {
           "Of Opus. `packet` (unless told): each binary message is one packet. `length_prefixed`: a message holds one packet or more, each after its length in bytes as two bytes, the higher one first (big-endian uint16), and no packet is cut over two messages.",
       }),
     ),
-    title: Type.Optional(Type.String({ maxLength: 200 })),
+    title: Type.Optional(nameSchema({ maxLength: 200 })),
     language: Type.Optional(
       Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
     ),

@@ -46,7 +46,7 @@ describe("workshops", () => {
   }
 
   it("are made, changed, listed and removed by members of their workspace", async () => {
-    const made = await create(owner, "  The Seagull ");
+    const made = await create(owner, "The Seagull");
     expect(made).toEqual({
       id: expect.any(String),
       workspace_id: workspaceId,

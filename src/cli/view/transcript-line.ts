@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { clockTime } from "../../wire/clock-time.ts";
+import { withoutBreaks } from "../../wire/names.ts";
 import { markUnclear } from "../../wire/unclear-words.ts";
 import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
 import type { Line } from "./transcript.ts";
@@ -11,9 +12,9 @@ const NARROWEST = 10;
 /** Largest share of a row for a name. */
 const NAME_SHARE = 1 / 3;
 
-/** Replaces control characters of foreign text, which must not reach the terminal. */
+/** Foreign text as it may reach the terminal: in one line, without control characters. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}+/gu, " ");
+  return withoutBreaks(text).replace(/\p{Bidi_Control}+/gu, "");
 }
 
 interface LineStyle {

@@ -3,6 +3,7 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
 import type { GuestStatus, GuestStore } from "./guests-store.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -65,7 +66,7 @@ export function guestRoutes({ guestEntry }: GuestOptions): Route[] {
       kind: "json",
       schema: Type.Object({
         session_id: Type.String({ maxLength: 64 }),
-        display_name: Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
+        display_name: nameSchema({ minLength: 1, maxLength: 100 }),
       }),
     },
     responses: {
@@ -83,7 +84,7 @@ export function guestRoutes({ guestEntry }: GuestOptions): Route[] {
     async handle({ body }) {
       const { session_id, display_name } = body;
       if (!isId(session_id)) throw unknownThing("session", session_id);
-      const { token, guest } = await guestEntry.enter(session_id, display_name.trim());
+      const { token, guest } = await guestEntry.enter(session_id, display_name);
       return {
         status: 201,
         body: {

@@ -4,6 +4,7 @@ import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { inOneLine, normalName } from "../../wire/names.ts";
 import type { AttemptPolicy } from "./attempt-budget.ts";
 import type { AttemptStore } from "./attempts-store.ts";
 import type { OAuthProfile, OAuthProvider, OAuthSecrets } from "./oauth-providers.ts";
@@ -184,7 +185,11 @@ export class OAuthSignIn {
     name: string,
   ): Promise<Account | undefined> {
     const id = newId(this.#options.clock.now());
-    const user = { id, email: email.slice(0, 320), name: name.slice(0, 200) };
+    const user = {
+      id,
+      email: email.slice(0, 320),
+      name: normalName(inOneLine(name)).slice(0, 200),
+    };
     return this.#options.store.createLinked(provider.id, subject, user);
   }
 }

@@ -15,6 +15,7 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
 import {
   checkPassword,
   PASSWORD_MAX_BYTES,
@@ -144,7 +145,7 @@ function createUser({ users, passwords }: UserOptions): Route {
       kind: "json",
       schema: Type.Object({
         email: Type.String({ maxLength: 320, pattern: "^[^\\s@]+@[^\\s@]+$" }),
-        name: Type.Optional(Type.String({ maxLength: 200 })),
+        name: Type.Optional(nameSchema({ maxLength: 200 })),
         role: Type.Optional(accountRoleSchema),
         password: Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_BYTES }),
       }),
@@ -289,7 +290,7 @@ export function userEditRoutes({ users, revocations }: UserEditOptions): Route[]
     body: {
       kind: "json",
       schema: Type.Object({
-        name: Type.Optional(Type.String({ maxLength: 200 })),
+        name: Type.Optional(nameSchema({ maxLength: 200 })),
         role: Type.Optional(accountRoleSchema),
       }),
     },
@@ -315,7 +316,7 @@ export function userEditRoutes({ users, revocations }: UserEditOptions): Route[]
         await setRole(users, caller, user, role);
         revocations.publish({ kind: "user", userId: user.id });
       }
-      if (name !== undefined) await users.rename(user.id, name.trim());
+      if (name !== undefined) await users.rename(user.id, name);
       return { status: 200, body: presentUser(await requireKnownUser(users, user.id)) };
     },
   });

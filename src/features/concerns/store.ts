@@ -7,7 +7,7 @@ import {
 import { z } from "zod";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { allOf, optionalColumn, toPage, updatedAt } from "../../postgres/columns.ts";
+import { allOf, nameColumn, optionalColumn, toPage, updatedAt } from "../../postgres/columns.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { REDACTED_SPAN } from "../../session/redaction.ts";
@@ -86,7 +86,7 @@ const concernRow = z.object({
   to: optionalColumn(z.number()),
   raisedByKind: z.enum(["user", "guest", "service"]),
   raisedById: z.string(),
-  displayName: optionalColumn(z.string()),
+  displayName: optionalColumn(nameColumn),
   handledById: optionalColumn(z.string()),
   redactionId: optionalColumn(z.string()),
   createdAt: z.number(),

@@ -8,6 +8,7 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/openapi-parts.ts";
 import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "./pairing.ts";
@@ -49,10 +50,10 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
       kind: "json",
       schema: Type.Object({
         code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        device_serial: Type.String({ minLength: 1, maxLength: 200 }),
-        name: Type.Optional(Type.String({ maxLength: 200 })),
-        model: Type.Optional(Type.String({ maxLength: 200 })),
-        firmware: Type.Optional(Type.String({ maxLength: 200 })),
+        device_serial: nameSchema({ minLength: 1, maxLength: 200 }),
+        name: Type.Optional(nameSchema({ maxLength: 200 })),
+        model: Type.Optional(nameSchema({ maxLength: 200 })),
+        firmware: Type.Optional(nameSchema({ maxLength: 200 })),
       }),
     },
     responses: {
@@ -89,7 +90,7 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
 }
 
 const codeMember = Type.String({ minLength: 1, maxLength: 64 });
-const nameMember = Type.Optional(Type.String({ maxLength: 200 }));
+const nameMember = Type.Optional(nameSchema({ maxLength: 200 }));
 
 function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Route {
   return defineRoute({

@@ -16,6 +16,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { presenceOf } from "../../session/presence.ts";
+import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { HeartbeatWriter } from "./heartbeats.ts";
@@ -163,8 +164,8 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
       kind: "json",
       schema: Type.Object({
         workspace_id: Type.String(),
-        name: Type.Optional(Type.String({ maxLength: 200 })),
-        model: Type.Optional(Type.String({ maxLength: 200 })),
+        name: Type.Optional(nameSchema({ maxLength: 200 })),
+        model: Type.Optional(nameSchema({ maxLength: 200 })),
       }),
     },
     responses: {
@@ -229,7 +230,7 @@ function renameDevice({ devices, clock }: DeviceOptions): Route {
     params: deviceParams,
     body: {
       kind: "json",
-      schema: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
+      schema: Type.Object({ name: nameSchema({ minLength: 1, maxLength: 200 }) }),
     },
     responses: { 200: { description: "The device", schema: deviceSchema } },
     resolve: ({ principal, params }) =>

@@ -1,7 +1,7 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import { ENTITY_TYPES } from "../../base/entity-types.ts";
-import { allOf, optionalColumn } from "../../postgres/columns.ts";
+import { allOf, nameColumn, optionalColumn } from "../../postgres/columns.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 import type {
   EntityRecord,
@@ -63,7 +63,7 @@ const spokenRow = z.object({
   end: z.number(),
   label: z.string(),
   text: z.string(),
-  name: optionalColumn(z.string()),
+  name: optionalColumn(nameColumn),
   at: z.number(),
 });
 

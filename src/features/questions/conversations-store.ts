@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn, toInstant } from "../../postgres/columns.ts";
+import { nameColumn, optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 import { unclearWords } from "../transcript/segments-store.ts";
 
@@ -46,7 +46,7 @@ const sessionRow = z.object({
 const voiceRow = z.object({
   sessionId: z.string(),
   label: z.string(),
-  name: z.string(),
+  name: nameColumn,
   claimedUserId: optionalColumn(z.string()),
 });
 const passageRow = z.object({

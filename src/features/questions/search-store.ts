@@ -2,7 +2,7 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
-import { allOf, toInstant } from "../../postgres/columns.ts";
+import { allOf, nameColumn, toInstant } from "../../postgres/columns.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 
@@ -20,7 +20,7 @@ const hitRow = z.object({
   endMs: z.number(),
   at: z.number(),
   label: z.string(),
-  speakerName: z.string(),
+  speakerName: nameColumn,
   text: z.string(),
   headline: z.string(),
 });

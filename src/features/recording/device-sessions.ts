@@ -7,6 +7,7 @@ import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
+import { nameSchema } from "../../wire/names.ts";
 import { sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
@@ -26,7 +27,7 @@ const deviceParams = Type.Object({
 
 /** Members that the caller may set when starting a session. */
 export const newSessionMembers = {
-  title: Type.Optional(Type.String({ maxLength: 200 })),
+  title: Type.Optional(nameSchema({ maxLength: 200 })),
   language: Type.Optional(
     Type.String({
       pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",

@@ -5,6 +5,7 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { AppError } from "../../base/errors.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { requireAction, requireSession } from "./access.ts";
@@ -19,7 +20,7 @@ interface SessionEditOptions {
 }
 
 const body = Type.Object({
-  title: Type.Optional(Type.String({ maxLength: 200 })),
+  title: Type.Optional(nameSchema({ maxLength: 200 })),
   visibility: Type.Optional(Type.Union([Type.Literal("private"), Type.Literal("workspace")])),
   guest_access: Type.Optional(Type.Union([Type.Literal("open"), Type.Literal("closed")])),
   workshop_id: Type.Optional(

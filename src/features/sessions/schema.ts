@@ -52,6 +52,7 @@ export const speakerSchema = Type.Object({
   speaking_ms: Type.Integer(),
   claimed_user_id: Type.Optional(Type.String()),
   display_name: Type.Optional(Type.String()),
+  guest: Type.Optional(Type.Boolean({ description: "True when a guest claimed the label" })),
   source: Type.Optional(claimSource),
 });
 
@@ -95,6 +96,7 @@ export function presentSpeaker(speaker: SpeakerRecord): Static<typeof speakerSch
     speaking_ms: speaker.speakingMs,
     claimed_user_id: speaker.claimedUserId,
     display_name: speaker.displayName,
+    guest: speaker.isGuest || undefined,
     source: speaker.source,
   };
 }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
-import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
+import { allOf, nameColumn, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
@@ -47,6 +47,8 @@ export interface SpeakerRecord {
   speakingMs: number;
   claimedUserId?: string;
   displayName?: string;
+  /** True when a guest claimed the label. */
+  isGuest: boolean;
   source?: ClaimSource;
 }
 
@@ -55,7 +57,8 @@ const speakerRow = z.object({
   segmentCount: z.number(),
   speakingMs: z.number(),
   claimedUserId: optionalColumn(z.string()),
-  displayName: optionalColumn(z.string()),
+  displayName: optionalColumn(nameColumn),
+  isGuest: z.boolean(),
   source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
 });
 
@@ -88,6 +91,7 @@ export async function readSpeakers(
       round(coalesce(v.spoken, 0)) as "speakingMs",
       c.claimed_user_id as "claimedUserId",
       coalesce(${USER_DISPLAY_NAME}, g.display_name) as "displayName",
+      u.id is null and g.id is not null as "isGuest",
       c.source
     from voices v
     full join claims c using (label)

@@ -1,5 +1,6 @@
 import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { clockTime } from "../../wire/clock-time.ts";
+import { inOneLine, withoutBreaks } from "../../wire/names.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
 import type { SegmentRecord } from "./segments-store.ts";
 
@@ -10,8 +11,15 @@ type Spoken = Pick<SegmentRecord, "text" | "words">;
  * segment may have other words than were recognised; then none is marked.
  */
 function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: number[] } {
-  const texts = text.split(/\s+/).filter((word) => word !== "");
+  const texts = withoutBreaks(text)
+    .split(/\s+/)
+    .filter((word) => word !== "");
   return { texts, unclear: texts.length === words.length ? unclearPlaces(words) : [] };
+}
+
+/** The claimed name of a label, in one line, else the label. */
+function speakerOf(label: string, names: ReadonlyMap<string, string>): string {
+  return inOneLine(names.get(label) ?? label);
 }
 
 function hasUnclear(segment: Spoken): boolean {
@@ -24,7 +32,9 @@ function hasUnclear(segment: Spoken): boolean {
  */
 function markedText(segment: Spoken, quote: (text: string) => string = (text) => text): string {
   const { texts, unclear } = spokenWords(segment);
-  return unclear.length === 0 ? quote(segment.text) : markUnclear(texts.map(quote), unclear);
+  return unclear.length === 0
+    ? quote(withoutBreaks(segment.text))
+    : markUnclear(texts.map(quote), unclear);
 }
 
 /** One caption with its speaker. Times are milliseconds. */
@@ -57,7 +67,7 @@ export function toCues(
 }
 
 function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] {
-  const speaker = names.get(segment.label) ?? segment.label;
+  const speaker = speakerOf(segment.label, names);
   const cues: Cue[] = [];
   let shown: TimedWord[] = [];
   for (const word of timedWords(segment)) {
@@ -90,7 +100,9 @@ function markedWords(words: readonly TimedWord[]): string {
 }
 
 function timedWords(segment: SegmentRecord): TimedWord[] {
-  const texts = segment.text.split(/\s+/).filter((text) => text !== "");
+  const texts = withoutBreaks(segment.text)
+    .split(/\s+/)
+    .filter((text) => text !== "");
   if (texts.length === segment.words.length) {
     return segment.words.map(({ start, end, ...word }) => ({
       ...word,
@@ -116,12 +128,16 @@ function clock(ms: number, mark: "," | "."): string {
   return `${pad(hours)}:${pad(minutes)}:${pad(seconds % 60)}${mark}${pad(ms % 1_000, 3)}`;
 }
 
-/** SubRip: numbered captions with the speaker in front. */
+/**
+ * SubRip: numbered captions with the speaker in front. The arrow of its time lines does not stand
+ * in names and words, because many readers take any line that has one for such a line.
+ */
 export function toSrt(cues: readonly Cue[]): string {
+  const quote = (text: string): string => text.replaceAll("-->", "->");
   return cues
     .map(
       ({ start, end, speaker, text }, index) =>
-        `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${speaker}: ${text}\n`,
+        `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${quote(`${speaker}: ${text}`)}\n`,
     )
     .join("\n");
 }
@@ -160,10 +176,10 @@ export function toMarkdown(
     if (last?.label === label) last.texts.push(text);
     else blocks.push({ label, texts: [text] });
   }
-  const heading = title.trim() === "" ? "Transcript" : escapeText(title.trim());
+  const heading = escapeText(inOneLine(title)) || "Transcript";
   const legend = segments.some(hasUnclear) ? [`*${UNCLEAR_LEGEND}*\n`] : [];
   const paragraphs = blocks.map(
-    ({ label, texts }) => `**${escapeText(names.get(label) ?? label)}:** ${texts.join(" ")}\n`,
+    ({ label, texts }) => `**${escapeText(speakerOf(label, names))}:** ${texts.join(" ")}\n`,
   );
   return [`# ${heading}\n`, ...legend, ...paragraphs].join("\n");
 }
@@ -179,7 +195,7 @@ export function transcriptText(
   const lines = segments
     .filter((segment) => segment.text !== "")
     .map((segment) => {
-      const speaker = names.get(segment.label) ?? segment.label;
+      const speaker = speakerOf(segment.label, names);
       return `[${clockTime(segment.start / SESSION_RATE)}] ${speaker}: ${markedText(segment)}\n`;
     });
   if (segments.some(hasUnclear)) lines.push(`\n${UNCLEAR_LEGEND}\n`);

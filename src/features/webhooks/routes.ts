@@ -13,6 +13,7 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceRecord, WorkspaceStore } from "../workspaces/store.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -96,7 +97,7 @@ const url = Type.String({
   description: "Where messages are POSTed to: https, at a public address",
   examples: ["https://example.com/hooks/voice"],
 });
-const description = Type.String({ maxLength: 500 });
+const description = nameSchema({ maxLength: 500 });
 
 function listWebhooks(options: WebhookOptions): Route {
   return defineRoute({

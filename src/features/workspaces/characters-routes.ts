@@ -78,7 +78,7 @@ function createCharacter(options: CharacterOptions): Route {
       const character = await options.characters.insert({
         id: newId(),
         workshopId: workshop.id,
-        name: body.name.trim(),
+        name: body.name,
         description: body.description ?? "",
         isActive: body.is_active ?? true,
       });
@@ -146,7 +146,7 @@ function replaceCharacter(options: CharacterOptions): Route {
       const { body } = request;
       const { description, is_active: isActive } = body;
       const since = expectedUpdate(request);
-      const change = { name: body.name.trim(), description, isActive };
+      const change = { name: body.name, description, isActive };
       const character = await options.characters.change(id, change, since);
       if (character === undefined) throw since === undefined ? unknownCharacter() : staleEdit();
       return { status: 200, body: presentCharacter(character) };

@@ -17,6 +17,7 @@ import {
   type Reply,
   type Route,
 } from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
 import type {
   WorkspaceChange,
   WorkspaceEditStore,
@@ -107,7 +108,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
     body: {
       kind: "json",
       schema: Type.Object({
-        name: Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" }),
+        name: nameSchema({ minLength: 1, maxLength: 200 }),
         preferred_language: Type.Optional(
           Type.String({ maxLength: 35, description: "BCP 47 tag", default: DEFAULT_LANGUAGE }),
         ),
@@ -118,7 +119,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
       const owner = requireUser(principal);
       const workspace = await workspaces.insert({
         id: newId(),
-        name: body.name.trim(),
+        name: body.name,
         preferredLanguage: canonicalLanguage(body.preferred_language ?? DEFAULT_LANGUAGE),
         ownerId: owner.id,
       });
@@ -215,7 +216,7 @@ export function workspaceEditRoutes(options: WorkspaceEditOptions): Route[] {
 }
 
 const changeBody = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" })),
+  name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
   preferred_language: Type.Optional(Type.String({ maxLength: 35, description: "BCP 47 tag" })),
   workspace_type: Type.Optional(workspaceType),
   retention_days: Type.Optional(
@@ -245,7 +246,7 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Ro
       const { principal, body } = request;
       const language = body.preferred_language;
       const change: WorkspaceChange = {
-        name: body.name?.trim(),
+        name: body.name,
         preferredLanguage: language === undefined ? undefined : canonicalLanguage(language),
         workspaceType: body.workspace_type,
         retentionDays: body.retention_days,

@@ -14,6 +14,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
+import { nameSchema } from "../../wire/names.ts";
 import type { ServiceKeyRecord, ServiceKeyRecords } from "../accounts/service-key-records.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
@@ -152,7 +153,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
       kind: "json",
       schema: Type.Object({
         workspace_id: Type.String(),
-        name: Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" }),
+        name: nameSchema({ minLength: 1, maxLength: 200 }),
         scopes: Type.Array(scopeSchema, { minItems: 1, maxItems: 16 }),
         expires_at: expiryMember,
       }),
@@ -169,7 +170,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
       );
       const issued = await serviceKeys.issue(caller, {
         workspaceId: workspace.id,
-        name: body.name.trim(),
+        name: body.name,
         scopes: [...new Set(body.scopes)],
         expiresAt: toInstant(body.expires_at),
       });

@@ -14,11 +14,12 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
+import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { WorkspaceStore } from "./store.ts";
 import type { CharacterRecord, WorkshopRecord, WorkshopStore } from "./workshops-store.ts";
 
-export const nameMember = Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" });
+export const nameMember = nameSchema({ minLength: 1, maxLength: 200 });
 export const descriptionMember = Type.String({ maxLength: 4_000 });
 
 export const workshopParams = Type.Object({
@@ -156,7 +157,7 @@ function createWorkshop({ workshops, workspaces }: WorkshopOptions): Route {
       const workspaceId = body.workspace_id;
       await requireWorkspace(workspaces, principal, workspaceId, "workspace.workshops");
       const { description = "" } = body;
-      const name = body.name.trim();
+      const name = body.name;
       const workshop = await workshops.insert({ id: newId(), workspaceId, name, description });
       return { status: 201, body: presentWorkshop(workshop) };
     },
@@ -224,7 +225,7 @@ function editWorkshop(options: WorkshopOptions): Route {
     responses: { 200: { description: "The workshop as it stands", schema: workshopSchema } },
     resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle(request, { id }: WorkshopRecord) {
-      const name = request.body.name?.trim();
+      const name = request.body.name;
       const { description } = request.body;
       const since = expectedUpdate(request);
       if (name === undefined && description === undefined) {

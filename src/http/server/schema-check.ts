@@ -1,7 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormats from "ajv-formats";
 import { exampleOf } from "../../rest/openapi-parts.ts";
+import { NAME_KEYWORD, NAME_PATTERN, normalName } from "../../wire/names.ts";
 
 /** Checks a value. Returns undefined when it is valid, else one sentence about the fault. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -18,6 +20,18 @@ function createAjv(coerceTypes: boolean): Ajv2020 {
     verbose: true,
   });
   ajv.addVocabulary(["example"]);
+  ajv.addKeyword({
+    keyword: NAME_KEYWORD,
+    type: "string",
+    schemaType: "boolean",
+    modifying: true,
+    errors: false,
+    before: "maxLength",
+    validate(_marked: boolean, name: string, _schema: unknown, at?: DataValidationCxt) {
+      if (at !== undefined) at.parentData[at.parentDataProperty] = normalName(name);
+      return true;
+    },
+  });
   addFormats.default(ajv);
   return ajv;
 }
@@ -104,6 +118,9 @@ const NOT_BLANK = "\\S";
 function patternExpectation({ params, parentSchema, instancePath }: ErrorObject): string {
   const pattern = String(params.pattern);
   if (pattern === NOT_BLANK) return "must not be blank";
+  if (pattern === NAME_PATTERN) {
+    return "must be in one line, without control characters and marks of writing direction";
+  }
   const example = exampleOf(parentSchema, instancePath.split("/").at(-1));
   const fits = typeof example === "string" && new RegExp(pattern, "u").test(example);
   return `does not have the expected form${fits ? `, which is as in ${JSON.stringify(example)}` : ""}`;

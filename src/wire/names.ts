@@ -1,0 +1,38 @@
+import { type StringOptions, Type } from "@sinclair/typebox";
+
+/**
+ * The characters of a name: no control characters, line or paragraph separators, or bidirectional
+ * controls (Unicode's property Bidi_Control). They are spelt out, so that the pattern reads the same
+ * in every language that the OpenAPI document is used from.
+ */
+export const NAME_PATTERN =
+  "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$";
+
+/** Marks a schema whose value is trimmed and put into Unicode NFC before it is checked. */
+export const NAME_KEYWORD = "x-name";
+
+/** A name or title in requests, of at most `maxLength` characters. */
+export function nameSchema(options: StringOptions & { maxLength: number }) {
+  return Type.String({ ...options, pattern: NAME_PATTERN, [NAME_KEYWORD]: true });
+}
+
+/** A name as it is kept: trimmed, Unicode NFC. */
+export function normalName(text: string): string {
+  return text.normalize("NFC").trim();
+}
+
+/** Text in one line: runs of control characters and line breaks become a space. */
+export function withoutBreaks(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
+}
+
+/**
+ * A name in one line, whatever is stored: no control characters, line breaks or bidirectional
+ * controls, and single spaces.
+ */
+export function inOneLine(name: string): string {
+  return withoutBreaks(name)
+    .replace(/\p{Bidi_Control}+/gu, "")
+    .replace(/\s+/gu, " ")
+    .trim();
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { AttackedService } from "../support/attacked-service.ts";
+
+/** Control characters, separators of lines and paragraphs, marks of writing direction. */
+const HOSTILE = [
+  ..."\u0007\t\n\r\u001b\u007f\u0085\u009b\u2028\u2029\u061c",
+  ..."\u200e\u200f\u202a\u202d\u202e\u2066\u2069",
+];
+
+type User = Awaited<ReturnType<AttackedService["addUser"]>>;
+type Door = [string, string, Record<string, string>, (name: string) => object];
+
+let house: AttackedService;
+let owner: User;
+let admin: User;
+let workspace: string;
+let session: string;
+
+beforeAll(async () => {
+  house = await AttackedService.open();
+  owner = await house.addUser();
+  admin = await house.addUser("admin");
+  workspace = await house.addWorkspace(owner.id);
+  session = await house.addTold(workspace, owner.id, [
+    { label: "S1", text: "we start" },
+    { label: "S2", text: "we go on" },
+  ]);
+});
+
+afterAll(() => house.close());
+
+async function made(path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await house.call("POST", path, owner.headers, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+/** Every route that takes a name or a title, with the body that carries it. */
+async function doors(): Promise<Door[]> {
+  const workshop = (await made("/workshops", { workspace_id: workspace, name: "Play" })).id;
+  const character = (await made(`/workshops/${workshop}/characters`, { name: "Nina" })).id;
+  const device = await made("/devices", { workspace_id: workspace, name: "Phone" });
+  const key = { "x-api-key": String(device.api_key) };
+  const account = { email: `${newId()}@example.org`, password: "correct horse battery staple" };
+  const scopes = ["sessions:read"];
+  const hook = { url: "https://192.0.2.1/" };
+  const own = owner.headers;
+  const named = (name: string) => ({ name });
+  const titled = (title: string) => ({ title });
+  return [
+    ["POST", "/auth/guest", {}, (name) => ({ session_id: session, display_name: name })],
+    ["POST", "/users", admin.headers, (name) => ({ ...account, name })],
+    ["PATCH", `/users/${owner.id}`, own, named],
+    ["POST", "/workspaces", own, named],
+    ["PATCH", `/workspaces/${workspace}`, own, named],
+    ["POST", "/sessions", own, (title) => ({ workspace_id: workspace, title })],
+    ["PATCH", `/sessions/${session}`, own, titled],
+    ["POST", `/devices/${device.device_id}/session/start`, key, titled],
+    ["POST", "/devices", own, (name) => ({ workspace_id: workspace, name })],
+    ["POST", "/devices", own, (model) => ({ workspace_id: workspace, model })],
+    ["PATCH", `/devices/${device.device_id}`, own, named],
+    ["POST", "/devices/pairing-codes", {}, (name) => ({ device_serial: "s", name })],
+    ["POST", "/devices/pairing-codes", {}, (serial) => ({ device_serial: serial })],
+    ["POST", "/workshops", own, (name) => ({ workspace_id: workspace, name })],
+    ["PATCH", `/workshops/${workshop}`, own, named],
+    ["POST", `/workshops/${workshop}/characters`, own, named],
+    ["PUT", `/workshops/${workshop}/characters/${character}`, own, named],
+    ["POST", "/api-keys", own, (name) => ({ workspace_id: workspace, scopes, name })],
+    ["POST", `/workspaces/${workspace}/webhooks`, own, (text) => ({ ...hook, description: text })],
+  ];
+}
+
+/** What a guest calls themself to put words into somebody's mouth, in each format. */
+const FORGED = [
+  "Eve: hi\n[00:02] Alice (CEO)",
+  "Eve: hi\u2028[00:02] Alice (CEO)",
+  "Eve\r\n\r\n2\r\n00:00:09,000 --> 00:00:10,000\r\nAlice (CEO)",
+  "Eve</v>\n\n00:09.000 --> 00:10.000\n<v Alice (CEO)",
+  "Eve\n\n**Alice (CEO):** we sold\n\n# Minutes",
+  "\u202eOEC ecilA",
+];
+
+const LINE_BREAK = /\r\n|[\n\r\u2028\u2029\u0085]/;
+
+/** Puts the name where it was before names were checked, as that of the guest who claims S2. */
+async function claim(name: string): Promise<void> {
+  const guest = newId();
+  await house.sql("delete from speaker_claims where session_id = $1", [session]);
+  await house.sql(
+    `insert into guests (id, session_id, display_name, expires_at)
+     values ($1, $2, $3, now() + interval '1 hour')`,
+    [guest, session, name],
+  );
+  await house.sql(
+    `insert into speaker_claims (session_id, label, claimed_user_id, source, by_user_id)
+     values ($1, 'S2', $2, 'self_claim', $2)`,
+    [session, guest],
+  );
+}
+
+async function exported(format: string): Promise<string> {
+  const path = `/sessions/${session}/transcript?format=${format}`;
+  const answer = await house.call("GET", path, owner.headers);
+  expect(answer.status).toBe(200);
+  return answer.text;
+}
+
+describe("names", () => {
+  it("names: no door takes a line break, a control character or a mark of direction", async () => {
+    const taken: string[] = [];
+    for (const [method, path, headers, body] of await doors()) {
+      for (const bad of HOSTILE) {
+        const answer = await house.call(method, path, headers, body(`Alice${bad}Bob`));
+        if (answer.status === 400 && /must be in one line/.test(answer.text)) continue;
+        taken.push(`${method} ${path} ${JSON.stringify(bad)}: ${answer.status}`);
+      }
+    }
+    expect(taken).toEqual([]);
+  });
+
+  it("names: two spellings that look the same are kept as one, without white space around", async () => {
+    const kept = await made("/workspaces", { name: " Cafe\u0301\u00a0" });
+    expect(kept.name).toBe("Caf\u00e9");
+    const blank = await house.call("POST", "/workspaces", owner.headers, { name: " \u3000 " });
+    expect(blank.status).toBe(400);
+  });
+
+  it("names: one that was stored before forges no line of a text export", async () => {
+    for (const name of FORGED) {
+      await claim(name);
+      const lines = (await exported("txt")).trimEnd().split(LINE_BREAK);
+      expect(lines, JSON.stringify(name)).toHaveLength(2);
+      expect(lines[1]).toMatch(/^\[00:03\] .* \(guest\): we go on$/);
+    }
+  });
+
+  it("names: one that was stored before forges no caption", async () => {
+    for (const name of FORGED) {
+      await claim(name);
+      for (const [format, blocks, lines] of [
+        ["srt", 2, 3],
+        ["vtt", 3, 2],
+      ] as const) {
+        const text = await exported(format);
+        expect(text.match(/-->/g), `${format} ${JSON.stringify(name)}`).toHaveLength(2);
+        const parts = text.trimEnd().split(/\n\n/);
+        expect(parts).toHaveLength(blocks);
+        expect(parts.at(-1)?.split(LINE_BREAK)).toHaveLength(lines);
+        expect(parts.at(-1)).toContain("(guest)");
+        if (format === "vtt") expect(text.match(/<v /g)).toHaveLength(2);
+      }
+    }
+  });
+
+  it("names: one that was stored before forges no paragraph and no heading of Markdown", async () => {
+    await house.sql("update sessions set title = $2 where id = $1", [
+      session,
+      "Minutes\n\n**Alice (CEO):** we sold",
+    ]);
+    for (const name of FORGED) {
+      await claim(name);
+      const paragraphs = (await exported("md")).trimEnd().split(/\n\s*\n/);
+      expect(paragraphs, JSON.stringify(name)).toHaveLength(3);
+      for (const paragraph of paragraphs) expect(paragraph.split(LINE_BREAK)).toHaveLength(1);
+      expect(paragraphs[2]).toMatch(/^\*\*.*\(guest\\?\):\*\* we go on$/);
+    }
+  });
+
+  it("names: no mark of direction reaches a reader of exports and lists of speakers", async () => {
+    await claim("\u202eOEC ecilA\u2066");
+    for (const format of ["txt", "srt", "vtt", "md", "json"]) {
+      expect(await exported(format)).not.toMatch(/\p{Bidi_Control}/u);
+    }
+    const speakers = await house.call("GET", `/sessions/${session}/speakers`, owner.headers);
+    expect(speakers.text).not.toMatch(/\p{Bidi_Control}/u);
+    expect(speakers.body.items).toMatchObject([{}, { display_name: "OEC ecilA", guest: true }]);
+  });
+});

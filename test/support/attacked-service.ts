@@ -1,0 +1,136 @@
+import { rmSync } from "node:fs";
+import type { QueryResultRow } from "pg";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { Tokens } from "../../src/features/accounts/tokens.ts";
+import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface AttackAnswer {
+  status: number;
+  code: string | null;
+  text: string;
+  body: Record<string, unknown>;
+}
+
+const HOUR = 3_600_000;
+
+/** The whole service, as `startApp` composes it, with what an attack needs to begin. */
+export class AttackedService {
+  readonly #parts: PolicyParts;
+  readonly #tokens: Tokens;
+
+  private constructor(parts: PolicyParts) {
+    this.#parts = parts;
+    this.#tokens = new Tokens(parts.keys.ring, systemClock);
+  }
+
+  /** `env`: settings besides the usual. */
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<AttackedService> {
+    return new AttackedService(await openPolicyParts(undefined, env));
+  }
+
+  async close(): Promise<void> {
+    const { app, pool, database, folder, nats } = this.#parts;
+    await app.stop();
+    await pool.end();
+    await Promise.all([database.drop(), nats.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  get api(): string {
+    return `${this.#parts.app.addresses.base_url}/api`;
+  }
+
+  /** Where the service keeps its files. */
+  get folder(): string {
+    return this.#parts.folder;
+  }
+
+  /** Runs a statement as the role that serves. */
+  async sql<T extends QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.#parts.pool.query<T>(text, values)).rows;
+  }
+
+  async call(
+    method: string,
+    path: string,
+    headers: Headers = {},
+    body?: unknown,
+  ): Promise<AttackAnswer> {
+    const response = await fetch(this.api + path, {
+      method,
+      headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      code: response.headers.get("x-error-code"),
+      text,
+      body: /json/.test(response.headers.get("content-type") ?? "") ? JSON.parse(text) : {},
+    };
+  }
+
+  /** A user who is signed in; `passwordHash` undefined: without a password. */
+  async addUser(
+    role = "participant",
+    email = `${newId()}@example.org`,
+    passwordHash?: string,
+  ): Promise<{ id: string; email: string; headers: Headers }> {
+    const id = newId();
+    await this.sql(
+      "insert into users (id, email, name, role, password_hash) values ($1, $2, 'U', $3, $4)",
+      [id, email, role, passwordHash ?? null],
+    );
+    return { id, email, headers: await this.signIn(id) };
+  }
+
+  /** Headers with the access token of a login of its own, which began `agoMs` before. */
+  async signIn(userId: string, agoMs = 0): Promise<Headers> {
+    const scope = newId();
+    await this.sql(
+      `insert into logins (id, user_id, expires_at, created_at)
+       values ($1, $2, now() + interval '1 hour', clock_timestamp() - $3 * interval '1 ms')`,
+      [scope, userId, agoMs],
+    );
+    const expiresAt = Date.now() + HOUR;
+    const claims = { kind: "access", subject: userId, scope, expiresAt } as const;
+    return { authorization: `Bearer ${await this.#tokens.sign(claims)}` };
+  }
+
+  /** A workspace of this owner. */
+  async addWorkspace(ownerId: string): Promise<string> {
+    const id = newId();
+    await this.sql("insert into workspaces (id, name) values ($1, 'W')", [id]);
+    await this.sql(
+      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, 'owner')",
+      [id, ownerId],
+    );
+    return id;
+  }
+
+  /** A session without a device that is over, with one segment of these words for each speaker. */
+  async addTold(
+    workspaceId: string,
+    ownerId: string,
+    segments: readonly { label: string; text: string }[],
+  ): Promise<string> {
+    const id = newId();
+    await this.sql(
+      `insert into sessions (id, workspace_id, owner_id, job_id, status)
+       values ($1, $2, $3, $4, 'completed')`,
+      [id, workspaceId, ownerId, newId()],
+    );
+    for (const [n, { label, text }] of segments.entries()) {
+      await this.sql(
+        `insert into segments
+           (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
+         values ($1, $2, 1, $3, $4, $5, $6, '[]', 0.9)`,
+        [id, newId(), n * 48_000, n * 48_000 + 32_000, label, text],
+      );
+    }
+    return id;
+  }
+}
