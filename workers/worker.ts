@@ -69,7 +69,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const { workerId, host, port, key } = settings;
     const thread = new GraphThread({ log });
     parts.push("graph thread", () => thread.stop());
-    const services = [graphService({ thread, key, log })];
+    const services = [graphService({ thread, log })];
     const server = new WorkerServer({ workerId, version, host, port, key, pool, log, services });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(settings, parts, [pool, server, thread], {

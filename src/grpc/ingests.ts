@@ -51,7 +51,7 @@ export class Ingests implements QueueOwner {
 
   async #admit(call: IngestStream): Promise<void> {
     const { admission, runtime: clock, ...rest } = this.#options;
-    const principal = await admission.admit(call.metadata, "read");
+    const principal = admission.admit(call.metadata, "read");
     this.#ingests.checkRoom(principal);
     if (call.cancelled) return;
     const ingest = new IngestCall({ ...rest, clock, call, principal });

@@ -28,6 +28,7 @@ import {
   type Session,
   SessionServiceService,
 } from "../wire/gen/voice/v1/sessions.ts";
+import type { CallHead } from "../wire/grpc-gate.ts";
 import { CallAdmission, type RpcLimits } from "./call-admission.ts";
 import type { IngestStream } from "./ingest-call.ts";
 import { Ingests } from "./ingests.ts";
@@ -64,8 +65,8 @@ function asBytes<T>(bytes: T): T {
 }
 
 /**
- * Requests stay encoded until their caller is authenticated; events of a watch are encoded once for
- * all.
+ * Requests are decoded by their handlers, which tell what is no request with an error code; events
+ * of a watch are encoded once for all.
  */
 const { getSession, listSegments, watchTranscript, ask, ingestAudio } = SessionServiceService;
 const DEFINITION = {
@@ -121,6 +122,16 @@ export class SessionService implements QueueOwner {
       ingests: this.#ingests.size,
       calls: this.#admission.admitted,
     };
+  }
+
+  /** Longest wait for the first message of a call, milliseconds. */
+  get messageMs(): number {
+    return this.#options.limits.messageMs;
+  }
+
+  /** Judges a call by its metadata. */
+  judge(head: CallHead): Promise<"known" | "open"> {
+    return this.#admission.judge(head);
   }
 
   addTo(server: Server): void {

@@ -51,7 +51,7 @@ async function answerCall<Q, A>(
   // Also emitted at the client's deadline, which grpc-js itself answers.
   call.on("cancelled", () => gone.abort());
   const work = async (): Promise<A> => {
-    const principal = await admission.admit(call.metadata, budget);
+    const principal = admission.admit(call.metadata, budget);
     return handle(decodeRequest(decode, call.request), { principal, signal: gone.signal });
   };
   try {

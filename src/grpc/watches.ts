@@ -85,7 +85,7 @@ export class Watches implements QueueOwner {
 
   async #admit(call: WatchStream): Promise<void> {
     const { admission, policy, limits, runtime: clock, log } = this.#options;
-    const principal = await admission.admit(call.metadata, "read");
+    const principal = admission.admit(call.metadata, "read");
     const request = decodeRequest(WatchTranscriptRequest.decode, call.request);
     this.#watches.checkRoom(principal);
     if (call.cancelled) return;

@@ -47,7 +47,8 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
     log,
   });
   queues.add(service);
-  const server = new RpcServer([service]);
+  const server = new RpcServer(service);
+  queues.add(server);
   const credentials = await serverCredentials(config.rpcTls);
   const port = await listenOn("GRPC_SESSIONS_PORT", config.grpcPort, (wanted) =>
     server.start(config.host, wanted, credentials),
@@ -58,11 +59,11 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
 
 function scaledLimits(factor: number): RpcLimits {
   const scale = factor === 0 ? 1_000_000 : factor;
-  const { read, query, ...rest } = DEFAULT_RPC_LIMITS;
+  const { read, query, newKeys, ...rest } = DEFAULT_RPC_LIMITS;
   const scaled = ({ perMinute, burst }: RpcLimits["read"]) => {
     return { perMinute: perMinute * scale, burst: burst * scale };
   };
-  return { ...rest, read: scaled(read), query: scaled(query) };
+  return { ...rest, read: scaled(read), query: scaled(query), newKeys: scaled(newKeys) };
 }
 
 function figuresOf(service: SessionService): Figure[] {

@@ -50,7 +50,7 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
     key: KEY,
     pool,
     log: silentLog,
-    services: [graphService({ thread, key: KEY, log: silentLog })],
+    services: [graphService({ thread, log: silentLog })],
   });
   const address = `127.0.0.1:${await server.start()}`;
   cleanups.push(() => server.stop(0));

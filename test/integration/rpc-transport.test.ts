@@ -7,6 +7,7 @@ import {
   type ClientDuplexStream,
   credentials,
   loadPackageDefinition,
+  type Metadata,
   status,
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
@@ -14,7 +15,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
 import { serverCredentials } from "../../src/grpc/server.ts";
-import { callUnary, GrpcFixture, type GrpcFixtureOptions } from "../support/grpc-fixture.ts";
+import {
+  callUnary,
+  GrpcFixture,
+  type GrpcFixtureOptions,
+  withKey,
+} from "../support/grpc-fixture.ts";
 import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
 import { until } from "../support/until.ts";
 
@@ -28,7 +34,9 @@ interface ReflectionPackage {
         ServerReflection: new (
           address: string,
           channel: ChannelCredentials,
-        ) => Client & { ServerReflectionInfo(): ClientDuplexStream<object, object> };
+        ) => Client & {
+          ServerReflectionInfo(metadata: Metadata): ClientDuplexStream<object, object>;
+        };
       };
     };
   };
@@ -167,13 +175,13 @@ describe("gRPC: deadlines and budgets", () => {
 });
 
 describe("gRPC: reflection", () => {
-  it("lists the service and shows its file, without a key", async () => {
-    const { fixture } = await openFixture();
+  it("lists the service and shows its file to those with a key", async () => {
+    const { fixture, secret } = await openFixture();
     const loaded = loadPackageDefinition(loadSync(REFLECTION));
     const { grpc } = loaded as unknown as ReflectionPackage;
     const { ServerReflection: Reflection } = grpc.reflection.v1;
     const client = new Reflection(fixture.address, credentials.createInsecure());
-    const call = client.ServerReflectionInfo();
+    const call = client.ServerReflectionInfo(withKey(secret));
     const answers: object[] = [];
     call.on("data", (answer: object) => answers.push(answer));
     call.write({ listServices: "" });

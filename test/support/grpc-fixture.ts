@@ -28,6 +28,7 @@ import { SessionService } from "../../src/grpc/session-service.ts";
 import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
 import { createViewerPolicy } from "../../src/roles/live.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
+import type { ConnectionLimits } from "../../src/wire/grpc-connections.ts";
 import type { PublishedFrame } from "../../src/wire/live-frames.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { QuestionFixture } from "./question-fixture.ts";
@@ -41,6 +42,7 @@ type Listener = (frames: PublishedFrame[]) => void;
 
 export interface GrpcFixtureOptions {
   limits?: Partial<RpcLimits>;
+  connections?: Partial<ConnectionLimits>;
   tls?: RpcTls;
   /** Answers instead of the worker. */
   retriever?: Pick<WorkerRetriever, "plan" | "retrieve">;
@@ -69,7 +71,7 @@ export class GrpcFixture {
   readonly streams: AudioStreams;
   /** Streamed audio that the session's actor was told of. */
   readonly heard: LiveAudio[] = [];
-  readonly #authenticator: CredentialAuthenticator;
+  readonly authenticator: CredentialAuthenticator;
   readonly #reader: RevocationReader;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #clients = new Set<SessionServiceClient>();
@@ -78,7 +80,7 @@ export class GrpcFixture {
   private constructor(
     query: QuestionFixture,
     keys: KeyMaterial,
-    { limits, retriever }: GrpcFixtureOptions,
+    { limits, connections, retriever }: GrpcFixtureOptions,
   ) {
     this.query = query;
     const { pool } = query.fixture;
@@ -88,7 +90,7 @@ export class GrpcFixture {
       segmentCursor: (id, position) => segmentCursor(cursorKey, id, position),
     });
     this.keys = new ServiceKeys({ store: serviceKeys, revocations, clock: systemClock });
-    this.#authenticator = new CredentialAuthenticator({
+    this.authenticator = new CredentialAuthenticator({
       tokens: new Tokens(keys.ring, systemClock),
       logins: new LoginStore(pool),
       guests: new GuestStore(pool),
@@ -108,7 +110,7 @@ export class GrpcFixture {
     this.streams = this.#createStreams();
     this.service = new SessionService({
       ports: {
-        authenticator: this.#authenticator,
+        authenticator: this.authenticator,
         directory,
         segments: new SegmentStore(pool),
         questions: retriever === undefined ? query.ports : { ...query.ports, retriever },
@@ -118,7 +120,7 @@ export class GrpcFixture {
           snapshot: (sessionId) => this.liveLog.snapshot(sessionId),
           beat: (sessionId) => new RecordedHeartbeat(pool, systemClock).read(sessionId),
         },
-        policy: createViewerPolicy(this.#authenticator, directory),
+        policy: createViewerPolicy(this.authenticator, directory),
         revocations,
         streams: this.streams,
         cursorKey,
@@ -127,7 +129,7 @@ export class GrpcFixture {
       runtime: systemRuntime,
       log: silentLog,
     });
-    this.server = new RpcServer([this.service]);
+    this.server = new RpcServer(this.service, connections);
   }
 
   #createStreams(): AudioStreams {
@@ -162,7 +164,7 @@ export class GrpcFixture {
     await this.server.stop();
     await this.streams.stop();
     await this.#reader.stop();
-    this.#authenticator.stop();
+    this.authenticator.stop();
     await this.query.close();
   }
 

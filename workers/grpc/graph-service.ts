@@ -5,7 +5,6 @@ import { GraphServiceService } from "../../src/wire/gen/voice/v1/graph.ts";
 import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
 import type { GraphThread } from "../threads/graph-thread.ts";
 import type { ExtraService } from "./server.ts";
-import { checkServiceKey } from "./service-key.ts";
 
 type EncodedCall = ServerUnaryCall<Buffer, Buffer>;
 
@@ -28,7 +27,6 @@ const definition = {
 
 interface GraphServiceOptions {
   thread: GraphThread;
-  key: string | undefined;
   log: Log;
 }
 
@@ -48,14 +46,13 @@ export function graphService(options: GraphServiceOptions): ExtraService {
 }
 
 async function extract(
-  { thread, key, log }: GraphServiceOptions,
+  { thread, log }: GraphServiceOptions,
   call: EncodedCall,
   answer: sendUnaryData<Buffer>,
 ): Promise<void> {
   const gone = new AbortController();
   call.on("cancelled", () => gone.abort());
   try {
-    checkServiceKey(key, call.metadata);
     const graph = await thread.extract(call.request, gone.signal);
     answer(null, Buffer.from(graph.buffer, graph.byteOffset, graph.byteLength));
   } catch (thrown) {

@@ -4,11 +4,12 @@ import { loadSync } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
-import { AppError, toAppError } from "../../src/base/errors.ts";
+import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
 import type { DescribeRequest, DescribeResponse } from "../../src/wire/gen/voice/v1/worker.ts";
-import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
+import { DEFAULT_CONNECTION_LIMITS, GrpcConnections } from "../../src/wire/grpc-connections.ts";
+import { gateOf } from "../../src/wire/grpc-gate.ts";
 import type { ThreadPool } from "../threads/pool.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 import { MAX_WAITING } from "./result-writer.ts";
@@ -27,6 +28,8 @@ const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto", "voice/v1/retrie
 /** Largest message: a chunk of 64 MiB with its envelope. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
+/** A request of text may be long, but a whole minute is not needed between machines. */
+const MESSAGE_MS = 30_000;
 const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
 
 /** An additional gRPC service on the worker's port. */
@@ -48,6 +51,8 @@ interface WorkerServerOptions {
   pool: ThreadPool;
   log: Log;
   idleMs?: number;
+  /** Longest wait for the first message of a call, milliseconds. */
+  messageMs?: number;
   services?: readonly ExtraService[];
 }
 
@@ -64,6 +69,7 @@ export class WorkerServer implements QueueOwner {
   readonly #transcriptions = new Set<TranscribeCall>();
   readonly #names: readonly string[];
   readonly #health: HealthImplementation;
+  readonly #connections: GrpcConnections;
   readonly #server: Server;
   #isDraining = false;
   #empty = createDeferred<void>();
@@ -75,7 +81,17 @@ export class WorkerServer implements QueueOwner {
     this.#health = new HealthImplementation(
       Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),
     );
+    this.#connections = new GrpcConnections("worker_connections", DEFAULT_CONNECTION_LIMITS);
+    const gate = gateOf({
+      judge: async ({ metadata }) => {
+        checkServiceKey(options.key, metadata);
+        return "known";
+      },
+      connections: this.#connections,
+      messageMs: options.messageMs ?? MESSAGE_MS,
+    });
     this.#server = new Server({
+      interceptors: [gate],
       "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
       "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
       "grpc.keepalive_time_ms": 10_000,
@@ -107,14 +123,8 @@ export class WorkerServer implements QueueOwner {
   /** Starts the server and returns its port. */
   async start(): Promise<number> {
     const { host, port } = this.#options;
-    const bound = createDeferred<number>();
-    const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    this.#server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) => {
-      if (error === null) bound.resolve(actual);
-      else
-        bound.reject(new AppError("unavailable", `Cannot listen on ${address}: ${error.message}`));
-    });
-    const actual = await withTimeout(bound.promise, 10_000, "Binding the gRPC port");
+    const injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+    const actual = await this.#connections.listen(host, port, injector);
     this.#setServing(true);
     return actual;
   }
@@ -141,6 +151,7 @@ export class WorkerServer implements QueueOwner {
         limit: MAX_WAITING,
         refused: 0,
       },
+      ...this.#connections.queues,
     ];
   }
 
@@ -159,6 +170,7 @@ export class WorkerServer implements QueueOwner {
   /** Waits up to `graceMs` milliseconds for open streams, then ends them with UNAVAILABLE. */
   async stop(graceMs: number): Promise<void> {
     this.drain();
+    this.#connections.stopListening();
     await withTimeout(this.#empty.promise, graceMs, "Draining").catch(() => {});
     const stopping = new AppError("unavailable", "The worker is stopping. Read on elsewhere.");
     for (const call of [...this.#calls]) call.fail(stopping);
@@ -167,6 +179,7 @@ export class WorkerServer implements QueueOwner {
     await withTimeout(down.promise, 1_000, "Closing connections").catch(() => {
       this.#server.forceShutdown();
     });
+    this.#connections.close();
   }
 
   #setServing(serving: boolean): void {
@@ -188,25 +201,20 @@ export class WorkerServer implements QueueOwner {
       },
     });
     this.#transcriptions.add(transcription);
-    this.#begin(call, transcription);
+    this.#begin(transcription);
   }
 
   #text(call: EncodedTextCall, task: TextTaskName): void {
     const { pool, log } = this.#options;
     const onClosed = (): void => this.#onClosed(work);
     const work: TextCall = new TextCall({ call, task, pool, log, onClosed });
-    this.#begin(call, work);
+    this.#begin(work);
   }
 
-  #begin({ metadata }: EncodedCall | EncodedTextCall, call: OpenCall): void {
+  #begin(call: OpenCall): void {
     this.#calls.add(call);
-    try {
-      checkServiceKey(this.#options.key, metadata);
-      if (this.#isDraining) throw new AppError("unavailable", "The worker is stopping.");
-      call.start();
-    } catch (error) {
-      call.fail(toAppError(error));
-    }
+    if (this.#isDraining) call.fail(new AppError("unavailable", "The worker is stopping."));
+    else call.start();
   }
 
   #onClosed(call: OpenCall): void {
@@ -215,16 +223,10 @@ export class WorkerServer implements QueueOwner {
   }
 
   #describe(
-    call: ServerUnaryCall<DescribeRequest, DescribeResponse>,
+    _call: ServerUnaryCall<DescribeRequest, DescribeResponse>,
     answer: sendUnaryData<DescribeResponse>,
   ): void {
-    const { workerId, version, pool, key } = this.#options;
-    try {
-      checkServiceKey(key, call.metadata);
-    } catch (error) {
-      answer(toGrpcFailure(toAppError(error)));
-      return;
-    }
+    const { workerId, version, pool } = this.#options;
     const { capacity, sessions, engines } = pool;
     answer(null, { workerId, version, capacity, sessions, engines: [...engines] });
   }

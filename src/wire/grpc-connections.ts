@@ -1,0 +1,194 @@
+import { createServer, type Server, type Socket } from "node:net";
+import type { ConnectionInjector } from "@grpc/grpc-js";
+import { AppError } from "../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+
+export interface ConnectionLimits {
+  /** Connections at once, from everywhere. */
+  total: number;
+  /** Connections at once from one address. */
+  perAddress: number;
+  /** Connections from one address over which no caller with a key has called yet. */
+  strangersPerAddress: number;
+  /** Time in which a new connection must bring a call that is let in, milliseconds. */
+  strangerMs: number;
+  /** Calls refused over one connection, after which it is closed. */
+  refusals: number;
+}
+
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+  total: 4_096,
+  perAddress: 1_024,
+  strangersPerAddress: 32,
+  strangerMs: 20_000,
+  refusals: 100,
+};
+
+/** One connection of a gRPC client. */
+export class Connection {
+  /** The client's address; of IPv6 the /64 network, which one client has to itself. */
+  readonly network: string;
+  readonly #socket: Socket;
+  readonly #limits: ConnectionLimits;
+  #timer: NodeJS.Timeout;
+  #refused = 0;
+  #isKnown = false;
+
+  constructor(socket: Socket, network: string, limits: ConnectionLimits) {
+    this.network = network;
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#timer = setTimeout(() => this.close(), limits.strangerMs);
+    this.#timer.unref();
+  }
+
+  /** Whether a caller with a key has called over it. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** A call with a key was let in: from now on the connection may last. */
+  know(): void {
+    this.#isKnown = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** A call that needs no key was let in: the connection may last a little longer. */
+  touch(): void {
+    if (!this.#isKnown) this.#timer.refresh();
+  }
+
+  /** A call was refused. */
+  refuse(): void {
+    this.#refused += 1;
+    // The answers that are on their way are still sent.
+    if (this.#refused === this.#limits.refusals) this.#socket.destroySoon();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** The connection has ended. */
+  ended(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * The connections to a gRPC server, counted in all and per address. A full house makes room for a
+ * newcomer by closing the oldest connection over which nobody with a key has called; those with
+ * known callers are never closed for others.
+ */
+export class GrpcConnections implements QueueOwner {
+  readonly #name: string;
+  readonly #limits: ConnectionLimits;
+  readonly #server: Server;
+  /** By address and port of the client, oldest first. */
+  readonly #open = new Map<string, Connection>();
+  #injector: ConnectionInjector | undefined;
+  #refused = 0;
+
+  /** @param name of the queue in metrics */
+  constructor(name: string, limits: ConnectionLimits) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#server = createServer({ noDelay: true }, (socket) => this.#take(socket));
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const [length, limit] = [this.#open.size, this.#limits.total];
+    return [{ queue: this.#name, length, limit, refused: this.#refused }];
+  }
+
+  /** Listens and hands connections on to gRPC. Returns the port; rejects when it is taken. */
+  async listen(host: string, port: number, injector: ConnectionInjector): Promise<number> {
+    this.#injector = injector;
+    const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    await new Promise<void>((resolve, reject) => {
+      const onError = (error: Error): void =>
+        reject(new AppError("unavailable", `Cannot listen on ${address}: ${error.message}`));
+      this.#server.once("error", onError);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off("error", onError);
+        // An error of accept() concerns one connection, which its client opens again.
+        this.#server.on("error", () => {});
+        resolve();
+      });
+    });
+    const bound = this.#server.address();
+    return typeof bound === "object" && bound !== null ? bound.port : port;
+  }
+
+  /** The connection of a call; undefined when it has ended. */
+  of({ remoteAddress, remotePort }: Peer): Connection | undefined {
+    return this.#open.get(keyOf({ remoteAddress, remotePort }));
+  }
+
+  /** Takes no new connections. */
+  stopListening(): void {
+    this.#server.close();
+  }
+
+  /** Closes all that are left. */
+  close(): void {
+    for (const connection of this.#open.values()) connection.close();
+  }
+
+  #take(socket: Socket): void {
+    // Without a listener an error of the socket would end the process.
+    socket.on("error", () => {});
+    const network = networkOf(socket.remoteAddress ?? "");
+    if (!this.#makeRoom(network)) {
+      this.#refused += 1;
+      socket.destroy();
+      return;
+    }
+    const key = keyOf(socket);
+    const connection = new Connection(socket, network, this.#limits);
+    this.#open.set(key, connection);
+    socket.once("close", () => {
+      connection.ended();
+      if (this.#open.get(key) === connection) this.#open.delete(key);
+    });
+    this.#injector?.injectConnection(socket);
+  }
+
+  /** Whether one more may come from there, after closing a stranger's connection for it if needed. */
+  #makeRoom(network: string): boolean {
+    const { total, perAddress, strangersPerAddress } = this.#limits;
+    const near = [...this.#open.values()].filter((each) => each.network === network);
+    const strangers = near.filter(({ isKnown }) => !isKnown);
+    if (strangers.length >= strangersPerAddress) return this.#evict(strangers[0]);
+    if (near.length >= perAddress) return this.#evict(strangers[0]);
+    if (this.#open.size < total) return true;
+    return this.#evict([...this.#open.values()].find(({ isKnown }) => !isKnown));
+  }
+
+  #evict(stranger: Connection | undefined): boolean {
+    stranger?.close();
+    return stranger !== undefined;
+  }
+}
+
+interface Peer {
+  remoteAddress?: string | undefined;
+  remotePort?: number | undefined;
+}
+
+function keyOf({ remoteAddress, remotePort }: Peer): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** The first four groups of an IPv6 address; an IPv4 address as it is. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill("0"), ...after];
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}

@@ -1,0 +1,125 @@
+import {
+  type Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  type ServerListener,
+} from "@grpc/grpc-js";
+import { AppError, toAppError } from "../base/errors.ts";
+import type { Connection, GrpcConnections } from "./grpc-connections.ts";
+import { toGrpcFailure } from "./grpc-status.ts";
+
+/** What is known of a call before any message of it is read. */
+export interface CallHead {
+  path: string;
+  metadata: Metadata;
+  /** The caller's address; of IPv6 its /64 network. */
+  network: string;
+}
+
+/**
+ * Decides on a call by its head: `known` for a caller who proved who he is, `open` for a method
+ * that needs no proof. Rejects with the AppError that the call ends with.
+ */
+type JudgeCall = (head: CallHead) => Promise<"known" | "open">;
+
+interface GateOptions {
+  judge: JudgeCall;
+  connections: Pick<GrpcConnections, "of">;
+  /**
+   * Time in which the first message of a call must have come as a whole, of a unary call its only
+   * one and its end; milliseconds.
+   */
+  messageMs: number;
+}
+
+/** Open calls without a key over one connection: health checks ask one at a time. */
+const MAX_OPEN_CALLS = 4;
+
+/**
+ * Judges each call by its metadata before one of its messages is read, whatever its method, and
+ * ends calls whose first message stays out.
+ */
+export function gateOf(options: GateOptions): ServerInterceptor {
+  const openCalls = new WeakMap<Connection, number>();
+  const count = (connection: Connection, change: number): number => {
+    const open = (openCalls.get(connection) ?? 0) + change;
+    openCalls.set(connection, open);
+    return open;
+  };
+  return ({ path, requestStream }, call) => {
+    const connection = options.connections.of(call.getConnectionInfo());
+    let isOver = false;
+    let onEnd = (): void => {};
+    const timer = new FirstMessage(call, options.messageMs);
+    const admit = async (metadata: Metadata): Promise<void> => {
+      if (connection === undefined) throw gone();
+      const verdict = await options.judge({ path, metadata, network: connection.network });
+      if (verdict === "known") return connection.know();
+      if (isOver) return;
+      if (count(connection, 1) > MAX_OPEN_CALLS) {
+        count(connection, -1);
+        throw new AppError("rate_limited", "Too many calls without a key at once.");
+      }
+      onEnd = () => count(connection, -1);
+      connection.touch();
+    };
+    const listener: ServerListener = {
+      onReceiveMetadata(metadata, proceed) {
+        admit(metadata).then(
+          () => {
+            timer.start();
+            proceed(metadata);
+          },
+          (error: unknown) => {
+            call.sendStatus(toGrpcFailure(toAppError(error)));
+            connection?.refuse();
+          },
+        );
+      },
+      onReceiveMessage(message, proceed) {
+        if (requestStream) timer.stop();
+        proceed(message);
+      },
+      onReceiveHalfClose(proceed) {
+        timer.stop();
+        proceed();
+      },
+      onCancel() {
+        isOver = true;
+        timer.stop();
+        onEnd();
+      },
+    };
+    return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+  };
+}
+
+/** Ends a call when its first message has not come in time. */
+class FirstMessage {
+  readonly #call: ServerInterceptingCallInterface;
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(call: ServerInterceptingCallInterface, ms: number) {
+    this.#call = call;
+    this.#ms = ms;
+  }
+
+  start(): void {
+    if (this.#isOver) return;
+    const late = new AppError("timeout", `The message did not come within ${this.#ms / 1_000} s.`);
+    this.#timer = setTimeout(() => this.#call.sendStatus(toGrpcFailure(late)), this.#ms);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+function gone(): AppError {
+  return new AppError("unavailable", "The connection has ended.");
+}

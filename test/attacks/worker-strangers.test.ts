@@ -1,0 +1,81 @@
+import { status } from "@grpc/grpc-js";
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
+import { RawGrpc } from "../support/raw-grpc.ts";
+import { until } from "../support/until.ts";
+
+const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
+const KEY = "a-service-key-of-this-test";
+const METHODS = [
+  "/voice.v1.WorkerService/Describe",
+  "/voice.v1.WorkerService/Transcribe",
+  "/voice.v1.TextService/Summarise",
+  "/voice.v1.RetrievalService/Retrieve",
+  "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+  "/grpc.health.v1.Health/Check",
+];
+/** Almost the largest message that a worker takes. */
+const HUGE = 60 * 1024 * 1024;
+
+let cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+async function openRaw(): Promise<RawGrpc> {
+  const pool = new ThreadPool({
+    threads: 1,
+    sessionsPerThread: 4,
+    entry: ENTRY,
+    nativeRoot: undefined,
+    clock: systemClock,
+    log: silentLog,
+  });
+  await pool.start();
+  cleanups.push(() => pool.stop());
+  const server = new WorkerServer({
+    workerId: "test-worker",
+    version: "0.0.0",
+    host: "127.0.0.1",
+    port: 0,
+    key: KEY,
+    pool,
+    log: silentLog,
+    messageMs: 300,
+  });
+  const address = `127.0.0.1:${await server.start()}`;
+  cleanups.push(() => server.stop(0));
+  const raw = await RawGrpc.open(address);
+  cleanups.push(() => raw.close());
+  return raw;
+}
+
+/** Sends half a message to each method; resolves to the statuses with which the calls ended. */
+async function halfCalls(raw: RawGrpc, metadata: Record<string, string>): Promise<string[]> {
+  const calls = METHODS.map((path) => {
+    const call = raw.call(path, metadata);
+    call.beginMessage(HUGE, 64 * 1024);
+    return call;
+  });
+  await until(() => calls.every((call) => call.status !== undefined), "an end of each call");
+  return calls.map((call) => call.status ?? "");
+}
+
+describe("strangers at a worker's port", () => {
+  it("announce huge messages, and are answered before a byte of them is read", async () => {
+    const raw = await openRaw();
+    for (const metadata of [{}, { authorization: `Bearer ${KEY}x` }] as Record<string, string>[]) {
+      const ended = await halfCalls(raw, metadata);
+      expect(new Set(ended)).toEqual(new Set([String(status.UNAUTHENTICATED)]));
+    }
+  });
+
+  it("who has the key and leaves a message half sent is not waited for", async () => {
+    const ended = await halfCalls(await openRaw(), { authorization: `Bearer ${KEY}` });
+    expect(new Set(ended)).toEqual(new Set([String(status.DEADLINE_EXCEEDED)]));
+  });
+});
