@@ -12,7 +12,7 @@ const FLOORS = [
   ["src/features/accounts", "src/features/audit"],
   ["src/features/workspaces"],
   ["src/features/sessions", "src/features/devices", "src/features/webhooks"],
-  ["src/features/transcript"],
+  ["src/features/transcript", "src/features/guests"],
   ["src/features/questions"],
   ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
   ["src/features/erasure", "src/features/summaries", "src/features/admin"],

@@ -1,7 +1,6 @@
 import type { Log } from "../base/log.ts";
 import type { Stack } from "../base/stack.ts";
 import { CredentialAuthenticator } from "../features/accounts/credential-authenticator.ts";
-import { GuestStore } from "../features/accounts/guests-store.ts";
 import { FolderMail, type Mail, SmtpMail } from "../features/accounts/mail.ts";
 import {
   GithubProvider,
@@ -13,6 +12,7 @@ import { LoginStore } from "../features/accounts/sign-in-store.ts";
 import { type KeyRing, Tokens } from "../features/accounts/tokens.ts";
 import type { FeatureContext } from "../features/context.ts";
 import { PairingStore } from "../features/devices/pairing-store.ts";
+import { GuestStore } from "../features/guests/store.ts";
 import { ServiceKeyStore } from "../features/workspaces/service-keys-store.ts";
 import type { Config } from "./config.ts";
 

@@ -5,6 +5,8 @@ import { createConcerns } from "../features/concerns/feature.ts";
 import { createDevices } from "../features/devices/feature.ts";
 import { createErasure } from "../features/erasure/feature.ts";
 import { createGraph } from "../features/graph/feature.ts";
+import { createGuests } from "../features/guests/feature.ts";
+import { GuestStore } from "../features/guests/store.ts";
 import { createJobs } from "../features/jobs/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
 import { createRecording } from "../features/recording/feature.ts";
@@ -44,6 +46,8 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   });
   const sessions = createSessions(context, { users, workshops, characters, patience });
   const { directory, awaited } = sessions;
+  const { guests: store, tokens } = people;
+  const guests = createGuests(context, { guests: store, tokens });
   const transcript = createTranscript(context, { directory, awaited, patience });
   const retriever = createRetriever(app);
   const questions = createQuestions(context, { directory, workspaces, retriever });
@@ -81,6 +85,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...people.routes,
       ...webhooks.routes,
       ...sessions.routes,
+      ...guests.routes,
       ...transcript.routes,
       ...questions.routes,
       ...jobs.routes,
@@ -101,25 +106,27 @@ function createPeople(app: AppContext, publicUrl: () => string) {
   const { ring, pepper } = shared.keys;
   const authenticator = createAuthenticator(context, ring);
   const audit = createAudit(context);
+  const guests = new GuestStore(context.pool);
   const accounts = createAccounts(context, {
     ring,
     authenticator,
     audit: audit.audit,
     workspaces: new WorkspaceStore(context.pool),
+    guests,
     mail: openMail(config, log, stack),
     providers: createOAuthProviders(config),
     publicUrl,
     signInUrl: config.signInUrl,
     allowedOrigins: config.allowedOrigins,
   });
-  const { users, attempts, liveTickets } = accounts;
+  const { users, tokens, attempts, liveTickets } = accounts;
   const groups = createWorkspaces(context, { users });
   const { workspaces, workshops, characters } = groups;
   const pairing = { attempts, authenticator, workspaces, pepper };
   const { devices, heartbeats, routes } = createDevices(context, pairing);
   return {
     ...{ authenticator, users, liveTickets, workspaces, workshops, characters },
-    ...{ devices, heartbeats },
+    ...{ guests, tokens, devices, heartbeats },
     routes: [...audit.routes, ...accounts.routes, ...groups.routes, ...routes],
   };
 }

@@ -14,6 +14,8 @@ import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/sig
 import { createAudit } from "../../src/features/audit/feature.ts";
 import type { FeatureContext } from "../../src/features/context.ts";
 import { createDevices } from "../../src/features/devices/feature.ts";
+import { createGuests } from "../../src/features/guests/feature.ts";
+import { GuestStore } from "../../src/features/guests/store.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
@@ -32,6 +34,7 @@ export const PASSWORD = "correct horse";
 type Accounts = ReturnType<typeof createAccounts>;
 type Workspaces = ReturnType<typeof createWorkspaces>;
 type Devices = ReturnType<typeof createDevices>;
+type Guests = ReturnType<typeof createGuests>;
 
 const STOP_MS = 10_000;
 
@@ -45,10 +48,10 @@ export class AccountFixture {
   readonly passwordChanges: Accounts["passwordChanges"];
   readonly users: Accounts["users"];
   readonly logins: Accounts["logins"];
-  readonly guests: Accounts["guests"];
+  readonly guests: GuestStore;
   readonly attempts: Accounts["attempts"];
   readonly signIn: Accounts["signIn"];
-  readonly guestEntry: Accounts["guestEntry"];
+  readonly guestEntry: Guests["guestEntry"];
   readonly liveTickets: Accounts["liveTickets"];
   readonly background: Accounts["background"];
   readonly workspaces: Workspaces["workspaces"];
@@ -87,11 +90,13 @@ export class AccountFixture {
     const context = createContext(pool, { clock, cursorKey, revocations, stack: this.#stack });
     this.authenticator = createAuthenticator(context, ring);
     const { authenticator } = this;
+    this.guests = new GuestStore(pool);
     const accounts = createAccounts(context, {
       ring,
       authenticator,
       audit: createAudit(context).audit,
       workspaces: new WorkspaceStore(pool),
+      guests: this.guests,
       mail: { send: (letter) => this.mail.send(letter) },
       providers: this.providers,
       publicUrl: () => this.publicUrl,
@@ -101,10 +106,11 @@ export class AccountFixture {
     this.passwordChanges = accounts.passwordChanges;
     this.users = accounts.users;
     this.logins = accounts.logins;
-    this.guests = accounts.guests;
     this.attempts = accounts.attempts;
     this.signIn = accounts.signIn;
-    this.guestEntry = accounts.guestEntry;
+    const { guests } = this;
+    const entry = createGuests(context, { guests, tokens: accounts.tokens });
+    this.guestEntry = entry.guestEntry;
     this.liveTickets = accounts.liveTickets;
     this.background = accounts.background;
     const { attempts, users } = accounts;
@@ -122,6 +128,7 @@ export class AccountFixture {
       ...accounts.routes,
       ...groups.routes,
       ...devices.routes,
+      ...entry.routes,
       ...sessionRoutes(context, { users, ...groups }),
     ];
   }

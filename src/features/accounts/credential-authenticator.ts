@@ -10,7 +10,7 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { bearerOf, isDeviceKey, isServiceKey, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { GuestStatus, GuestStore } from "./guests-store.ts";
+import type { GuestRecords, GuestStatus } from "./guest-records.ts";
 import type { ServiceKeyRecords, ServiceKeyStatus } from "./service-key-records.ts";
 import type { LoginStatus, LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
@@ -100,7 +100,7 @@ const DEVICE_CACHE_CAPACITY = 50_000;
 interface AuthenticatorOptions {
   tokens: Tokens;
   logins: Pick<LoginStore, "status">;
-  guests: Pick<GuestStore, "status">;
+  guests: Pick<GuestRecords, "status">;
   deviceKeys: DeviceKeyRecords;
   serviceKeys: Pick<ServiceKeyRecords, "statusByHash" | "statusBySecret">;
   revocations: RevocationFeed;

@@ -3,8 +3,7 @@ import type { Authenticator } from "../../access/authenticator.ts";
 import { Background } from "../../base/background.ts";
 import type { FeatureContext } from "../context.ts";
 import { AttemptStore } from "./attempts-store.ts";
-import { GuestEntry, guestRoutes } from "./guests.ts";
-import { GuestStore } from "./guests-store.ts";
+import type { GuestRecords } from "./guest-records.ts";
 import { LiveTickets, liveTicketRoutes } from "./live-tickets.ts";
 import { TicketStore } from "./live-tickets-store.ts";
 import { MagicLinks, magicLinkRoutes, signInAddress } from "./magic-links.ts";
@@ -30,6 +29,8 @@ interface CreateAccountOptions {
   audit: AuditTrail;
   /** Of the floor above: lists of users are told by workspace. */
   workspaces: UserOptions["workspaces"];
+  /** Of the floor above: guests sign out here too. */
+  guests: Pick<GuestRecords, "revoke">;
   /** Undefined when this installation sends no mail. */
   mail: Mail | undefined;
   providers: readonly OAuthProvider[];
@@ -43,9 +44,8 @@ interface CreateAccountOptions {
 /** People: who they are, and how they sign in. */
 export function createAccounts(context: FeatureContext, options: CreateAccountOptions) {
   const { pool, clock, revocations, cursorKey, queues } = context;
-  const { ring, audit, workspaces, publicUrl, allowedOrigins } = options;
+  const { ring, audit, workspaces, guests, publicUrl, allowedOrigins } = options;
   const users = new UserStore(pool);
-  const guests = new GuestStore(pool);
   const logins = new LoginStore(pool);
   const attempts = new AttemptStore(pool, clock);
   const tokens = new Tokens(ring, clock);
@@ -67,23 +67,20 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
     passwords,
     revocations,
   });
-  const guestEntry = new GuestEntry(guests, tokens, clock);
   const liveTickets = new LiveTickets(new TicketStore(pool), options.authenticator, clock);
   return {
     users,
-    guests,
+    tokens,
     logins,
     attempts,
     passwords,
     passwordChanges,
     signIn,
-    guestEntry,
     liveTickets,
     /** Mail on its way. */
     background,
     routes: [
       ...authRoutes({ signIn, users, keys: ring }),
-      ...guestRoutes({ guestEntry }),
       ...liveTicketRoutes({ liveTickets }),
       ...magicLinkRoutes({ magicLinks }),
       ...oauthRoutes({ oauth, publicUrl, allowedOrigins }),

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { AttemptStore } from "./attempts-store.ts";
-import type { GuestStore } from "./guests-store.ts";
+import type { GuestRecords } from "./guest-records.ts";
 import type { PasswordHasher } from "./passwords.ts";
 import type { LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
@@ -39,7 +39,7 @@ const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
 interface SignInOptions {
   accounts: UserStore;
   logins: LoginStore;
-  guests: GuestStore;
+  guests: Pick<GuestRecords, "revoke">;
   audit: AuditTrail;
   attempts: AttemptStore;
   passwords: PasswordHasher;

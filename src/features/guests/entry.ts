@@ -4,18 +4,19 @@ import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
-import type { GuestStatus, GuestStore } from "./guests-store.ts";
-import type { Tokens } from "./tokens.ts";
+import type { GuestStatus } from "../accounts/guest-records.ts";
+import type { Tokens } from "../accounts/tokens.ts";
+import type { GuestStore } from "./store.ts";
 
 const GUEST_LIFETIME = 12 * 3_600_000;
 
 /** Lets people without an account into one session. */
 export class GuestEntry {
   readonly #guests: GuestStore;
-  readonly #tokens: Tokens;
+  readonly #tokens: Pick<Tokens, "sign">;
   readonly #clock: Clock;
 
-  constructor(guests: GuestStore, tokens: Tokens, clock: Clock) {
+  constructor(guests: GuestStore, tokens: Pick<Tokens, "sign">, clock: Clock) {
     this.#guests = guests;
     this.#tokens = tokens;
     this.#clock = clock;

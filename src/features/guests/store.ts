@@ -2,14 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { toInstant } from "../../postgres/columns.ts";
-
-export interface GuestStatus {
-  guestId: string;
-  sessionId: string;
-  displayName: string;
-  /** Unix milliseconds. */
-  expiresAt: number;
-}
+import type { GuestRecords, GuestStatus } from "../accounts/guest-records.ts";
 
 type Admission = "admitted" | "closed" | "unknown_session";
 
@@ -23,7 +16,7 @@ const statusRow = z.object({
 });
 
 /** Guests of sessions in PostgreSQL. */
-export class GuestStore {
+export class GuestStore implements GuestRecords {
   readonly #pool: DatabasePool;
   readonly #statuses: LookupBatcher<string, GuestStatus>;
 
@@ -49,7 +42,6 @@ export class GuestStore {
     });
   }
 
-  /** Undefined when the guest was removed, guest access closed, or the session deleted. */
   status(guestId: string): Promise<GuestStatus | undefined> {
     return this.#statuses.get(guestId);
   }
