@@ -1,4 +1,5 @@
 import {
+  _cfg,
   App,
   LIBUS_LISTEN_EXCLUSIVE_PORT,
   type TemplatedApp,
@@ -16,7 +17,8 @@ import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import type { DeviceStreams } from "../features/recording/streams.ts";
 import type { Route } from "../rest/route.ts";
 import { Origins } from "./server/caller.ts";
-import { HttpFront, type HttpLimits } from "./server/http.ts";
+import { HttpFront } from "./server/http.ts";
+import type { HttpLimits } from "./server/http-limits.ts";
 import type { IdempotencyOptions } from "./server/idempotency.ts";
 import { type RateLimitSettings, RateLimits } from "./server/limits.ts";
 import type { FrontObserver } from "./server/observer.ts";
@@ -46,6 +48,9 @@ export interface FrontOptions {
   log: Log;
   runtime?: Runtime;
 }
+
+// Answers do not tell what they are made with.
+_cfg("silent");
 
 /** Age from which a temporary upload counts as abandoned, milliseconds. */
 const LEFTOVER_MS = 60 * 60 * 1000;

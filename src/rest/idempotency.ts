@@ -1,5 +1,6 @@
 import { newId } from "../base/ids.ts";
 import type { Request, Route } from "./route.ts";
+import { mayAnswerSecrets } from "./secret-answers.ts";
 
 /** The store's verdict on a request with an Idempotency-Key. */
 export type IdempotencyVerdict =
@@ -51,7 +52,16 @@ export function isRepeatable(route: Route): boolean {
  */
 export function isKept(route: Route): boolean {
   if (route.method !== "post" || route.body?.kind === "upload") return false;
+  if (route.auth.length === 0 && mayAnswerSecrets(route)) return false;
   return 201 in route.responses || 202 in route.responses;
+}
+
+/**
+ * True when an answer may be repeated to this caller. Callers without a name are known by their
+ * address only, which they may share with strangers: none of them gets a secret made for another.
+ */
+export function mayBeReplayed(route: Route, { principal }: Pick<Request, "principal">): boolean {
+  return isKept(route) && (principal !== undefined || !mayAnswerSecrets(route));
 }
 
 /** The id of the command that a request becomes. */

@@ -1,6 +1,6 @@
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { DeviceStreams } from "../features/recording/streams.ts";
-import { DEFAULT_HTTP_LIMITS } from "../http/server/http.ts";
+import { DEFAULT_HTTP_LIMITS } from "../http/server/http-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limits.ts";
 import type { FrontObserver } from "../http/server/observer.ts";
 import { FrontServer } from "../http/server.ts";

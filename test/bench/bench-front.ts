@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Principal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http.ts";
+import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http-limits.ts";
 import type { RateLimitSettings } from "../../src/http/server/limits.ts";
 import { FrontServer } from "../../src/http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { HttpLimits } from "../../src/http/server/http.ts";
+import type { HttpLimits } from "../../src/http/server/http-limits.ts";
 import { type BodyStream, defineRoute } from "../../src/rest/route.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { until } from "../support/until.ts";

@@ -7,7 +7,7 @@ import type { Principal } from "../../src/access/principal.ts";
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../../src/http/server/http.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../../src/http/server/http-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../../src/http/server/limits.ts";
 import { type FrontOptions, FrontServer } from "../../src/http/server.ts";
 import { DEFAULT_LIVE_LIMITS, type LiveLimits } from "../../src/http/sockets/live-limits.ts";

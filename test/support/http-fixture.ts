@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http.ts";
+import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../../src/http/server/limits.ts";
 import { FrontServer } from "../../src/http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";

@@ -3,6 +3,9 @@ import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { withTimeout } from "../../base/deferred.ts";
 
+/** Where registries give out public IPv6 addresses. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
 type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const LOOKUP_MS = 5_000;
@@ -94,10 +97,18 @@ export class AddressGuard {
 
   #check(address: string): void {
     const allowed = this.#allowPrivate ? WITH_PRIVATE : PUBLIC;
-    // `process` unwraps an IPv4 address in an IPv6 one.
-    if (ipaddr.isValid(address) && allowed.includes(ipaddr.process(address).range())) return;
+    if (ipaddr.isValid(address) && allowed.includes(rangeOf(address))) return;
     throw new EndpointRefused(
       "`url` leads to an address that webhooks may not be sent to: it is private, local or reserved.",
     );
   }
+}
+
+/** The library calls every IPv6 range unicast that it does not know otherwise. */
+function rangeOf(address: string): string {
+  // `process` unwraps an IPv4 address in an IPv6 one.
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  const isOutside = parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_IPV6);
+  return range === "unicast" && isOutside ? "unassigned" : range;
 }

@@ -68,6 +68,7 @@ export class Exchange {
   /** Number of body bytes still to come; infinite when no length was declared. */
   #bytesLeft = 0;
   #last = true;
+  #chunked = false;
   #held = false;
   #paused = false;
   #discarded = 0;
@@ -104,6 +105,7 @@ export class Exchange {
    */
   holdBody(length: number): void {
     this.#bytesLeft = length;
+    this.#chunked = !Number.isFinite(length);
     this.#last = false;
     this.#held = true;
     this.#res.onData((chunk, last) => this.#data(chunk, last));
@@ -304,7 +306,16 @@ export class Exchange {
       return;
     }
     if (copy.byteLength > 0) this.#consumer.data(copy);
-    if (last) this.#consumer?.end();
+    if (last) this.#ended();
+  }
+
+  /**
+   * Tells the consumer of the end. That of a body in chunks is told once the whole packet was
+   * parsed: a request behind it is then refused with the connection, not served.
+   */
+  #ended(): void {
+    if (this.#chunked) setImmediate(() => this.#consumer?.end());
+    else this.#consumer?.end();
   }
 
   #renew(): void {

@@ -11,6 +11,7 @@ import { authenticateRoute, checkRole, type Origins } from "./caller.ts";
 import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
 import { FirstPage } from "./first-page.ts";
+import type { HttpLimits } from "./http-limits.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { ConcurrencyLimit, enforce, type RateLimits } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
@@ -23,37 +24,6 @@ import { logRequest } from "./request-log.ts";
 import type { Answer } from "./response.ts";
 import { type Match, PreparedRoute, RouteTable } from "./routing.ts";
 import { readUpload, removeAfter } from "./upload-body.ts";
-
-export interface HttpLimits {
-  jsonBytes: number;
-  uploadBytes: number;
-  jsonTimeoutMs: number;
-  uploadTimeoutMs: number;
-  handlerTimeoutMs: number;
-  /** Requests served at the same time; more are refused with `overloaded`. */
-  concurrentRequests: number;
-  /** Uploads received at the same time; more are refused with `overloaded`. */
-  concurrentUploads: number;
-  /** Bodies streamed to callers at the same time. */
-  concurrentDownloads: number;
-  /**
-   * A caller that reads nothing of a streamed body for this long loses its connection,
-   * milliseconds.
-   */
-  downloadStallMs: number;
-}
-
-export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  jsonBytes: 1024 * 1024,
-  uploadBytes: 64 * 1024 * 1024,
-  jsonTimeoutMs: 30_000,
-  uploadTimeoutMs: 900_000,
-  handlerTimeoutMs: 30_000,
-  concurrentRequests: 4_096,
-  concurrentUploads: 512,
-  concurrentDownloads: 256,
-  downloadStallMs: 20_000,
-};
 
 interface HttpOptions {
   routes: readonly Route[];
@@ -171,7 +141,7 @@ export class HttpFront implements QueueOwner {
       principal: undefined,
       verdict: undefined,
       more: undefined,
-      close: this.#leaving,
+      close: this.#leaving || isLast(incoming),
     });
   }
 
@@ -201,6 +171,9 @@ export class HttpFront implements QueueOwner {
   async #enter(serving: Serving): Promise<Answer> {
     this.#requests.enter();
     try {
+      // Until this one is answered, uWebSockets.js ends the connection at another request: so none
+      // that came in the same packet is served.
+      if (isLast(serving.incoming)) await parsed();
       return await this.#serve(serving);
     } finally {
       this.#requests.leave();
@@ -290,6 +263,7 @@ export class HttpFront implements QueueOwner {
     }
     serving.verdict = this.#options.rates.address(incoming.address);
     enforce(serving.verdict);
+    if (incoming.fault !== undefined) throw new AppError("bad_request", incoming.fault);
     const page = this.#firstPage.answer(incoming);
     if (page !== undefined) return page;
     const match = this.#match(incoming);
@@ -395,4 +369,17 @@ export class HttpFront implements QueueOwner {
     await done;
     return answer;
   }
+}
+
+/**
+ * True for a request after which nothing may be served on its connection, as others may see its
+ * end elsewhere: uWebSockets.js reads chunks more laxly than the standard has them.
+ */
+function isLast({ fault, headers }: Incoming): boolean {
+  return fault !== undefined || headers["transfer-encoding"] !== undefined;
+}
+
+/** Resolves when all that has come of a connection was parsed. */
+function parsed(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { derivedId, isId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { type IdempotencyStore, isKept, isRepeatable } from "../../rest/idempotency.ts";
+import { type IdempotencyStore, isRepeatable, mayBeReplayed } from "../../rest/idempotency.ts";
 import type { Reply, Request, Route } from "../../rest/route.ts";
 
 const NONCE_BYTES = 12;
@@ -124,7 +124,7 @@ export class Idempotency {
     const key = this.#answers.key([callerOf(request), route.id, given]);
     const fingerprint = this.#answers.fingerprint(key, path, request.body);
     request.commandId = derivedId("command", ...hex(key.keyHash, fingerprint));
-    if (!isKept(route)) return work();
+    if (!mayBeReplayed(route, request)) return work();
     const verdict = await this.#store.begin({ keyHash: key.keyHash, fingerprint });
     if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
     if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));

@@ -71,6 +71,9 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   read: { perMinute: 1_200, burst: 300 },
 };
 
+/** Paths of routes that search through all words of a session or a workspace. */
+const QUERIES = /(-query|\/search)$/;
+
 /**
  * How many callers' budgets the guests of one address, and those of one session, have together:
  * guests cost nothing to make, so that budgets of their own alone would limit nobody.
@@ -82,7 +85,7 @@ function rateClassOf(route: Route): Exclude<RateClass, "address"> {
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
   if (route.body?.kind === "upload") return "upload";
-  if (route.path.endsWith("-query") || route.tag === "Graph") return "query";
+  if (QUERIES.test(route.path) || route.tag === "Graph") return "query";
   return route.method === "get" ? "read" : "write";
 }
 

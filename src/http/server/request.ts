@@ -61,6 +61,11 @@ export interface Incoming {
   headers: Headers;
   /** The client's address, also behind trusted proxies. */
   address: string;
+  /**
+   * Why the request must not be served, as a sentence: another reader of the same bytes might see
+   * its end, or its host, elsewhere. The connection ends with the answer.
+   */
+  fault: string | undefined;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -72,10 +77,13 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
  */
 export function copyRequest(res: HttpResponse, req: HttpRequest, hops: number): Incoming {
   const headers: Record<string, string> = Object.create(null);
+  let repeated: string | undefined;
   req.forEach((name, value) => {
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
+    if (before !== undefined && SINGLE.has(name)) repeated = name;
   });
+  const fault = framingFault(headers, repeated);
   const forwarded = applyForwarded(headers, hops);
   return {
     id: requestId(headers["x-request-id"]),
@@ -84,7 +92,28 @@ export function copyRequest(res: HttpResponse, req: HttpRequest, hops: number): 
     query: req.getQuery() ?? "",
     headers,
     address: forwarded ?? Buffer.from(res.getRemoteAddressAsText()).toString("latin1"),
+    fault,
   };
+}
+
+/** Headers that decide where a request ends and whom it is for: each may come once. */
+const SINGLE: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
+const LENGTH = /^\d{1,15}$/;
+const HOST = /^[^\s,/?#@\\]+$/;
+
+/** @param repeated a header that must not be repeated, and was */
+function framingFault(headers: Headers, repeated: string | undefined): string | undefined {
+  if (repeated !== undefined) return `The header ${repeated} came more than once.`;
+  const { host = "", "content-length": length, "transfer-encoding": coding } = headers;
+  if (!HOST.test(host)) return "The header host does not name one host.";
+  if (length !== undefined && !LENGTH.test(length)) {
+    return "The header content-length is not a plain number of bytes.";
+  }
+  if (coding === undefined) return undefined;
+  if (length !== undefined) return "A body has either a content-length or a transfer-encoding.";
+  // uWebSockets.js reads every coding as chunks.
+  if (coding.toLowerCase() === "chunked") return undefined;
+  return "The only transfer-encoding that is taken is chunked.";
 }
 
 /** The given id if it is valid, else a new one. */

@@ -14,6 +14,7 @@ import type { Origins } from "../server/caller.ts";
 import { enforce, type RateLimits } from "../server/limits.ts";
 import { problemAnswer } from "../server/problem.ts";
 import { type Incoming, parseQuery } from "../server/request.ts";
+import { bodyLength } from "../server/request-body.ts";
 import { renderAnswer, writeHead } from "../server/response.ts";
 import type { SocketLog } from "./socket-log.ts";
 
@@ -55,7 +56,8 @@ export class SocketAdmission {
   }
 
   /**
-   * Authenticates the caller. Throws `unavailable` while draining, `rate_limited`, `forbidden` for
+   * Authenticates the caller. Throws `unavailable` while draining, `rate_limited`, `bad_request` for
+   * a request whose end is in doubt, `forbidden` for
    * a page of another origin, `overloaded` when `open` has reached the limit, or the error of
    * authentication.
    */
@@ -64,6 +66,8 @@ export class SocketAdmission {
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
     enforce(rates.address(incoming.address));
+    const fault = incoming.fault ?? bodyFault(incoming);
+    if (fault !== undefined) throw new AppError("bad_request", fault);
     if (!origins.mayConnect(incoming.headers)) {
       throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
     }
@@ -80,6 +84,12 @@ export class SocketAdmission {
     if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
     return authenticator.authenticate(headers, accepted);
   }
+}
+
+/** The bytes of a body would be read as frames. */
+function bodyFault({ headers }: Incoming): string | undefined {
+  if (bodyLength(headers) === 0) return undefined;
+  return "A request that opens a WebSocket has no body.";
 }
 
 /** Exchanges a live ticket, once, for the caller it was issued to. */
@@ -112,7 +122,11 @@ export function upgrade<T>(
     },
     (error: unknown) => {
       options.log.refused(incoming, toAppError(error));
-      if (!gone) refuse(res, options, incoming, error);
+      // Until this is answered, uWebSockets.js ends the connection at another request: so none that
+      // came in the same packet is served.
+      setImmediate(() => {
+        if (!gone) refuse(res, options, incoming, error);
+      });
     },
   );
 }

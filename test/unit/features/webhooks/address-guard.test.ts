@@ -31,6 +31,14 @@ const NEVER = [
   "[64:ff9b::a00:1]",
   "[2002:a00:1::]",
   "[::ffff:169.254.169.254]",
+  // An IPv4 address in the last 32 bits: some systems route it.
+  "[::7f00:1]",
+  "[::8.8.8.8]",
+  // Of no registry: outside of 2000::/3 nothing is public.
+  "[100:0:0:1::1]",
+  "[4000::1]",
+  "[5f00::1]",
+  "[8000::1]",
 ];
 
 function guard(allowPrivate: boolean, ...answers: string[]): AddressGuard {
