@@ -12,7 +12,7 @@ export interface WorkerSettings {
   sessionsPerThread: number;
   natsUrl: string | undefined;
   natsToken: string | undefined;
-  key: string | undefined;
+  key: string;
   /** The port for metrics; 0 picks a free one, absent means none. */
   opsPort: number | undefined;
   nativeRoot: string | undefined;
@@ -41,7 +41,7 @@ export function parseWorkerSettings(
     sessionsPerThread: reader.get("WORKER_SESSIONS_PER_THREAD"),
     natsUrl: reader.get("NATS_URL"),
     natsToken: reader.get("NATS_TOKEN"),
-    key: reader.get("WORKER_KEY"),
+    key: reader.needWorkerKey(),
     opsPort: reader.get("WORKER_OPS_PORT"),
     nativeRoot: reader.get("VOICE_NATIVE_ROOT"),
     logLevel: reader.get("LOG_LEVEL"),

@@ -17,7 +17,6 @@ import { ThreadPool } from "./threads/pool.ts";
 const GRACE_MS = 5_000;
 const STOP_PART_MS = 7_000;
 const MEMORY_SHARE = 0.8;
-const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
 interface WorkerOptions {
   settings: WorkerSettings;
@@ -48,9 +47,6 @@ function memoryLimit(): number {
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, version, entry, log } = options;
-  if (settings.key === undefined && !LOOPBACK.has(settings.host)) {
-    log.warn({ host: settings.host }, "WORKER_KEY is not set: whoever reaches the port can use it");
-  }
   const parts = new Stack(log);
   let announcer: Announcer | undefined;
   const pool = new ThreadPool({
@@ -142,7 +138,7 @@ function createAnnouncer(options: {
       sessions: pool.sessions,
       version,
       engines: [...pool.engines],
-      ...(key === undefined ? {} : { key_fingerprint: fingerprintOfKey(key) }),
+      key_fingerprint: fingerprintOfKey(key),
       draining: server.isDraining,
     }),
   });

@@ -5,12 +5,14 @@ import type { MainSpec } from "./layout.ts";
 import { ownerMarks } from "./leftovers.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** Where the servers are. */
+/** Where the servers are, and with which secrets they are reached. */
 export interface Addresses {
   readonly databaseUrl: string;
   readonly databaseOwnerUrl: string;
   readonly natsUrl: string;
   readonly natsToken: string | undefined;
+  /** What workers want to see. */
+  readonly workerKey: string;
   /** Copies that NATS keeps of streams and leases; the default of the service when absent. */
 }
 
@@ -96,6 +98,7 @@ export class Environments {
     return {
       ...this.#node(readers),
       ...natsOf(at),
+      WORKER_KEY: at.workerKey,
       DATABASE_URL: at.databaseUrl,
       ROLES: roles,
       NODE_NAME: `${this.#nodeName}${suffix}`,
@@ -122,6 +125,7 @@ export class Environments {
     return {
       ...this.#node(["worker"]),
       ...natsOf(at),
+      WORKER_KEY: at.workerKey,
       WORKER_PORT: String(port),
       // Of two with one name only the one that was heard last would get work.
       WORKER_ID: (isOnly && id) || `${this.#nodeName}-${name}-${port}`,

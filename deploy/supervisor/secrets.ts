@@ -9,6 +9,7 @@ export interface Secrets {
   readonly ownerPassword: string;
   readonly servicePassword: string;
   readonly natsToken: string;
+  readonly workerKey: string;
   readonly adminPassword: string;
 }
 
@@ -17,6 +18,7 @@ const NAMES = [
   "ownerPassword",
   "servicePassword",
   "natsToken",
+  "workerKey",
   "adminPassword",
 ] as const satisfies readonly (keyof Secrets)[];
 
@@ -30,6 +32,7 @@ export function loadSecrets(file: string): Secrets {
     ownerPassword: known.ownerPassword ?? token(),
     servicePassword: known.servicePassword ?? token(),
     natsToken: known.natsToken ?? token(),
+    workerKey: known.workerKey ?? token(),
     adminPassword: known.adminPassword ?? typeablePassword(),
   };
   writeAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`, 0o600);

@@ -106,7 +106,8 @@ export class Supervisor {
     const ports = new PortBook(this.#data.file("ports.json"));
     const database = await this.#startDatabase(await ports.take("postgres"), secrets);
     const nats = await this.#startNats(ports, secrets.natsToken);
-    const at: Addresses = { ...database, ...nats };
+    const workerKey = env.WORKER_KEY || secrets.workerKey;
+    const at: Addresses = { ...database, ...nats, workerKey };
     const admin = await runStep(screen, "migrations, first admin, demo workspace", () =>
       this.#setUp(at, wanted),
     );

@@ -325,8 +325,9 @@ export const SETTINGS = {
     type: "text",
     secret: true,
     shortest: 16,
-    readers: ["main", "worker"],
-    what: "what a worker wants to see before it works for somebody: the same for all",
+    readers: ["main", "worker", "up"],
+    usually: "made at the first start with npm run up",
+    what: "what a worker wants to see before it works for somebody: the same for the service and all workers",
   },
   WORKER_ID: {
     group: "workers",

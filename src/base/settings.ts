@@ -57,11 +57,21 @@ export class SettingsReader {
     return fallbackOf(setting) as Read<Table[N]>;
   }
 
-  /** Reads a setting that is required. */
-  need(name: SettingName): string {
+  /** Reads a setting that is required; `advice` says what to do when it is not set. */
+  need(name: SettingName, advice?: string): string {
     const value = this.get(name);
-    if (value === undefined && !this.has(name)) this.problems.push(`${name} is not set.`);
+    if (value === undefined && !this.has(name)) {
+      this.problems.push(`${name} is not set${advice === undefined ? "" : `: ${advice}`}.`);
+    }
     return typeof value === "string" ? value : "";
+  }
+
+  /** Reads the secret between workers and those that call them, without which neither starts. */
+  needWorkerKey(): string {
+    return this.need(
+      "WORKER_KEY",
+      "give the same to the service and all workers, made with `openssl rand -hex 24`",
+    );
   }
 
   /** Throws one error that lists every problem, if there are any. */

@@ -51,7 +51,7 @@ const MAX_STRANGERS = 1_000;
 
 interface WorkerDiscoveryOptions {
   /** The key that our calls carry. */
-  key: string | undefined;
+  key: string;
   onAnnouncement: (announcement: WorkerAnnouncement) => void;
   log: Log;
 }

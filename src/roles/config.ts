@@ -20,8 +20,8 @@ export interface Config {
   allowUnsafeDatabase: boolean;
   natsUrl: string;
   natsToken: string | undefined;
-  /** The secret that workers require from their callers; none is sent when absent. */
-  workerKey: string | undefined;
+  /** The secret that workers require from their callers. */
+  workerKey: string;
   blobFolder: string;
   keyFolder: string;
   /** Key material as JSON instead of a folder. */
@@ -92,7 +92,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     allowUnsafeDatabase: reader.get("ALLOW_UNSAFE_DATABASE"),
     natsUrl: reader.need("NATS_URL"),
     natsToken: reader.get("NATS_TOKEN"),
-    workerKey: reader.get("WORKER_KEY"),
+    workerKey: reader.needWorkerKey(),
     blobFolder: reader.need("VOICE_BLOB_DIR"),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),
     keys: reader.get("VOICE_KEYS"),

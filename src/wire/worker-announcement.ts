@@ -16,8 +16,8 @@ export interface WorkerAnnouncement {
   version: string;
   engines: string[];
   /**
-   * Fingerprint of the key that calls must carry; absent when no key is needed, and from older
-   * workers.
+   * Fingerprint of the key that calls must carry. Absent once it was checked, and from workers of
+   * older releases that need no key.
    */
   key_fingerprint?: string;
   /** True when it takes no new sessions and is about to stop. */
@@ -35,13 +35,9 @@ export function fingerprintOfKey(key: string): string {
   return createHash("sha256").update(`voice worker key ${key}`).digest("base64url").slice(0, 16);
 }
 
-/** Whether a process with this key, or without one, may call the worker. */
-export function acceptsKey(
-  { key_fingerprint }: WorkerAnnouncement,
-  key: string | undefined,
-): boolean {
-  if (key_fingerprint === undefined) return true;
-  return key !== undefined && key_fingerprint === fingerprintOfKey(key);
+/** Whether the worker has the same key. One that tells of none gets no audio. */
+export function acceptsKey({ key_fingerprint }: WorkerAnnouncement, key: string): boolean {
+  return key_fingerprint === fingerprintOfKey(key);
 }
 
 function isText(value: unknown): value is string {

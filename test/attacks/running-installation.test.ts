@@ -1,14 +1,26 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client, credentials, Metadata, status } from "@grpc/grpc-js";
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GraphServiceService } from "../../src/wire/gen/voice/v1/graph.ts";
+import { RetrievalServiceService } from "../../src/wire/gen/voice/v1/retrieval.ts";
+import { TextServiceService } from "../../src/wire/gen/voice/v1/text.ts";
+import { WorkerServiceService } from "../../src/wire/gen/voice/v1/worker.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
+
+const WORKER_METHODS = [
+  ...Object.values(WorkerServiceService),
+  ...Object.values(TextServiceService),
+  ...Object.values(RetrievalServiceService),
+  ...Object.values(GraphServiceService),
+];
 
 /** Who may know each planted secret; nobody else on the machine has a use for it. */
 const READERS: Readonly<Record<string, readonly PartName[]>> = {
   VOICE_KEYS: ["main"],
   SMTP_URL: ["main"],
   OAUTH_PROVIDERS: ["main"],
-  WORKER_KEY: ["main", "worker"],
   ADMIN_PASSWORD: [],
   ADMIN_FIRST_PASSWORD: [],
   VOICE_PASSWORD: [],
@@ -17,6 +29,16 @@ const READERS: Readonly<Record<string, readonly PartName[]>> = {
   AWS_SECRET_ACCESS_KEY: [],
   HTTPS_PROXY: [],
   PGPASSWORD: [],
+};
+
+/** Who may know what the installation made for itself, by the names in its secrets.json. */
+const MADE: Readonly<Record<string, readonly PartName[]>> = {
+  postgresPassword: [],
+  ownerPassword: [],
+  servicePassword: ["main"],
+  natsToken: ["main", "worker"],
+  workerKey: ["main", "worker"],
+  adminPassword: [],
 };
 
 async function plantedSecrets(): Promise<Record<string, string>> {
@@ -43,10 +65,12 @@ async function plantedSecrets(): Promise<Record<string, string>> {
 describe("a running installation", () => {
   let service: WholeService;
   let planted: Record<string, string>;
+  let made: Record<string, string>;
 
   beforeAll(async () => {
     planted = await plantedSecrets();
     service = await WholeService.start(planted);
+    made = JSON.parse(readFileSync(join(service.folder, "data/secrets.json"), "utf8"));
   });
 
   afterAll(() => service?.stop());
@@ -67,10 +91,62 @@ describe("a running installation", () => {
     },
   );
 
+  it.each(["main", "worker", "nats", "postgres"] as const)(
+    "%s: its environment holds none of the installation's own secrets that are for others",
+    (part) => {
+      const environment = environmentOf(part);
+      expect(Object.keys(made).sort()).toEqual(Object.keys(MADE).sort());
+      const known = Object.keys(made).filter((name) => environment.includes(made[name] ?? ""));
+      const allowed = Object.keys(MADE).filter((name) => MADE[name]?.includes(part));
+      expect(known.sort()).toEqual(allowed.sort());
+    },
+  );
+
   it.each(["worker", "nats", "postgres"] as const)(
     "%s: knows no address of the database",
     (part) => {
       expect(environmentOf(part)).not.toMatch(/DATABASE_|postgres:\/\//);
     },
   );
+
+  /** How each method of a worker answers a call with these metadata, by its path. */
+  async function answersOfWorker(authorization?: string): Promise<Record<string, number>> {
+    const client = new Client(service.ready.grpc_worker, credentials.createInsecure());
+    const metadata = new Metadata();
+    if (authorization !== undefined) metadata.set("authorization", authorization);
+    try {
+      return Object.fromEntries(
+        await Promise.all(
+          WORKER_METHODS.map(async ({ path }) => [path, await callOnce(client, path, metadata)]),
+        ),
+      );
+    } finally {
+      client.close();
+    }
+  }
+
+  it.each([
+    ["no key", () => undefined],
+    ["an empty key", () => "Bearer "],
+    ["a guessed key", () => "Bearer guessed-guessed-guessed"],
+    ["another secret of the installation", () => `Bearer ${made.natsToken}`],
+    ["the key without its scheme", () => made.workerKey],
+  ])("the worker: %s opens none of its methods", async (_what, authorization) => {
+    const answers = await answersOfWorker(authorization());
+    const refused = WORKER_METHODS.map(({ path }) => [path, status.UNAUTHENTICATED]);
+    expect(answers).toEqual(Object.fromEntries(refused));
+  });
 });
+
+/** The status of a call with an empty message, whatever kind of method it is. */
+function callOnce(client: Client, path: string, metadata: Metadata): Promise<number> {
+  const bytes = (value: Buffer) => value;
+  const deadline = Date.now() + 20_000;
+  const call = client.makeBidiStreamRequest(path, bytes, bytes, metadata, { deadline });
+  return new Promise((resolve) => {
+    call.on("data", () => undefined);
+    call.on("error", () => undefined);
+    call.on("status", ({ code }) => resolve(code));
+    call.end(Buffer.alloc(0));
+  });
+}

@@ -13,6 +13,7 @@ import { startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { until } from "../support/until.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 import { parentOf } from "./process-cpu.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/main.ts");
@@ -97,6 +98,7 @@ export class BenchFixture {
       NATS_TOKEN: this.nats.token,
       VOICE_BLOB_DIR: this.blobFolder,
       VOICE_KEY_DIR: this.keyFolder,
+      WORKER_KEY,
       RATE_LIMIT_FACTOR: "0",
     };
     const file = join(this.folder, `main-${newId()}.log`);

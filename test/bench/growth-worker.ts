@@ -12,7 +12,9 @@ import {
   type TranscribeResponse,
   WorkerServiceService,
 } from "../../src/wire/gen/voice/v1/worker.ts";
+import { fingerprintOfKey } from "../../src/wire/worker-announcement.ts";
 import { Announcer } from "../../workers/announce.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 import { answerParent } from "./answer-parent.ts";
 import {
   type Message,
@@ -127,6 +129,7 @@ async function start(worker: Worker, natsUrl: string, natsToken: string): Promis
       instance,
       address,
       sessions: worker.sessions,
+      key_fingerprint: fingerprintOfKey(WORKER_KEY),
       draining: false,
     }),
   });

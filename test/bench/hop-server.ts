@@ -4,6 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 import { answerParent } from "./answer-parent.ts";
 import { unaryPieces } from "./hop-unary.ts";
 
@@ -21,7 +22,7 @@ const worker = new WorkerServer({
   version: "0",
   host: "127.0.0.1",
   port: 0,
-  key: undefined,
+  key: WORKER_KEY,
   pool,
   log: silentLog,
 });

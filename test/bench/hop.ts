@@ -2,6 +2,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { AudioChunk, Progress } from "../../src/wire/gen/voice/v1/worker.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 import { ChildTask } from "./child-task.ts";
 import { unaryPieces } from "./hop-unary.ts";
 import { interleave, medianRatio } from "./rounds.ts";
@@ -50,7 +51,7 @@ async function throughStreams(client: WorkerClient, address: string, ms: number)
   const start = performance.now();
   const counts = await Promise.all(
     Array.from({ length: STREAMS }, async () => {
-      const probe = new TranscribeProbe(client.openTranscription(address));
+      const probe = new TranscribeProbe(client.openTranscription(address, { key: WORKER_KEY }));
       probe.open();
       let sent = 0;
       for (; performance.now() - start < ms; sent += 1) {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -50,6 +51,7 @@ describe("a database that is not durable", () => {
           NATS_TOKEN: token,
           VOICE_BLOB_DIR: join(folder, "blobs"),
           VOICE_KEY_DIR: join(folder, "keys"),
+          WORKER_KEY,
           PORT: "0",
           OPS_PORT: "0",
           GRPC_SESSIONS_PORT: "0",

@@ -5,6 +5,8 @@ import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { followWorkers } from "../../src/nats/connect.ts";
 import { NatsLine } from "../../src/nats/line.ts";
 import {
+  encodeWorkerAnnouncement,
+  fingerprintOfKey,
   tryWorkerAnnouncement,
   WORKER_ANNOUNCE_SUBJECT,
   type WorkerAnnouncement,
@@ -13,9 +15,21 @@ import { parseWorkerSettings } from "../../workers/settings.ts";
 import { startWorker } from "../../workers/worker.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 
 const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
 const LONG = { timeout: 15_000 };
+
+/** Of a worker of an older release that wants no key, or of somebody who wants to hear. */
+const OPEN_TO_ALL: WorkerAnnouncement = {
+  worker_id: "open to all",
+  address: "127.0.0.1:9",
+  capacity: 4,
+  sessions: 0,
+  version: "0.0.0",
+  engines: ["scripted"],
+  draining: false,
+};
 
 let cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -49,7 +63,14 @@ async function listen({ url, token }: TestNats): Promise<WorkerAnnouncement[]> {
 }
 
 async function start({ url, token }: TestNats, more: Record<string, string> = {}) {
-  const env = { NATS_URL: url, NATS_TOKEN: token, WORKER_ID: "w1", WORKER_THREADS: "1", ...more };
+  const env = {
+    NATS_URL: url,
+    NATS_TOKEN: token,
+    WORKER_ID: "w1",
+    WORKER_THREADS: "1",
+    WORKER_KEY,
+    ...more,
+  };
   const parsed = parseWorkerSettings(env, { workerId: "-", cores: 1 });
   if ("problems" in parsed) throw new Error(parsed.problems.join(" "));
   const { settings } = parsed;
@@ -72,11 +93,14 @@ describe("worker: announcements", () => {
       sessions: 0,
       version: "0.0.0",
       engines: ["scripted"],
+      key_fingerprint: fingerprintOfKey(WORKER_KEY),
       draining: false,
     });
     const client = new WorkerClient();
     cleanups.push(() => client.close());
-    const probe = new TranscribeProbe(client.openTranscription(worker.address));
+    const probe = new TranscribeProbe(
+      client.openTranscription(worker.address, { key: WORKER_KEY }),
+    );
     probe.open();
     await expect.poll(() => heard.at(-1)?.sessions, LONG).toBe(1);
     probe.stream.cancel();
@@ -85,7 +109,7 @@ describe("worker: announcements", () => {
     await expect.poll(() => heard.at(-1)?.draining, LONG).toBe(true);
   });
 
-  it("of one with another key are told in the log, and it gets no work", async () => {
+  it("of one with another key or none are told in the log, and it gets no work", async () => {
     const nats = await startOwnNats();
     const connection = await connect({ servers: nats.url, token: nats.token });
     cleanups.push(() => connection.close());
@@ -102,10 +126,11 @@ describe("worker: announcements", () => {
     );
     await start(nats, { WORKER_ID: "stranger", WORKER_KEY: "the key of another" });
     await start(nats, { WORKER_ID: "ours", WORKER_KEY: key });
-    await start(nats, { WORKER_ID: "open to all" });
-    await expect.poll(() => new Set(placed), LONG).toEqual(new Set(["ours", "open to all"]));
-    await expect.poll(() => warnings, LONG).toHaveLength(1);
-    expect(warnings[0]).toMatch(/worker stranger at .* has another WORKER_KEY/);
+    connection.publish(WORKER_ANNOUNCE_SUBJECT, encodeWorkerAnnouncement(OPEN_TO_ALL));
+    await expect.poll(() => new Set(placed), LONG).toEqual(new Set(["ours"]));
+    await expect.poll(() => warnings.sort(), LONG).toHaveLength(2);
+    expect(warnings[0]).toMatch(/worker open to all at .* has another WORKER_KEY/);
+    expect(warnings[1]).toMatch(/worker stranger at .* has another WORKER_KEY/);
   });
 
   it("come back when NATS does, and the worker works meanwhile", async () => {
@@ -116,7 +141,9 @@ describe("worker: announcements", () => {
     await nats.kill9();
     const client = new WorkerClient();
     cleanups.push(() => client.close());
-    const probe = new TranscribeProbe(client.openTranscription(worker.address));
+    const probe = new TranscribeProbe(
+      client.openTranscription(worker.address, { key: WORKER_KEY }),
+    );
     probe.open();
     await probe.until("opened");
     heard.length = 0;

@@ -9,6 +9,7 @@ import { findSpeechRoot } from "../support/native-packages.ts";
 import { scrapeQueues } from "../support/scraped-metrics.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 import { until } from "../support/until.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 
 const MAIN = fileURLToPath(new URL("../../workers/main.ts", import.meta.url));
 
@@ -54,9 +55,17 @@ describe("worker process", () => {
     expect(errors).toContain("WORKER_THREADS");
   });
 
+  it("does not start without a key, and says what to set", async () => {
+    const child = start({ WORKER_THREADS: "1", VOICE_NATIVE_ROOT: findSpeechRoot() });
+    const errors = await readErrors(child);
+    expect(child.exitCode).toBe(2);
+    expect(errors).toMatch(/^WORKER_KEY is not set: give the same to the service and all workers/);
+  });
+
   it("says ready, serves, ends open streams on SIGTERM and exits with 0", async () => {
     const env = {
       WORKER_ID: "w-7",
+      WORKER_KEY,
       WORKER_THREADS: "1",
       WORKER_OPS_PORT: "0",
       VOICE_NATIVE_ROOT: findSpeechRoot(),
@@ -68,7 +77,9 @@ describe("worker process", () => {
       grpc_worker: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
     });
     const client = new WorkerClient();
-    const probe = new TranscribeProbe(client.openTranscription(ready.grpc_worker));
+    const probe = new TranscribeProbe(
+      client.openTranscription(ready.grpc_worker, { key: WORKER_KEY }),
+    );
     probe.open();
     await probe.until("opened");
     const { queues, text } = await scrapeQueues(ready.ops_url);

@@ -7,6 +7,7 @@ import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
 import { findSpeechRoot } from "../support/native-packages.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 
 const ENTRY = new URL("../support/fragile-thread-entry.ts", import.meta.url);
 const CONVERSATION = new URL("../../deploy/demo/conversation.wav", import.meta.url);
@@ -38,7 +39,7 @@ beforeAll(async () => {
     log: silentLog,
   });
   await pool.start();
-  const identity = { workerId: "speech", version: "0.0.0", key: undefined };
+  const identity = { workerId: "speech", version: "0.0.0", key: WORKER_KEY };
   server = new WorkerServer({ ...identity, host: "127.0.0.1", port: 0, pool, log: silentLog });
   address = `127.0.0.1:${await server.start()}`;
   client = new WorkerClient();
@@ -52,7 +53,7 @@ afterAll(async () => {
 });
 
 function start(): TranscribeProbe {
-  return new TranscribeProbe(client.openTranscription(address));
+  return new TranscribeProbe(client.openTranscription(address, { key: WORKER_KEY }));
 }
 
 function send(probe: TranscribeProbe, from: number, to = chunks.length): void {

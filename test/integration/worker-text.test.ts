@@ -35,7 +35,7 @@ afterEach(async () => {
   cleanups = [];
 });
 
-async function startWorker(options: { threads?: number; key?: string } = {}) {
+async function startWorker(options: { threads?: number } = {}) {
   const pool = new ThreadPool({
     threads: options.threads ?? 1,
     sessionsPerThread: 1,
@@ -46,7 +46,7 @@ async function startWorker(options: { threads?: number; key?: string } = {}) {
   });
   await pool.start();
   cleanups.push(() => pool.stop());
-  const identity = { workerId: "text", version: "0.0.0", key: options.key };
+  const identity = { workerId: "text", version: "0.0.0", key: KEY };
   const server = new WorkerServer({
     ...identity,
     host: "127.0.0.1",
@@ -79,7 +79,7 @@ const quietly = () => ({ signal: new AbortController().signal, onProgress: () =>
 
 describe("worker: summaries", () => {
   it("come over gRPC as the engine makes them, with progress, beside a full house", async () => {
-    const { client, placement, pool, address } = await startWorker({ key: KEY });
+    const { client, placement, pool, address } = await startWorker();
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     await probe.until("opened");
@@ -99,12 +99,12 @@ describe("worker: summaries", () => {
 
   it("does not keep a session of the same thread waiting", async () => {
     const { client, placement, address } = await startWorker();
-    const summariser = new PlacedSummariser(placement, client, undefined);
+    const summariser = new PlacedSummariser(placement, client, KEY);
     let isDone = false;
     const work = summariser.summarise(request("topics", LONG), quietly()).finally(() => {
       isDone = true;
     });
-    const probe = new TranscribeProbe(client.openTranscription(address));
+    const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     probe.chunk(0, 0, SECOND, "test/audio");
     probe.finish();
@@ -114,7 +114,7 @@ describe("worker: summaries", () => {
   });
 
   it("refuses without the key, an unknown type, and when there is no worker", async () => {
-    const { client, placement } = await startWorker({ key: KEY });
+    const { client, placement } = await startWorker();
     const locked = new PlacedSummariser(placement, client, "wrong");
     await expect(locked.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "unauthorized",
@@ -133,7 +133,7 @@ describe("worker: summaries", () => {
   it("a worker that was heard but is gone is waited for: no attempt was made", async () => {
     const { client, placement, server } = await startWorker();
     await server.stop(0);
-    const summariser = new PlacedSummariser(placement, client, undefined);
+    const summariser = new PlacedSummariser(placement, client, KEY);
     await expect(summariser.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "overloaded",
     });
@@ -143,13 +143,14 @@ describe("worker: summaries", () => {
     const { client, address, pool, placement } = await startWorker();
     const { signal } = new AbortController();
     const late = client.stream(address, TextServiceService.summarise, request("topics", LONG), {
+      key: KEY,
       deadlineMs: 50,
       signal,
       onMessage: () => {},
     });
     await expect(late).rejects.toMatchObject({ code: "timeout" });
     const leaving = new AbortController();
-    const summariser = new PlacedSummariser(placement, client, undefined);
+    const summariser = new PlacedSummariser(placement, client, KEY);
     const given = summariser.summarise(request("topics", LONG), {
       signal: leaving.signal,
       onProgress: () => leaving.abort(),
@@ -172,7 +173,7 @@ describe("worker: summaries", () => {
       engines: [],
       draining: false,
     });
-    const summariser = new PlacedSummariser(placement, client, undefined);
+    const summariser = new PlacedSummariser(placement, client, KEY);
     const works = Array.from({ length: 7 }, () =>
       summariser.summarise(request("topics", LONG), quietly()),
     );
@@ -185,8 +186,8 @@ describe("worker: summaries", () => {
 
   it("is told as unavailable when its thread is lost or the worker stops", async () => {
     const { client, address, placement, server, pool } = await startWorker();
-    const summariser = new PlacedSummariser(placement, client, undefined);
-    const probe = new TranscribeProbe(client.openTranscription(address));
+    const summariser = new PlacedSummariser(placement, client, KEY);
+    const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     await probe.until("opened");
     const lost = summariser.summarise(request("topics", LONG), quietly());
@@ -196,6 +197,7 @@ describe("worker: summaries", () => {
     await expect(lost).rejects.toMatchObject({ code: "unavailable" });
     await until(() => pool.capacity === 1, "the thread to be back", 20_000);
     const cut = client.stream(address, TextServiceService.summarise, request("topics", LONG), {
+      key: KEY,
       deadlineMs: 60_000,
       signal: new AbortController().signal,
       onMessage: () => {},

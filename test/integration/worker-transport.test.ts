@@ -23,7 +23,6 @@ afterEach(async () => {
 interface ServerOptions {
   threads?: number;
   sessions?: number;
-  key?: string;
   silenceMs?: number;
 }
 
@@ -44,7 +43,7 @@ async function startServer(options: ServerOptions = {}) {
     version: "0.0.0",
     host: "127.0.0.1",
     port: 0,
-    key: options.key,
+    key: KEY,
     pool,
     log: silentLog,
   });
@@ -55,7 +54,11 @@ async function startServer(options: ServerOptions = {}) {
   return { pool, server, address, client };
 }
 
-function openProbe(client: WorkerClient, address: string, key?: string): TranscribeProbe {
+function openProbe(
+  client: WorkerClient,
+  address: string,
+  key: string | undefined = KEY,
+): TranscribeProbe {
   return new TranscribeProbe(client.openTranscription(address, { key }));
 }
 
@@ -165,8 +168,8 @@ describe("worker: a stream", () => {
 
 describe("worker: what it refuses", () => {
   it("a stream without its key, and Describe too", async () => {
-    const { client, address } = await startServer({ key: KEY });
-    for (const key of [undefined, "wrong", `${KEY}x`]) {
+    const { client, address } = await startServer();
+    for (const key of ["", "wrong", `${KEY}x`]) {
       const probe = openProbe(client, address, key);
       probe.open();
       expect((await probe.end())?.code).toBe("unauthorized");
@@ -309,7 +312,7 @@ describe("worker: what goes wrong", () => {
 describe("worker: what it says of itself", () => {
   it("Describe and health", async () => {
     const { client, address, server } = await startServer({ threads: 2, sessions: 3 });
-    expect(await client.describe(address, 5_000)).toEqual({
+    expect(await client.describe(address, 5_000, { key: KEY })).toEqual({
       workerId: "test-worker",
       version: "0.0.0",
       capacity: 6,

@@ -16,6 +16,7 @@ import { throughProxy } from "./proxied-address.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { fence, Standby } from "./standby.ts";
 import { TestServer } from "./test-server.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 const PROGRAMS = projectPrograms(resolve(import.meta.dirname, "../.."));
 const SKEWED_CLOCK = pathToFileURL(join(import.meta.dirname, "skewed-clock.ts")).href;
@@ -349,6 +350,7 @@ class ClusterEnvironment {
       VOICE_BLOB_DIR: join(folder, "blobs"),
       VOICE_MAIL_DIR: join(folder, "mail"),
       VOICE_KEY_DIR: join(folder, "keys"),
+      WORKER_KEY,
     };
   }
 
@@ -360,6 +362,7 @@ class ClusterEnvironment {
       WORKER_PORT: String(this.#ports.worker),
       WORKER_ADVERTISE: `127.0.0.1:${this.#proxies["host-worker"].port}`,
       WORKER_ID: "worker-1",
+      WORKER_KEY,
       WORKER_THREADS: "2",
       WORKER_SESSIONS_PER_THREAD: "8",
       MALLOC_ARENA_MAX: "1",

@@ -18,6 +18,7 @@ import type { TestDatabase } from "./postgres.ts";
 import { type SeededWorld, seedWorld } from "./seeded-world.ts";
 import { until } from "./until.ts";
 import { Viewer } from "./viewer.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 /** An hour of them. */
 const CHUNKS = 900;
@@ -214,7 +215,7 @@ async function announceWorker({ nats }: PolicyParts): Promise<() => Promise<void
       sessionsPerThread: 8,
       natsUrl: nats.url,
       natsToken: nats.token,
-      key: undefined,
+      key: WORKER_KEY,
       opsPort: undefined,
       nativeRoot: undefined,
       logLevel: "info",

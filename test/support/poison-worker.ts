@@ -2,6 +2,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 /** A worker process of its own, for tests in which a whole process dies. Says its address on stdout. */
 const pool = new ThreadPool({
@@ -18,7 +19,7 @@ const server = new WorkerServer({
   version: "0.0.0",
   host: "127.0.0.1",
   port: 0,
-  key: undefined,
+  key: WORKER_KEY,
   pool,
   log: silentLog,
 });

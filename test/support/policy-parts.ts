@@ -7,6 +7,7 @@ import { readConfig } from "../../src/roles/config.ts";
 import { startNats, type TestNats } from "./nats.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 /** A running service of both roles, and what lies under it. */
 export interface PolicyParts {
@@ -35,6 +36,7 @@ export async function openPolicyParts(
       NATS_TOKEN: nats.token,
       VOICE_BLOB_DIR: join(folder, "blobs"),
       VOICE_KEY_DIR: keyFolder,
+      WORKER_KEY,
       PORT: "0",
       RATE_LIMIT_FACTOR: "0",
       // The tests' server forgets with the power, so that it is quick.

@@ -17,6 +17,7 @@ import { ThreadPool } from "../../workers/threads/pool.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { SessionStory } from "./session-story.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 const ENTRY = new URL("./scripted-thread-entry.ts", import.meta.url);
 
@@ -44,7 +45,7 @@ export class QuestionFixture {
     const retriever = new WorkerRetriever({
       placement: this.placement,
       client: this.#client,
-      key: undefined,
+      key: WORKER_KEY,
     });
     const questions = createQuestions(context, { directory, workspaces, retriever });
     this.ports = questions.questions;
@@ -69,7 +70,7 @@ export class QuestionFixture {
     this.#server = new WorkerServer({
       workerId: "w",
       version: "0.0.0",
-      key: undefined,
+      key: WORKER_KEY,
       host: "127.0.0.1",
       port: 0,
       pool: this.#pool,

@@ -31,6 +31,7 @@ import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool, type ThreadPoolOptions } from "../../workers/threads/pool.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { until } from "./until.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 type Host = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 
@@ -63,7 +64,7 @@ export class ReadingFixture {
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
     this.client = new WorkerClient();
-    this.#transcribers = new PlacedTranscribers(this.placement, this.client, undefined);
+    this.#transcribers = new PlacedTranscribers(this.placement, this.client, WORKER_KEY);
     this.#host = this.#createHost();
     fixture.notify = async (rows) => {
       for (const { sessionId, command, id } of rows) {
@@ -156,7 +157,7 @@ export class ReadingFixture {
       version: "0.0.0",
       host: "127.0.0.1",
       port: 0,
-      key: undefined,
+      key: WORKER_KEY,
       pool,
       log: silentLog,
     });

@@ -1,12 +1,14 @@
 import { readConfig } from "../../src/roles/config.ts";
 import { createFeatures } from "../../src/roles/features.ts";
 import type { AppContext } from "../../src/roles/shared.ts";
+import { WORKER_KEY } from "./worker-key.ts";
 
 const SETTINGS = {
   DATABASE_URL: "postgres://unused/voice",
   NATS_URL: "nats://unused",
   VOICE_BLOB_DIR: "unused",
   VOICE_KEYS: "unused",
+  WORKER_KEY,
 };
 
 /** Stands for parts of routes that are looked at and never answer: all that it gives is another. */

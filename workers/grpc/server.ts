@@ -47,7 +47,7 @@ interface WorkerServerOptions {
   host: string;
   /** The port to listen on; 0 picks a free one. */
   port: number;
-  key: string | undefined;
+  key: string;
   pool: ThreadPool;
   log: Log;
   idleMs?: number;

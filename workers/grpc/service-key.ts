@@ -6,12 +6,8 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/**
- * Throws `unauthorized` unless the call carries the worker's key; without a key every call is
- * accepted.
- */
-export function checkServiceKey(key: string | undefined, metadata: Metadata): void {
-  if (key === undefined) return;
+/** Throws `unauthorized` unless the call carries the worker's key. */
+export function checkServiceKey(key: string, metadata: Metadata): void {
   const told = metadata.get("authorization")[0]?.toString() ?? "";
   // Digests have the same length, so the comparison reveals nothing about the key's length.
   if (!timingSafeEqual(digest(told), digest(`Bearer ${key}`))) {

@@ -98,7 +98,7 @@ describe("data folder", () => {
     expect(loadSecrets(file)).toEqual(first);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(first.adminPassword).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){3}$/);
-    expect(new Set(Object.values(first)).size).toBe(5);
+    expect(new Set(Object.values(first)).size).toBe(6);
   });
 
   it("secrets: a damaged file is not overwritten", () => {

@@ -39,6 +39,7 @@ describe("the environment of a part", () => {
     databaseOwnerUrl: "postgres://owner",
     natsUrl: "nats://here",
     natsToken: "token",
+    workerKey: "key",
   };
   const ports = { port: 1, opsPort: 2, grpcSessionsPort: 3 };
   const everySetting = Object.fromEntries(

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OWNER_ROLE, SERVICE_ROLE } from "../../../deploy/supervisor/postgres/roles.ts";
 import { NODE_ARGUMENTS } from "../../../deploy/supervisor/services.ts";
 import { readConfig } from "../../../src/roles/config.ts";
+import { WORKER_KEY } from "../../support/worker-key.ts";
 
 const PROJECT = join(import.meta.dirname, "../../..");
 const read = (...names: string[]) => readFileSync(join(PROJECT, ...names), "utf8");
@@ -41,6 +42,7 @@ const REQUIRED = {
   NATS_URL: "nats://127.0.0.1",
   VOICE_BLOB_DIR: "/blobs",
   VOICE_KEY_DIR: "/keys",
+  WORKER_KEY,
 };
 
 function firstGroup(text: string, pattern: RegExp): string {

@@ -91,6 +91,7 @@ describe("settings: wrong values", () => {
       "NATS_URL is not set.",
       "VOICE_BLOB_DIR is not set.",
       "VOICE_KEY_DIR is not set.",
+      "WORKER_KEY is not set: give the same to the service and all workers",
     ]) {
       expect(read).toThrow(words);
     }

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/roles/config.ts";
+import { WORKER_KEY } from "../../support/worker-key.ts";
 
 const NEEDED = {
   DATABASE_URL: "postgres://localhost/v",
   NATS_URL: "nats://localhost",
   VOICE_BLOB_DIR: "/tmp/b",
   VOICE_KEY_DIR: "/tmp/k",
+  WORKER_KEY,
 };
 
 function rpcTls(env: Record<string, string>) {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parseWorkerSettings } from "../../../workers/settings.ts";
+import { WORKER_KEY } from "../../support/worker-key.ts";
 
 const DEFAULTS = { workerId: "host-7", cores: 2 };
 
 describe("worker settings: environment", () => {
-  it("has a default for everything", () => {
-    expect(parseWorkerSettings({}, DEFAULTS)).toEqual({
+  it("has a default for everything but the key", () => {
+    expect(parseWorkerSettings({ WORKER_KEY }, DEFAULTS)).toEqual({
       settings: {
         workerId: "host-7",
         host: "127.0.0.1",
@@ -15,7 +16,7 @@ describe("worker settings: environment", () => {
         sessionsPerThread: 4,
         natsUrl: undefined,
         natsToken: undefined,
-        key: undefined,
+        key: WORKER_KEY,
         nativeRoot: undefined,
         logLevel: "info",
       },
@@ -24,10 +25,10 @@ describe("worker settings: environment", () => {
 
   it("takes an empty variable as not set, and no cores as one", () => {
     const parsed = parseWorkerSettings(
-      { WORKER_KEY: "", WORKER_PORT: " " },
+      { WORKER_KEY, WORKER_HOST: "", WORKER_PORT: " " },
       { ...DEFAULTS, cores: 0 },
     );
-    expect(parsed).toMatchObject({ settings: { key: undefined, port: 0, threads: 1 } });
+    expect(parsed).toMatchObject({ settings: { host: "127.0.0.1", port: 0, threads: 1 } });
   });
 
   it("reports all problems at once, each by name", () => {
@@ -50,8 +51,17 @@ describe("worker settings: environment", () => {
     expect(problems.join()).not.toContain("short");
   });
 
+  it.each([{}, { WORKER_KEY: "" }, { WORKER_KEY: "  " }])(
+    "refuses to do without a key: %j",
+    (env) => {
+      expect(parseWorkerSettings(env, DEFAULTS)).toEqual({
+        problems: [expect.stringMatching(/^WORKER_KEY /)],
+      });
+    },
+  );
+
   it("checks the advertised address", () => {
-    const parsed = parseWorkerSettings({ WORKER_ADVERTISE: "http://w:1" }, DEFAULTS);
+    const parsed = parseWorkerSettings({ WORKER_KEY, WORKER_ADVERTISE: "http://w:1" }, DEFAULTS);
     expect(parsed).toHaveProperty("problems");
   });
 });

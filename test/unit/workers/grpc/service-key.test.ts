@@ -9,10 +9,6 @@ function bearing(authorization?: string): Metadata {
 }
 
 describe("service key: check", () => {
-  it("lets everybody in when there is none", () => {
-    expect(() => checkServiceKey(undefined, bearing())).not.toThrow();
-  });
-
   it("wants exactly the key", () => {
     expect(() => checkServiceKey("the-key", bearing("Bearer the-key"))).not.toThrow();
     for (const wrong of [undefined, "", "the-key", "Bearer the-ke", "bearer the-key"]) {
