@@ -1,4 +1,4 @@
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { service as healthService } from "grpc-health-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -330,13 +330,19 @@ describe("worker: what it says of itself", () => {
   });
 });
 
+function bearingKey(): Metadata {
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${KEY}`);
+  return metadata;
+}
+
 /** Asks the standard reflection service for the names of all services; both sides encoded. */
 function readServices(address: string): Promise<string> {
   const client = new Client(address, credentials.createInsecure());
   cleanups.push(() => client.close());
   const same = (bytes: Buffer): Buffer => bytes;
   const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-  const call = client.makeBidiStreamRequest(path, same, same);
+  const call = client.makeBidiStreamRequest(path, same, same, bearingKey());
   return new Promise((resolve, reject) => {
     call.on("data", (answer: Buffer) => resolve(answer.toString("latin1")));
     call.on("error", reject);
@@ -357,6 +363,7 @@ function readHealth(address: string): Promise<string> {
       check.requestSerialize,
       check.responseDeserialize,
       { service: "voice.v1.WorkerService" },
+      bearingKey(),
       (error, answer) => {
         if (error !== null) reject(error);
         else resolve((answer as { status: string }).status);
