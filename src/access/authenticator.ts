@@ -1,3 +1,4 @@
+import type { AppError } from "../base/errors.ts";
 import type { Principal } from "./principal.ts";
 
 /** Credentials that the authenticator accepts; see `Credential` of src/rest/route.ts. */
@@ -7,6 +8,11 @@ export type AcceptedCredential =
   | "service_key"
   | "refresh"
   | "pairing_secret";
+
+/** True for an error with which all rights of a caller end, and not those to one thing. */
+export function endsCaller({ status, code }: AppError): boolean {
+  return status === 401 || code === "key_suspended";
+}
 
 /**
  * Turns the credentials of a request into a principal.
@@ -18,7 +24,8 @@ export type AcceptedCredential =
 export interface Authenticator {
   /**
    * Returns the caller. Rejects with `unauthorized` (no accepted credential was presented),
-   * `invalid_token` or `invalid_api_key`, all 401; with `unavailable` when the accounts cannot be
+   * `invalid_token` or `invalid_api_key`, all 401; with `key_suspended` (403) while the people
+   * whose rights the key has have none; with `unavailable` when the accounts cannot be
    * read.
    *
    * @param headers by lower-case name

@@ -55,6 +55,8 @@ export interface ServicePrincipal {
   /** Id of the secret that was sent; a key that was just rotated has two secrets. */
   secretId: string;
   workspaceId: string;
+  /** The user whose right it is: without it the key is suspended. */
+  makerId: string;
   scopes: readonly Scope[];
   /** Unix milliseconds. */
   expiresAt: number;

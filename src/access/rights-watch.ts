@@ -126,8 +126,12 @@ function concerns(event: RevocationEvent, holder: RightHolder): boolean {
     case "session":
       return holder.follows(event.sessionId) || isGuestOf(principal, event.sessionId);
     default:
-      // A device's key is valid only while its owner's account is.
-      return id === event.userId || ("ownerId" in principal && principal.ownerId === event.userId);
+      // A device has the rights of its owner, and a service key those of its maker.
+      return (
+        id === event.userId ||
+        ("ownerId" in principal && principal.ownerId === event.userId) ||
+        ("makerId" in principal && principal.makerId === event.userId)
+      );
   }
 }
 

@@ -31,6 +31,7 @@ export const ERROR_STATUS = {
   invalid_token: 401,
   invalid_api_key: 401,
   forbidden: 403,
+  key_suspended: 403,
   elevation_required: 403,
   guest_access_closed: 403,
   not_found: 404,

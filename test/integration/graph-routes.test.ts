@@ -118,7 +118,14 @@ describe("graph routes", () => {
     const { sessionId, workspaceId } = await fixture.session(LINES);
     const key = (workspace: string, scope: Scope): Principal => {
       const rest = { secretId: newId(), expiresAt: Date.now() + 60_000 };
-      return { kind: "service", id: newId(), workspaceId: workspace, scopes: [scope], ...rest };
+      return {
+        kind: "service",
+        id: newId(),
+        makerId: newId(),
+        workspaceId: workspace,
+        scopes: [scope],
+        ...rest,
+      };
     };
     const graph = await fixture.workspaceGraph(key(workspaceId, "query"), workspaceId);
     expect(names(graph)).toContain("price");

@@ -59,6 +59,7 @@ describe("service keys over HTTP", () => {
       name: "Export",
       scopes: ["sessions:read"],
       prefix: expect.stringMatching(/^vk_svc_[0-9A-Za-z]{6}$/),
+      status: "active",
       created_by: owner.id,
       created_at: expect.any(String),
       expires_at: expect.any(String),

@@ -104,6 +104,7 @@ describe("queries: access", () => {
   it("workspace: a service key asks in its own only", async () => {
     const key: ServicePrincipal = {
       kind: "service",
+      makerId: newId(),
       secretId: newId(),
       id: newId(),
       workspaceId,

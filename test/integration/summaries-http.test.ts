@@ -147,6 +147,7 @@ describe("summaries: routes", () => {
     const { workspaceId } = session.device;
     const key = (scopes: Scope[], workspace = workspaceId): ServicePrincipal => ({
       kind: "service",
+      makerId: newId(),
       id: newId(),
       secretId: newId(),
       workspaceId: workspace,

@@ -115,14 +115,17 @@ describe("rights of viewers, the front being cut from NATS", () => {
 
   async function serviceKey(id: string): Promise<Headers> {
     const secret = newServiceKey();
+    const keeperId = await addUser();
+    await run("insert into workspace_members values ($1, $2, 'owner')", workspaceId, keeperId);
     await run(
       "insert into service_keys (id, workspace_id, name, scopes) values ($1, $2, 'K', '{sessions:read}')",
       ...[id, workspaceId],
     );
     await run(
-      `insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at)
-       values ($1, $2, $3, '', now(), now() + interval '1 hour')`,
-      ...[newId(), id, secretHash(secret)],
+      `insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at,
+         made_by)
+       values ($1, $2, $3, '', now(), now() + interval '1 hour', $4)`,
+      ...[newId(), id, secretHash(secret), keeperId],
     );
     return { "x-api-key": secret };
   }

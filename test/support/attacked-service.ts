@@ -5,7 +5,14 @@ import { newId } from "../../src/base/ids.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 
-type Headers = Readonly<Record<string, string>>;
+export type Headers = Readonly<Record<string, string>>;
+
+/** A user who is signed in. */
+export interface Person {
+  id: string;
+  email: string;
+  headers: Headers;
+}
 
 export interface AttackAnswer {
   status: number;
@@ -43,6 +50,16 @@ export class AttackedService {
     return `${this.#parts.app.addresses.base_url}/api`;
   }
 
+  /** Where the live channel is. */
+  get liveUrl(): string {
+    return String(this.#parts.app.addresses.live_url);
+  }
+
+  /** Where the gRPC service for others is. */
+  get grpcAddress(): string {
+    return this.#parts.app.addresses.grpc_sessions;
+  }
+
   /** Where the service keeps its files. */
   get folder(): string {
     return this.#parts.folder;
@@ -59,10 +76,11 @@ export class AttackedService {
     headers: Headers = {},
     body?: unknown,
   ): Promise<AttackAnswer> {
+    const isJson = body !== undefined && !Buffer.isBuffer(body);
     const response = await fetch(this.api + path, {
       method,
-      headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
-      body: body === undefined ? null : JSON.stringify(body),
+      headers: isJson ? { "content-type": "application/json", ...headers } : headers,
+      body: isJson ? JSON.stringify(body) : ((body as Buffer | undefined) ?? null),
     });
     const text = await response.text();
     return {
@@ -73,12 +91,19 @@ export class AttackedService {
     };
   }
 
+  /** As `call`, with the body of an answer that is no refusal. */
+  async done(method: string, path: string, headers: Headers, body?: unknown) {
+    const answer = await this.call(method, path, headers, body);
+    if (answer.status < 300) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+  }
+
   /** A user who is signed in; `passwordHash` undefined: without a password. */
   async addUser(
     role = "participant",
     email = `${newId()}@example.org`,
     passwordHash?: string,
-  ): Promise<{ id: string; email: string; headers: Headers }> {
+  ): Promise<Person> {
     const id = newId();
     await this.sql(
       "insert into users (id, email, name, role, password_hash) values ($1, $2, 'U', $3, $4)",
@@ -104,11 +129,15 @@ export class AttackedService {
   async addWorkspace(ownerId: string): Promise<string> {
     const id = newId();
     await this.sql("insert into workspaces (id, name) values ($1, 'W')", [id]);
-    await this.sql(
-      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, 'owner')",
-      [id, ownerId],
-    );
+    await this.join(id, ownerId, "owner");
     return id;
+  }
+
+  async join(workspaceId: string, userId: string, role: "owner" | "member"): Promise<void> {
+    await this.sql(
+      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, $3)",
+      [workspaceId, userId, role],
+    );
   }
 
   /** A session without a device that is over, with one segment of these words for each speaker. */

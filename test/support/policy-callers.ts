@@ -29,6 +29,7 @@ export const CALLERS = [
   "key elsewhere",
   "key expired",
   "key revoked",
+  "key suspended",
 ] as const;
 
 export type Caller = (typeof CALLERS)[number];

@@ -235,7 +235,8 @@ export class PolicyFixture {
     const own = this.#workspaceId;
     for (const scope of SCOPES) await this.#addServiceKey(`key ${scope}`, own, [scope]);
     await this.#addServiceKey("key of all scopes", own, SCOPES);
-    await this.#addServiceKey("key elsewhere", elsewhere, SCOPES);
+    await this.#addServiceKey("key elsewhere", elsewhere, SCOPES, "stranger");
+    await this.#addServiceKey("key suspended", own, SCOPES, "member");
     const expired = await this.#addServiceKey("key expired", own, SCOPES);
     await this.#sql("update service_key_secrets set expires_at = now() where key_id = $1", [
       expired,
@@ -248,6 +249,7 @@ export class PolicyFixture {
     caller: Caller | "target",
     workspaceId: string,
     scopes: readonly Scope[],
+    maker = "workspace owner",
   ): Promise<string> {
     const id = newId();
     const secret = newServiceKey();
@@ -256,9 +258,9 @@ export class PolicyFixture {
       [id, workspaceId, scopes],
     );
     await this.#sql(
-      `insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at)
-       values ($1, $2, $3, $4, now(), now() + interval '1 hour')`,
-      [newId(), id, secretHash(secret), secret.slice(0, 12)],
+      `insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at, made_by)
+       values ($1, $2, $3, $4, now(), now() + interval '1 hour', $5)`,
+      [newId(), id, secretHash(secret), secret.slice(0, 12), this.#users.get(maker)],
     );
     this.#headers.set(caller, { "x-api-key": secret });
     return id;

@@ -56,6 +56,7 @@ export function outcomeOf(rule: Rule, caller: Caller, state: State): Outcome {
   if (exception !== undefined) return exception;
   if (rule.takes === "nothing") return "ok";
   if (!isTaken(rule, caller, state)) return "401";
+  if (caller === "key suspended") return "403";
   if (!hasRole(rule, caller)) return "403";
   if (state === "unknown") return "404";
   if (state === "deleted") return rule.deleted?.includes(caller) === true ? "ok" : "404";

@@ -234,8 +234,14 @@ export class CredentialAuthenticator implements Authenticator {
     if (status === undefined || status.expiresAt <= this.#options.clock.now()) {
       throw new AppError("invalid_api_key", "The service key is unknown, expired or revoked.");
     }
-    const { keyId: id, secretId, workspaceId, scopes, expiresAt } = status;
-    return { kind: "service", id, secretId, workspaceId, scopes, expiresAt };
+    const { keyId: id, secretId, workspaceId, makerId, scopes, expiresAt } = status;
+    if (status.suspended || makerId === undefined) {
+      throw new AppError(
+        "key_suspended",
+        `This key is suspended, because whoever made it is no longer an owner of its workspace or has no account. An owner takes it over with POST /api/api-keys/${id}/adopt, or makes another one.`,
+      );
+    }
+    return { kind: "service", id, secretId, workspaceId, makerId, scopes, expiresAt };
   }
 }
 

@@ -34,6 +34,7 @@ const principalSchema = z.discriminatedUnion("kind", [
     id: z.string(),
     secretId: z.string(),
     workspaceId: z.string(),
+    makerId: z.string(),
     scopes: z.array(z.enum(SCOPES)),
     expiresAt: z.number(),
   }),

@@ -6,10 +6,19 @@ export interface ServiceKeyStatus {
   keyId: string;
   secretId: string;
   workspaceId: string;
+  /** Whose right it is; absent when that user's account is gone. */
+  makerId?: string | undefined;
+  /** True while the maker is disabled, erased, or no longer in the role that let them make it. */
+  suspended: boolean;
   scopes: readonly Scope[];
   /** When this secret expires, Unix milliseconds. */
   expiresAt: number;
 }
+
+export const KEY_STANDINGS = ["active", "suspended", "expired"] as const;
+
+/** `suspended` and `expired` keys are refused; a suspended one may come back. */
+type KeyStanding = (typeof KEY_STANDINGS)[number];
 
 /** A service key as its workspace's owners see it. */
 export interface ServiceKeyRecord {
@@ -19,8 +28,9 @@ export interface ServiceKeyRecord {
   scopes: readonly Scope[];
   /** The first characters of the newest secret. */
   prefix: string;
-  /** Absent when that user's account was erased. */
+  /** Who made, rotated or took it over last; absent when that user's account is gone. */
   createdBy?: string | undefined;
+  standing: KeyStanding;
   createdAt: number;
   /** When the newest secret was made. */
   secretCreatedAt: number;
@@ -34,6 +44,8 @@ export interface NewServiceKeySecret {
   prefix: string;
   createdAt: number;
   expiresAt: number;
+  /** The owner of the workspace whose right it is. */
+  madeBy: string;
 }
 
 export interface NewServiceKey {
@@ -41,7 +53,6 @@ export interface NewServiceKey {
   workspaceId: string;
   name: string;
   scopes: readonly Scope[];
-  createdBy: string;
   secret: NewServiceKeySecret;
 }
 
@@ -49,6 +60,8 @@ export interface NewServiceKey {
 export interface ServiceKeyFilter {
   workspaceId?: string | undefined;
   ownerId?: string | undefined;
+  standing?: KeyStanding | undefined;
+  createdBy?: string | undefined;
 }
 
 /**

@@ -15,12 +15,24 @@ import {
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
-import type { ServiceKeyRecord, ServiceKeyRecords } from "../accounts/service-key-records.ts";
+import {
+  KEY_STANDINGS,
+  type ServiceKeyRecord,
+  type ServiceKeyRecords,
+} from "../accounts/service-key-records.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
 import type { WorkspaceStore } from "./store.ts";
 
 const scopeSchema = Type.Union(SCOPES.map((scope) => Type.Literal(scope)));
+
+const keyStatus = Type.Union(
+  KEY_STANDINGS.map((each) => Type.Literal(each)),
+  {
+    description:
+      "`suspended` while whoever `created_by` names is disabled, erased, or no longer in the role that let them: it works again when they return, or when somebody else takes it over",
+  },
+);
 
 const members = {
   id: Type.String(),
@@ -31,7 +43,10 @@ const members = {
     description: "How the key begins, to recognise it by",
     examples: ["vk_svc_4fZk1Q"],
   }),
-  created_by: Type.Optional(Type.String({ description: "The user who made it" })),
+  status: keyStatus,
+  created_by: Type.Optional(
+    Type.String({ description: "The user who made it, rotated it or took it over last" }),
+  ),
   created_at: timestamp,
   rotated_at: Type.Optional(timestamp),
   expires_at: timestamp,
@@ -55,6 +70,7 @@ function presentServiceKey(key: ServiceKeyRecord): Static<typeof serviceKeySchem
     name: key.name,
     scopes: [...key.scopes],
     prefix: key.prefix,
+    status: key.standing,
     created_by: key.createdBy,
     created_at: toTimestamp(createdAt),
     rotated_at: secretCreatedAt > createdAt ? toTimestamp(secretCreatedAt) : undefined,
@@ -121,7 +137,12 @@ function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyRouteOpti
     summary: "Service keys of the workspaces that the caller owns, newest first; all for an admin",
     auth: ["bearer"],
     roles: PEOPLE,
-    query: Type.Object({ ...pageQuery, workspace_id: Type.Optional(Type.String()) }),
+    query: Type.Object({
+      ...pageQuery,
+      workspace_id: Type.Optional(Type.String()),
+      status: Type.Optional(keyStatus),
+      created_by: Type.Optional(Type.String({ description: "UUID of a user" })),
+    }),
     responses: { 200: { description: "A page of keys", schema: pageSchema(serviceKeySchema) } },
     errors: ["not_found"],
     async handle({ principal, query }) {
@@ -132,7 +153,9 @@ function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyRouteOpti
         await requireWorkspace(workspaces, caller, workspaceId, "workspace.webhooks");
       }
       const ownerId = caller.role === "admin" ? undefined : caller.id;
-      const found = await serviceKeyBook.list({ workspaceId, ownerId }, page);
+      const createdBy = filterId("created_by", query.created_by);
+      const filter = { workspaceId, ownerId, createdBy, standing: query.status };
+      const found = await serviceKeyBook.list(filter, page);
       return { status: 200, body: toPageBody(cursorKey, "api-keys", found, presentServiceKey) };
     },
   });

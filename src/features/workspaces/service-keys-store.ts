@@ -5,13 +5,14 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import type {
-  NewServiceKey,
-  NewServiceKeySecret,
-  ServiceKeyFilter,
-  ServiceKeyRecord,
-  ServiceKeyRecords,
-  ServiceKeyStatus,
+import {
+  KEY_STANDINGS,
+  type NewServiceKey,
+  type NewServiceKeySecret,
+  type ServiceKeyFilter,
+  type ServiceKeyRecord,
+  type ServiceKeyRecords,
+  type ServiceKeyStatus,
 } from "../accounts/service-key-records.ts";
 
 const scope = z.enum(SCOPES);
@@ -20,6 +21,8 @@ const statusRow = z.object({
   keyId: z.string(),
   secretId: z.string(),
   workspaceId: z.string(),
+  makerId: optionalColumn(z.string()),
+  suspended: z.boolean(),
   scopes: z.array(scope),
   expiresAt: z.number(),
 });
@@ -31,6 +34,7 @@ const keyRow = z.object({
   scopes: z.array(scope),
   prefix: z.string(),
   createdBy: optionalColumn(z.string()),
+  standing: z.enum(KEY_STANDINGS),
   createdAt: z.number(),
   secretCreatedAt: z.number(),
   expiresAt: z.number(),
@@ -39,9 +43,21 @@ const keyRow = z.object({
 
 const idRow = z.object({ id: z.string() });
 
+/** SQL condition: the maker of the secret `s` of the key `k` has the right to it. */
+const MAKER_STANDS = sql.fragment`exists (
+  select from users u
+  where u.id = s.made_by and u.disabled_at is null and u.erased_at is null
+    and case s.made_as when 'admin' then u.role = 'admin' else exists (
+      select from workspace_members m
+      where m.workspace_id = k.workspace_id and m.user_id = u.id and m.role = 'owner') end)`;
+
+const KEY_STANDING = sql.fragment`
+  case when s.expires_at <= now() then 'expired'
+    when ${MAKER_STANDS} then 'active' else 'suspended' end`;
+
 const STANDING = sql.fragment`
   select k.id as "keyId", s.id as "secretId", k.workspace_id as "workspaceId", k.scopes,
-    s.expires_at as "expiresAt"
+    s.made_by as "makerId", not ${MAKER_STANDS} as suspended, s.expires_at as "expiresAt"
   from service_key_secrets s
   join service_keys k on k.id = s.key_id
   join workspaces w on w.id = k.workspace_id
@@ -49,7 +65,7 @@ const STANDING = sql.fragment`
 
 const KEYS = sql.fragment`
   select k.id, k.workspace_id as "workspaceId", k.name, k.scopes, s.prefix,
-    k.created_by as "createdBy", k.created_at as "createdAt",
+    s.made_by as "createdBy", ${KEY_STANDING} as standing, k.created_at as "createdAt",
     s.created_at as "secretCreatedAt", s.expires_at as "expiresAt",
     k.last_used_at as "lastUsedAt"
   from service_keys k
@@ -72,7 +88,7 @@ export class ServiceKeyStore implements ServiceKeyRecords {
       with standing as (${STANDING} and s.secret_hash = ${hash}),
       used as (
         update service_keys set last_used_at = now()
-        where id = (select "keyId" from standing)
+        where id = (select "keyId" from standing where not suspended)
           and (last_used_at is null or last_used_at < now() - interval '1 minute'))
       select * from standing`);
     return row ?? undefined;
@@ -86,10 +102,9 @@ export class ServiceKeyStore implements ServiceKeyRecords {
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
     return this.#pool.transaction(async (transaction) => {
       await transaction.query(sql.unsafe`
-        insert into service_keys (id, workspace_id, name, scopes, created_by, created_at)
+        insert into service_keys (id, workspace_id, name, scopes, created_at)
         values (${key.id}, ${key.workspaceId}, ${key.name},
-          ${sql.array([...key.scopes], "text")}, ${key.createdBy},
-          ${toInstant(key.secret.createdAt)})`);
+          ${sql.array([...key.scopes], "text")}, ${toInstant(key.secret.createdAt)})`);
       await insertSecret(transaction, key.id, key.secret);
       await insertAuditEntry(transaction, entry);
       return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${key.id}`);
@@ -160,6 +175,12 @@ function listConditions(filter: ServiceKeyFilter, after: string | undefined): Fr
       select workspace_id from workspace_members
       where user_id = ${filter.ownerId} and role = 'owner')`);
   }
+  if (filter.createdBy !== undefined) {
+    conditions.push(sql.fragment`s.made_by = ${filter.createdBy}`);
+  }
+  if (filter.standing !== undefined) {
+    conditions.push(sql.fragment`${KEY_STANDING} = ${filter.standing}`);
+  }
   return conditions;
 }
 
@@ -169,7 +190,8 @@ async function insertSecret(
   secret: NewServiceKeySecret,
 ): Promise<void> {
   await connection.query(sql.unsafe`
-    insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at)
+    insert into service_key_secrets
+      (id, key_id, secret_hash, prefix, created_at, expires_at, made_by)
     values (${secret.id}, ${keyId}, ${sql.binary(Buffer.from(secret.hash))}, ${secret.prefix},
-      ${toInstant(secret.createdAt)}, ${toInstant(secret.expiresAt)})`);
+      ${toInstant(secret.createdAt)}, ${toInstant(secret.expiresAt)}, ${secret.madeBy})`);
 }

@@ -51,8 +51,8 @@ export class ServiceKeys {
   async issue(by: UserPrincipal, request: ServiceKeyRequest): Promise<IssuedServiceKey> {
     const { store, clock } = this.#options;
     const { expiresAt = clock.now() + DEFAULT_LIFETIME, ...wanted } = request;
-    const { secret, entry } = this.#newSecret(expiresAt);
-    const key = { ...wanted, id: newId(clock.now()), createdBy: by.id, secret: entry };
+    const { secret, entry } = this.#newSecret(by, expiresAt);
+    const key = { ...wanted, id: newId(clock.now()), secret: entry };
     const detail = { name: key.name, scopes: key.scopes.join(" ") };
     const record = await store.insert(key, {
       ...auditEntry("service_key_issued", by, key),
@@ -72,7 +72,7 @@ export class ServiceKeys {
   ): Promise<IssuedServiceKey> {
     const { store, clock, revocations } = this.#options;
     const lifetime = key.expiresAt - key.secretCreatedAt;
-    const { secret, entry } = this.#newSecret(expiresAt ?? clock.now() + lifetime);
+    const { secret, entry } = this.#newSecret(by, expiresAt ?? clock.now() + lifetime);
     const audit = auditEntry("service_key_rotated", by, key);
     const record = await store.addSecret(key.id, entry, clock.now() + OVERLAP, audit);
     if (record === undefined) throw unknownKey();
@@ -87,7 +87,7 @@ export class ServiceKeys {
     revocations.publish({ kind: "service_key", keyId: key.id });
   }
 
-  #newSecret(expiresAt: number): { secret: string; entry: NewServiceKeySecret } {
+  #newSecret(by: UserPrincipal, expiresAt: number): { secret: string; entry: NewServiceKeySecret } {
     const now = this.#options.clock.now();
     if (expiresAt <= now || expiresAt > now + MAX_LIFETIME) {
       throw new AppError("invalid_body", "`expires_at` must be in the future, within two years.");
@@ -99,6 +99,7 @@ export class ServiceKeys {
       prefix: shownPart(secret),
       createdAt: now,
       expiresAt,
+      madeBy: by.id,
     };
     return { secret, entry };
   }

@@ -1,3 +1,4 @@
+import { endsCaller } from "../../access/authenticator.ts";
 import { AppError, errorMessage, shown, toAppError } from "../../base/errors.ts";
 import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
 import { CallerGone } from "./request-body.ts";
@@ -35,7 +36,7 @@ export function nothingAt(path: string): AppError {
 
 /** The close code of a live socket that ends because of this error. */
 export function closeCodeOf(error: AppError): CloseCode {
-  if (error.status === 401) return CLOSE.auth;
+  if (endsCaller(error)) return CLOSE.auth;
   if (error.status === 403) return CLOSE.forbidden;
   if (error.status === 404 || error.code === "session_deleted") return CLOSE.unknownSession;
   if (error.status === 429) return CLOSE.rate;

@@ -1,4 +1,4 @@
-import type { Authenticator } from "../../access/authenticator.ts";
+import { type Authenticator, endsCaller } from "../../access/authenticator.ts";
 import type { DevicePrincipal } from "../../access/principal.ts";
 import type { RightHolder } from "../../access/rights-watch.ts";
 import { withTimeout } from "../../base/deferred.ts";
@@ -283,8 +283,8 @@ export class DeviceSocket implements RightHolder {
       if (current.kind === "device") this.#device = current;
       return true;
     } catch (error) {
-      const { status, message } = toAppError(error);
-      if (status === 401) this.close(CLOSE.auth, message);
+      const failure = toAppError(error);
+      if (endsCaller(failure)) this.close(CLOSE.auth, failure.message);
       return this.#phase === "closed";
     }
   }

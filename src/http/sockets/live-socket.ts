@@ -1,4 +1,4 @@
-import type { Authenticator } from "../../access/authenticator.ts";
+import { type Authenticator, endsCaller } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import { askAgain, type RightHolder } from "../../access/rights-watch.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -167,8 +167,8 @@ export class LiveSocket implements FrameSink, RightHolder {
       this.#options.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
     }
     this.#sendError(error, sessionId);
-    const all = error.status === 401;
-    if (all || this.#subscriptions.length === 0) this.close(closeCodeOf(error), error.message);
+    if (endsCaller(error) || this.#subscriptions.length === 0)
+      this.close(closeCodeOf(error), error.message);
   }
 
   get rightUntil(): number {
@@ -197,9 +197,10 @@ export class LiveSocket implements FrameSink, RightHolder {
       this.#principal = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
       return true;
     } catch (error) {
-      const { status, message } = toAppError(error);
-      if (status === 401) this.close(CLOSE.auth, message);
-      return status === 401;
+      const failure = toAppError(error);
+      const isOut = endsCaller(failure);
+      if (isOut) this.close(CLOSE.auth, failure.message);
+      return isOut;
     }
   }
 

@@ -140,7 +140,7 @@ describe("session policy", () => {
 
   it("service key: uploads with sessions:write, within its workspace", () => {
     const key = (scope: Scope, workspaceId = "w1"): Principal => {
-      const rest = { secretId: "x", scopes: [scope], expiresAt: 0 };
+      const rest = { secretId: "x", makerId: "o", scopes: [scope], expiresAt: 0 };
       return { kind: "service", id: "k", workspaceId, ...rest };
     };
     expect(maySession(key("sessions:write"), "session.upload", session())).toBe("allow");
@@ -151,7 +151,7 @@ describe("session policy", () => {
 
   it("service key: shares with sessions:share only", () => {
     for (const scope of SCOPES) {
-      const rest = { secretId: "x", scopes: [scope], expiresAt: 0 };
+      const rest = { secretId: "x", makerId: "o", scopes: [scope], expiresAt: 0 };
       const key: Principal = { kind: "service", id: "k", workspaceId: "w1", ...rest };
       const verdict = scope === "sessions:share" ? "allow" : "forbidden";
       expect(maySession(key, "session.members", session()), scope).toBe(verdict);

@@ -16,7 +16,15 @@ const WHO = {
     sessionId: "s",
   },
   device: { kind: "device", id: "d", keyId: "k", workspaceId: "w", ownerId: "u", expiresAt },
-  service: { kind: "service", id: "v", secretId: "x", workspaceId: "w", scopes: [], expiresAt },
+  service: {
+    kind: "service",
+    id: "v",
+    secretId: "x",
+    makerId: "m",
+    workspaceId: "w",
+    scopes: [],
+    expiresAt,
+  },
 } as const satisfies Record<string, Principal>;
 
 type Name = keyof typeof WHO;
