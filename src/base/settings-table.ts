@@ -420,7 +420,7 @@ export const SETTINGS = {
     type: "json",
     secret: true,
     readers: ["front"],
-    what: 'identity providers: [{"id":"acme","issuer":"https://…","client_id":"…","client_secret":"…"}]; presets google, microsoft, github',
+    what: 'identity providers: [{"id":"acme","issuer":"https://…","client_id":"…","client_secret":"…"}]; presets google, microsoft, github; administrators sign in there only when the account was linked before',
   },
   WEBHOOK_ALLOW_PRIVATE: {
     group: "limits",

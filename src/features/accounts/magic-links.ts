@@ -10,6 +10,7 @@ import type { AttemptPolicy } from "./attempt-budget.ts";
 import type { AttemptStore } from "./attempts-store.ts";
 import type { MagicLinkStore } from "./magic-links-store.ts";
 import type { Mail, MailMessage } from "./mail.ts";
+import { comparableAddress } from "./mail-addresses.ts";
 import { type LoginResult, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
 import type { UserStore } from "./users-store.ts";
 
@@ -81,7 +82,7 @@ export class MagicLinks {
       throw new AppError("unavailable", "This installation sends no mail. Sign in another way.");
     }
     await this.#spend(`mail-from\u0000${address}`, REQUESTS);
-    await this.#spend(`mail-to\u0000${email.toLowerCase()}`, LETTERS);
+    await this.#spend(`mail-to\u0000${comparableAddress(email)}`, LETTERS);
     background.start("Sending a sign-in link", () => this.#send(email, mail));
   }
 
@@ -107,7 +108,7 @@ export class MagicLinks {
     const token = randomText(LENGTH);
     const expiresAt = clock.now() + LIFETIME;
     await store.put({ tokenHash: secretHash(token), userId: account.id, expiresAt });
-    // The message goes to the stored address, which may be spelt otherwise than the requested one.
+    // To the stored address, which may have other cases than the requested one.
     await mail.send(signInMessage(account.email, signInUrl(token)));
   }
 
@@ -137,13 +138,8 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
     auth: [],
     body: {
       kind: "json",
-      schema: Type.Object({
-        email: Type.String({
-          maxLength: 320,
-          pattern: "^[^\\s@]+@[^\\s@]+$",
-          examples: ["ada@example.org"],
-        }),
-      }),
+      anyText: true,
+      schema: Type.Object({ email: Type.String({ examples: ["ada@example.org"] }) }),
     },
     responses: { 200: { description: "Asked for", schema: acknowledgementSchema } },
     async handle({ body, address }) {

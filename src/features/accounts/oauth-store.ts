@@ -85,7 +85,7 @@ export class OAuthStore {
       const row = await transaction.maybeOne(sql.type(accountRow)`
         insert into users (id, email, name, role)
         values (${user.id}, ${user.email}, ${user.name}, 'participant')
-        on conflict (lower(email)) do nothing
+        on conflict (email) do nothing
         returning ${ACCOUNT}`);
       if (row === null) return undefined;
       const detail = { role: "participant", provider };

@@ -7,6 +7,7 @@ import { newId } from "../../base/ids.ts";
 import { inOneLine, normalName } from "../../wire/names.ts";
 import type { AttemptPolicy } from "./attempt-budget.ts";
 import type { AttemptStore } from "./attempts-store.ts";
+import { comparableAddress, isNewAddress } from "./mail-addresses.ts";
 import type { OAuthProfile, OAuthProvider, OAuthSecrets } from "./oauth-providers.ts";
 import type { OAuthStore } from "./oauth-store.ts";
 import type { LoginResult, SignIn } from "./sign-in.ts";
@@ -19,7 +20,6 @@ const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
 /** Allows sixty requests from one address, then one a second. */
 const REQUESTS: AttemptPolicy = { burst: 60, interval: 1_000 };
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 interface OAuthOptions {
   providers: readonly OAuthProvider[];
@@ -163,11 +163,21 @@ export class OAuthSignIn {
     const linked = await store.findLinked(provider.id, subject);
     if (linked !== undefined) return linked;
     // An address that the provider does not vouch for could be anybody's.
-    if (email === undefined || !profile.emailVerified || !EMAIL.test(email)) {
+    if (email === undefined || !profile.emailVerified) {
       throw new AppError("forbidden", `${provider.name} has not verified your e-mail address.`);
+    }
+    if (!isNewAddress(email)) {
+      throw new AppError("forbidden", "Only an address of ASCII letters is known by itself here.");
     }
     const known = await accounts.findByEmail(email);
     if (known !== undefined) {
+      // Whoever runs the provider, or a mailbox there, would otherwise administer this service.
+      if (known.role === "admin") {
+        throw new AppError(
+          "forbidden",
+          "An administrator signs in by password or by a mailed link, not by an address alone.",
+        );
+      }
       if (!known.disabled) await store.link(provider.id, subject, known.id);
       return known;
     }
@@ -187,7 +197,7 @@ export class OAuthSignIn {
     const id = newId(this.#options.clock.now());
     const user = {
       id,
-      email: email.slice(0, 320),
+      email: comparableAddress(email),
       name: normalName(inOneLine(name)).slice(0, 200),
     };
     return this.#options.store.createLinked(provider.id, subject, user);

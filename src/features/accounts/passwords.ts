@@ -57,12 +57,14 @@ export class PasswordHasher implements QueueOwner {
 
   /**
    * True when `password` belongs to `hashed`. Without a hash (no such account,
-   * or one without a password) the same work is done and the answer is false.
+   * or one without a password) and for a password that is too long for any the
+   * same work is done and the answer is false.
    */
   async verify(hashed: string | undefined, password: string): Promise<boolean> {
     const decoy = await this.#getDecoy();
-    const right = await this.#slot(() => verify(hashed ?? decoy, password));
-    return hashed !== undefined && right;
+    const possible = Buffer.byteLength(password) <= PASSWORD_MAX_BYTES ? password : "";
+    const right = await this.#slot(() => verify(hashed ?? decoy, possible));
+    return hashed !== undefined && possible === password && right;
   }
 
   /** True when a hash was made with other costs than today's. */

@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
+import { comparableAddress } from "./mail-addresses.ts";
 
 /** How many former set-up passwords are remembered. */
 const KEPT = 8;
@@ -38,7 +39,7 @@ export class SetupAdminStore {
       select id, password_hash as "passwordHash", setup_password_hash as "setupHash",
         former_setup_hashes as "formerHashes",
         disabled_at is not null as disabled
-      from users where lower(email) = lower(${email})`);
+      from users where email = ${comparableAddress(email)}`);
     return row ?? undefined;
   }
 
@@ -55,7 +56,7 @@ export class SetupAdminStore {
     return this.#pool.transaction(async (transaction) => {
       await transaction.query(sql.unsafe`
         insert into users (id, email, name, role, password_hash, setup_password_hash)
-        values (${id}, ${email}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
+        values (${id}, ${comparableAddress(email)}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
       const detail = { role: "admin" };
       await insertAuditEntry(transaction, {
         kind: "user_created",

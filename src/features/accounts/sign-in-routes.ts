@@ -42,9 +42,10 @@ function login({ signIn }: AuthOptions): Route {
     auth: [],
     body: {
       kind: "json",
+      anyText: true,
       schema: Type.Object({
-        email: Type.String({ minLength: 1, maxLength: 320 }),
-        password: Type.String({ minLength: 1, maxLength: 1_024 }),
+        email: Type.String({ examples: ["ada@example.org"] }),
+        password: Type.String(),
         remember_me: Type.Optional(Type.Boolean({ default: false })),
       }),
     },

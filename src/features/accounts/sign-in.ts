@@ -7,6 +7,7 @@ import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { AttemptStore } from "./attempts-store.ts";
 import type { GuestRecords } from "./guest-records.ts";
+import { comparableAddress } from "./mail-addresses.ts";
 import type { PasswordHasher } from "./passwords.ts";
 import type { LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
@@ -77,11 +78,11 @@ export class SignIn {
    * `rate_limited` after too many guesses.
    */
   async login(request: LoginRequest): Promise<LoginResult> {
-    const budget = `login\u0000${request.email.toLowerCase()}\u0000${request.address}`;
+    const budget = `login\u0000${comparableAddress(request.email)}\u0000${request.address}`;
     await this.#spend(budget);
     const account = await this.#options.accounts.findByEmail(request.email);
-    const right = await this.#options.passwords.verify(account?.passwordHash, request.password);
     const hashed = account?.passwordHash;
+    const right = await this.#options.passwords.verify(hashed, request.password);
     if (!right || account === undefined || hashed === undefined || account.disabled) {
       await this.#recordFailure(account, right, request.address);
       throw wrongCredentials();

@@ -16,6 +16,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { newAddressSchema } from "./mail-addresses.ts";
 import {
   checkPassword,
   PASSWORD_MAX_BYTES,
@@ -144,7 +145,7 @@ function createUser({ users, passwords }: UserOptions): Route {
     body: {
       kind: "json",
       schema: Type.Object({
-        email: Type.String({ maxLength: 320, pattern: "^[^\\s@]+@[^\\s@]+$" }),
+        email: newAddressSchema,
         name: Type.Optional(nameSchema({ maxLength: 200 })),
         role: Type.Optional(accountRoleSchema),
         password: Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_BYTES }),

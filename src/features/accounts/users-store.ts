@@ -5,6 +5,7 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
+import { comparableAddress } from "./mail-addresses.ts";
 
 export interface UserRecord {
   id: string;
@@ -89,8 +90,8 @@ export class UserStore {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.maybeOne(sql.type(idRow)`
         insert into users (id, email, name, role, password_hash)
-        values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
-        on conflict (lower(email)) do nothing
+        values (${user.id}, ${comparableAddress(user.email)}, ${user.name}, ${user.role}, ${user.passwordHash})
+        on conflict (email) do nothing
         returning id`);
       if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
       return row !== null;
@@ -180,11 +181,11 @@ export class UserStore {
     });
   }
 
-  /** Compares e-mail addresses without case. */
+  /** By the form in which addresses are compared. */
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
       select ${COLUMNS}, password_hash as "passwordHash", disabled_at is not null as disabled
-      from users where lower(email) = lower(${email})`);
+      from users where email = ${comparableAddress(email)}`);
     return row ?? undefined;
   }
 

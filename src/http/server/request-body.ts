@@ -113,8 +113,11 @@ function isTooDeep(bytes: Buffer): boolean {
   return false;
 }
 
-/** Parses UTF-8 JSON. Throws `invalid_json` with a sentence that names the fault. */
-export function parseJson(bytes: Buffer): unknown {
+/**
+ * Parses UTF-8 JSON. Throws `invalid_json` with a sentence that names the fault; with `anyText`
+ * strings may hold what PostgreSQL cannot store.
+ */
+export function parseJson(bytes: Buffer, anyText = false): unknown {
   if (isTooDeep(bytes)) {
     throw new AppError("invalid_json", `The JSON nests deeper than ${MAX_DEPTH} levels.`);
   }
@@ -129,7 +132,7 @@ export function parseJson(bytes: Buffer): unknown {
     throw new AppError("invalid_json", `The request body is not valid JSON${place(error)}.`);
   }
   // Only an escape can produce such text, so most bodies are not searched.
-  if (ESCAPED.test(text) && !isStorable(value)) {
+  if (!anyText && ESCAPED.test(text) && !isStorable(value)) {
     throw new AppError(
       "invalid_json",
       "The JSON holds a character that no text may hold: U+0000 or half a surrogate pair.",

@@ -119,7 +119,7 @@ export class PreparedRoute {
       if (this.route.body.optional === true) return undefined;
       throw new AppError("invalid_body", "This needs a JSON body.");
     }
-    const value = parseJson(bytes);
+    const value = parseJson(bytes, this.route.body.anyText);
     const problem = this.#body?.(value);
     if (problem !== undefined) throw new AppError("invalid_body", problem);
     return value;
