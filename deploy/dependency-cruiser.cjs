@@ -10,6 +10,7 @@ const FLOORS = [
   ["src/postgres"],
   ["src/features"],
   ["src/features/accounts", "src/features/audit"],
+  ["src/features/invitations"],
   ["src/features/workspaces"],
   ["src/features/sessions", "src/features/devices", "src/features/webhooks"],
   ["src/features/transcript", "src/features/guests"],

@@ -59,8 +59,12 @@ export type SessionAction =
   | "session.delete"
   | "session.stop"
   | "session.upload"
-  /** Members and visibility. */
+  /** Visibility. */
   | "session.members"
+  /** Give somebody access, or invite them. */
+  | "session.give"
+  /** Take access or an invitation back, and see who is invited. */
+  | "session.take_back"
   /** Transcribe again, and cancel jobs. */
   | "session.jobs"
   | "session.guests"
@@ -72,6 +76,8 @@ interface WorkspaceFacts {
   kind: "workspace";
   id: string;
   role: "owner" | "member" | undefined;
+  /** True when an elevation of this administrator covers the workspace. */
+  elevated?: boolean;
 }
 
 export type WorkspaceAction =
@@ -85,6 +91,8 @@ export type WorkspaceAction =
   | "workspace.webhooks"
   /** Create service keys or their secrets, which open words without an elevation. */
   | "workspace.keys"
+  /** Give others membership or another role, or invite them. */
+  | "workspace.give"
   /** Give oneself membership or a higher role. */
   | "workspace.promote_self";
 
@@ -129,6 +137,8 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.stop": "sessions:write",
   "session.upload": "sessions:write",
   "session.members": "sessions:share",
+  "session.give": "sessions:share",
+  "session.take_back": "sessions:share",
   "session.jobs": "sessions:write",
   "session.guests": "sessions:share",
   "session.redact": "sessions:write",
@@ -192,6 +202,13 @@ function userOnSession(
     if (action === "session.guests" && moderates) return "allow";
     return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
   }
+  if (action === "session.give") {
+    if (facts.relation === "owner") return "allow";
+    return role === "admin" ? onlyElevated(facts.elevatedUntil !== undefined) : "forbidden";
+  }
+  if (action === "session.take_back") {
+    return facts.relation === "owner" || role === "admin" ? "allow" : "forbidden";
+  }
   if (action === "session.jobs") {
     return facts.relation === "owner" || role === "admin" ? "allow" : "forbidden";
   }
@@ -199,12 +216,15 @@ function userOnSession(
     return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
   }
   if (CONTENT_ACTIONS.has(action)) {
-    if (!native && !moderates)
-      return facts.elevatedUntil !== undefined ? "allow" : "elevation_required";
+    if (!native && !moderates) return onlyElevated(facts.elevatedUntil !== undefined);
     return action === "session.audio" ? onAudio(role, facts, moderates) : "allow";
   }
   if (action === "session.claim") return native || moderates ? "allow" : "forbidden";
   return "allow";
+}
+
+function onlyElevated(isElevated: boolean): Verdict {
+  return isElevated ? "allow" : "elevation_required";
 }
 
 /**
@@ -283,6 +303,11 @@ export function mayWorkspace(
   // These actions would give an administrator permanent access to the words, without elevations.
   if (action === "workspace.keys" || action === "workspace.promote_self") {
     return facts.role === "owner" ? "allow" : "forbidden";
+  }
+  // Whom an administrator lets in reads what he himself may not: an account of his own, too.
+  if (action === "workspace.give") {
+    if (facts.role === "owner") return "allow";
+    return principal.role === "admin" ? onlyElevated(facts.elevated === true) : "forbidden";
   }
   const owners = action === "workspace.edit" || action === "workspace.webhooks";
   if (owners && facts.role !== "owner" && principal.role !== "admin") {

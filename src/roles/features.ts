@@ -1,4 +1,5 @@
 import { createAccounts } from "../features/accounts/feature.ts";
+import { createMailing } from "../features/accounts/mailing.ts";
 import { createAdmin } from "../features/admin/feature.ts";
 import { createAudit } from "../features/audit/feature.ts";
 import { createConcerns } from "../features/concerns/feature.ts";
@@ -7,6 +8,7 @@ import { createErasure } from "../features/erasure/feature.ts";
 import { createGraph } from "../features/graph/feature.ts";
 import { createGuests } from "../features/guests/feature.ts";
 import { GuestStore } from "../features/guests/store.ts";
+import { createOwnerNotices } from "../features/invitations/owner-notices.ts";
 import { createJobs } from "../features/jobs/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
 import { createRecording } from "../features/recording/feature.ts";
@@ -38,13 +40,13 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const { config, shared } = app;
   const { patience } = config;
   const people = createPeople(app, publicUrl);
-  const { authenticator, users, workspaces, workshops, characters, devices, heartbeats } = people;
+  const { authenticator, workspaces, workshops, devices, heartbeats } = people;
   const webhooks = createWebhooks(context, {
     workspaces,
     endpoints: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
   });
-  const sessions = createSessions(context, { users, workshops, characters, patience });
+  const sessions = createSessions(context, { ...people, patience });
   const { directory, awaited } = sessions;
   const { guests: store, tokens } = people;
   const guests = createGuests(context, { guests: store, tokens });
@@ -107,26 +109,32 @@ function createPeople(app: AppContext, publicUrl: () => string) {
   const authenticator = createAuthenticator(context, ring);
   const audit = createAudit(context);
   const guests = new GuestStore(context.pool);
+  const { elevations } = audit;
+  const mail = openMail(config, log, stack);
+  const mailing = createMailing(context, mail);
+  const notices = createOwnerNotices(context, { mail, publicUrl });
   const accounts = createAccounts(context, {
     ring,
     authenticator,
     audit: audit.audit,
     workspaces: new WorkspaceStore(context.pool),
     guests,
-    mail: openMail(config, log, stack),
+    mailing,
+    elevations,
+    notices,
     providers: createOAuthProviders(config),
     publicUrl,
     signInUrl: config.signInUrl,
     allowedOrigins: config.allowedOrigins,
   });
   const { users, tokens, attempts, liveTickets } = accounts;
-  const groups = createWorkspaces(context, { users });
+  const groups = createWorkspaces(context, { users, elevations, notices });
   const { workspaces, workshops, characters } = groups;
   const pairing = { attempts, authenticator, workspaces, pepper };
   const { devices, heartbeats, routes } = createDevices(context, pairing);
   return {
     ...{ authenticator, users, liveTickets, workspaces, workshops, characters },
-    ...{ guests, tokens, devices, heartbeats },
+    ...{ elevations, notices, guests, tokens, devices, heartbeats },
     routes: [...audit.routes, ...accounts.routes, ...groups.routes, ...routes],
   };
 }

@@ -195,9 +195,13 @@ const CAUSES: readonly Cause[] = [
   {
     what: "another role in the workspace",
     before: async () =>
-      new WorkspaceMemberStore(fixture.pool).setRole(ids.workspace, ids.member, "owner", SYSTEM),
+      new WorkspaceMemberStore(fixture.pool).setRole(ids.workspace, ids.member, "owner", {
+        by: SYSTEM,
+      }),
     end: () =>
-      new WorkspaceMemberStore(fixture.pool).setRole(ids.workspace, ids.member, "member", SYSTEM),
+      new WorkspaceMemberStore(fixture.pool).setRole(ids.workspace, ids.member, "member", {
+        by: SYSTEM,
+      }),
     told: () => [ofMember()],
   },
   {

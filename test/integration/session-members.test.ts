@@ -168,7 +168,9 @@ describe("session members", () => {
     await add({ user_id: friend.id });
     expect(await codeOf(add({ user_id: other.id }, friend))).toBe("forbidden");
     expect(await codeOf(remove(friend.id, friend))).toBe("forbidden");
-    expect(await codeOf(add({ user_id: other.id }, await fixture.user("admin")))).toBe("forbidden");
+    expect(await codeOf(add({ user_id: other.id }, await fixture.user("admin")))).toBe(
+      "elevation_required",
+    );
     expect(await codeOf(call("listSessionMembers", { principal: other }))).toBe("forbidden");
     const { body } = await call("listSessionMembers", { principal: friend });
     const items = body.items as { user_id: string; relation: string }[];

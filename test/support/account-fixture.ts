@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DatabasePool, sql } from "slonik";
+import { SYSTEM } from "../../src/access/audit-entry.ts";
 import type { UserPrincipal } from "../../src/access/principal.ts";
+import type { Background } from "../../src/base/background.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { Stack } from "../../src/base/stack.ts";
 import type { CredentialAuthenticator } from "../../src/features/accounts/credential-authenticator.ts";
 import { createAccounts } from "../../src/features/accounts/feature.ts";
 import type { Mail } from "../../src/features/accounts/mail.ts";
+import { createMailing } from "../../src/features/accounts/mailing.ts";
 import type { OAuthProvider } from "../../src/features/accounts/oauth-providers.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { createAudit } from "../../src/features/audit/feature.ts";
@@ -16,6 +19,7 @@ import type { FeatureContext } from "../../src/features/context.ts";
 import { createDevices } from "../../src/features/devices/feature.ts";
 import { createGuests } from "../../src/features/guests/feature.ts";
 import { GuestStore } from "../../src/features/guests/store.ts";
+import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
@@ -53,7 +57,9 @@ export class AccountFixture {
   readonly signIn: Accounts["signIn"];
   readonly guestEntry: Guests["guestEntry"];
   readonly liveTickets: Accounts["liveTickets"];
-  readonly background: Accounts["background"];
+  /** Mail on its way. */
+  readonly background: Background;
+  readonly ownersTold: Background;
   readonly workspaces: Workspaces["workspaces"];
   readonly members: Workspaces["members"];
   readonly serviceKeys: Workspaces["serviceKeys"];
@@ -91,15 +97,23 @@ export class AccountFixture {
     this.authenticator = createAuthenticator(context, ring);
     const { authenticator } = this;
     this.guests = new GuestStore(pool);
+    const audit = createAudit(context);
+    const { elevations } = audit;
+    const mail: Mail = { send: (letter) => this.mail.send(letter) };
+    const mailing = createMailing(context, mail);
+    const publicUrl = () => this.publicUrl;
+    const notices = createOwnerNotices(context, { mail, publicUrl });
     const accounts = createAccounts(context, {
       ring,
       authenticator,
-      audit: createAudit(context).audit,
+      audit: audit.audit,
       workspaces: new WorkspaceStore(pool),
       guests: this.guests,
-      mail: { send: (letter) => this.mail.send(letter) },
+      mailing,
+      elevations,
+      notices,
       providers: this.providers,
-      publicUrl: () => this.publicUrl,
+      publicUrl,
       allowedOrigins: ["https://page.test"],
     });
     this.passwords = accounts.passwords;
@@ -112,9 +126,10 @@ export class AccountFixture {
     const entry = createGuests(context, { guests, tokens: accounts.tokens });
     this.guestEntry = entry.guestEntry;
     this.liveTickets = accounts.liveTickets;
-    this.background = accounts.background;
+    this.background = mailing.background;
+    this.ownersTold = notices.background;
     const { attempts, users } = accounts;
-    const groups = createWorkspaces(context, { users });
+    const groups = createWorkspaces(context, { users, elevations, notices });
     this.workspaces = groups.workspaces;
     this.members = groups.members;
     this.serviceKeys = groups.serviceKeys;
@@ -125,11 +140,12 @@ export class AccountFixture {
     this.pairing = devices.pairing;
     this.heartbeats = devices.heartbeats;
     this.routes = [
+      ...audit.routes,
       ...accounts.routes,
       ...groups.routes,
       ...devices.routes,
       ...entry.routes,
-      ...sessionRoutes(context, { users, ...groups }),
+      ...sessionRoutes(context, { users, elevations, notices, ...groups }),
     ];
   }
 
@@ -183,7 +199,7 @@ export class AccountFixture {
 
   /** Makes the user a member. */
   async join(workspaceId: string, userId: string): Promise<void> {
-    await this.members.add(workspaceId, userId, "member", { kind: "system" });
+    await this.members.add(workspaceId, userId, "member", { by: SYSTEM });
   }
 
   /** A session of this owner, without audio. */
@@ -206,9 +222,9 @@ export class AccountFixture {
 
 function sessionRoutes(
   context: FeatureContext,
-  { users, workshops, characters }: Pick<Accounts, "users"> & Workspaces,
+  given: Omit<Parameters<typeof createSessions>[1], "patience">,
 ): Route[] {
   const patience = PATIENCE;
-  const sessions = createSessions(context, { users, workshops, characters, patience });
+  const sessions = createSessions(context, { ...given, patience });
   return [...sessions.routes, ...createTranscript(context, { ...sessions, patience }).routes];
 }

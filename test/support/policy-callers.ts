@@ -4,6 +4,8 @@ export const CALLERS = [
   "disabled user",
   "admin",
   "admin elevated",
+  "admin elevated for the session",
+  "admin elevated for the workspace",
   "admin native",
   "owner",
   "participant",
@@ -53,13 +55,20 @@ export function proofOf(caller: Caller): Proof {
   return caller.startsWith("key") ? "key" : "user";
 }
 
-export const ADMINS = ["admin", "admin elevated", "admin native"] as const satisfies Caller[];
+/** Administrators with an elevation of all sessions, of the session, of the workspace. */
+export const ELEVATED = [
+  "admin elevated",
+  "admin elevated for the session",
+  "admin elevated for the workspace",
+] as const satisfies Caller[];
+
+export const ADMINS = ["admin", ...ELEVATED, "admin native"] as const satisfies Caller[];
 
 /** Who has a relation to the session of their own, administrators among them. */
 const NATIVE = ["owner", "participant", "shared with", "admin native"] as const satisfies Caller[];
 
 /** Who reads a session's words as a user. */
-export const READERS = [...NATIVE, "moderator", "admin elevated"] as const satisfies Caller[];
+export const READERS = [...NATIVE, "moderator", ...ELEVATED] as const satisfies Caller[];
 
 /** Who sees that a session is there. */
 export const VIEWERS = [...READERS, "admin"] as const satisfies Caller[];

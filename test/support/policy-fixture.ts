@@ -25,6 +25,8 @@ const STATUS: Record<State, string> = {
 const ADMIN_ROLES: Partial<Record<Caller, string>> = {
   admin: "admin",
   "admin elevated": "admin",
+  "admin elevated for the session": "admin",
+  "admin elevated for the workspace": "admin",
   "admin native": "admin",
   moderator: "moderator",
   "moderator elsewhere": "moderator",
@@ -119,6 +121,8 @@ export class PolicyFixture {
     for (const member of ["owner", "member", "moderator", "disabled user"]) {
       await this.#join(this.#workspaceId, member, "member");
     }
+    const forWorkspace = this.#users.get("admin elevated for the workspace") ?? "";
+    await this.#elevate(forWorkspace, undefined, this.#workspaceId);
     const elsewhere = await this.#addWorkspace("stranger");
     await this.#join(elsewhere, "moderator elsewhere", "member");
     await this.#addDevices();
@@ -149,13 +153,13 @@ export class PolicyFixture {
     if (caller === "admin elevated") await this.#elevate(id);
   }
 
-  /** Over all sessions. */
-  async #elevate(adminId: string): Promise<string> {
+  /** Over all sessions, one, or those of one workspace. */
+  async #elevate(adminId: string, session?: string, workspace?: string): Promise<string> {
     const id = newId();
     await this.#sql(
-      `insert into content_elevations (id, admin_id, reason, expires_at)
-       values ($1, $2, 'To walk the matrix', now() + interval '1 hour')`,
-      [id, adminId],
+      `insert into content_elevations (id, admin_id, session_id, workspace_id, reason, expires_at)
+       values ($1, $2, $3, $4, 'To walk the matrix', now() + interval '1 hour')`,
+      [id, adminId, session, workspace],
     );
     return id;
   }
@@ -303,6 +307,7 @@ export class PolicyFixture {
   async #addTold(state: State): Promise<Ids> {
     const session = await this.#addSession(this.#workspaceId, "owner", state, true);
     const [segment, concern, job, summary] = [newId(), newId(), newId(), newId()];
+    await this.#elevate(this.#users.get("admin elevated for the session") ?? "", session);
     const guest = newId();
     this.#headers.set(`guest of ${state}`, await this.#admit(session, guest));
     await this.#sql(

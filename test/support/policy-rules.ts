@@ -26,6 +26,8 @@ export interface Rule {
   scope?: Scope | "several" | "every";
   /** Words: an administrator without native access needs an elevation. */
   content?: boolean;
+  /** It gives others a right: administrators need an elevation that covers this. */
+  gives?: "in the workspace" | "in the session";
   /** To whom it stays open when the session was deleted. */
   deleted?: readonly Caller[];
   /** Answers that are other than the rules say. */
@@ -61,8 +63,16 @@ export function outcomeOf(rule: Rule, caller: Caller, state: State): Outcome {
   if (state === "unknown") return "404";
   if (state === "deleted") return rule.deleted?.includes(caller) === true ? "ok" : "404";
   if (proofOf(caller) === "key") return ofKey(rule, caller);
+  if (rule.gives !== undefined && lacksElevation(rule.gives, caller)) {
+    return "403 elevation_required";
+  }
   if (rule.open.includes(tieOf(caller, state))) return "ok";
   return rule.content === true && caller === "admin" ? "403 elevation_required" : "403";
+}
+
+function lacksElevation(gives: NonNullable<Rule["gives"]>, caller: Caller): boolean {
+  if (caller === "admin elevated for the session") return gives === "in the workspace";
+  return caller === "admin" || caller === "admin native";
 }
 
 /** A guest's token ends with the access to its session. */

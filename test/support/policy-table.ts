@@ -2,6 +2,7 @@ import {
   ADMINS,
   CALLERS,
   DEVICES,
+  ELEVATED,
   GUESTS,
   MEMBERS,
   READERS,
@@ -39,6 +40,7 @@ const writing = { ...withKeys, scope: "sessions:write" } as const;
 const sharing = { ...withKeys, scope: "sessions:share" } as const;
 const asking = { ...withKeys, scope: "query" } as const;
 const exporting = { ...withKeys, scope: "export" } as const;
+const givesInWorkspace = { gives: "in the workspace" } as const;
 const users = { roles: "users" } as const;
 const ask = (how: Ask): { ask: Ask } => ({ ask: how });
 
@@ -49,7 +51,7 @@ const VIEWERS_AND_GUEST = [...VIEWERS, "guest"] as const;
 const PEOPLE = [...USERS, ...GUESTS];
 const MEMBERS_AND_ADMINS = [...MEMBERS, ...ADMINS] as const;
 /** Administrators ask with an elevation; one with native access to a session there asks about that. */
-const ASKERS = [...MEMBERS, "admin elevated", "admin native"] as const;
+const ASKERS = [...MEMBERS, ...ELEVATED, "admin native"] as const;
 const OWNER_AND_ADMINS = ["owner", ...ADMINS] as const;
 
 const webhook = thing(WORKSPACE_OWNERS, { ...withKeys, scope: "webhooks" });
@@ -128,14 +130,20 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
   getWorkspace: [thing(MEMBERS_AND_ADMINS, reading)],
   listWorkspaceMembers: [thing(MEMBERS_AND_ADMINS)],
-  // Administrators let others in, not themselves: membership may open words.
+  // Administrators let others in under an elevation, and never themselves: membership opens words.
   addWorkspaceMember: [
-    thing(WORKSPACE_OWNERS),
-    free(WORKSPACE_OWNER, ask({ as: "oneself", self: true, body: { user_id: "{user_id}" } })),
+    thing(["workspace owner", ...ELEVATED], givesInWorkspace),
+    free(WORKSPACE_OWNER, {
+      ...givesInWorkspace,
+      ...ask({ as: "oneself", self: true, body: { user_id: "{user_id}" } }),
+    }),
   ],
   changeWorkspaceRole: [
-    thing(WORKSPACE_OWNERS),
-    free(WORKSPACE_OWNER, ask({ as: "one's own", self: true, body: { role: "owner" } })),
+    thing(["workspace owner", ...ELEVATED], givesInWorkspace),
+    free(WORKSPACE_OWNER, {
+      ...givesInWorkspace,
+      ...ask({ as: "one's own", self: true, body: { role: "owner" } }),
+    }),
   ],
   removeWorkspaceMember: [
     thing(WORKSPACE_OWNERS),
@@ -264,8 +272,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
   stopSession: [session(OWNER, writing)],
   redactSession: [session(STEWARDS, writing)],
-  addSessionMember: [session(OWNER, { ...sharing, ...users })],
-  removeSessionMember: [session(OWNER, { ...sharing, ...users })],
+  addSessionMember: [
+    session(["owner", ...ELEVATED], { ...sharing, ...users, gives: "in the session" }),
+  ],
+  removeSessionMember: [session(OWNER_AND_ADMINS, { ...sharing, ...users })],
 
   // Concerns
   raiseConcern: [session(VIEWERS_AND_GUEST)],

@@ -8,8 +8,10 @@ import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { newId } from "../../src/base/ids.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import type { FeatureContext } from "../../src/features/context.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
+import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createJobs } from "../../src/features/jobs/feature.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { createRecording } from "../../src/features/recording/feature.ts";
@@ -79,10 +81,15 @@ export class SessionFixture {
     });
     const { context, blobs } = this;
     const users = new UserStore(pool);
-    const groups = createWorkspaces(context, { users });
+    const giving = {
+      users,
+      elevations: new ElevationStore(pool),
+      notices: createOwnerNotices(context, { mail: undefined, publicUrl: () => "" }),
+    };
+    const groups = createWorkspaces(context, giving);
     this.workspaces = groups.workspaces;
     const patience = PATIENCE;
-    const sessions = createSessions(context, { ...groups, users, patience });
+    const sessions = createSessions(context, { ...groups, ...giving, patience });
     this.directory = sessions.directory;
     const { directory } = sessions;
     const transcript = createTranscript(context, { ...sessions, patience });

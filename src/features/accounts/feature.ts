@@ -1,6 +1,5 @@
 import type { AuditTrail } from "../../access/audit-entry.ts";
 import type { Authenticator } from "../../access/authenticator.ts";
-import { Background } from "../../base/background.ts";
 import type { FeatureContext } from "../context.ts";
 import { AttemptStore } from "./attempts-store.ts";
 import type { GuestRecords } from "./guest-records.ts";
@@ -8,7 +7,7 @@ import { LiveTickets, liveTicketRoutes } from "./live-tickets.ts";
 import { TicketStore } from "./live-tickets-store.ts";
 import { MagicLinks, magicLinkRoutes, signInAddress } from "./magic-links.ts";
 import { MagicLinkStore } from "./magic-links-store.ts";
-import type { Mail } from "./mail.ts";
+import type { Mailing } from "./mailing.ts";
 import { OAuthSignIn } from "./oauth.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 import { oauthRoutes } from "./oauth-routes.ts";
@@ -19,7 +18,13 @@ import { SignIn } from "./sign-in.ts";
 import { authRoutes } from "./sign-in-routes.ts";
 import { LoginStore } from "./sign-in-store.ts";
 import { type KeyRing, Tokens } from "./tokens.ts";
-import { type UserOptions, userAccessRoutes, userEditRoutes, userRoutes } from "./users-routes.ts";
+import {
+  type UserEditOptions,
+  type UserOptions,
+  userAccessRoutes,
+  userEditRoutes,
+  userRoutes,
+} from "./users-routes.ts";
 import { UserStore } from "./users-store.ts";
 
 /** What accounts stand on besides the context. */
@@ -31,8 +36,9 @@ interface CreateAccountOptions {
   workspaces: UserOptions["workspaces"];
   /** Of the floor above: guests sign out here too. */
   guests: Pick<GuestRecords, "revoke">;
-  /** Undefined when this installation sends no mail. */
-  mail: Mail | undefined;
+  mailing: Mailing;
+  elevations: UserEditOptions["elevations"];
+  notices: UserEditOptions["notices"];
   providers: readonly OAuthProvider[];
   /** Where clients reach this service, without a slash at the end. */
   publicUrl(): string;
@@ -44,7 +50,8 @@ interface CreateAccountOptions {
 /** People: who they are, and how they sign in. */
 export function createAccounts(context: FeatureContext, options: CreateAccountOptions) {
   const { pool, clock, revocations, cursorKey, queues } = context;
-  const { ring, audit, workspaces, guests, publicUrl, allowedOrigins } = options;
+  const { ring, audit, workspaces, guests, elevations, notices } = options;
+  const { publicUrl, allowedOrigins } = options;
   const users = new UserStore(pool);
   const logins = new LoginStore(pool);
   const attempts = new AttemptStore(pool, clock);
@@ -53,7 +60,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
   queues.add(passwords);
   const parts = { accounts: users, audit, attempts, clock };
   const signIn = new SignIn({ ...parts, logins, guests, passwords, tokens, revocations });
-  const { magicLinks, background } = createMagicLinks(context, options, { ...parts, signIn });
+  const magicLinks = createMagicLinks(context, options, { ...parts, signIn });
   const oauth = new OAuthSignIn({
     ...parts,
     providers: options.providers,
@@ -77,8 +84,6 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
     passwordChanges,
     signIn,
     liveTickets,
-    /** Mail on its way. */
-    background,
     routes: [
       ...authRoutes({ signIn, users, keys: ring }),
       ...liveTicketRoutes({ liveTickets }),
@@ -87,7 +92,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
       ...passwordRoutes({ passwordChanges }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),
-      ...userEditRoutes({ users, revocations }),
+      ...userEditRoutes({ users, revocations, elevations, notices }),
     ],
   };
 }
@@ -98,19 +103,14 @@ type CreateMagicLinkOptions = Pick<
 >;
 
 function createMagicLinks(
-  { pool, log, stack, queues }: FeatureContext,
-  { mail, publicUrl, signInUrl }: CreateAccountOptions,
+  { pool }: FeatureContext,
+  { mailing, publicUrl, signInUrl }: CreateAccountOptions,
   parts: CreateMagicLinkOptions,
 ) {
-  const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
-  queues.add(background);
-  stack.push("mail under way", () => background.stop());
-  const magicLinks = new MagicLinks({
+  return new MagicLinks({
     ...parts,
+    ...mailing,
     store: new MagicLinkStore(pool),
-    mail,
-    background,
     signInUrl: (token) => signInAddress(signInUrl ?? `${publicUrl()}/#/sign-in`, token),
   });
-  return { magicLinks, background };
 }

@@ -1,5 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { actorOf } from "../../access/audit-entry.ts";
+import {
+  type ElevatedPlace,
+  type ElevationInForce,
+  elevationDetail,
+  type OwnerNotices,
+} from "../../access/elevation.ts";
 import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
@@ -270,13 +276,18 @@ async function requireKnownUser(users: Pick<UserStore, "find">, id: string): Pro
   return user;
 }
 
-interface UserEditOptions {
-  users: Pick<UserStore, "find" | "rename" | "setRole">;
+export interface UserEditOptions {
+  users: Pick<UserStore, "find" | "rename" | "setRole" | "readsMoreAsModerator">;
   revocations: Pick<RevocationFeed, "publish">;
+  elevations: {
+    inForce(adminId: string, place: ElevatedPlace): Promise<ElevationInForce | undefined>;
+  };
+  notices: OwnerNotices;
 }
 
 /** PATCH /users/{id}. */
-export function userEditRoutes({ users, revocations }: UserEditOptions): Route[] {
+export function userEditRoutes(options: UserEditOptions): Route[] {
+  const { users, revocations } = options;
   const edit = defineRoute({
     method: "patch",
     path: "/users/{id}",
@@ -284,7 +295,7 @@ export function userEditRoutes({ users, revocations }: UserEditOptions): Route[]
     tag: "Admin",
     summary: "Change a user's name or role",
     description:
-      "An admin changes anybody's; everybody else only the own name. Another role holds at once, also for tokens given out before. The last admin stays one.",
+      "An admin changes anybody's; everybody else only the own name. Another role holds at once, also for tokens given out before. The last admin stays one. Moderators read every session of the workspaces that they belong to: to make one of a member of others' workspaces, or of oneself while belonging to any, takes an elevation that covers all sessions, and the owners are told.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
@@ -296,7 +307,7 @@ export function userEditRoutes({ users, revocations }: UserEditOptions): Route[]
       }),
     },
     responses: { 200: { description: "The user as it stands", schema: userSchema } },
-    errors: ["conflict"],
+    errors: ["conflict", "elevation_required"],
     async resolve({ principal, params }) {
       const caller = requireUser(principal);
       if (caller.role !== "admin" && caller.id !== params.id) {
@@ -314,7 +325,7 @@ export function userEditRoutes({ users, revocations }: UserEditOptions): Route[]
         if (caller.role !== "admin") {
           throw new AppError("forbidden", "Only an admin changes roles.");
         }
-        await setRole(users, caller, user, role);
+        await setRole(options, caller, user, role);
         revocations.publish({ kind: "user", userId: user.id });
       }
       if (name !== undefined) await users.rename(user.id, name);
@@ -324,20 +335,44 @@ export function userEditRoutes({ users, revocations }: UserEditOptions): Route[]
   return [edit];
 }
 
+/**
+ * The elevation under which an administrator makes somebody a moderator; undefined where it opens
+ * nothing that is not his to open. Throws `elevation_required`.
+ */
+async function moderatorElevation(
+  { users, elevations }: UserEditOptions,
+  caller: UserPrincipal,
+  user: UserRecord,
+): Promise<ElevationInForce | undefined> {
+  if (!(await users.readsMoreAsModerator(user.id, caller.id))) return undefined;
+  const elevation = await elevations.inForce(caller.id, {});
+  if (elevation !== undefined) return elevation;
+  throw new AppError(
+    "elevation_required",
+    "As a moderator this user would read every session of the workspaces that they belong to. Ask for an elevation of all sessions with a reason at POST /api/admin/content-elevate.",
+  );
+}
+
 async function setRole(
-  users: UserEditOptions["users"],
+  options: UserEditOptions,
   caller: UserPrincipal,
   user: UserRecord,
   role: UserRecord["role"],
 ): Promise<void> {
+  const { users, notices } = options;
+  const opens = role === "moderator" && user.role !== role;
+  const elevation = opens ? await moderatorElevation(options, caller, user) : undefined;
   const outcome = await users.setRole(user.id, role, {
     kind: "user_role_changed",
     actor: actorOf(caller),
     subjectId: user.id,
-    detail: { from: user.role, to: role },
+    detail: { from: user.role, to: role, ...elevationDetail(elevation) },
   });
   if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
   if (outcome === "last_admin") {
     throw new AppError("conflict", "There must be at least one active administrator.");
+  }
+  if (elevation !== undefined) {
+    notices.tell({ adminId: caller.id, elevation, of: { moderatorId: user.id } });
   }
 }

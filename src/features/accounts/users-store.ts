@@ -181,6 +181,18 @@ export class UserStore {
     });
   }
 
+  /**
+   * True when the user belongs to a workspace that the giver does not own: as a moderator the user
+   * would read all of it. To oneself nobody opens even a workspace that he owns.
+   */
+  readsMoreAsModerator(userId: string, giverId: string): Promise<boolean> {
+    return this.#pool.exists(sql.type(z.object({}).strict())`
+      select from workspace_members m
+      where m.user_id = ${userId} and (${userId === giverId} or not exists (
+        select from workspace_members o
+        where o.workspace_id = m.workspace_id and o.user_id = ${giverId} and o.role = 'owner'))`);
+  }
+
   /** By the form in which addresses are compared. */
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`

@@ -1,6 +1,12 @@
-import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { ElevatedPlace, ElevationInForce } from "../../access/elevation.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
@@ -9,18 +15,36 @@ import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 interface Elevation {
   id: string;
   adminId: string;
-  /** Undefined when it covers all sessions. */
+  /** Without session and workspace it covers all sessions; it never has both. */
   sessionId?: string | undefined;
+  /** Covers the workspace with all its sessions. */
+  workspaceId?: string | undefined;
   reason: string;
   expiresAt: number;
 }
 
 const idRow = z.object({ id: z.string() });
+const inForceRow = z.object({ id: z.string(), reason: z.string() });
 const endedRow = z.object({
   adminId: z.string(),
   sessionId: optionalColumn(z.string()),
+  workspaceId: optionalColumn(z.string()),
   ended: z.boolean(),
 });
+
+/** SQL condition: the elevation `e` covers this session of this workspace. */
+export function coversSession(sessionId: Fragment, workspaceId: Fragment): Fragment {
+  return sql.fragment`(
+    e.session_id = ${sessionId} or e.workspace_id = ${workspaceId}
+    or e.session_id is null and e.workspace_id is null)`;
+}
+
+/** SQL condition: the elevation `e` is in force. */
+export const ELEVATION_STANDS = sql.fragment`(e.ended_at is null and e.expires_at > now())`;
+
+/** SQL order: the narrowest elevation first, of several the one that lasts longest. */
+const NARROWEST = sql.fragment`
+  e.session_id is null, e.workspace_id is null, e.expires_at desc`;
 
 /**
  * Elevations in PostgreSQL. Each is written together with its audit entry: none is in force without
@@ -33,21 +57,45 @@ export class ElevationStore {
     this.#pool = pool;
   }
 
-  /** False, and nothing is written, when there is no such session or it was deleted. */
+  /** The narrowest elevation of this administrator that covers the place; undefined without one. */
+  async inForce(
+    adminId: string,
+    { sessionId, workspaceId }: ElevatedPlace,
+  ): Promise<ElevationInForce | undefined> {
+    const place = coversSession(
+      sql.fragment`${sessionId ?? null}::uuid`,
+      sql.fragment`${workspaceId ?? null}::uuid`,
+    );
+    const row = await this.#pool.maybeOne(sql.type(inForceRow)`
+      select id, reason from content_elevations e
+      where admin_id = ${adminId} and ${ELEVATION_STANDS} and ${place}
+      order by ${NARROWEST} limit 1`);
+    return row ?? undefined;
+  }
+
+  /** False, and nothing is written, when there is no such session or workspace, or not any more. */
   open(elevation: Elevation): Promise<boolean> {
-    const { id, adminId, sessionId, reason, expiresAt } = elevation;
+    const { id, adminId, sessionId, workspaceId, reason, expiresAt } = elevation;
     return this.#pool.transaction(async (tx) => {
       if (sessionId !== undefined) {
         const known = await tx.maybeOne(sql.type(idRow)`
           select id from sessions where id = ${sessionId} and status <> 'deleted'`);
         if (known === null) return false;
       }
+      if (workspaceId !== undefined) {
+        const known = await tx.maybeOne(sql.type(idRow)`
+          select id from workspaces where id = ${workspaceId} and deleted_at is null`);
+        if (known === null) return false;
+      }
       await tx.query(sql.unsafe`
-        insert into content_elevations (id, admin_id, session_id, reason, expires_at)
-        values (${id}, ${adminId}, ${sessionId ?? null}, ${reason}, ${toInstant(expiresAt)})`);
+        insert into content_elevations
+          (id, admin_id, session_id, workspace_id, reason, expires_at)
+        values (${id}, ${adminId}, ${sessionId ?? null}, ${workspaceId ?? null}, ${reason},
+          ${toInstant(expiresAt)})`);
       await insertAuditEntry(tx, {
         kind: "content_elevated",
         actor: { kind: "user", id: adminId },
+        workspaceId,
         sessionId,
         subjectId: id,
         detail: { reason, expires_at: new Date(expiresAt).toISOString() },
@@ -63,17 +111,18 @@ export class ElevationStore {
   end(elevationId: string, by: UserPrincipal): Promise<{ adminId: string } | undefined> {
     return this.#pool.transaction(async (tx) => {
       const known = await tx.maybeOne(sql.type(endedRow)`
-        select admin_id as "adminId", session_id as "sessionId",
+        select admin_id as "adminId", session_id as "sessionId", workspace_id as "workspaceId",
           ended_at is not null or expires_at <= now() as ended
         from content_elevations where id = ${elevationId} for update`);
       if (known === null) return undefined;
-      const { adminId, sessionId, ended } = known;
+      const { adminId, sessionId, workspaceId, ended } = known;
       if (ended) return { adminId };
       await tx.query(sql.unsafe`
         update content_elevations set ended_at = now() where id = ${elevationId}`);
       await insertAuditEntry(tx, {
         kind: "content_elevation_ended",
         actor: { kind: "user", id: by.id },
+        workspaceId,
         sessionId,
         subjectId: elevationId,
       });
@@ -93,10 +142,10 @@ export async function recordElevatedRead(
   action: string,
 ): Promise<void> {
   const elevation = await connection.maybeOne(sql.type(idRow)`
-    select id from content_elevations
-    where admin_id = ${principal.id} and (session_id is null or session_id = ${sessionId})
-      and ended_at is null and expires_at > now()
-    order by session_id is null, expires_at desc limit 1`);
+    select e.id from content_elevations e join sessions s on s.id = ${sessionId}
+    where e.admin_id = ${principal.id} and ${ELEVATION_STANDS}
+      and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)}
+    order by ${NARROWEST} limit 1`);
   if (elevation === null) {
     throw new AppError("elevation_required", "The content elevation has ended.");
   }

@@ -26,7 +26,14 @@ const body = Type.Object(
       pattern: "\\S[\\s\\S]{8,}\\S",
       description: "Why the content must be seen; kept in the audit log",
     }),
-    session_id: Type.Optional(Type.String({ description: "Without it all sessions are covered" })),
+    session_id: Type.Optional(
+      Type.String({ description: "Without it and `workspace_id` all sessions are covered" }),
+    ),
+    workspace_id: Type.Optional(
+      Type.String({
+        description: "In place of `session_id`: covers the workspace and all its sessions",
+      }),
+    ),
     duration_minutes: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_MINUTES, default: DEFAULT_MINUTES }),
     ),
@@ -39,6 +46,7 @@ const elevated = Type.Object({
   message: Type.String(),
   elevation_id: Type.String(),
   session_id: Type.Optional(Type.String()),
+  workspace_id: Type.Optional(Type.String()),
   expires_at: timestamp,
 });
 
@@ -55,7 +63,7 @@ function openElevation({ elevations, clock }: ElevationOptions): Route {
     tag: "Admin",
     summary: "See content of sessions for a while, with a reason on record",
     description:
-      "Opens the words and audio of one session, or of all, to the calling administrator. The reason and every read under it stand in the audit log; what cannot be recorded is not shown.",
+      "Opens the words and audio of one session, of all sessions of a workspace, or of all to the calling administrator, and lets him give others membership there. The reason, every read and every membership given under it stand in the audit log; what cannot be recorded is not shown. To make a member of a workspace a moderator takes an elevation without `session_id` and `workspace_id`.",
     auth: ["bearer"],
     roles: ["admin"],
     body: { kind: "json", schema: body },
@@ -64,16 +72,23 @@ function openElevation({ elevations, clock }: ElevationOptions): Route {
     async handle({ principal, body: wish }) {
       const admin = requireUser(principal);
       const minutes = wish.duration_minutes ?? DEFAULT_MINUTES;
-      const sessionId = wish.session_id;
-      if (sessionId !== undefined && !isId(sessionId)) throw unknownSession();
+      const { session_id: sessionId, workspace_id: workspaceId } = wish;
+      if (sessionId !== undefined && workspaceId !== undefined) {
+        throw new AppError("invalid_body", "Give `session_id` or `workspace_id`, not both.");
+      }
+      if (sessionId !== undefined && !isId(sessionId)) throw unknownPlace("session");
+      if (workspaceId !== undefined && !isId(workspaceId)) throw unknownPlace("workspace");
       const elevation = {
         id: newId(),
         adminId: admin.id,
         sessionId,
+        workspaceId,
         reason: wish.reason.trim(),
         expiresAt: clock.now() + minutes * MINUTE,
       };
-      if (!(await elevations.open(elevation))) throw unknownSession();
+      if (!(await elevations.open(elevation))) {
+        throw unknownPlace(workspaceId === undefined ? "session" : "workspace");
+      }
       return {
         status: 200,
         body: {
@@ -81,6 +96,7 @@ function openElevation({ elevations, clock }: ElevationOptions): Route {
           message: `Content is open to you for ${minutes} min; every read is recorded.`,
           elevation_id: elevation.id,
           session_id: sessionId,
+          workspace_id: workspaceId,
           expires_at: toTimestamp(elevation.expiresAt),
         },
       };
@@ -88,8 +104,8 @@ function openElevation({ elevations, clock }: ElevationOptions): Route {
   });
 }
 
-function unknownSession(): AppError {
-  return new AppError("not_found", "There is no session with the id in session_id.");
+function unknownPlace(kind: "session" | "workspace"): AppError {
+  return new AppError("not_found", `There is no ${kind} with the id in ${kind}_id.`);
 }
 
 function endElevation({ elevations, revocations }: ElevationOptions): Route {

@@ -10,6 +10,8 @@ import { SessionEditStore, SessionStore } from "./store.ts";
 
 interface CreateSessionOptions {
   users: SessionMemberOptions["users"];
+  elevations: SessionMemberOptions["elevations"];
+  notices: SessionMemberOptions["notices"];
   workshops: Pick<WorkshopStore, "find">;
   characters: CharacterStore;
   patience: Patience;
@@ -18,7 +20,7 @@ interface CreateSessionOptions {
 /** Sessions as records: who takes part, who may see them, what they are called. */
 export function createSessions(
   { pool, cursorKey, revocations }: FeatureContext,
-  { users, workshops, characters, patience }: CreateSessionOptions,
+  { users, elevations, notices, workshops, characters, patience }: CreateSessionOptions,
 ) {
   const directory = new SessionStore(pool);
   const awaited = new AwaitedAudioStore(pool);
@@ -30,7 +32,9 @@ export function createSessions(
     routes: [
       ...sessionRoutes({ directory, awaited, patience, names: characters, cursorKey }),
       ...sessionEditRoutes({ directory, sessionEdits, workshops, revocations }),
-      ...sessionMemberRoutes({ directory, members, users, revocations, cursorKey }),
+      ...sessionMemberRoutes({
+        ...{ directory, members, users, elevations, notices, revocations, cursorKey },
+      }),
     ],
   };
 }

@@ -1,5 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { actorOf } from "../../access/audit-entry.ts";
+import {
+  type ElevationInForce,
+  elevationDetail,
+  type OwnerNotices,
+} from "../../access/elevation.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
@@ -14,6 +19,7 @@ import {
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { UserStore } from "../accounts/users-store.ts";
+import type { ElevationStore } from "../audit/elevation-store.ts";
 import { findInvited } from "../workspaces/members-routes.ts";
 import { requireSession, type SessionGrant } from "./access.ts";
 import type { SessionMemberRecord, SessionMemberStore } from "./members-store.ts";
@@ -25,6 +31,8 @@ export interface SessionMemberOptions {
   members: SessionMemberStore;
   users: Pick<UserStore, "find" | "findByEmail">;
   revocations: Pick<RevocationFeed, "publish">;
+  elevations: Pick<ElevationStore, "inForce">;
+  notices: OwnerNotices;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -82,7 +90,28 @@ function listMembers({ directory, members, cursorKey }: SessionMemberOptions): R
   });
 }
 
-function addMember({ directory, members, users }: SessionMemberOptions): Route {
+/**
+ * The elevation under which the caller gives access; undefined for the owner and for service keys,
+ * who give by their own right.
+ */
+async function givingElevation(
+  elevations: Pick<ElevationStore, "inForce">,
+  { principal, facts }: SessionGrant,
+): Promise<ElevationInForce | undefined> {
+  if (principal.kind !== "user" || facts.relation === "owner") return undefined;
+  const place = { sessionId: facts.id, workspaceId: facts.workspaceId };
+  const elevation = await elevations.inForce(principal.id, place);
+  if (elevation !== undefined) return elevation;
+  throw new AppError("elevation_required", "The content elevation has ended.");
+}
+
+function addMember({
+  directory,
+  members,
+  users,
+  elevations,
+  notices,
+}: SessionMemberOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/members",
@@ -90,7 +119,7 @@ function addMember({ directory, members, users }: SessionMemberOptions): Route {
     tag: "Session",
     summary: "Give a user access to a session, by id or e-mail address",
     description:
-      "By the session's owner, or a service key with `sessions:share`. `relation` is `shared` unless told.",
+      "By the session's owner, a service key with `sessions:share`, or an administrator under an elevation, of which the owner is told. `relation` is `shared` unless told.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
@@ -106,11 +135,16 @@ function addMember({ directory, members, users }: SessionMemberOptions): Route {
       ),
     },
     responses: { 201: { description: "The member", schema: memberSchema } },
-    errors: ["conflict"],
+    errors: ["conflict", "elevation_required"],
     resolve: ({ principal, params }) =>
-      requireSession(directory, principal, params.session_id, "session.members"),
-    async handle({ body }, { principal, facts }: SessionGrant) {
+      requireSession(directory, principal, params.session_id, "session.give"),
+    async handle({ body }, grant: SessionGrant) {
+      const { principal, facts } = grant;
       const user = await findInvited(users, body);
+      if (user.id === principal.id && facts.relation !== "owner") {
+        throw new AppError("forbidden", "No administrator gives himself access to a session.");
+      }
+      const elevation = await givingElevation(elevations, grant);
       const relation = body.relation ?? "shared";
       const added = await members.add(
         { sessionId: facts.id, userId: user.id, relation },
@@ -120,10 +154,15 @@ function addMember({ directory, members, users }: SessionMemberOptions): Route {
           workspaceId: facts.workspaceId,
           sessionId: facts.id,
           subjectId: user.id,
-          detail: { relation },
+          detail: { relation, ...elevationDetail(elevation) },
         },
       );
-      if ("member" in added) return { status: 201, body: presentMember(added.member) };
+      if ("member" in added) {
+        if (elevation !== undefined) {
+          notices.tell({ adminId: principal.id, elevation, of: { sessionId: facts.id } });
+        }
+        return { status: 201, body: presentMember(added.member) };
+      }
       throw new AppError(
         "conflict",
         added.already === "owner"
@@ -142,13 +181,13 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
     tag: "Session",
     summary: "Take a user's access to a session back",
     description:
-      "By the session's owner, or a service key with `sessions:share`. The user's live connections to it close within 5 s.",
+      "By the session's owner, a service key with `sessions:share`, or an administrator. The user's live connections to it close within 5 s.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
     resolve: ({ principal, params }) =>
-      requireSession(directory, principal, params.session_id, "session.members"),
+      requireSession(directory, principal, params.session_id, "session.take_back"),
     async handle({ params }, { principal, facts }: SessionGrant) {
       const { user_id: userId } = params;
       const removed =

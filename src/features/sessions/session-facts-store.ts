@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { SessionFacts, SessionRelation } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
+import { coversSession, ELEVATION_STANDS } from "../audit/elevation-store.ts";
 
 const factsRow = z.object({
   id: z.string(),
@@ -38,8 +39,8 @@ function factsColumns(principal: Fragment): Fragment {
     s.device_id as "deviceId",
     (
       select max(e.expires_at) from content_elevations e
-      where e.admin_id = ${principal} and (e.session_id is null or e.session_id = s.id)
-        and e.ended_at is null and e.expires_at > now()
+      where e.admin_id = ${principal} and ${ELEVATION_STANDS}
+        and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)}
     ) as "elevatedUntil"
   `;
 }

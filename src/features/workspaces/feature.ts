@@ -13,7 +13,7 @@ import { CharacterStore, WorkshopStore } from "./workshops-store.ts";
 /** Workspaces with their members, service keys, workshops and characters. */
 export function createWorkspaces(
   { pool, clock, cursorKey, revocations }: FeatureContext,
-  { users }: Pick<WorkspaceMemberOptions, "users">,
+  { users, ...giving }: Pick<WorkspaceMemberOptions, "users" | "elevations" | "notices">,
 ) {
   const workspaces = new WorkspaceStore(pool);
   const workspaceEdits = new WorkspaceEditStore(pool);
@@ -32,7 +32,7 @@ export function createWorkspaces(
     routes: [
       ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...workspaceRoutes({ workspaces, cursorKey }),
-      ...workspaceMemberRoutes({ workspaces, members, users, revocations, cursorKey }),
+      ...workspaceMemberRoutes({ workspaces, members, users, revocations, cursorKey, ...giving }),
       ...workspaceEditRoutes({ workspaces, workspaceEdits, revocations }),
       ...workshopRoutes({ workshops, workspaces, cursorKey }),
       ...characterRoutes({ workshops, characters, workspaces, cursorKey }),

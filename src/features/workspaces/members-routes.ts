@@ -1,5 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { actorOf } from "../../access/audit-entry.ts";
+import {
+  type ElevationInForce,
+  elevationDetail,
+  type OwnerNotices,
+} from "../../access/elevation.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
@@ -15,6 +20,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import type { UserRecord, UserStore } from "../accounts/users-store.ts";
+import type { ElevationStore } from "../audit/elevation-store.ts";
 import type { WorkspaceMemberStore } from "./members-store.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { MemberChange, MemberRecord, WorkspaceRecord, WorkspaceStore } from "./store.ts";
@@ -24,6 +30,8 @@ export interface WorkspaceMemberOptions {
   members: WorkspaceMemberStore;
   users: Pick<UserStore, "find" | "findByEmail">;
   revocations: RevocationFeed;
+  elevations: Pick<ElevationStore, "inForce">;
+  notices: OwnerNotices;
   cursorKey: Uint8Array;
 }
 
@@ -86,7 +94,31 @@ async function requireSelfPromotion(
   await requireWorkspace(workspaces, principal, id, "workspace.promote_self");
 }
 
-function addMember({ workspaces, members, users }: WorkspaceMemberOptions): Route {
+/** A workspace and the elevation, if it takes one, under which the caller gives membership there. */
+interface Giving {
+  workspace: WorkspaceRecord;
+  elevation: ElevationInForce | undefined;
+}
+
+/** Checks that the caller may give membership. Throws 404 or 403. */
+async function requireGiving(
+  { workspaces, elevations }: WorkspaceMemberOptions,
+  principal: Principal | undefined,
+  id: string,
+): Promise<Giving> {
+  const caller = requireUser(principal);
+  const isOwner = isId(id) && (await workspaces.role(id, caller.id)) === "owner";
+  const elevation =
+    caller.role === "admin" && isId(id) && !isOwner
+      ? await elevations.inForce(caller.id, { workspaceId: id })
+      : undefined;
+  const elevated = elevation !== undefined;
+  const workspace = await requireWorkspace(workspaces, caller, id, "workspace.give", elevated);
+  return { workspace, elevation };
+}
+
+function addMember(options: WorkspaceMemberOptions): Route {
+  const { workspaces, members, users, notices } = options;
   return defineRoute({
     method: "post",
     path: "/workspaces/{id}/members",
@@ -94,7 +126,7 @@ function addMember({ workspaces, members, users }: WorkspaceMemberOptions): Rout
     tag: "Workspace",
     summary: "Add a user to a workspace, by id or e-mail address",
     description:
-      "By an owner or an administrator; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
+      "By an owner, or by an administrator under an elevation, of which the owners are told; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
@@ -110,20 +142,33 @@ function addMember({ workspaces, members, users }: WorkspaceMemberOptions): Rout
       ),
     },
     responses: { 201: { description: "The member", schema: memberSchema } },
-    errors: ["conflict"],
-    resolve: ({ principal, params }) =>
-      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle({ principal, body }, workspace: WorkspaceRecord) {
+    errors: ["conflict", "elevation_required"],
+    resolve: ({ principal, params }) => requireGiving(options, principal, params.id),
+    async handle({ principal, body }, giving: Giving) {
+      const { workspace, elevation } = giving;
       const user = await findInvited(users, body);
       if (user.id === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
-      const by = actorOf(requireUser(principal));
-      const member = await members.add(workspace.id, user.id, body.role ?? "member", by);
+      const caller = requireUser(principal);
+      const role = body.role ?? "member";
+      const given = { by: actorOf(caller), detail: elevationDetail(elevation) };
+      const member = await members.add(workspace.id, user.id, role, given);
       if (member === undefined) {
         throw new AppError("conflict", "The user belongs to this workspace already.");
       }
+      tellOwners(notices, caller.id, user.id, giving);
       return { status: 201, body: presentMember(member) };
     },
   });
+}
+
+function tellOwners(
+  notices: OwnerNotices,
+  adminId: string,
+  receiverId: string,
+  { workspace, elevation }: Giving,
+): void {
+  if (elevation === undefined) return;
+  notices.tell({ adminId, receiverId, elevation, of: { workspaceId: workspace.id } });
 }
 
 /**
@@ -155,29 +200,35 @@ function assertDone(outcome: MemberChange): void {
   }
 }
 
-function changeRole({ workspaces, members, revocations }: WorkspaceMemberOptions): Route {
+function changeRole(options: WorkspaceMemberOptions): Route {
+  const { workspaces, members, revocations, notices } = options;
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}/members/{user_id}",
     id: "changeWorkspaceRole",
     tag: "Workspace",
     summary: "Make a member an owner, or an owner a member",
+    description: "By an owner, or by an administrator under an elevation.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
     responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
-    errors: ["conflict"],
-    resolve: ({ principal, params }) =>
-      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle({ principal, params, body }, workspace: WorkspaceRecord) {
+    errors: ["conflict", "elevation_required"],
+    resolve: ({ principal, params }) => requireGiving(options, principal, params.id),
+    async handle({ principal, params, body }, giving: Giving) {
+      const { workspace, elevation } = giving;
       const { id: workspaceId } = workspace;
       const { user_id: userId } = params;
       if (userId === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
-      const by = actorOf(requireUser(principal));
+      const caller = requireUser(principal);
+      const given = { by: actorOf(caller), detail: elevationDetail(elevation) };
       assertDone(
-        isId(userId) ? await members.setRole(workspaceId, userId, body.role, by) : "not_a_member",
+        isId(userId)
+          ? await members.setRole(workspaceId, userId, body.role, given)
+          : "not_a_member",
       );
+      tellOwners(notices, caller.id, userId, giving);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
       return acknowledge("The member's role was changed.");
     },

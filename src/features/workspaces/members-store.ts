@@ -12,6 +12,12 @@ import {
 
 const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
 
+/** Who gives membership, and what the audit entry tells besides. */
+interface Giver {
+  by: AuditActor;
+  detail?: Record<string, string> | undefined;
+}
+
 /**
  * Changes the members of workspaces, each change in one transaction with its audit entry. A
  * workspace keeps at least one owner.
@@ -28,7 +34,7 @@ export class WorkspaceMemberStore {
     workspaceId: string,
     userId: string,
     role: WorkspaceRole,
-    by: AuditActor,
+    { by, detail }: Giver,
   ): Promise<MemberRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       const row = await tx.maybeOne(sql.type(memberRow)`
@@ -39,7 +45,10 @@ export class WorkspaceMemberStore {
           returning *)
         select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
       if (row === null) return undefined;
-      await record(tx, "workspace_member_added", { workspaceId, userId }, by, { role });
+      await record(tx, "workspace_member_added", { workspaceId, userId }, by, {
+        role,
+        ...detail,
+      });
       return row;
     });
   }
@@ -48,7 +57,7 @@ export class WorkspaceMemberStore {
     workspaceId: string,
     userId: string,
     role: WorkspaceRole,
-    by: AuditActor,
+    { by, detail }: Giver,
   ): Promise<MemberChange> {
     return this.#pool.transaction(async (tx) => {
       const { currentRole, isLastOwner } = await lockStaff(tx, workspaceId, userId);
@@ -58,8 +67,11 @@ export class WorkspaceMemberStore {
       await tx.query(sql.unsafe`
         update workspace_members set role = ${role}
         where workspace_id = ${workspaceId} and user_id = ${userId}`);
-      const detail = { before: currentRole, after: role };
-      await record(tx, "workspace_role_changed", { workspaceId, userId }, by, detail);
+      await record(tx, "workspace_role_changed", { workspaceId, userId }, by, {
+        before: currentRole,
+        after: role,
+        ...detail,
+      });
       return "done";
     });
   }

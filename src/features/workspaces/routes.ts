@@ -27,20 +27,27 @@ import type {
 
 /**
  * Returns the workspace if the caller may do this to it. Throws 404 for an unknown one, 403 when
- * the caller has no such right.
+ * the caller has no such right, or needs an elevation for it and `elevated` is false.
  */
 export async function requireWorkspace(
   workspaces: Pick<WorkspaceStore, "find" | "role">,
   principal: Principal | undefined,
   id: string,
   action: WorkspaceAction,
+  elevated = false,
 ): Promise<WorkspaceRecord> {
   const caller = requirePrincipal(principal);
   const workspace = isId(id) ? await workspaces.find(id) : undefined;
   if (workspace === undefined) throw unknownThing("workspace", id);
   const role = await workspaces.role(id, caller.id);
-  const verdict = mayWorkspace(caller, action, { kind: "workspace", id, role });
+  const verdict = mayWorkspace(caller, action, { kind: "workspace", id, role, elevated });
   if (verdict === "allow") return workspace;
+  if (verdict === "elevation_required") {
+    throw new AppError(
+      "elevation_required",
+      "Administrators without a role in this workspace need an elevation for this. Ask for one with a reason at POST /api/admin/content-elevate.",
+    );
+  }
   if (verdict === "not_found") throw unknownThing("workspace", id);
   if (caller.kind === "service") {
     throw new AppError("forbidden", "The key's scopes do not allow this.");

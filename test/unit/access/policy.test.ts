@@ -24,9 +24,12 @@ const OWNER_ONLY: SessionAction[] = [
   "session.stop",
   "session.members",
 ];
+/** Administrators give access under an elevation, and take it back without. */
+const SHARING: SessionAction[] = ["session.give", "session.take_back"];
 const ALL: SessionAction[] = [
   ...CONTENT,
   ...OWNER_ONLY,
+  ...SHARING,
   "session.read",
   "session.audio",
   "session.claim",
@@ -116,6 +119,13 @@ describe("session policy", () => {
     }
     for (const action of ["session.read", "session.triage", "session.redact"] as const) {
       expect(maySession(user("admin"), action, session())).toBe("allow");
+    }
+    expect(maySession(user("admin"), "session.give", session())).toBe("elevation_required");
+    for (const action of SHARING) {
+      expect(maySession(user("admin"), action, session({ elevatedUntil: 1 }))).toBe("allow");
+      expect(maySession(user("participant"), action, session({ elevatedUntil: 1 }))).not.toBe(
+        "allow",
+      );
     }
     for (const action of OWNER_ONLY) {
       expect(maySession(user("admin"), action, session({ elevatedUntil: 1 }))).toBe("forbidden");

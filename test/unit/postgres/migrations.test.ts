@@ -48,6 +48,8 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0040_seen_sessions.sql": "0fbae097ce7d5dda3325bdee74bee5cff82a4899fd2632af7576d7a7efb0f1ef",
   "0045_makers.sql": "515ec87697e6ce2a951ed750ae9374b9de6d450b1c0f35f7b803ed1c6b500e79",
   "0047_mail_addresses.sql": "89880ad07cc5c4a4e91c9e170687d00ecf229d2de6b8eaf7a6974ca8a25bc6c6",
+  "0043_workspace_elevations.sql":
+    "9e905de611e9cb8441a8a91fcdec0b44fdcf3ae5c0fc051f8094539a96abcef6",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -1,0 +1,34 @@
+/** An administrator's elevation in force, with the reason that is on record. */
+export interface ElevationInForce {
+  id: string;
+  reason: string;
+}
+
+/** What an elevation has to cover: a session, a workspace with all its sessions, or everything. */
+export interface ElevatedPlace {
+  sessionId?: string;
+  workspaceId?: string;
+}
+
+/** What an audit entry tells of the elevation under which something was done. */
+export function elevationDetail(
+  elevation: ElevationInForce | undefined,
+): Record<"elevation_id" | "reason", string> | undefined {
+  return elevation && { elevation_id: elevation.id, reason: elevation.reason };
+}
+
+/** Membership or a role that an administrator gave under an elevation, without a role there. */
+export interface ElevatedGift {
+  adminId: string;
+  elevation: ElevationInForce;
+  /** Who got it, and is not told as an owner. */
+  receiverId?: string;
+  /** Of what: whose owners are told. A moderator reads in every workspace that he belongs to. */
+  of: { workspaceId: string } | { sessionId: string } | { moderatorId: string };
+}
+
+/** Port: tells owners what an administrator gave. */
+export interface OwnerNotices {
+  /** Returns at once; the owners are told afterwards. Never throws. */
+  tell(gift: ElevatedGift): void;
+}

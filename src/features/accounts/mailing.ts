@@ -1,0 +1,20 @@
+import { Background } from "../../base/background.ts";
+import type { FeatureContext } from "../context.ts";
+import type { Mail } from "./mail.ts";
+
+/** Mail that goes out after its caller was answered. */
+export interface Mailing {
+  /** Undefined when this installation sends no mail. */
+  mail: Mail | undefined;
+  background: Background;
+}
+
+export function createMailing(
+  { log, stack, queues }: Pick<FeatureContext, "log" | "stack" | "queues">,
+  mail: Mail | undefined,
+): Mailing {
+  const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
+  queues.add(background);
+  stack.push("mail under way", () => background.stop());
+  return { mail, background };
+}

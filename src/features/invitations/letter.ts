@@ -1,0 +1,25 @@
+import { escapeHtml } from "../../base/html.ts";
+import type { MailMessage } from "../accounts/mail.ts";
+
+/** Most characters that a name from elsewhere may take in a letter. */
+const MOST = 100;
+
+/** A name as it may stand in a letter: in one line, and not the whole letter. */
+export function inOneLine(text: string, most = MOST): string {
+  const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+/** A letter of plain paragraphs, with one link among them. */
+export function letter(
+  to: string,
+  subject: string,
+  paragraphs: readonly string[],
+  link: string,
+): MailMessage {
+  const html = paragraphs.map((paragraph) => {
+    const text = escapeHtml(paragraph);
+    return `<p>${paragraph === link ? `<a href="${text}">${text}</a>` : text}</p>`;
+  });
+  return { to, subject, text: `${paragraphs.join("\n\n")}\n`, html: html.join("\n") };
+}
