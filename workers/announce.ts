@@ -2,9 +2,10 @@ import { connect, type NatsConnection } from "nats";
 import { delay, withTimeout } from "../src/base/deferred.ts";
 import { errorMessage } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
+import { loginOptions, type NatsLogin } from "../src/wire/nats-login.ts";
+import { WORKER_ANNOUNCE_SUBJECT } from "../src/wire/subjects.ts";
 import {
   encodeWorkerAnnouncement,
-  WORKER_ANNOUNCE_SUBJECT,
   type WorkerAnnouncement,
 } from "../src/wire/worker-announcement.ts";
 
@@ -15,7 +16,7 @@ const CONNECT_MS = 5_000;
 interface AnnouncerOptions {
   /** NATS addresses, comma-separated. */
   natsUrl: string;
-  natsToken: string | undefined;
+  natsLogin: NatsLogin;
   workerId: string;
   log: Log;
   /** Returns the worker's present state. */
@@ -102,10 +103,10 @@ export class Announcer {
 
   /** Connects, and resolves when the connection is closed for good. */
   async #runConnection(): Promise<void> {
-    const { natsUrl, natsToken, workerId } = this.#options;
+    const { natsUrl, natsLogin, workerId } = this.#options;
     const connection = await connect({
       servers: natsUrl.split(",").map((server) => server.trim()),
-      ...(natsToken === undefined ? {} : { token: natsToken }),
+      ...loginOptions(natsLogin),
       name: `worker ${workerId}`,
       timeout: CONNECT_MS,
       maxReconnectAttempts: -1,

@@ -1,4 +1,6 @@
+import { readNatsLogin } from "../src/base/nats-settings.ts";
 import { type Environment, SettingsReader } from "../src/base/settings.ts";
+import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
 
 export interface WorkerSettings {
@@ -11,7 +13,7 @@ export interface WorkerSettings {
   threads: number;
   sessionsPerThread: number;
   natsUrl: string | undefined;
-  natsToken: string | undefined;
+  natsLogin: NatsLogin;
   key: string;
   /** The port for metrics; 0 picks a free one, absent means none. */
   opsPort: number | undefined;
@@ -40,7 +42,7 @@ export function parseWorkerSettings(
     threads: reader.get("WORKER_THREADS") ?? Math.max(1, defaults.cores),
     sessionsPerThread: reader.get("WORKER_SESSIONS_PER_THREAD"),
     natsUrl: reader.get("NATS_URL"),
-    natsToken: reader.get("NATS_TOKEN"),
+    natsLogin: readNatsLogin(reader, "worker"),
     key: reader.needWorkerKey(),
     opsPort: reader.get("WORKER_OPS_PORT"),
     nativeRoot: reader.get("VOICE_NATIVE_ROOT"),

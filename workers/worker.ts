@@ -119,7 +119,7 @@ function createAnnouncer(options: {
   server: WorkerServer;
 }): Announcer | undefined {
   const { settings, version, log, address, pool, server } = options;
-  const { natsUrl, natsToken, workerId, key } = settings;
+  const { natsUrl, natsLogin, workerId, key } = settings;
   if (natsUrl === undefined) {
     log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
     return undefined;
@@ -127,7 +127,7 @@ function createAnnouncer(options: {
   const instance = randomUUID();
   return new Announcer({
     natsUrl,
-    natsToken,
+    natsLogin,
     workerId,
     log,
     describe: () => ({

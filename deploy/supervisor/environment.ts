@@ -11,6 +11,8 @@ export interface Addresses {
   readonly databaseOwnerUrl: string;
   readonly natsUrl: string;
   readonly natsToken: string | undefined;
+  /** Users of NATS by the part that is one. */
+  readonly natsLogins?: ReadonlyMap<string, { user: string; password: string }>;
   /** What workers want to see. */
   readonly workerKey: string;
   /** Copies that NATS keeps of streams and leases; the default of the service when absent. */
@@ -97,7 +99,7 @@ export class Environments {
     const readers: readonly SettingReader[] = roles === "front,sessions" ? BOTH : ["main", roles];
     return {
       ...this.#node(readers),
-      ...natsOf(at),
+      ...natsOf(at, suffix === "" ? "main" : suffix.slice(1)),
       WORKER_KEY: at.workerKey,
       DATABASE_URL: at.databaseUrl,
       ROLES: roles,
@@ -124,7 +126,7 @@ export class Environments {
     const isOnly = name === "worker";
     return {
       ...this.#node(["worker"]),
-      ...natsOf(at),
+      ...natsOf(at, name),
       WORKER_KEY: at.workerKey,
       WORKER_PORT: String(port),
       // Of two with one name only the one that was heard last would get work.
@@ -177,8 +179,13 @@ function pick(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessE
   );
 }
 
-function natsOf({ natsUrl, natsToken }: Addresses): NodeJS.ProcessEnv {
-  return { NATS_URL: natsUrl, NATS_TOKEN: natsToken };
+function natsOf({ natsUrl, natsToken, natsLogins }: Addresses, part: string): NodeJS.ProcessEnv {
+  const login = natsLogins?.get(part);
+  return {
+    NATS_URL: natsUrl,
+    NATS_TOKEN: natsToken,
+    ...(login && { NATS_USER: login.user, NATS_PASSWORD: login.password }),
+  };
 }
 
 /** The first admin: from the environment, or with the password made at the first start. */

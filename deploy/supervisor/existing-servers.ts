@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
 import { databaseHosts } from "../../src/base/database-address.ts";
+import { loginOptions, type NatsLogin } from "../../src/wire/nats-login.ts";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "./error-code.ts";
 import { withClient } from "./postgres/roles.ts";
@@ -25,22 +26,22 @@ export async function checkDatabase(variable: string, url: string): Promise<void
 }
 
 /** Throws a StepError unless the server of `NATS_URL` lets us in. */
-export async function checkNats(url: string, token: string | undefined): Promise<void> {
+export async function checkNats(url: string, login: NatsLogin): Promise<void> {
   try {
-    await askNats(url, token);
+    await askNats(url, login);
   } catch (error) {
     throw new StepError(
       `the nats-server that NATS_URL names (${placeOf(url)}) does not let us in: ${errorCode(error)}`,
-      "check NATS_URL and NATS_TOKEN, or leave them out to use our own nats-server",
+      "check NATS_URL with NATS_USER and NATS_PASSWORD or NATS_TOKEN, or leave them out to use our own nats-server",
     );
   }
 }
 
 /** One round trip on a connection of its own; rejects when there is no answer. */
-export async function askNats(url: string, token: string | undefined): Promise<void> {
+export async function askNats(url: string, login: NatsLogin): Promise<void> {
   const connection = await connect({
     servers: url.split(",").map((each) => each.trim()),
-    token,
+    ...loginOptions(login),
     timeout: CONNECT_TIMEOUT_MS,
     reconnect: false,
   });

@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import type { NatsLogin } from "../../src/wire/nats-login.ts";
 import { askNats } from "./existing-servers.ts";
+import { authorizationLines, type NatsUser } from "./nats-users.ts";
 import type { Part } from "./part.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
@@ -18,7 +20,9 @@ export interface NatsSettings {
   readonly name?: string;
   readonly program: string;
   readonly port: number;
+  /** Lets everybody in without users, and the servers of a cluster in to one another. */
   readonly token: string;
+  readonly users?: readonly NatsUser[];
   /** Holds the configuration. */
   readonly folder: string;
   readonly logFile: string;
@@ -48,7 +52,7 @@ export function natsPart(settings: NatsSettings): Part {
     },
     probe: async () => ((await greets(settings.port)) ? { port: settings.port } : undefined),
     isHealthy: async () => {
-      await askNats(`nats://127.0.0.1:${settings.port}`, settings.token);
+      await askNats(`nats://127.0.0.1:${settings.port}`, loginOf(settings));
       return true;
     },
     readyTimeoutMs: 60_000,
@@ -59,12 +63,20 @@ export function natsPart(settings: NatsSettings): Part {
   };
 }
 
+/** With what the supervisor comes in. */
+export function loginOf({ users, token }: Pick<NatsSettings, "users" | "token">): NatsLogin {
+  const user = users?.find(({ role }) => role === "supervisor");
+  return user === undefined ? { token } : { user: user.name, password: user.password };
+}
+
 export function natsConfiguration(settings: NatsSettings): string {
   return [
     `host: "127.0.0.1"`,
     `port: ${settings.port}`,
     `server_name: ${JSON.stringify(settings.cluster === undefined ? "voice" : settings.name)}`,
-    `authorization { token: ${JSON.stringify(settings.token)} }`,
+    ...(settings.users === undefined
+      ? [`authorization { token: ${JSON.stringify(settings.token)} }`]
+      : authorizationLines(settings.users)),
     "max_payload: 1MB",
     "max_pending: 64MB",
     `write_deadline: "10s"`,

@@ -1,14 +1,15 @@
 import { connect, Empty } from "nats";
+import { loginOptions, type NatsLogin } from "../../src/wire/nats-login.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { portName } from "./layout.ts";
-import { type NatsCluster, natsPart } from "./nats-part.ts";
+import { loginOf, type NatsCluster, natsPart } from "./nats-part.ts";
+import { type NatsUser, READY } from "./nats-users.ts";
 import type { Part } from "./part.ts";
 import type { PortBook } from "./ports.ts";
 
 const READY_MS = 60_000;
 const ASK_AGAIN_MS = 250;
 const ASK_MS = 2_000;
-const READY = "voice.ready";
 
 export interface NatsServersOptions {
   readonly names: readonly string[];
@@ -16,6 +17,7 @@ export interface NatsServersOptions {
   readonly data: DataFolder;
   readonly program: string;
   readonly token: string;
+  readonly users: readonly NatsUser[];
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -24,16 +26,16 @@ export class NatsServers {
   readonly parts: readonly Part[];
   /** Addresses of all, comma-separated. */
   readonly url: string;
-  readonly token: string;
+  readonly #login: NatsLogin;
 
-  private constructor(parts: readonly Part[], ports: readonly number[], token: string) {
+  private constructor(parts: readonly Part[], ports: readonly number[], login: NatsLogin) {
     this.parts = parts;
     this.url = ports.map((port) => `nats://127.0.0.1:${port}`).join(",");
-    this.token = token;
+    this.#login = login;
   }
 
   static async prepare(options: NatsServersOptions): Promise<NatsServers> {
-    const { names, ports, data, program, token, env } = options;
+    const { names, ports, data, program, token, users, env } = options;
     const servers: { name: string; port: number; routePort: number }[] = [];
     for (const name of names) {
       const port = await ports.take(portName(name, "nats"));
@@ -50,6 +52,7 @@ export class NatsServers {
         program,
         port,
         token,
+        users,
         folder: data.file(name),
         logFile,
         env,
@@ -59,7 +62,7 @@ export class NatsServers {
     return new NatsServers(
       parts,
       servers.map(({ port }) => port),
-      token,
+      loginOf(options),
     );
   }
 
@@ -78,10 +81,10 @@ export class NatsServers {
   }
 
   async #talk(): Promise<void> {
-    const { token } = this;
+    const login = loginOptions(this.#login);
     const opening = this.url
       .split(",")
-      .map((servers) => connect({ servers, token, timeout: ASK_MS, reconnect: false }));
+      .map((servers) => connect({ servers, ...login, timeout: ASK_MS, reconnect: false }));
     const opened = await Promise.allSettled(opening);
     const connections = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     try {

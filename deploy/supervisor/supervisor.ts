@@ -18,6 +18,7 @@ import { type Layout, layoutOf, servesRest } from "./layout.ts";
 import { findLeftovers, stopLeftovers } from "./leftovers.ts";
 import { LogFile } from "./log-file.ts";
 import { NatsServers } from "./nats-servers.ts";
+import { natsUsers } from "./nats-users.ts";
 import type { Options } from "./options.ts";
 import type { Part } from "./part.ts";
 import { PartReporter } from "./part-reporter.ts";
@@ -231,19 +232,17 @@ export class Supervisor {
   async #startNats(ports: PortBook, token: string) {
     const { env, screen } = this.#settings;
     if (env.NATS_URL) {
-      const existing = { natsUrl: env.NATS_URL, natsToken: env.NATS_TOKEN || undefined };
-      await runStep(screen, "your NATS (NATS_URL)", () =>
-        checkNats(existing.natsUrl, existing.natsToken),
-      );
-      return existing;
+      return this.#existingNats(env.NATS_URL);
     }
     const names = this.#layout.nats;
+    const users = natsUsers(this.#layout.services, token);
     const servers = await NatsServers.prepare({
       names,
       ports,
       data: this.#data,
       program: env.VOICE_NATS_SERVER ?? "nats-server",
       token,
+      users,
       env: this.#environments.server(),
     });
     const title = names.length > 1 ? `${names.length} NATS servers` : "NATS";
@@ -251,7 +250,26 @@ export class Supervisor {
       await Promise.all(servers.parts.map((part) => this.#startPart(part)));
       await servers.ready(this.#abort.signal);
     });
-    return { natsUrl: servers.url, natsToken: token };
+    const natsLogins = new Map(
+      users.map(({ name, password }) => [name, { user: name, password }] as const),
+    );
+    return { natsUrl: servers.url, natsToken: undefined, natsLogins };
+  }
+
+  /** The server of NATS_URL, with one token for all or with users, of which the worker has its own. */
+  async #existingNats(natsUrl: string) {
+    const { env, screen } = this.#settings;
+    const { NATS_USER: user = "sessions", NATS_PASSWORD: password } = env;
+    const natsToken = env.NATS_TOKEN || undefined;
+    await runStep(screen, "your NATS (NATS_URL)", () =>
+      checkNats(natsUrl, { user, password: password || undefined, token: natsToken }),
+    );
+    const own = env.NATS_WORKER_PASSWORD;
+    const workers = this.#layout.services.filter(({ roles }) => roles === "worker");
+    const natsLogins = new Map(
+      own ? workers.map(({ name }) => [name, { user: "worker", password: own }] as const) : [],
+    );
+    return { natsUrl, natsToken, natsLogins };
   }
 
   async #setUp(at: Addresses, admin: FirstLogin): Promise<ToldLogin> {

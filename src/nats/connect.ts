@@ -1,17 +1,17 @@
 import { connect, DebugEvents, Events, type NatsConnection } from "nats";
 import type { Log } from "../base/log.ts";
+import { loginOptions, type NatsLogin } from "../wire/nats-login.ts";
+import { WORKER_ANNOUNCE_SUBJECT } from "../wire/subjects.ts";
 import {
   acceptsKey,
   tryWorkerAnnouncement,
-  WORKER_ANNOUNCE_SUBJECT,
   type WorkerAnnouncement,
 } from "../wire/worker-announcement.ts";
 import type { Line } from "./line.ts";
 
-interface BusOptions {
+interface BusOptions extends NatsLogin {
   /** One or more addresses, comma-separated. */
   url: string;
-  token?: string;
   /** Name of the connection in the server's monitoring. */
   name: string;
   log: Log;
@@ -22,10 +22,10 @@ interface BusOptions {
  * when no server answers within 10 s at the start.
  */
 export async function connectBus(options: BusOptions): Promise<NatsConnection> {
-  const { url, token, name, log } = options;
+  const { url, name, log } = options;
   const connection = await connect({
     servers: url.split(",").map((part) => part.trim()),
-    ...(token ? { token } : {}),
+    ...loginOptions(options),
     name,
     timeout: 10_000,
     maxReconnectAttempts: -1,

@@ -1,5 +1,6 @@
 import { ErrorCode, Events, type Msg, type NatsConnection, NatsError } from "nats";
 import { AppError } from "../base/errors.ts";
+import { isInbox } from "../wire/subjects.ts";
 
 /**
  * Port: messages between processes. Each arrives at most once, in the order of its sender, at
@@ -58,8 +59,10 @@ export class NatsLine implements Line {
   }
 
   subscribe(subject: string, onMessage: (data: Uint8Array) => void): () => void {
-    const callback = (_error: unknown, message: { data: Uint8Array }): void =>
-      onMessage(message.data);
+    const callback = (error: unknown, message: { data: Uint8Array }): void => {
+      // The server refused the subscription, which the connection's log tells.
+      if (error === null) onMessage(message.data);
+    };
     const subscription = this.#connection.subscribe(subject, { callback });
     return () => subscription.unsubscribe();
   }
@@ -78,10 +81,12 @@ export class NatsLine implements Line {
   serve(subject: string, onRequest: OnRequest): () => void {
     const answer = async (message: Msg): Promise<void> => {
       const reply = await onRequest(message.data);
-      if (reply !== undefined && !this.isClosed()) message.respond(reply);
+      // Who asks names the subject of the answer: it may be an inbox and nothing else.
+      const isAsked = message.reply !== undefined && isInbox(message.reply);
+      if (reply !== undefined && isAsked && !this.isClosed()) message.respond(reply);
     };
     const subscription = this.#connection.subscribe(subject, {
-      callback: (_error, message) => void answer(message),
+      callback: (error, message) => void (error === null && answer(message)),
     });
     return () => subscription.unsubscribe();
   }

@@ -1,5 +1,6 @@
 import { databaseHosts } from "../base/database-address.ts";
 import type { PortChoice } from "../base/listening.ts";
+import { readNatsLogin } from "../base/nats-settings.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
 
 /** The settings of a service process, read once from its environment. */
@@ -19,7 +20,7 @@ export interface Config {
   /** Allows a database that may lose what it acknowledged. */
   allowUnsafeDatabase: boolean;
   natsUrl: string;
-  natsToken: string | undefined;
+  natsLogin: { user: string; password: string | undefined; token: string | undefined };
   /** The secret that workers require from their callers. */
   workerKey: string;
   blobFolder: string;
@@ -91,7 +92,10 @@ export function readConfig(env: Environment, hostname: string): Config {
     databasePoolSize: reader.get("DATABASE_POOL_SIZE"),
     allowUnsafeDatabase: reader.get("ALLOW_UNSAFE_DATABASE"),
     natsUrl: reader.need("NATS_URL"),
-    natsToken: reader.get("NATS_TOKEN"),
+    natsLogin: readNatsLogin(
+      reader,
+      roles.includes("sessions") || roles.length === 0 ? "sessions" : "front",
+    ),
     workerKey: reader.needWorkerKey(),
     blobFolder: reader.need("VOICE_BLOB_DIR"),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),

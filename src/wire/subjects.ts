@@ -1,4 +1,19 @@
-/** All NATS subjects. */
+/** All NATS subjects. Who may use which is in deploy/supervisor/nats-users.ts. */
+
+/** Workers announce themselves here; core NATS, without history. */
+export const WORKER_ANNOUNCE_SUBJECT = "voice.workers.announce";
+
+const INBOXES = "voice.inbox";
+
+/** Prefix of the subjects at which the processes of a NATS user receive answers. */
+export function inboxPrefix(user: string): string {
+  return `${INBOXES}.${user}`;
+}
+
+/** Whether a subject is one for answers; the second prefix is that of clients without a user. */
+export function isInbox(subject: string): boolean {
+  return subject.startsWith(`${INBOXES}.`) || subject.startsWith("_INBOX.");
+}
 
 /** Subject of commands to the sessions of one host. */
 export function hostSubject(host: string): string {

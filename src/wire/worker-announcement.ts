@@ -1,8 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** Subject on which workers announce themselves; core NATS, without history. */
-export const WORKER_ANNOUNCE_SUBJECT = "voice.workers.announce";
-
 /** The announcement that a worker publishes every second and at every change of its load. */
 export interface WorkerAnnouncement {
   worker_id: string;

@@ -120,7 +120,7 @@ async function start(worker: Worker, natsUrl: string, natsToken: string): Promis
   const instance = randomUUID();
   const announcer = new Announcer({
     natsUrl,
-    natsToken,
+    natsLogin: { token: natsToken },
     workerId: worker.id,
     log: silentLog,
     describe: () => ({

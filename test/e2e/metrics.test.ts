@@ -31,6 +31,7 @@ const QUEUES = [
   "outbox",
   "passwords",
   "requests",
+  "rpc_connections",
   "rpc_ingests",
   "rpc_watch_bytes",
   "rpc_watches",

@@ -4,11 +4,11 @@ import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { followWorkers } from "../../src/nats/connect.ts";
 import { NatsLine } from "../../src/nats/line.ts";
+import { WORKER_ANNOUNCE_SUBJECT } from "../../src/wire/subjects.ts";
 import {
   encodeWorkerAnnouncement,
   fingerprintOfKey,
   tryWorkerAnnouncement,
-  WORKER_ANNOUNCE_SUBJECT,
   type WorkerAnnouncement,
 } from "../../src/wire/worker-announcement.ts";
 import { parseWorkerSettings } from "../../workers/settings.ts";

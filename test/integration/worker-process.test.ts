@@ -90,6 +90,7 @@ describe("worker process", () => {
       "sessions",
       "texts",
       "thread_requests",
+      "worker_connections",
     ]);
     expect(queues.get("sessions")).toEqual({ length: 1, limit: 4 });
     expect(text).toMatch(/^process_resident_memory_bytes \d/m);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { natsPart } from "../../deploy/supervisor/nats-part.ts";
+import type { NatsUser } from "../../deploy/supervisor/nats-users.ts";
 import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import { findNatsServer } from "./native-packages.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
@@ -18,7 +19,8 @@ export interface TestNats {
   restart(): Promise<void>;
 }
 
-export async function startNats(): Promise<TestNats> {
+/** @param users who may come in and what they may do; without them everybody with the token */
+export async function startNats(users?: readonly NatsUser[]): Promise<TestNats> {
   const folder = makeScratchFolder("nats");
   const port = await findFreePort();
   const token = randomBytes(12).toString("hex");
@@ -26,6 +28,7 @@ export async function startNats(): Promise<TestNats> {
     program: findNatsServer(),
     port,
     token,
+    ...(users && { users }),
     folder: join(folder, "store"),
     logFile: join(folder, "nats.log"),
     env: process.env,

@@ -214,7 +214,7 @@ async function announceWorker({ nats }: PolicyParts): Promise<() => Promise<void
       threads: 1,
       sessionsPerThread: 8,
       natsUrl: nats.url,
-      natsToken: nats.token,
+      natsLogin: { token: nats.token },
       key: WORKER_KEY,
       opsPort: undefined,
       nativeRoot: undefined,

@@ -15,7 +15,7 @@ describe("worker settings: environment", () => {
         threads: 2,
         sessionsPerThread: 4,
         natsUrl: undefined,
-        natsToken: undefined,
+        natsLogin: { user: "worker", password: undefined, token: undefined },
         key: WORKER_KEY,
         nativeRoot: undefined,
         logLevel: "info",

@@ -1,0 +1,17 @@
+import type { SettingsReader } from "./settings.ts";
+
+/**
+ * Reads with what a process comes in at NATS. With a password it is the user of its role unless the
+ * settings name another; without one it may be a token.
+ */
+export function readNatsLogin(
+  reader: SettingsReader,
+  role: "front" | "sessions" | "worker",
+): { user: string; password: string | undefined; token: string | undefined } {
+  const user = reader.get("NATS_USER") ?? role;
+  // It becomes a part of a subject, where other signs have a meaning.
+  if (!/^[\w-]+$/.test(user)) {
+    reader.problems.push(`NATS_USER must be letters, digits, _ and -, not "${user}".`);
+  }
+  return { user, password: reader.get("NATS_PASSWORD"), token: reader.get("NATS_TOKEN") };
+}
