@@ -105,7 +105,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
 function createPeople(app: AppContext, publicUrl: () => string) {
   const context = featureContext(app);
   const { config, shared, log, stack } = app;
-  const { ring, pepper } = shared.keys;
+  const { ring, pepper, addressKey } = shared.keys;
   const authenticator = createAuthenticator(context, ring);
   const audit = createAudit(context);
   const guests = new GuestStore(context.pool);
@@ -126,6 +126,7 @@ function createPeople(app: AppContext, publicUrl: () => string) {
     publicUrl,
     signInUrl: config.signInUrl,
     allowedOrigins: config.allowedOrigins,
+    addressKey,
   });
   const { users, tokens, attempts, liveTickets } = accounts;
   const groups = createWorkspaces(context, { users, elevations, notices });

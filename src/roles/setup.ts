@@ -2,6 +2,7 @@ import { databaseHosts } from "../base/database-address.ts";
 import { errorMessage } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { isNewAddress } from "../features/accounts/mail-addresses.ts";
+import { checkPassword } from "../features/accounts/password-rule.ts";
 import { PasswordHasher } from "../features/accounts/passwords.ts";
 import { SetupAdminStore } from "../features/accounts/setup-admin-store.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
@@ -74,6 +75,7 @@ async function ensureAdmin(
   if (known === undefined) {
     if (!given && (await admins.any())) return { id: undefined, password: "elsewhere" };
     if (!isNewAddress(email)) throw new Error("ADMIN_EMAIL must be an address of ASCII letters.");
+    if (given) await checkGiven(password, email);
     const id = newId();
     await admins.create({ id, email, passwordHash: await passwords.hash(password) });
     return { id, password: "works" };
@@ -82,6 +84,7 @@ async function ensureAdmin(
   const isLast = await passwords.verify(setupHash, password);
   const isFormer = !isLast && (await fitsAny(passwords, formerHashes, password));
   if (given && setupHash !== undefined && !isLast && !isFormer) {
+    await checkGiven(password, email);
     await admins.setPassword(id, await passwords.hash(password));
     return { id, password: disabled ? "disabled" : "works" };
   }
@@ -92,6 +95,13 @@ async function ensureAdmin(
   if (disabled) return { id, password: "disabled" };
   if (works) return { id, password: "works" };
   return { id, password: isLast ? "own" : isFormer ? "replaced" : given ? "own" : "elsewhere" };
+}
+
+/** Judged when it is applied: an installation that has such a password already starts as before. */
+async function checkGiven(password: string, email: string): Promise<void> {
+  await checkPassword(password, email).catch((error: unknown) => {
+    throw new Error(`ADMIN_PASSWORD is refused. ${errorMessage(error)}`, { cause: error });
+  });
 }
 
 async function fitsAny(

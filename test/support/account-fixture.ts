@@ -91,7 +91,7 @@ export class AccountFixture {
     this.pool = pool;
     this.keys = keys;
     this.folder = folder;
-    const { cursorKey, pepper, ring } = keys;
+    const { cursorKey, pepper, ring, addressKey } = keys;
     const { revocations } = this;
     const context = createContext(pool, { clock, cursorKey, revocations, stack: this.#stack });
     this.authenticator = createAuthenticator(context, ring);
@@ -115,6 +115,7 @@ export class AccountFixture {
       providers: this.providers,
       publicUrl,
       allowedOrigins: ["https://page.test"],
+      addressKey,
     });
     this.passwords = accounts.passwords;
     this.passwordChanges = accounts.passwordChanges;

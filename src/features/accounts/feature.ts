@@ -15,6 +15,7 @@ import { OAuthStore } from "./oauth-store.ts";
 import { PasswordChanges, PasswordHasher, passwordRoutes } from "./passwords.ts";
 import { PasswordStore } from "./passwords-store.ts";
 import { SignIn } from "./sign-in.ts";
+import { SignInPlaceStore } from "./sign-in-places-store.ts";
 import { authRoutes } from "./sign-in-routes.ts";
 import { LoginStore } from "./sign-in-store.ts";
 import { type KeyRing, Tokens } from "./tokens.ts";
@@ -45,6 +46,8 @@ interface CreateAccountOptions {
   /** The page that takes a token; that of this service when absent. */
   signInUrl?: string | undefined;
   allowedOrigins: readonly string[];
+  /** HMAC key of the digests of network addresses. */
+  addressKey: Uint8Array;
 }
 
 /** People: who they are, and how they sign in. */
@@ -55,11 +58,12 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
   const users = new UserStore(pool);
   const logins = new LoginStore(pool);
   const attempts = new AttemptStore(pool, clock);
+  const places = new SignInPlaceStore(pool, options.addressKey);
   const tokens = new Tokens(ring, clock);
   const passwords = new PasswordHasher();
   queues.add(passwords);
   const parts = { accounts: users, audit, attempts, clock };
-  const signIn = new SignIn({ ...parts, logins, guests, passwords, tokens, revocations });
+  const signIn = new SignIn({ ...parts, places, logins, guests, passwords, tokens, revocations });
   const magicLinks = createMagicLinks(context, options, { ...parts, signIn });
   const oauth = new OAuthSignIn({
     ...parts,

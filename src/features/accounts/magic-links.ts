@@ -89,8 +89,10 @@ export class MagicLinks {
   /**
    * Signs in with a link's token. Rejects with `invalid_token`; of several calls with one token
    * only one succeeds.
+   *
+   * @param address the caller's
    */
-  async redeem(token: string): Promise<LoginResult> {
+  async redeem(token: string, address: string): Promise<LoginResult> {
     const { store, clock, signIn } = this.#options;
     const account = FORM.test(token) ? await store.take(secretHash(token), clock.now()) : undefined;
     if (account === undefined) {
@@ -98,7 +100,7 @@ export class MagicLinks {
       await this.#options.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
       throw new AppError("invalid_token", "The link is unknown, used or expired.");
     }
-    return signIn.enter(account);
+    return signIn.enter(account, address);
   }
 
   async #send(email: string, mail: Mail): Promise<void> {
@@ -160,8 +162,8 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
     },
     responses: { 200: { description: "Signed in", schema: loginResultSchema } },
     errors: ["invalid_token"],
-    async handle({ body }) {
-      const result = await magicLinks.redeem(body.token);
+    async handle({ body, address }) {
+      const result = await magicLinks.redeem(body.token, address);
       const headers = { "cache-control": "no-store" };
       return { status: 200, headers, body: presentLogin(result) };
     },

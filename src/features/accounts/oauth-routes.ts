@@ -143,12 +143,13 @@ function callback({ oauth, publicUrl }: OAuthRouteOptions): Route {
     },
     errors: ["bad_request", "invalid_credentials", "forbidden"],
     resolve: ({ params }) => requireProvider(oauth, params.provider),
-    async handle({ query, headers }, provider: OAuthProvider) {
+    async handle({ query, headers, address }, provider: OAuthProvider) {
       const answer = await oauth.accept({
         provider,
         state: query.state,
         browserSecret: browserSecretOf(headers, isSecure(publicUrl)),
         query: new URLSearchParams(Object.entries(query)),
+        address,
       });
       if (answer.redirect === undefined) return signedIn(await answer.complete());
       return returnTo(answer.redirect, answer.complete());

@@ -45,6 +45,8 @@ interface OAuthAnswer {
   browserSecret: string | undefined;
   /** The query with which the provider sent the browser back. */
   query: URLSearchParams;
+  /** The caller's. */
+  address: string;
 }
 
 /** An answer that belongs to one of our requests. */
@@ -124,7 +126,7 @@ export class OAuthSignIn {
     const secrets = deriveSecrets(state, browserSecret);
     return {
       redirect: request.redirect,
-      complete: () => this.#recorded(provider, this.#complete(provider, answer.query, secrets)),
+      complete: () => this.#recorded(provider, this.#complete(answer, secrets)),
     };
   }
 
@@ -145,8 +147,7 @@ export class OAuthSignIn {
 
   /** Rejects with `invalid_credentials`, `forbidden` or `unavailable`. */
   async #complete(
-    provider: OAuthProvider,
-    query: URLSearchParams,
+    { provider, query, address }: OAuthAnswer,
     secrets: OAuthSecrets,
   ): Promise<LoginResult> {
     const url = new URL(this.#options.callbackUrl(provider.id));
@@ -154,7 +155,7 @@ export class OAuthSignIn {
     const profile = await provider.exchange(url, secrets);
     const account = await this.#recognise(provider, profile);
     if (account.disabled) throw new AppError("forbidden", "This account is disabled.");
-    return this.#options.signIn.enter(account);
+    return this.#options.signIn.enter(account, address);
   }
 
   async #recognise(provider: OAuthProvider, profile: OAuthProfile): Promise<Account> {

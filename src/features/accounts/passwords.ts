@@ -18,14 +18,12 @@ import {
 } from "../../rest/route.ts";
 import type { AttemptPolicy } from "./attempt-budget.ts";
 import type { AttemptStore } from "./attempts-store.ts";
+import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
 import type { PasswordStore } from "./passwords-store.ts";
 
 /** argon2id, as OWASP ASVS 5.0 appendix C approves: 46 MiB, one pass, one lane; about 30 ms. */
 const COST = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
 const CURRENT_FORM = "$argon2id$v=19$m=47104,t=1,p=1$";
-
-export const PASSWORD_MIN_LENGTH = 8;
-export const PASSWORD_MAX_BYTES = 1_024;
 
 interface PasswordHasherOptions {
   /** How many hashes run at once; each takes 46 MiB and a core. */
@@ -100,22 +98,6 @@ export class PasswordHasher implements QueueOwner {
   }
 }
 
-/** Throws `invalid_body` when the password is too short, too long, or equals the e-mail address. */
-export function checkPassword(password: string, email: string): void {
-  if (password.length < PASSWORD_MIN_LENGTH) {
-    throw new AppError(
-      "invalid_body",
-      `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`,
-    );
-  }
-  if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) {
-    throw new AppError("invalid_body", `The password is longer than ${PASSWORD_MAX_BYTES} bytes.`);
-  }
-  if (password.toLowerCase() === email.toLowerCase()) {
-    throw new AppError("invalid_body", "The password must not be the e-mail address.");
-  }
-}
-
 /** Allows the holder of a token five guesses, then one a minute. */
 const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
 
@@ -143,7 +125,7 @@ export class PasswordChanges {
     const { attempts, store, passwords, revocations } = this.#options;
     const account = await store.account(caller.id);
     if (account === undefined) throw new AppError("invalid_token", "The account is gone.");
-    checkPassword(fresh, account.email);
+    await checkPassword(fresh, account.email);
     const budget = `password\u0000${caller.id}`;
     const wait = await attempts.take(budget, GUESSES);
     if (wait !== undefined) {

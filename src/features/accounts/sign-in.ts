@@ -5,10 +5,12 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import type { AttemptPolicy } from "./attempt-budget.ts";
 import type { AttemptStore } from "./attempts-store.ts";
 import type { GuestRecords } from "./guest-records.ts";
 import { comparableAddress } from "./mail-addresses.ts";
 import type { PasswordHasher } from "./passwords.ts";
+import type { SignInPlaceStore } from "./sign-in-places-store.ts";
 import type { LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Account, UserStore } from "./users-store.ts";
@@ -35,11 +37,17 @@ const ACCESS_LIFETIME = HOUR;
 /** Lifetime of a login in milliseconds; no refresh extends it. */
 const LOGIN_LIFETIME = 12 * HOUR;
 /** Allows ten guesses, then two a minute, per account and address. */
-const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
+const LOGIN_ATTEMPTS: AttemptPolicy = { burst: 10, interval: 30_000 };
+/**
+ * Allows fifty guesses, then six an hour, per account from all places together at which nobody
+ * signed in to it of late.
+ */
+const STRANGERS_ATTEMPTS: AttemptPolicy = { burst: 50, interval: 600_000 };
 
 interface SignInOptions {
   accounts: UserStore;
   logins: LoginStore;
+  places: SignInPlaceStore;
   guests: Pick<GuestRecords, "revoke">;
   audit: AuditTrail;
   attempts: AttemptStore;
@@ -75,12 +83,17 @@ export class SignIn {
   /**
    * Rejects with `invalid_credentials`, in the same words and time, for an
    * unknown address, a wrong password and a disabled account; with
-   * `rate_limited` after too many guesses.
+   * `rate_limited` after too many guesses, alike for an account that is not there.
    */
   async login(request: LoginRequest): Promise<LoginResult> {
-    const budget = `login\u0000${comparableAddress(request.email)}\u0000${request.address}`;
-    await this.#spend(budget);
-    const account = await this.#options.accounts.findByEmail(request.email);
+    const { accounts, attempts, places } = this.#options;
+    const name = comparableAddress(request.email);
+    const budget = `login\u0000${name}\u0000${request.address}`;
+    await this.#spend(budget, LOGIN_ATTEMPTS);
+    const account = await accounts.findByEmail(request.email);
+    const strangers = `login of strangers\u0000${name}`;
+    const isKnownPlace = await places.isKnown(account?.id, request.address);
+    if (!isKnownPlace) await this.#spend(strangers, STRANGERS_ATTEMPTS);
     const hashed = account?.passwordHash;
     const right = await this.#options.passwords.verify(hashed, request.password);
     if (!right || account === undefined || hashed === undefined || account.disabled) {
@@ -89,10 +102,12 @@ export class SignIn {
     }
     const result = await this.#open(account, hashed, request.remember);
     if (result === undefined) throw wrongCredentials();
-    await this.#options.attempts.restore(budget);
+    await attempts.restore(budget);
+    if (!isKnownPlace) await attempts.refund(strangers, STRANGERS_ATTEMPTS);
+    await places.remember(account.id, request.address);
     if (this.#options.passwords.isOutdated(hashed)) {
       const fresh = await this.#options.passwords.hash(request.password);
-      await this.#options.accounts.rehashPassword(account.id, hashed, fresh);
+      await accounts.rehashPassword(account.id, hashed, fresh);
     }
     return result;
   }
@@ -100,10 +115,13 @@ export class SignIn {
   /**
    * Signs in an account whose holder proved their identity without the password, and gives no
    * refresh token. Rejects with `invalid_token` when the account is disabled.
+   *
+   * @param address the caller's; from then on guesses from elsewhere do not hold up logins from it
    */
-  async enter(account: Account): Promise<LoginResult> {
+  async enter(account: Account, address: string): Promise<LoginResult> {
     const result = await this.#open(account, undefined, false);
     if (result === undefined) throw new AppError("invalid_token", "This sign-in is not possible.");
+    await this.#options.places.remember(account.id, address);
     return result;
   }
 
@@ -142,12 +160,12 @@ export class SignIn {
     });
   }
 
-  async #spend(budget: string): Promise<void> {
-    const wait = await this.#options.attempts.take(budget, LOGIN_ATTEMPTS);
+  async #spend(budget: string, policy: AttemptPolicy): Promise<void> {
+    const wait = await this.#options.attempts.take(budget, policy);
     if (wait === undefined) return;
     throw new AppError(
       "rate_limited",
-      `Too many attempts to sign in. Please wait ${wait} s and try again.`,
+      `Too many attempts to sign in. Please wait ${wait} s, or have a sign-in link sent.`,
       { retryAfter: wait },
     );
   }

@@ -23,12 +23,8 @@ import {
 } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { newAddressSchema } from "./mail-addresses.ts";
-import {
-  checkPassword,
-  PASSWORD_MAX_BYTES,
-  PASSWORD_MIN_LENGTH,
-  type PasswordHasher,
-} from "./passwords.ts";
+import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
+import type { PasswordHasher } from "./passwords.ts";
 import { accountRoleSchema } from "./sign-in.ts";
 import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
@@ -163,7 +159,7 @@ function createUser({ users, passwords }: UserOptions): Route {
       const caller = requireUser(principal);
       if (caller.role !== "admin") throw new AppError("forbidden", "Only an admin creates users.");
       const { email, name = "", role = "participant", password } = body;
-      checkPassword(password, email);
+      await checkPassword(password, email);
       const id = newId();
       const passwordHash = await passwords.hash(password);
       const entry = {

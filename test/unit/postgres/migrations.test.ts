@@ -50,6 +50,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0047_mail_addresses.sql": "89880ad07cc5c4a4e91c9e170687d00ecf229d2de6b8eaf7a6974ca8a25bc6c6",
   "0043_workspace_elevations.sql":
     "9e905de611e9cb8441a8a91fcdec0b44fdcf3ae5c0fc051f8094539a96abcef6",
+  "0048_sign_in_places.sql": "c8829d33ae63903da76efefe0e5b4e3527d223416b1661a52ed49f9f141f0bec",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
