@@ -5,6 +5,8 @@ import type { Principal } from "./principal.ts";
 export type AcceptedCredential =
   | "bearer"
   | "device_key"
+  /** A device's key of which the right ended less than 24 h ago. */
+  | "ended_device_key"
   | "service_key"
   | "refresh"
   | "pairing_secret";

@@ -1,4 +1,4 @@
-import type { Principal, Scope, ServicePrincipal } from "./principal.ts";
+import type { DevicePrincipal, Principal, Scope, ServicePrincipal } from "./principal.ts";
 
 /**
  * The result of an access check. The functions here decide who may do what with one resource from
@@ -34,6 +34,8 @@ export interface SessionFacts {
   ended: "completed" | "failed" | undefined;
   guestAccess: "open" | "closed";
   deviceId: string | undefined;
+  /** Unix milliseconds. */
+  startedAt: number;
   /**
    * When this administrator's elevation for the session ends, Unix milliseconds; undefined without
    * one.
@@ -177,7 +179,7 @@ export function maySession(
   action: SessionAction,
   facts: SessionFacts,
 ): Verdict {
-  if (principal.kind === "device") return deviceOnSession(principal.id, action, facts);
+  if (principal.kind === "device") return deviceOnSession(principal, action, facts);
   if (principal.kind === "guest") return guestOnSession(principal.sessionId, action, facts);
   if (principal.kind === "service") return serviceOnSession(principal, action, facts);
   if (facts.deleted && (principal.role !== "admin" || action !== "session.read")) {
@@ -263,9 +265,14 @@ function guestOnSession(sessionId: string, action: SessionAction, facts: Session
   return GUEST_ACTIONS.has(action) ? "allow" : "forbidden";
 }
 
-function deviceOnSession(deviceId: string, action: SessionAction, facts: SessionFacts): Verdict {
+/** A device whose right has ended may still bring what it had begun before. */
+function deviceOnSession(
+  { id, endedAt = Number.POSITIVE_INFINITY }: DevicePrincipal,
+  action: SessionAction,
+  facts: SessionFacts,
+): Verdict {
   if (facts.deleted) return "not_found";
-  if (facts.deviceId !== deviceId) return "forbidden";
+  if (facts.deviceId !== id || facts.startedAt >= endedAt) return "forbidden";
   return action === "session.upload" || action === "session.stop" ? "allow" : "forbidden";
 }
 

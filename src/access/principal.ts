@@ -32,6 +32,11 @@ export interface DevicePrincipal {
   /** The user who paired the device, who owns the sessions that it starts. */
   ownerId: string;
   expiresAt: number;
+  /**
+   * When the right ended, Unix milliseconds; absent while it stands. Until `expiresAt` the key may
+   * still stop the sessions that the device began before, and upload to them.
+   */
+  endedAt?: number | undefined;
 }
 
 /** Scopes of service keys; each applies within the key's one workspace. */

@@ -86,7 +86,8 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.auth.length > 0) codes.add("unauthorized");
   if (route.auth.includes("bearer")) codes.add("invalid_token");
   if (route.auth.some((each) => each.endsWith("_key"))) codes.add("invalid_api_key");
-  if (route.auth.includes("service_key")) codes.add("forbidden").add("key_suspended");
+  if (route.auth.includes("service_key")) codes.add("forbidden");
+  if (route.auth.some((each) => each.endsWith("_key"))) codes.add("key_suspended");
   if (route.roles !== undefined) codes.add("forbidden");
   if (route.path.includes("{")) codes.add("not_found");
   if (route.query !== undefined) codes.add("invalid_parameter");

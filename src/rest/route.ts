@@ -30,6 +30,11 @@ export interface Route {
   description?: string;
   /** Accepted credentials; empty means no authentication. */
   auth: readonly Credential[];
+  /**
+   * True when a device may call it for 24 h after the end of its right, to bring what it had begun:
+   * whatever ends a right, it does not end the backlog of a recording.
+   */
+  endedDevices?: true;
   /** Roles that may call, when not every role of the credential may. */
   roles?: readonly Role[];
   params?: TSchema;

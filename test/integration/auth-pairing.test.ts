@@ -321,7 +321,8 @@ describe("pairing over HTTP", () => {
     expect((await beat()).status).toBe(200);
     await fixture.accounts.users.setDisabled(userId, true);
     fixture.accounts.revocations.publish({ kind: "user", userId });
-    expect((await beat()).status).toBe(401);
+    const refused = await beat();
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([403, "key_suspended"]);
     await fixture.accounts.users.setDisabled(userId, false);
     fixture.accounts.revocations.publish({ kind: "user", userId });
     expect((await beat()).status).toBe(200);

@@ -48,6 +48,7 @@ describe("rights of viewers, the front being cut from NATS", () => {
     workspaceId = newId();
     sessionId = newId();
     await run("insert into workspaces (id, name) values ($1, 'W')", workspaceId);
+    await run("insert into workspace_members values ($1, $2, 'owner')", workspaceId, ownerId);
     await run(
       `insert into sessions (id, workspace_id, owner_id, job_id, status, visibility)
        values ($1, $2, $3, $4, 'completed', 'workspace')`,

@@ -21,6 +21,7 @@ export const CALLERS = [
   "device other",
   "device key expired",
   "device key revoked",
+  "device of leaver",
   "key sessions:read",
   "key sessions:write",
   "key sessions:share",

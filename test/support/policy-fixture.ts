@@ -113,7 +113,13 @@ export class PolicyFixture {
     for (const caller of ["owner", "participant", "shared with", "member"] as const) {
       await this.#addUser(caller);
     }
-    for (const caller of ["workspace owner", "stranger", "disabled user", "subject"] as const) {
+    for (const caller of [
+      "workspace owner",
+      "stranger",
+      "disabled user",
+      "subject",
+      "leaver",
+    ] as const) {
       await this.#addUser(caller);
     }
     for (const [caller, role] of Object.entries(ADMIN_ROLES)) await this.#addUser(caller, role);
@@ -207,16 +213,29 @@ export class PolicyFixture {
     const other = await this.#addDevice();
     await this.#addDeviceKey("device", this.#deviceId);
     await this.#addDeviceKey("device other", other);
-    await this.#addDeviceKey("device key expired", this.#deviceId, "expires_at = now()");
-    await this.#addDeviceKey("device key revoked", this.#deviceId, "revoked_at = now()");
+    await this.#addDeviceKey(
+      "device key expired",
+      this.#deviceId,
+      "expires_at = now() - interval '25 hours'",
+    );
+    await this.#addDeviceKey(
+      "device key revoked",
+      this.#deviceId,
+      "revoked_at = now() - interval '25 hours'",
+    );
+    await this.#addDeviceKey("device of leaver", await this.#addDevice("leaver"));
+    await this.#join(this.#workspaceId, "leaver", "member");
+    await this.#sql("delete from workspace_members where user_id = $1", [
+      this.#users.get("leaver"),
+    ]);
   }
 
-  async #addDevice(): Promise<string> {
+  async #addDevice(owner = "owner"): Promise<string> {
     const id = newId();
     await this.#sql(
       `insert into devices (id, serial, status, workspace_id, owner_id, pairing_secret_hash)
        values ($1, 'serial', 'paired', $2, $3, convert_to($4, 'UTF8'))`,
-      [id, this.#workspaceId, this.#users.get("owner"), id],
+      [id, this.#workspaceId, this.#users.get(owner), id],
     );
     return id;
   }

@@ -28,6 +28,8 @@ export interface Rule {
   content?: boolean;
   /** It gives others a right: administrators need an elevation that covers this. */
   gives?: "in the workspace" | "in the session";
+  /** For what a device had begun before its right ended. */
+  backlog?: true;
   /** To whom it stays open when the session was deleted. */
   deleted?: readonly Caller[];
   /** Answers that are other than the rules say. */
@@ -59,6 +61,7 @@ export function outcomeOf(rule: Rule, caller: Caller, state: State): Outcome {
   if (rule.takes === "nothing") return "ok";
   if (!isTaken(rule, caller, state)) return "401";
   if (caller === "key suspended") return "403";
+  if (caller === "device of leaver" && rule.backlog !== true) return "403";
   if (!hasRole(rule, caller)) return "403";
   if (state === "unknown") return "404";
   if (state === "deleted") return rule.deleted?.includes(caller) === true ? "ok" : "404";

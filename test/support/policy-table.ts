@@ -201,8 +201,8 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   unpairDevice: [thing(["owner", ...WORKSPACE_OWNERS])],
   heartbeat: [ownKey],
   startDeviceSession: [ownKey],
-  stopDeviceSession: [ownKey],
-  uploadAudio: [session(["device"], { takes: "device key" })],
+  stopDeviceSession: [{ ...ownKey, backlog: true }],
+  uploadAudio: [session(["device"], { takes: "device key", backlog: true })],
 
   // Session
   listSessions: [free(USERS, reading)],

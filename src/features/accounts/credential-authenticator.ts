@@ -75,14 +75,15 @@ export interface DeviceKeyStatus {
   ownerId: string;
   /** Unix milliseconds. */
   expiresAt: number;
+  /** When the right ended before `expiresAt`, Unix milliseconds. */
+  endedAt?: number | undefined;
+  /** True when it ended with the owner's right only, and so may come back. */
+  suspended: boolean;
 }
 
 /** Looks up stored device keys. */
 export interface DeviceKeyRecords {
-  /**
-   * Undefined when the key is unknown or revoked, the device unpaired, or the user who paired it
-   * disabled.
-   */
+  /** Undefined when the key is unknown, or the account of who paired the device was erased. */
   statusByHash(keyHash: Uint8Array): Promise<DeviceKeyStatus | undefined>;
   statusByKey(keyId: string): Promise<DeviceKeyStatus | undefined>;
 }
@@ -96,6 +97,8 @@ const CACHE_CAPACITY = 10_000;
 /** Device keys are cached longer, as devices send them every few seconds. */
 const DEVICE_CACHE_MILLISECONDS = 4_000;
 const DEVICE_CACHE_CAPACITY = 50_000;
+/** Time after the end of a device's right in which it may bring what it had begun. */
+const BACKLOG_MILLISECONDS = 24 * 3_600_000;
 
 interface AuthenticatorOptions {
   tokens: Tokens;
@@ -156,7 +159,7 @@ export class CredentialAuthenticator implements Authenticator {
       const load = () => this.#options.serviceKeys.statusBySecret(secretId);
       return this.#service(await this.#services.get(secretId, load));
     }
-    return this.#device(await this.#options.deviceKeys.statusByKey(principal.keyId));
+    return this.#device(await this.#options.deviceKeys.statusByKey(principal.keyId), false);
   }
 
   async #byToken(token: string): Promise<Principal> {
@@ -203,12 +206,13 @@ export class CredentialAuthenticator implements Authenticator {
     const hash = secretHash(key);
     const name = hash.toString("latin1");
     if (accepted.includes("device_key")) {
+      const takesEnded = accepted.includes("ended_device_key");
       // A cached name belongs to a key whose form was checked before.
       const known = this.#keys.peek(name);
-      if (known !== undefined) return this.#device(await known);
+      if (known !== undefined) return this.#device(await known, takesEnded);
       if (isDeviceKey(key)) {
         const load = () => this.#options.deviceKeys.statusByHash(hash);
-        return this.#device(await this.#keys.get(name, load));
+        return this.#device(await this.#keys.get(name, load), takesEnded);
       }
     }
     if (accepted.includes("service_key") && isServiceKey(key)) {
@@ -219,15 +223,16 @@ export class CredentialAuthenticator implements Authenticator {
     throw new AppError("invalid_api_key", `The X-API-Key is not a ${wanted} key; is it complete?`);
   }
 
-  #device(status: DeviceKeyStatus | undefined): DevicePrincipal {
-    if (status === undefined || status.expiresAt <= this.#options.clock.now()) {
-      throw new AppError(
-        "invalid_api_key",
-        "The device key is unknown, expired or revoked. Get a fresh one from POST /devices/pair/claim-auth.",
-      );
-    }
+  #device(status: DeviceKeyStatus | undefined, takesEnded: boolean): DevicePrincipal {
+    if (status === undefined) throw endedKey();
+    const now = this.#options.clock.now();
     const { keyId, deviceId: id, workspaceId, ownerId, expiresAt } = status;
-    return { kind: "device", id, keyId, workspaceId, ownerId, expiresAt };
+    const endedAt = Math.min(expiresAt, status.endedAt ?? expiresAt);
+    const device = { kind: "device", id, keyId, workspaceId, ownerId } as const;
+    if (status.endedAt === undefined && now < expiresAt) return { ...device, expiresAt };
+    const until = endedAt + BACKLOG_MILLISECONDS;
+    if (takesEnded && now < until) return { ...device, expiresAt: until, endedAt };
+    throw status.suspended && now < expiresAt ? ownerGone() : endedKey();
   }
 
   #service(status: ServiceKeyStatus | undefined): ServicePrincipal {
@@ -243,6 +248,21 @@ export class CredentialAuthenticator implements Authenticator {
     }
     return { kind: "service", id, secretId, workspaceId, makerId, scopes, expiresAt };
   }
+}
+
+function endedKey(): AppError {
+  return new AppError(
+    "invalid_api_key",
+    "The device key is unknown, expired or revoked. Get a fresh one from POST /devices/pair/claim-auth.",
+  );
+}
+
+/** The error for a device whose owner gives it no right, for now. */
+export function ownerGone(): AppError {
+  return new AppError(
+    "key_suspended",
+    "This device's owner no longer belongs to its workspace, or their account is disabled. It begins nothing until they are back, or somebody of the workspace pairs it anew. For 24 h it may stop and upload what it had begun.",
+  );
 }
 
 const ASKED_FOR: Partial<Record<AcceptedCredential, string>> = {

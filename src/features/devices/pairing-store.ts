@@ -5,6 +5,7 @@ import type { AuditActor } from "../../access/audit-entry.ts";
 import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import type { DeviceKeyRecords, DeviceKeyStatus } from "../accounts/credential-authenticator.ts";
+import { OWNER_GONE_AT, OWNER_STANDS } from "./owner-standing-store.ts";
 
 /** A device that asks to be paired. */
 export interface NewDevice {
@@ -54,8 +55,8 @@ export interface PairingState {
   status: "pairing" | "paired" | "revoked";
   /** When the device's newest code expires; undefined when it has none. */
   codeExpiresAt: number | undefined;
-  /** True while the user who paired the device is not disabled. */
-  ownerActive: boolean;
+  /** True while the user who paired the device gives it their right. */
+  ownerStands: boolean;
 }
 
 /** Most keys of one device that are valid at once; further renewals end the oldest early. */
@@ -78,7 +79,7 @@ const stateRow = z.object({
   id: z.string(),
   status: z.enum(["pairing", "paired", "revoked"]),
   code_expires_at: z.number().nullable(),
-  owner_active: z.boolean(),
+  owner_stands: z.boolean(),
 });
 
 const keyRow = z.object({
@@ -88,6 +89,8 @@ const keyRow = z.object({
   workspace_id: z.string(),
   owner_id: z.string(),
   expires_at: z.number(),
+  ended_at: z.number().nullable(),
+  suspended: z.boolean(),
 });
 
 type Fragment = ReturnType<typeof sql.fragment>;
@@ -160,11 +163,11 @@ export class PairingStore implements DeviceKeyRecords {
   }
 
   stateById(deviceId: string): Promise<PairingState | undefined> {
-    return this.#state(sql.fragment`devices.id = ${deviceId}`);
+    return this.#state(sql.fragment`d.id = ${deviceId}`);
   }
 
   stateByCode(codeHash: Uint8Array): Promise<PairingState | undefined> {
-    return this.#state(sql.fragment`devices.id = (
+    return this.#state(sql.fragment`d.id = (
       select device_id from pairing_codes where code_hash = ${bytes(codeHash)})`);
   }
 
@@ -269,31 +272,37 @@ export class PairingStore implements DeviceKeyRecords {
 
   async #state(which: Fragment): Promise<PairingState | undefined> {
     const row = await this.#pool.maybeOne(sql.type(stateRow)`
-      select devices.id, status,
-        (select max(expires_at) from pairing_codes where device_id = devices.id)
-          as code_expires_at,
-        users.id is not null and users.disabled_at is null as owner_active
-      from devices left join users on users.id = owner_id
+      select d.id, status,
+        (select max(expires_at) from pairing_codes where device_id = d.id) as code_expires_at,
+        coalesce(${OWNER_STANDS}, false) as owner_stands
+      from devices d left join users u on u.id = d.owner_id
       where ${which}`);
     if (row === null) return undefined;
     return {
       deviceId: row.id,
       status: row.status,
       codeExpiresAt: row.code_expires_at ?? undefined,
-      ownerActive: row.owner_active,
+      ownerStands: row.owner_stands,
     };
   }
 
-  /** Reads the valid keys; each is looked up by its index, however many are wanted. */
+  /**
+   * Reads the keys, also those of which the right has ended; each is looked up by its index, however
+   * many are wanted.
+   */
   #readKeys(wanted: Fragment, match: Fragment): Promise<readonly z.infer<typeof keyRow>[]> {
     return this.#pool.any(sql.type(keyRow)`
       select found.* from ${wanted} cross join lateral (
-        select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, workspace_id,
-          owner_id, expires_at
-        from device_keys join devices on devices.id = device_id
-          join users on users.id = owner_id
-        where ${match} and revoked_at is null and status = 'paired'
-          and workspace_id is not null and disabled_at is null
+        select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, d.workspace_id,
+          d.owner_id, expires_at,
+          least(
+            revoked_at,
+            case when d.status <> 'paired' then d.updated_at end,
+            ${OWNER_GONE_AT}) as ended_at,
+          revoked_at is null and d.status = 'paired' and not ${OWNER_STANDS} as suspended
+        from device_keys join devices d on d.id = device_id
+          join users u on u.id = d.owner_id
+        where ${match} and d.workspace_id is not null and u.erased_at is null
         limit 1) as found`);
   }
 }
@@ -306,6 +315,8 @@ function toStatus(row: z.infer<typeof keyRow> | undefined): DeviceKeyStatus | un
       workspaceId: row.workspace_id,
       ownerId: row.owner_id,
       expiresAt: row.expires_at,
+      endedAt: row.ended_at ?? undefined,
+      suspended: row.suspended,
     }
   );
 }

@@ -7,6 +7,7 @@ import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { AttemptPolicy } from "../accounts/attempt-budget.ts";
 import type { AttemptStore } from "../accounts/attempts-store.ts";
+import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { NewDevice, NewDeviceKey, PairingState, PairingStore } from "./pairing-store.ts";
 
 /** No vowels, so that no words come out (RFC 8628 §6.1): 8 of 20 letters are 34.6 bits. */
@@ -176,7 +177,7 @@ export class Pairing {
 
   /**
    * Issues a key to the device that holds `pairingSecret`. Rejects with `invalid_token`, with
-   * `not_paired` until a user has typed the code, or with `slow_down` when the device polls too
+   * `key_suspended` while the device's owner gives it no right, with `not_paired` until a user has typed the code, or with `slow_down` when the device polls too
    * often meanwhile.
    */
   async claim(pairingSecret: string): Promise<IssuedKey> {
@@ -185,7 +186,7 @@ export class Pairing {
       : undefined;
     if (state === undefined || state.status === "revoked") throw wrongSecret();
     if (state.status === "pairing") throw await this.#notPaired(state);
-    if (!state.ownerActive) throw wrongSecret();
+    if (!state.ownerStands) throw ownerGone();
     return this.renew(state.deviceId);
   }
 

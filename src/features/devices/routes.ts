@@ -36,6 +36,10 @@ export const deviceSchema = Type.Object({
   model: Type.String(),
   firmware: Type.String(),
   status: deviceStatusSchema,
+  suspended: Type.Boolean({
+    description:
+      "True while its owner no longer belongs to its workspace, or is disabled: it begins nothing, and for 24 h may stop and upload what it had begun",
+  }),
   presence: Type.Union([Type.Literal("online"), Type.Literal("offline")], {
     description: "`offline` after three missed heartbeats",
   }),
@@ -58,6 +62,7 @@ export function presentDevice(device: DeviceRecord, now: number): Static<typeof 
     model: device.model,
     firmware: device.firmware,
     status: device.status,
+    suspended: device.suspended,
     presence:
       device.status === "paired" ? presenceOf(lastSeenAt, device.telemetry, now) : "offline",
     workspace_id: device.workspaceId,

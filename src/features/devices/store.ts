@@ -3,6 +3,7 @@ import { z } from "zod";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { WorkspaceRole } from "../workspaces/store.ts";
+import { OWNER_STANDS } from "./owner-standing-store.ts";
 
 export interface DeviceRecord {
   id: string;
@@ -11,6 +12,8 @@ export interface DeviceRecord {
   model: string;
   firmware: string;
   status: "pairing" | "paired" | "revoked";
+  /** True while its owner gives it no right. */
+  suspended: boolean;
   workspaceId?: string | undefined;
   ownerId?: string | undefined;
   lastSeenAt?: number | undefined;
@@ -34,6 +37,7 @@ const deviceRow = z.object({
   model: z.string(),
   firmware: z.string(),
   status: z.enum(["pairing", "paired", "revoked"]),
+  suspended: z.boolean(),
   workspaceId: optionalColumn(z.string()),
   ownerId: optionalColumn(z.string()),
   lastSeenAt: optionalColumn(z.number()),
@@ -42,9 +46,12 @@ const deviceRow = z.object({
   updatedAt: z.number(),
 });
 
-const COLUMNS = sql.fragment`id, serial, name, model, firmware, status,
-  workspace_id as "workspaceId", owner_id as "ownerId", last_seen_at as "lastSeenAt", telemetry,
-  created_at as "createdAt", updated_at as "updatedAt"`;
+const DEVICES = sql.fragment`
+  select d.id, serial, d.name, model, firmware, status,
+    status = 'paired' and not coalesce(${OWNER_STANDS}, false) as suspended,
+    d.workspace_id as "workspaceId", d.owner_id as "ownerId", last_seen_at as "lastSeenAt",
+    telemetry, d.created_at as "createdAt", d.updated_at as "updatedAt"
+  from devices d left join users u on u.id = d.owner_id`;
 
 export class DeviceStore {
   readonly #pool: DatabasePool;
@@ -54,9 +61,7 @@ export class DeviceStore {
   }
 
   async find(id: string): Promise<DeviceRecord | undefined> {
-    const row = await this.#pool.maybeOne(
-      sql.type(deviceRow)`select ${COLUMNS} from devices where id = ${id}`,
-    );
+    const row = await this.#pool.maybeOne(sql.type(deviceRow)`${DEVICES} where d.id = ${id}`);
     return row ?? undefined;
   }
 
@@ -71,18 +76,18 @@ export class DeviceStore {
 
   async list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>> {
     const conditions = [sql.fragment`true`];
-    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (page.after !== undefined) conditions.push(sql.fragment`d.id < ${page.after}::uuid`);
     if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
     if (filter.workspaceId !== undefined) {
-      conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}::uuid`);
+      conditions.push(sql.fragment`d.workspace_id = ${filter.workspaceId}::uuid`);
     }
     if (filter.visibleTo !== undefined) {
-      conditions.push(sql.fragment`(owner_id = ${filter.visibleTo} or workspace_id in (
+      conditions.push(sql.fragment`(d.owner_id = ${filter.visibleTo} or d.workspace_id in (
         select workspace_id from workspace_members where user_id = ${filter.visibleTo}))`);
     }
     const rows = await this.#pool.any(sql.type(deviceRow)`
-      select ${COLUMNS} from devices where ${allOf(conditions)}
-      order by id desc limit ${page.limit + 1}`);
+      ${DEVICES} where ${allOf(conditions)}
+      order by d.id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (device) => device.id);
   }
 

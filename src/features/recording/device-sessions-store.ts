@@ -2,7 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
@@ -25,6 +25,8 @@ export interface StopRequest {
   deviceId: string;
   /** When undefined: the recording session, else the newest. */
   sessionId: string | undefined;
+  /** Only sessions that started before, Unix milliseconds. */
+  begunBefore?: number | undefined;
   lastSequence: number | undefined;
   /** Set when the service stops the session by itself. */
   reason?: StopReason;
@@ -34,8 +36,16 @@ export interface StopRequest {
 export interface OwnerStopRequest {
   deviceId: undefined;
   sessionId: string;
+  begunBefore?: undefined;
   lastSequence: number | undefined;
   reason?: undefined;
+}
+
+export interface RecordingPlace {
+  preferredLanguage: string;
+  isMember: boolean;
+  /** True for members and administrators who are not disabled. */
+  mayRecord: boolean;
 }
 
 /** Port: starts and stops sessions. Every method throws `unavailable` when storage is away. */
@@ -44,10 +54,7 @@ export interface DeviceSessionStore {
   /** The id of the session that the device is recording. */
   recording(deviceId: string): Promise<string | undefined>;
   /** Looks up a workspace; undefined when there is none. */
-  workspace(
-    workspaceId: string,
-    userId: string,
-  ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined>;
+  workspace(workspaceId: string, userId: string): Promise<RecordingPlace | undefined>;
   /**
    * Creates the session, its transcription job and the command to its actor in one transaction.
    * Throws `already_recording` with the running session's id in its message, `not_found` when the
@@ -66,7 +73,11 @@ export interface DeviceSessionStore {
 
 const nothing = z.object({}).strict();
 const idRow = z.object({ id: z.string() });
-const workspaceRow = z.object({ preferredLanguage: z.string(), isMember: z.boolean() });
+const workspaceRow = z.object({
+  preferredLanguage: z.string(),
+  isMember: z.boolean(),
+  mayRecord: z.boolean(),
+});
 const startedRow = z.object({ startedAt: z.number() });
 const stoppableRow = z.object({
   id: z.string(),
@@ -94,18 +105,17 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     return row?.id;
   }
 
-  async workspace(
-    workspaceId: string,
-    userId: string,
-  ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined> {
+  async workspace(workspaceId: string, userId: string): Promise<RecordingPlace | undefined> {
     const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
       select
         preferred_language as "preferredLanguage",
-        exists (
-          select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
-        ) as "isMember"
+        m.user_id is not null as "isMember",
+        (m.user_id is not null or coalesce(u.role = 'admin', false))
+          and u.disabled_at is null as "mayRecord"
       from workspaces w
-      where id = ${workspaceId} and deleted_at is null
+      left join users u on u.id = ${userId}
+      left join workspace_members m on m.workspace_id = w.id and m.user_id = u.id
+      where w.id = ${workspaceId} and w.deleted_at is null
     `);
     return row ?? undefined;
   }
@@ -190,7 +200,9 @@ async function lockSession(
   tx: CommonQueryMethods,
   request: StopRequest | OwnerStopRequest,
 ): Promise<z.output<typeof stoppableRow>> {
-  const own = sql.fragment`device_id = ${request.deviceId ?? null} and status <> 'deleted'`;
+  const before = request.begunBefore === undefined ? null : toInstant(request.begunBefore);
+  const own = sql.fragment`device_id = ${request.deviceId ?? null} and status <> 'deleted'
+    and (${before}::timestamptz is null or started_at < ${before})`;
   const named =
     request.sessionId === undefined
       ? sql.fragment`coalesce(

@@ -8,6 +8,7 @@ import { requirePrincipal } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { ownerGone } from "../accounts/credential-authenticator.ts";
 import { sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
@@ -93,7 +94,10 @@ async function chooseWorkspace(
   if (found === undefined) {
     throw unknownThing("workspace", workspaceId);
   }
-  if (!found.isMember && workspaceId !== device.workspaceId) {
+  const isOwn = workspaceId === device.workspaceId;
+  // Asked here too, because the key may have been looked up some seconds ago.
+  if (isOwn && !found.mayRecord) throw ownerGone();
+  if (!isOwn && !found.isMember) {
     throw new AppError("forbidden", "The device's owner does not belong to this workspace.");
   }
   return { workspaceId, preferredLanguage: found.preferredLanguage };
@@ -195,8 +199,9 @@ function stopSession(options: DeviceSessionOptions): Route {
     tag: "Device",
     summary: "Stop the session that is recording",
     description:
-      "Stopping again is answered the same. Without `session_id` it is the newest one. `last_chunk_sequence` is the last chunk that the device recorded: the session waits for those up to it that are missing, see `waiting` of the session. Chunks that were stored belong to the session whatever it says: one below theirs counts as the highest of them.",
+      "Stopping again is answered the same. Without `session_id` it is the newest one. `last_chunk_sequence` is the last chunk that the device recorded: the session waits for those up to it that are missing, see `waiting` of the session. Chunks that were stored belong to the session whatever it says: one below theirs counts as the highest of them. A key may stop what its device had begun for 24 h after its right has ended.",
     auth: ["device_key"],
+    endedDevices: true,
     params: deviceParams,
     body: { kind: "json", schema: stopBody, optional: true },
     responses: {
@@ -215,6 +220,7 @@ function stopSession(options: DeviceSessionOptions): Route {
       const stopped = await options.sessions.stop({
         deviceId: device.id,
         sessionId,
+        begunBefore: device.endedAt,
         lastSequence: body?.last_chunk_sequence,
       });
       options.notifier.notify(stopped.outbox);

@@ -6,6 +6,7 @@ import { isId, newId } from "../../base/ids.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { DeviceRecord, DeviceStore } from "../devices/store.ts";
 import { requireSession } from "../sessions/access.ts";
 import { presentSession, sessionParams, sessionSchema } from "../sessions/schema.ts";
@@ -64,6 +65,7 @@ async function requireOwnDevice(
     throw new AppError("forbidden", "Only who paired a device may record with it.");
   }
   if (device.status !== "paired") throw new AppError("not_paired", "This device is not paired.");
+  if (device.suspended) throw ownerGone();
   return device;
 }
 

@@ -144,8 +144,9 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     tag: "Session",
     summary: "Upload one chunk of audio",
     description:
-      "Multipart with `file`, `chunk_sequence` and optionally `started_at`, or the raw audio with `X-Chunk-Sequence`. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk.",
+      "Multipart with `file`, `chunk_sequence` and optionally `started_at`, or the raw audio with `X-Chunk-Sequence`. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.",
     auth: ["device_key"],
+    endedDevices: true,
     params: sessionParams,
     body: { kind: "upload" },
     responses: {

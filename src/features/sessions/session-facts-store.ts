@@ -14,6 +14,7 @@ const factsRow = z.object({
   ended: optionalColumn(z.enum(["completed", "failed"])),
   guestAccess: z.enum(["open", "closed"]),
   deviceId: optionalColumn(z.string()),
+  startedAt: z.number(),
   elevatedUntil: optionalColumn(z.number()),
 });
 
@@ -37,6 +38,7 @@ function factsColumns(principal: Fragment): Fragment {
     case when s.status in ('completed', 'failed') then s.status end as ended,
     s.guest_access as "guestAccess",
     s.device_id as "deviceId",
+    s.started_at as "startedAt",
     (
       select max(e.expires_at) from content_elevations e
       where e.admin_id = ${principal} and ${ELEVATION_STANDS}
@@ -115,6 +117,7 @@ function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFa
     ended: row.ended,
     guestAccess: row.guestAccess,
     deviceId: row.deviceId,
+    startedAt: row.startedAt,
     elevatedUntil: row.elevatedUntil,
   };
 }

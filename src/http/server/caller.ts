@@ -122,7 +122,10 @@ export async function authenticateRoute(
 ): Promise<Principal | undefined> {
   if (route.auth.length === 0) return undefined;
   const known = route.auth.filter(isKnownHere);
-  if (known.length === route.auth.length) return authenticator.authenticate(headers, known);
+  if (known.length === route.auth.length) {
+    const ended = route.endedDevices === true ? (["ended_device_key"] as const) : [];
+    return authenticator.authenticate(headers, [...known, ...ended]);
+  }
   const keys = known.filter(isKey);
   if (headers["x-api-key"] !== undefined && keys.length > 0) {
     return authenticator.authenticate(headers, keys);

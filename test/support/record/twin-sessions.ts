@@ -3,6 +3,7 @@ import type {
   DeviceSessionStore,
   NewSession,
   OwnerStopRequest,
+  RecordingPlace,
   StopRequest,
 } from "../../../src/features/recording/device-sessions-store.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
@@ -36,8 +37,8 @@ export class TwinSessions implements DeviceSessionStore {
     );
   }
 
-  async workspace(): Promise<{ preferredLanguage: string; isMember: boolean }> {
-    return { preferredLanguage: "en", isMember: true };
+  async workspace(): Promise<RecordingPlace> {
+    return { preferredLanguage: "en", isMember: true, mayRecord: true };
   }
 
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {

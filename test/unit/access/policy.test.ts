@@ -53,6 +53,7 @@ function session(facts: Partial<SessionFacts> = {}): SessionFacts {
     ended: undefined,
     guestAccess: "open",
     deviceId: "d",
+    startedAt: 0,
     elevatedUntil: undefined,
     ...facts,
   };

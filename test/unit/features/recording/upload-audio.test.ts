@@ -31,6 +31,7 @@ const facts: SessionFacts = {
   ended: undefined,
   guestAccess: "open",
   deviceId: device.id,
+  startedAt: 0,
   elevatedUntil: undefined,
 };
 

@@ -33,6 +33,7 @@ function routesFor(
     ended: undefined,
     guestAccess: "open",
     deviceId: undefined,
+    startedAt: 0,
     elevatedUntil: undefined,
   };
   const unused = (): never => {
