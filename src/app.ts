@@ -1,4 +1,4 @@
-import { listenOn } from "./base/listening.ts";
+import { inAddress, listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
 import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
@@ -72,16 +72,16 @@ async function startParts(
   const metrics = createMetrics(context, { sessions, outbox: backlog }, rpc.figures);
   const ops = new OpsServer({ metrics, ready: readiness(healthPorts(context)) });
   const opsPort = await listenOn("OPS_PORT", config.opsPort, (port) =>
-    ops.start(config.host, port),
+    ops.start(config.opsHost, port),
   );
   stack.push("operations port", () => ops.stop());
   const addresses: RunningApp["addresses"] = {
-    ops_url: `http://${config.host}:${opsPort}`,
-    grpc_sessions: `${config.host}:${rpc.port}`,
+    ops_url: `http://${inAddress(config.opsHost)}:${opsPort}`,
+    grpc_sessions: `${inAddress(config.rpcHost)}:${rpc.port}`,
   };
   if (config.roles.has("front")) {
     const port = await startFront(context, { streams, backlog }, metrics.observeFront());
-    addresses.base_url = config.publicUrl ?? `http://${config.host}:${port}`;
+    addresses.base_url = config.publicUrl ?? `http://${inAddress(config.host)}:${port}`;
     addresses.live_url = `${addresses.base_url.replace(/^http/, "ws")}/api/live`;
   }
   return { addresses, stop: () => stack.stop(STOP_MS_PER_PART) };

@@ -1,3 +1,4 @@
+import { clearTextProblems } from "../src/base/clear-text.ts";
 import { readNatsLogin } from "../src/base/nats-settings.ts";
 import { type Environment, SettingsReader } from "../src/base/settings.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
@@ -15,6 +16,7 @@ export interface WorkerSettings {
   natsUrl: string | undefined;
   natsLogin: NatsLogin;
   key: string;
+  opsHost: string;
   /** The port for metrics; 0 picks a free one, absent means none. */
   opsPort: number | undefined;
   nativeRoot: string | undefined;
@@ -44,11 +46,13 @@ export function parseWorkerSettings(
     natsUrl: reader.get("NATS_URL"),
     natsLogin: readNatsLogin(reader, "worker"),
     key: reader.needWorkerKey(),
+    opsHost: reader.get("OPS_HOST"),
     opsPort: reader.get("WORKER_OPS_PORT"),
     nativeRoot: reader.get("VOICE_NATIVE_ROOT"),
     logLevel: reader.get("LOG_LEVEL"),
   };
   checkAddresses(settings, reader.problems);
+  reader.problems.push(...clearTextProblems(reader, ["worker", "nats"]));
   return reader.problems.length > 0 ? { problems: reader.problems } : { settings };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { totalmem } from "node:os";
 import { systemClock } from "../src/base/clock.ts";
+import { inAddress } from "../src/base/listening.ts";
 import type { Log } from "../src/base/log.ts";
 import { OpsServer } from "../src/base/ops-server.ts";
 import { QueueMetrics, type QueueOwner } from "../src/base/queue-metrics.ts";
@@ -76,12 +77,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     });
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
-    const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    const address = settings.advertise ?? `${inAddress(host)}:${bound}`;
     announcer = createAnnouncer({ settings, version, log, address, pool, server });
     announcer?.start();
     return {
       address,
-      ...(opsPort === undefined ? {} : { opsUrl: `http://${host}:${opsPort}` }),
+      ...(opsPort === undefined
+        ? {}
+        : { opsUrl: `http://${inAddress(settings.opsHost)}:${opsPort}` }),
       async stop() {
         server.drain();
         await announcer?.stop();
@@ -96,7 +99,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 
 /** Starts the operations port; undefined when none is configured. */
 async function startOps(
-  { host, opsPort }: WorkerSettings,
+  { opsHost, opsPort }: WorkerSettings,
   parts: Stack,
   owners: readonly QueueOwner[],
   status: WorkerStatus,
@@ -105,7 +108,7 @@ async function startOps(
   const queues = new QueueMetrics();
   for (const owner of owners) queues.add(owner);
   const ops = new OpsServer(opsSource(queues, status));
-  const port = await ops.start(host, opsPort);
+  const port = await ops.start(opsHost, opsPort);
   parts.push("operations port", () => ops.stop());
   return port;
 }

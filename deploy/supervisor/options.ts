@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { clearTextProblems } from "../../src/base/clear-text.ts";
 import { mayBe, parseSetting, SettingsReader, settingProblems } from "../../src/base/settings.ts";
 import { SETTINGS } from "../../src/base/settings-table.ts";
 import { StepError } from "../setup/step-error.mjs";
@@ -15,6 +16,8 @@ export interface Options {
   readonly readyFile: string | undefined;
   /** Two of each part and three nats-servers instead of one of each. */
   readonly cluster: boolean;
+  /** Passwords, words and audio may cross a network in clear. */
+  readonly insecure: boolean;
   /** The service and the workers are restarted whenever their sources change. */
   readonly watch: boolean;
   /** Ports that a person chose; the others are picked and kept. */
@@ -30,6 +33,7 @@ const FLAGS = {
   "ready-file": { type: "string" },
   cluster: { type: "boolean" },
   watch: { type: "boolean" },
+  insecure: { type: "boolean" },
 } as const;
 
 /** An option wins over the environment. Throws a StepError that names what is wrong. */
@@ -37,7 +41,10 @@ export function parseOptions(args: string[], env: NodeJS.ProcessEnv, project: st
   const given = parseFlags(args);
   const problems = settingProblems(env);
   if (problems.length > 0) throw wrongSettings(problems);
-  const reader = new SettingsReader(env);
+  const insecure = given.insecure || new SettingsReader(env).get("ALLOW_INSECURE");
+  const reader = new SettingsReader(insecure ? { ...env, ALLOW_INSECURE: "1" } : env);
+  const inClear = clearTextProblems(reader, ["web", "grpc", "worker", "nats", "database"]);
+  if (inClear.length > 0) throw exposed(inClear);
   const from = env.INIT_CWD ?? project;
   const readyFile = given["ready-file"] ?? reader.get("VOICE_READY_FILE");
   const data = given.data ?? reader.get("VOICE_DATA");
@@ -49,6 +56,7 @@ export function parseOptions(args: string[], env: NodeJS.ProcessEnv, project: st
     fresh: given.fresh ?? reader.get("VOICE_FRESH"),
     cluster: given.cluster ?? reader.get("VOICE_CLUSTER"),
     watch: given.watch ?? false,
+    insecure,
     readyFile: readyFile === undefined ? undefined : resolve(from, readyFile),
     ports: chosenPorts(reader),
   };
@@ -63,6 +71,14 @@ function chosenPorts(reader: SettingsReader): Options["ports"] {
     grpc_sessions: port("GRPC_SESSIONS_PORT"),
     worker: port("WORKER_PORT"),
   };
+}
+
+function exposed(problems: readonly string[]): StepError {
+  const rows = problems.map((problem) => `\n    ${problem}`);
+  return new StepError(
+    `something would cross a network in clear:${rows.join("")}`,
+    "deploy/README.md says how to put TLS there",
+  );
 }
 
 function wrongSettings(problems: readonly string[]): StepError {

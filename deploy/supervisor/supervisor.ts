@@ -71,7 +71,11 @@ export class Supervisor {
     this.#readyFile = new ReadyFile(settings.options.readyFile);
     this.#data = data;
     this.#record = record;
-    this.#environments = new Environments(settings.env, data, settings.programs.alsoRead);
+    this.#environments = new Environments(
+      settings.options.insecure ? { ...settings.env, ALLOW_INSECURE: "1" } : settings.env,
+      data,
+      settings.programs.alsoRead,
+    );
     this.#layout = layoutOf(settings.options.cluster);
   }
 

@@ -6,6 +6,11 @@ export interface PortChoice {
   isDefault: boolean;
 }
 
+/** The host as it stands in an address before its port. */
+export function inAddress(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
 /**
  * Listens on the chosen port. When the port is only the default and taken, it picks a free one, so
  * that a second process on a machine needs no settings. Errors name the setting.

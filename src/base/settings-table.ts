@@ -150,6 +150,13 @@ export const SETTINGS = {
     option: "--cluster",
     what: "two fronts, two session hosts, two workers and three nats-servers instead of one of each: any of them may be killed. The first front is at --port; --ready-file has all under fronts, hosts and workers",
   },
+  ALLOW_INSECURE: {
+    group: "up",
+    type: "switch",
+    readers: ["up", "main", "setup", "worker"],
+    option: "--insecure",
+    what: "start although passwords, words or audio would cross a network in clear; for a network that is yours alone",
+  },
   ADMIN_EMAIL: {
     group: "admin",
     type: "text",
@@ -177,9 +184,23 @@ export const SETTINGS = {
   HOST: {
     group: "network",
     type: "text",
-    readers: ["main"],
+    readers: ["front", "up"],
     default: "127.0.0.1",
-    what: "the address to listen on; 0.0.0.0 for all",
+    what: "the address on which the web port listens; 0.0.0.0 for all. With other machines it speaks through a proxy with TLS (PUBLIC_URL, TRUST_PROXY)",
+  },
+  OPS_HOST: {
+    group: "network",
+    type: "text",
+    readers: ["main", "worker"],
+    default: "127.0.0.1",
+    what: "the address on which metrics and health listen, which ask for no password: never one that strangers reach",
+  },
+  RPC_HOST: {
+    group: "network",
+    type: "text",
+    readers: ["main", "up"],
+    default: "127.0.0.1",
+    what: "the address on which gRPC for other services listens; with other machines it speaks TLS (RPC_TLS_CERT)",
   },
   PORT: {
     ...PORT,
@@ -205,7 +226,7 @@ export const SETTINGS = {
   RPC_TLS_CERT: {
     group: "network",
     type: "path",
-    readers: ["main"],
+    readers: ["main", "up"],
     what: "PEM file: with RPC_TLS_KEY the gRPC port speaks TLS",
   },
   RPC_TLS_KEY: {
@@ -224,7 +245,7 @@ export const SETTINGS = {
     group: "network",
     type: "address",
     protocols: WEB,
-    readers: ["front"],
+    readers: ["front", "up"],
     usually: "the request's Host",
     what: "where people and devices reach the service",
   },
@@ -241,7 +262,7 @@ export const SETTINGS = {
     high: 10,
     unit: "hops",
     default: 0,
-    readers: ["front"],
+    readers: ["front", "up"],
     what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell. nginx needs proxy_http_version 1.1",
   },
   DATABASE_URL: {
@@ -362,8 +383,8 @@ export const SETTINGS = {
     group: "workers",
     type: "text",
     default: "127.0.0.1",
-    readers: ["worker"],
-    what: "the address that a worker listens on",
+    readers: ["worker", "up"],
+    what: "the address that a worker's gRPC listens on",
   },
   WORKER_PORT: {
     ...PORT,

@@ -1,3 +1,4 @@
+import { clearTextProblems, type Way } from "../base/clear-text.ts";
 import { databaseHosts } from "../base/database-address.ts";
 import type { PortChoice } from "../base/listening.ts";
 import { readNatsLogin } from "../base/nats-settings.ts";
@@ -9,7 +10,9 @@ export interface Config {
   nodeName: string;
   host: string;
   port: number;
+  opsHost: string;
   opsPort: PortChoice;
+  rpcHost: string;
   grpcPort: PortChoice;
   /** Paths of PEM files for the gRPC port; without them it speaks plain HTTP/2. */
   rpcTls: { certFile: string; keyFile: string; clientCaFile: string | undefined } | undefined;
@@ -84,7 +87,9 @@ export function readConfig(env: Environment, hostname: string): Config {
     nodeName: reader.get("NODE_NAME") ?? hostname,
     host: reader.get("HOST"),
     port: reader.get("PORT"),
+    opsHost: reader.get("OPS_HOST"),
     opsPort: readPort(reader, "OPS_PORT"),
+    rpcHost: reader.get("RPC_HOST"),
     grpcPort: readPort(reader, "GRPC_SESSIONS_PORT"),
     rpcTls: readRpcTls(reader),
     publicUrl: reader.get("PUBLIC_URL")?.replace(/\/+$/, ""),
@@ -121,6 +126,8 @@ export function readConfig(env: Environment, hostname: string): Config {
     oauthProviders: reader.get("OAUTH_PROVIDERS"),
     signInUrl: reader.get("SIGN_IN_URL"),
   };
+  const web: Way[] = config.roles.has("front") ? ["web"] : [];
+  reader.problems.push(...clearTextProblems(reader, [...web, "grpc", "nats", "database"]));
   reader.finish();
   return config;
 }
@@ -149,6 +156,7 @@ export function readSetupConfig(env: Environment): SetupConfig {
   }
   const admin = readAdmin(reader);
   const serviceRole = reader.get("SERVICE_ROLE") ?? otherRole(ownerUrl, url);
+  reader.problems.push(...clearTextProblems(reader, ["database"]));
   reader.finish();
   return { ownerUrl, serviceRole, admin };
 }

@@ -1,3 +1,4 @@
+import { inAddress } from "../base/listening.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { DeviceStreams } from "../features/recording/streams.ts";
 import { DEFAULT_HTTP_LIMITS } from "../http/server/http-limits.ts";
@@ -81,7 +82,7 @@ export async function startFront(
 /** A host name to which clients can connect. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
-  return host.includes(":") ? `[${host}]` : host;
+  return inAddress(host);
 }
 
 function scaledRates(factor: number): RateLimitSettings {

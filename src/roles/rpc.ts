@@ -51,7 +51,7 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
   queues.add(server);
   const credentials = await serverCredentials(config.rpcTls);
   const port = await listenOn("GRPC_SESSIONS_PORT", config.grpcPort, (wanted) =>
-    server.start(config.host, wanted, credentials),
+    server.start(config.rpcHost, wanted, credentials),
   );
   stack.push("gRPC server", () => server.stop());
   return { port, figures: figuresOf(service) };

@@ -188,6 +188,14 @@ describe("supervisor", () => {
     expect(existsSync(join(folder, "data/run.json"))).toBe(false);
   });
 
+  it("supervisor: what would go over a network in clear is refused before anything starts", async () => {
+    const run = start([], { HOST: "0.0.0.0" });
+    expect(await run.exit()).toBe(1);
+    expect(run.output).toContain("HOST is 0.0.0.0, so passwords, words and audio would go");
+    expect(run.output).toContain("npm run up -- --insecure");
+    expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+
   it("supervisor: ports that a person chose are taken; one that is in use is named", async () => {
     const [ops, grpc] = [await findFreePort(), await findFreePort()];
     const chosen = { OPS_PORT: String(ops), GRPC_SESSIONS_PORT: String(grpc) };

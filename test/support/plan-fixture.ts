@@ -216,6 +216,7 @@ async function announceWorker({ nats }: PolicyParts): Promise<() => Promise<void
       natsUrl: nats.url,
       natsLogin: { token: nats.token },
       key: WORKER_KEY,
+      opsHost: "127.0.0.1",
       opsPort: undefined,
       nativeRoot: undefined,
       logLevel: "info",

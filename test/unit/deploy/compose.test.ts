@@ -76,6 +76,7 @@ describe("compose", () => {
     const config = readConfig(env, "host");
     expect(names.filter((name) => !asked.has(name))).toEqual([]);
     expect(config).toMatchObject({ host: "0.0.0.0", port: 8080 });
+    expect(config).toMatchObject({ rpcHost: "0.0.0.0", opsHost: "127.0.0.1" });
     expect(env).toMatchObject({ GRPC_SESSIONS_PORT: "50051", OPS_PORT: "9464" });
     expect(config.publicUrl).toBe("https://localhost");
   });

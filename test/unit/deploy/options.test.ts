@@ -13,6 +13,7 @@ describe("options of npm run up", () => {
       fresh: false,
       cluster: false,
       watch: false,
+      insecure: false,
       readyFile: undefined,
       ports: {},
     });
@@ -31,6 +32,15 @@ describe("options of npm run up", () => {
       data: "/home/someone/elsewhere",
       readyFile: "/tmp/ready.json",
     });
+  });
+
+  it("options: what would go over a network in clear is told all at once, unless one insists", () => {
+    const env = { HOST: "0.0.0.0", WORKER_HOST: "10.0.0.1", NATS_URL: "nats://b.internal" };
+    expect(() => parseOptions([], env, PROJECT)).toThrow(
+      /in clear:\n.*HOST is 0\.0\.0\.0.*\n.*WORKER_HOST is 10\.0\.0\.1.*\n.*b\.internal/,
+    );
+    expect(parseOptions(["--insecure"], env, PROJECT).insecure).toBe(true);
+    expect(parseOptions([], { ...env, ALLOW_INSECURE: "yes" }, PROJECT).insecure).toBe(true);
   });
 
   it("options: 0, no and false switch off", () => {

@@ -108,7 +108,11 @@ describe("settings: wrong values", () => {
   });
 
   it("of a password name the setting and not the password", () => {
-    const env = { DATABASE_URL: "postgres://a@b/c", ADMIN_EMAIL: "a@b", ADMIN_PASSWORD: "short" };
+    const env = {
+      DATABASE_URL: "postgres://a@localhost/c",
+      ADMIN_EMAIL: "a@b",
+      ADMIN_PASSWORD: "short",
+    };
     expect(() => readSetupConfig(env)).toThrow("ADMIN_PASSWORD must be text of 8 characters");
     expect(() => readSetupConfig(env)).not.toThrow("short");
     const spaced = { ...env, ADMIN_PASSWORD: " spaces count " };
