@@ -109,7 +109,7 @@ module.exports = {
     // The table of settings is one for all.
     area("deploy", "^deploy/", [
       "^deploy/",
-      "^src/base/(settings(-table)?|database-address)\\.ts$",
+      "^src/base/(settings(-table)?|database-address|clear-text)\\.ts$",
       // Who may say what at NATS, and with what everybody comes in there.
       "^src/wire/(subjects|nats-login)\\.ts$",
     ]),

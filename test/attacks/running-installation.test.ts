@@ -36,7 +36,8 @@ const MADE: Readonly<Record<string, readonly PartName[]>> = {
   postgresPassword: [],
   ownerPassword: [],
   servicePassword: ["main"],
-  natsToken: ["main", "worker"],
+  // The servers alone know it: each process has a password that is made of it.
+  natsToken: [],
   workerKey: ["main", "worker"],
   adminPassword: [],
 };
