@@ -4,8 +4,8 @@ import type { AppContext } from "../../src/roles/shared.ts";
 import { WORKER_KEY } from "./worker-key.ts";
 
 const SETTINGS = {
-  DATABASE_URL: "postgres://unused/voice",
-  NATS_URL: "nats://unused",
+  DATABASE_URL: "postgres://localhost/unused",
+  NATS_URL: "nats://localhost",
   VOICE_BLOB_DIR: "unused",
   VOICE_KEYS: "unused",
   WORKER_KEY,
