@@ -1,118 +1,101 @@
-import fc from "fast-check";
-import { ApiClient, type CallOptions } from "../support/api-client.ts";
-import { type SeededWorld, seedWorld } from "../support/seeded-world.ts";
+import { ApiClient } from "../support/api-client.ts";
 import type { WholeService } from "../support/whole-service.ts";
-import { type OpenApiDocument, type Plan, requestPlans } from "./request-plan.ts";
+import { grpcTarget } from "./grpc-target.ts";
+import { httpTarget } from "./http-target.ts";
+import { multipartTarget } from "./multipart-target.ts";
+import { socketTarget } from "./socket-target.ts";
+import { Cases, Findings, type Target, type TargetName } from "./target.ts";
+import { type FuzzWorld, seedFuzzWorld } from "./world.ts";
 
 export interface FuzzOptions {
-  requests: number;
+  /** How many cases of each target are played; none of one that is not named. */
+  cases: Partial<Record<TargetName, number>>;
   seed: number;
-  /** Called after every request that was answered. */
-  onRequest?: (done: number) => void;
+  /** Number of the first case of each target. */
+  from?: number;
+  /** Ends the run before its cases are played. */
+  until?: () => boolean;
+  /** Called after every case. */
+  onCase?: (done: number) => void;
 }
 
 export interface FuzzResult {
-  /** Answers by status. */
-  statuses: Map<number, number>;
-  /** One entry for each kind of failure, with the first request that showed it. */
-  failures: Map<string, { count: number; plan: Plan }>;
+  findings: Findings;
+  /** How often what came of the cases, by target. */
+  outcomes: Map<TargetName, Map<string, number>>;
 }
 
-/** Requests against one world; callers that ended themselves come back with the next. */
+/** Cases against one world; callers that ended themselves come back with the next. */
 const PER_WORLD = 200;
-const IN_FLIGHT = 4;
-const HANG_MS = 10_000;
 
 /**
- * Sends requests generated from the service's own OpenAPI document. A failure
- * is an answer of 500 or more, one that the document does not declare, or none
- * within 10 s.
+ * Plays generated cases against all targets at once. What the targets say of them, and every case
+ * that took too long or threw, is a finding.
  */
 export async function fuzzService(
   service: WholeService,
-  { requests, seed, onRequest }: FuzzOptions,
+  { cases, seed, from = 0, until = () => false, onCase }: FuzzOptions,
 ): Promise<FuzzResult> {
   const client = await ApiClient.connect(service.api);
-  const response = await fetch(`${service.api}/openapi.json`);
-  const document = (await response.json()) as OpenApiDocument;
-  const arbitrary = requestPlans(document);
-  const result: FuzzResult = { statuses: new Map(), failures: new Map() };
+  const targets = await createTargets(service, Object.keys(cases) as TargetName[]);
+  const result: FuzzResult = { findings: new Findings(seed), outcomes: new Map() };
   let done = 0;
-  for (let batch = 0; done < requests; batch += 1) {
-    const count = Math.min(PER_WORLD, requests - done);
-    const plans = fc.sample(arbitrary, { numRuns: count, seed: seed + batch });
-    const world = await seedWorld(client, service.ready.admin);
-    const next = plans.values();
-    const work = async (): Promise<void> => {
-      for (const plan of next) {
-        await send(client, world, plan, result);
-        done += 1;
-        onRequest?.(done);
-      }
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, work));
-  }
+  const runs = targets.map(async (target) => {
+    const last = from + (cases[target.name] ?? 0);
+    const generated = new Cases(target.plans, seed);
+    for (let next = from; next < last && !until(); next += PER_WORLD) {
+      const world = await seedFuzzWorld(client, service.ready.admin);
+      const numbers = numbersFrom(next, Math.min(last, next + PER_WORLD)).values();
+      const lane = async (): Promise<void> => {
+        for (const number of numbers) {
+          if (until()) return;
+          await playCase({ target, number, plan: generated.at(number) }, world, result);
+          done += 1;
+          onCase?.(done);
+        }
+      };
+      await Promise.all(Array.from({ length: target.lanes }, lane));
+    }
+  });
+  await Promise.all(runs);
   return result;
 }
 
-async function send(
-  client: ApiClient,
-  world: SeededWorld,
-  plan: Plan,
-  { statuses, failures }: FuzzResult,
-): Promise<void> {
-  const fill = (text: string): string =>
-    text.replaceAll(/known:(\w+)/g, (_all, name: string) => world.ids[name] ?? MISSING);
-  const { body, caller } = plan;
-  const options = {
-    headers: { ...plan.headers, ...world.callers[caller] },
-    timeoutMs: HANG_MS,
-    ...(body === undefined
-      ? {}
-      : { body: "json" in body ? fill(body.json) : Buffer.from(body.base64, "base64") }),
+function numbersFrom(first: number, end: number): number[] {
+  return Array.from({ length: end - first }, (_, index) => first + index);
+}
+
+function createTargets(service: WholeService, names: readonly TargetName[]): Promise<Target[]> {
+  const { api, ready } = service;
+  const creators: Record<TargetName, () => Promise<Target> | Target> = {
+    http: () => httpTarget(api) as Promise<Target>,
+    live: () => socketTarget(api, "live") as Promise<Target>,
+    device: () => socketTarget(api, "device") as Promise<Target>,
+    grpc: () => grpcTarget(ready.grpc_sessions) as Target,
+    multipart: () => multipartTarget(api) as Promise<Target>,
   };
+  return Promise.all(names.map((name) => creators[name]()));
+}
+
+async function playCase(
+  { target, number, plan }: { target: Target; number: number; plan: unknown },
+  world: FuzzWorld,
+  { findings, outcomes }: FuzzResult,
+): Promise<void> {
+  const counts = outcomes.get(target.name) ?? new Map<string, number>();
+  outcomes.set(target.name, counts);
+  let outcome = "finding";
   try {
-    const { status, text } = await client.call(plan.method, fill(plan.path), options);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    if (status >= 500) throw new Error(`answered ${status}: ${text}`);
+    outcome = await target.play(plan, world);
   } catch (error) {
-    if (isCut(error) && (await isGone(client, plan.method, fill(plan.path), options))) return;
-    const reason = error instanceof Error ? error.message : String(error);
-    const kind = `${plan.operationId}: ${shortened(reason)}`;
-    const known = failures.get(kind);
-    failures.set(kind, { count: (known?.count ?? 0) + 1, plan: known?.plan ?? plan });
+    findings.add(target.name, number, reasonOf(error), plan);
   }
+  counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
 }
 
-/** The connection ended in the middle of an answer's body. */
-function isCut(error: unknown): boolean {
-  return error instanceof TypeError && error.message === "terminated";
-}
-
-/** What was being read was deleted meanwhile: only then may its body end half-way. */
-async function isGone(
-  client: ApiClient,
-  method: string,
-  path: string,
-  options: CallOptions,
-): Promise<boolean> {
-  const again = await client.call(method, path, options).catch(() => undefined);
-  return again?.status === 404;
-}
-
-const MISSING = "019c1234-5678-7abc-8def-000000000000";
-
-/** Without what differs from one request to the next. */
-function shortened(reason: string): string {
-  return reason
-    .replace(/^[A-Z]+ \S+ /, "")
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID")
-    .slice(0, 300);
-}
-
-/** The failures as text for people, with what repeats them. */
-export function describeFailures({ failures }: FuzzResult): string[] {
-  return [...failures].map(
-    ([kind, { count, plan }]) => `${count} × ${kind}\n    ${JSON.stringify(plan).slice(0, 800)}`,
-  );
+/** With its cause: fetch says no more than "fetch failed". */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return `${error.message}${cause}`;
 }

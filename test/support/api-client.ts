@@ -66,7 +66,16 @@ export class ApiClient {
     const signal = AbortSignal.timeout(options.timeoutMs ?? 60_000);
     const init = { method, signal, ...encode(options) };
     const response = await fetch(`${this.#base}${path}`, init);
-    const text = await response.text();
+    return this.judge<T>(method, path, response, await response.text());
+  }
+
+  /** Holds an answer that came on another way against the document; throws as `call` does. */
+  judge<T = Members>(
+    method: string,
+    path: string,
+    response: Pick<Response, "status" | "headers">,
+    text: string,
+  ): CallAnswer<T> {
     const what = `${method} ${path} answered ${response.status}`;
     const template = this.#template(path.split("?")[0] ?? path);
     if (template === undefined) throw new Error(`${what}, but no such path is declared.`);
@@ -79,7 +88,7 @@ export class ApiClient {
     what: string,
     template: string,
     method: string,
-    response: Response,
+    response: Pick<Response, "status" | "headers">,
     text: string,
   ): unknown {
     const declared = this.#document.paths[template]?.[method]?.responses[response.status];

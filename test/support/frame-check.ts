@@ -3,20 +3,35 @@ import { asyncApiDocument } from "../../src/http/async-api.ts";
 
 type Node = Record<string, unknown>;
 
-interface Document {
-  operations: Record<"sendToViewer" | "sendToDevice", { messages: { $ref: string }[] }>;
-  components: { messages: Record<string, { payload: Node & { properties: { type: Node } } }> };
+/** The parts of an AsyncAPI document that say which messages go which way. */
+export interface AsyncApi {
+  operations: Record<string, { messages: { $ref: string }[] }>;
+  components: { messages: Record<string, { payload: Node }> };
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
-const checks = new Map<unknown, ValidateFunction[]>();
 
-const document = asyncApiDocument({ title: "t", version: "1" }) as unknown as Document;
-const { sendToViewer, sendToDevice } = document.operations;
-for (const { $ref } of [...sendToViewer.messages, ...sendToDevice.messages]) {
-  const { payload } = document.components.messages[$ref.split("/").at(-1) ?? ""] ?? {};
-  const type = payload?.properties.type.const;
-  checks.set(type, [...(checks.get(type) ?? []), ajv.compile(closed(payload) as Node)]);
+/** Holds frames against the messages of some operations of an AsyncAPI document. */
+export class FrameCheck {
+  readonly #checks = new Map<unknown, ValidateFunction[]>();
+
+  constructor({ operations, components }: AsyncApi, names: readonly string[]) {
+    for (const { $ref } of names.flatMap((name) => operations[name]?.messages ?? [])) {
+      const { payload } = components.messages[$ref.split("/").at(-1) ?? ""] ?? {};
+      const type = (payload?.properties as { type: Node } | undefined)?.type.const;
+      const known = this.#checks.get(type) ?? [];
+      this.#checks.set(type, [...known, ajv.compile(closed(payload) as Node)]);
+    }
+  }
+
+  /** What is wrong with a frame of the service; undefined when nothing is. */
+  problem(frame: { type: string }): string | undefined {
+    const known = this.#checks.get(frame.type);
+    if (known === undefined) return `A frame of the type ${frame.type} is not declared.`;
+    if (known.some((check) => check(frame))) return undefined;
+    const errors = known.map((check) => ajv.errorsText(check.errors)).join(" or ");
+    return `A ${frame.type} off its schema: ${errors}: ${JSON.stringify(frame)}`;
+  }
 }
 
 /** The schema with members that it does not name refused, at every depth. */
@@ -28,11 +43,12 @@ function closed(schema: unknown): unknown {
   return "properties" in schema ? { ...copy, additionalProperties: false } : copy;
 }
 
-/** What is wrong with a frame of the service against the AsyncAPI document; undefined when nothing is. */
+const OWN = new FrameCheck(asyncApiDocument({ title: "t", version: "1" }) as unknown as AsyncApi, [
+  "sendToViewer",
+  "sendToDevice",
+]);
+
+/** What is wrong with a frame of either channel; undefined when nothing is. */
 export function frameProblem(frame: { type: string }): string | undefined {
-  const known = checks.get(frame.type);
-  if (known === undefined) return `A frame of the type ${frame.type} is not declared.`;
-  if (known.some((check) => check(frame))) return undefined;
-  const errors = known.map((check) => ajv.errorsText(check.errors)).join(" or ");
-  return `A ${frame.type} off its schema: ${errors}: ${JSON.stringify(frame)}`;
+  return OWN.problem(frame);
 }

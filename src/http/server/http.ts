@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
-import { AppError, errorMessage } from "../../base/errors.ts";
+import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
 import type { RateVerdict } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
@@ -199,9 +199,11 @@ export class HttpFront implements QueueOwner {
     }
   }
 
-  /** Reports that the answer itself cannot be serialised. */
+  /** Reports that the answer cannot be serialised, or that its stream failed. */
   #sendFailure(serving: Serving, error: unknown): number {
-    this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
+    const { log } = this.#options;
+    const isOurs = toAppError(error).status === 500;
+    log[isOurs ? "error" : "debug"]({ error: errorMessage(error) }, "answer could not be sent");
     const problem = problemAnswer(error);
     const { exchange, incoming, close } = serving;
     const how = { head: incoming.method === "HEAD", close };

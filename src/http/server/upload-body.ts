@@ -213,10 +213,33 @@ function receive(
         if (size > limits.bytes) return fail(tooLarge(limits.bytes));
         if (!intake.write(chunk)) exchange.pause();
       },
-      end: () => settle(() => intake.finish().then(resolve, reject)),
+      // The timer runs on: nobody else would end a body whose intake never finishes.
+      end: () =>
+        void intake.finish().then(
+          (upload) => settle(() => resolve(upload)),
+          (error: unknown) => fail(error),
+        ),
       gone: () => fail(new CallerGone()),
     });
   });
+}
+
+/**
+ * The parser does not come back from some malformed bodies, such as one with a large part that has
+ * no name. This long after the whole body was given to it, without a byte from it, it never will,
+ * milliseconds.
+ */
+const STUCK_MS = 2_000;
+
+/** Rejects when `parsed` is still open and nothing moved for `STUCK_MS`. */
+async function unlessStuck(parsed: Promise<void>, hasMoved: () => boolean): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const stuck = new Promise<never>((_resolve, reject) => {
+    timer = setInterval(() => {
+      if (!hasMoved()) reject(malformed("The multipart body is malformed."));
+    }, STUCK_MS);
+  });
+  await Promise.race([parsed, stuck]).finally(() => clearInterval(timer));
 }
 
 function malformed(message: string): AppError {
@@ -239,6 +262,7 @@ function multipart(received: Received, contentType: string, resume: () => void):
   const parser = openParser(contentType);
   parser.on("drain", resume);
   let paused: Readable | undefined;
+  let moved = false;
   const fields: Record<string, string> = Object.create(null);
   let part: Part | undefined;
   let problem: AppError | undefined;
@@ -259,6 +283,7 @@ function multipart(received: Received, contentType: string, resume: () => void):
       problem ??= malformed("The multipart body is cut off.");
     });
     stream.on("data", (chunk: Buffer) => {
+      moved = true;
       if (received.write(chunk)) return;
       paused = stream;
       stream.pause();
@@ -269,13 +294,21 @@ function multipart(received: Received, contentType: string, resume: () => void):
     parser.once("error", () => reject(malformed("The multipart body is malformed or cut off.")));
   });
   parsed.catch(() => {});
+  /** Whether it gave bytes since the last call, or waits for the disk. */
+  const hasMoved = (): boolean => {
+    const answer = moved || paused?.isPaused() === true;
+    moved = false;
+    return answer;
+  };
   return {
     write: (chunk) => parser.write(chunk),
     drained: () => paused?.resume(),
     async finish() {
       parser.end();
-      await parsed;
-      await ended;
+      await unlessStuck(
+        parsed.then(() => ended),
+        hasMoved,
+      );
       if (problem !== undefined) throw problem;
       if (part === undefined) throw malformed('The multipart body has no part named "file".');
       if (!isStorable([part, fields])) throw malformed("A multipart field holds U+0000.");
