@@ -33,6 +33,7 @@ export const ERROR_STATUS = {
   forbidden: 403,
   key_suspended: 403,
   elevation_required: 403,
+  proof_required: 403,
   guest_access_closed: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -4,6 +4,7 @@ import { createAdmin } from "../features/admin/feature.ts";
 import { createAudit } from "../features/audit/feature.ts";
 import { createConcerns } from "../features/concerns/feature.ts";
 import { createDevices } from "../features/devices/feature.ts";
+import { userEraseRoutes } from "../features/erasure/account-erasure.ts";
 import { createErasure } from "../features/erasure/feature.ts";
 import { createGraph } from "../features/graph/feature.ts";
 import { createGuests } from "../features/guests/feature.ts";
@@ -95,6 +96,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...recording.routes,
       ...graph.routes,
       ...erasure.routes,
+      ...userEraseRoutes({ eraser: erasure.accounts, proof: people.proof }),
       ...summaries.routes,
       ...admin.routes,
     ]),
@@ -128,14 +130,14 @@ function createPeople(app: AppContext, publicUrl: () => string) {
     allowedOrigins: config.allowedOrigins,
     addressKey,
   });
-  const { users, tokens, attempts, liveTickets } = accounts;
+  const { users, tokens, attempts, liveTickets, proof } = accounts;
   const groups = createWorkspaces(context, { users, elevations, notices });
   const { workspaces, workshops, characters } = groups;
   const pairing = { attempts, authenticator, workspaces, pepper };
   const { devices, heartbeats, routes } = createDevices(context, pairing);
   return {
     ...{ authenticator, users, liveTickets, workspaces, workshops, characters },
-    ...{ elevations, notices, guests, tokens, devices, heartbeats },
+    ...{ elevations, notices, guests, proof, tokens, devices, heartbeats },
     routes: [...audit.routes, ...accounts.routes, ...groups.routes, ...routes],
   };
 }

@@ -106,7 +106,8 @@ export class AttackedService {
   ): Promise<Person> {
     const id = newId();
     await this.sql(
-      "insert into users (id, email, name, role, password_hash) values ($1, $2, 'U', $3, $4)",
+      `insert into users (id, email, name, role, password_hash, tokens_valid_from)
+       values ($1, $2, 'U', $3, $4, now() - interval '1 day')`,
       [id, email, role, passwordHash ?? null],
     );
     return { id, email, headers: await this.signIn(id) };

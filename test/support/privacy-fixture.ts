@@ -4,7 +4,10 @@ import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { createAudit } from "../../src/features/audit/feature.ts";
-import type { AccountErasures } from "../../src/features/erasure/account-erasure.ts";
+import {
+  type AccountErasures,
+  userEraseRoutes,
+} from "../../src/features/erasure/account-erasure.ts";
 import { createErasure } from "../../src/features/erasure/feature.ts";
 import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
@@ -51,9 +54,16 @@ export class PrivacyFixture {
         this.woken.push(sessionId);
       },
     });
+    // Callers of these tests are made up: they have no login that could prove anything.
+    const proof = { require: async () => {} };
     this.sessions = erasure.sessions;
     this.accounts = erasure.accounts;
-    this.routes = [...fixture.routes, ...audit.routes, ...erasure.routes];
+    this.routes = [
+      ...fixture.routes,
+      ...audit.routes,
+      ...erasure.routes,
+      ...userEraseRoutes({ eraser: erasure.accounts, proof }),
+    ];
   }
 
   static async open(): Promise<PrivacyFixture> {

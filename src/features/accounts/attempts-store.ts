@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import type { AttemptPolicy } from "./attempt-budget.ts";
+
+/** Allows `burst` attempts at once and one more after each `interval` milliseconds. */
+export interface AttemptPolicy {
+  burst: number;
+  interval: number;
+}
 
 const SWEEP_EVERY = 256;
 

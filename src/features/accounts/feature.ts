@@ -2,6 +2,7 @@ import type { AuditTrail } from "../../access/audit-entry.ts";
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { FeatureContext } from "../context.ts";
 import { AttemptStore } from "./attempts-store.ts";
+import { FreshProof } from "./fresh-proof.ts";
 import type { GuestRecords } from "./guest-records.ts";
 import { LiveTickets, liveTicketRoutes } from "./live-tickets.ts";
 import { TicketStore } from "./live-tickets-store.ts";
@@ -72,12 +73,9 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
     signIn,
     callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
   });
-  const passwordChanges = new PasswordChanges({
-    store: new PasswordStore(pool),
-    attempts,
-    passwords,
-    revocations,
-  });
+  const secrets = { store: new PasswordStore(pool), attempts, passwords };
+  const passwordChanges = new PasswordChanges({ ...secrets, revocations });
+  const proof = new FreshProof({ ...secrets, logins });
   const liveTickets = new LiveTickets(new TicketStore(pool), options.authenticator, clock);
   return {
     users,
@@ -86,6 +84,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
     attempts,
     passwords,
     passwordChanges,
+    proof,
     signIn,
     liveTickets,
     routes: [

@@ -16,8 +16,7 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
-import type { AttemptPolicy } from "./attempt-budget.ts";
-import type { AttemptStore } from "./attempts-store.ts";
+import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
 import type { PasswordStore } from "./passwords-store.ts";
 
@@ -99,7 +98,12 @@ export class PasswordHasher implements QueueOwner {
 }
 
 /** Allows the holder of a token five guesses, then one a minute. */
-const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
+export const PASSWORD_GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
+
+/** The key of the budget from which a signed-in user's guesses at the own password are taken. */
+export function passwordBudget(userId: string): string {
+  return `password\u0000${userId}`;
+}
 
 interface PasswordChangeOptions {
   store: PasswordStore;
@@ -126,8 +130,8 @@ export class PasswordChanges {
     const account = await store.account(caller.id);
     if (account === undefined) throw new AppError("invalid_token", "The account is gone.");
     await checkPassword(fresh, account.email);
-    const budget = `password\u0000${caller.id}`;
-    const wait = await attempts.take(budget, GUESSES);
+    const budget = passwordBudget(caller.id);
+    const wait = await attempts.take(budget, PASSWORD_GUESSES);
     if (wait !== undefined) {
       throw new AppError("rate_limited", `Too many attempts. Please wait ${wait} s.`, {
         retryAfter: wait,

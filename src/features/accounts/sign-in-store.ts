@@ -99,6 +99,13 @@ export class LoginStore {
         limit ${FORGET_BATCH} for update skip locked)`);
   }
 
+  /** True for a login that began less than so many minutes ago; a refresh does not begin one. */
+  isYoungerThan(loginId: string, minutes: number): Promise<boolean> {
+    return this.#pool.exists(sql.type(idRow)`
+      select id from logins
+      where id = ${loginId} and created_at > clock_timestamp() - ${minutes} * interval '1 minute'`);
+  }
+
   async revoke(loginId: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);

@@ -5,8 +5,7 @@ import { newDeviceKey, randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { AttemptPolicy } from "../accounts/attempt-budget.ts";
-import type { AttemptStore } from "../accounts/attempts-store.ts";
+import type { AttemptPolicy, AttemptStore } from "../accounts/attempts-store.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { NewDevice, NewDeviceKey, PairingState, PairingStore } from "./pairing-store.ts";
 

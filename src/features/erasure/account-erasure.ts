@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { FreshProof } from "../accounts/fresh-proof.ts";
 import type { AccountErasureStore } from "./account-erasure-store.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
@@ -73,6 +74,7 @@ interface AccountErasure {
 
 interface UserEraseOptions {
   eraser: AccountErasures;
+  proof: Pick<FreshProof, "require">;
 }
 
 const answer = Type.Object({
@@ -84,7 +86,7 @@ const answer = Type.Object({
 });
 
 /** DELETE /users/me. */
-export function userEraseRoutes({ eraser }: UserEraseOptions): Route[] {
+export function userEraseRoutes({ eraser, proof }: UserEraseOptions): Route[] {
   const erase = defineRoute({
     method: "delete",
     path: "/users/me",
@@ -92,13 +94,26 @@ export function userEraseRoutes({ eraser }: UserEraseOptions): Route[] {
     tag: "Admin",
     summary: "Erase the caller's own account, for good",
     description:
-      "Ends every login, unpairs the devices, removes name and address, and deletes every session that the account owns. In sessions of other people the claimed voices lose the name. It cannot be undone.",
+      "Ends every login, unpairs the devices, removes name and address, and deletes every session that the account owns. In sessions of other people the claimed voices lose the name. It cannot be undone, so the token alone is not enough: send the account's password, or sign in again by whatever way within five minutes before (403 with the code proof_required otherwise). A wrong password is 401 with the code invalid_credentials.",
     auth: ["bearer"],
     roles: PEOPLE,
+    body: {
+      kind: "json",
+      optional: true,
+      schema: Type.Object({
+        current_password: Type.Optional(
+          Type.String({ description: "Not needed within five minutes of signing in" }),
+        ),
+      }),
+    },
     responses: { 200: { description: "What was done", schema: answer } },
-    errors: ["conflict"],
-    async handle({ principal }) {
-      const done = await eraser.erase(requireUser(principal).id);
+    errors: ["conflict", "proof_required", "invalid_credentials"],
+    async handle({ principal, body }) {
+      const caller = requireUser(principal);
+      // The body is optional, which its type does not tell.
+      const given: { current_password?: string } | undefined = body;
+      await proof.require(caller, given?.current_password);
+      const done = await eraser.erase(caller.id);
       if (done === undefined) throw new AppError("invalid_token", "This account is gone already.");
       if (done === "last_admin") {
         throw new AppError(

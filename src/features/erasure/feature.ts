@@ -1,6 +1,6 @@
 import type { FeatureContext } from "../context.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { AccountErasures, userEraseRoutes } from "./account-erasure.ts";
+import { AccountErasures } from "./account-erasure.ts";
 import { AccountErasureStore } from "./account-erasure-store.ts";
 import {
   SessionErasure,
@@ -26,9 +26,6 @@ export function createErasure(
   return {
     sessions,
     accounts,
-    routes: [
-      ...userEraseRoutes({ eraser: accounts }),
-      ...sessionDeleteRoutes({ directory, eraser: sessions }),
-    ],
+    routes: sessionDeleteRoutes({ directory, eraser: sessions }),
   };
 }
