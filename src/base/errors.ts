@@ -48,6 +48,7 @@ export const ERROR_STATUS = {
   session_deleted: 409,
   job_active: 409,
   idempotency_in_progress: 409,
+  body_timeout: 408,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -82,6 +83,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "lease_lost",
   "stale_epoch",
   "timeout",
+  "body_timeout",
   "idempotency_in_progress",
 ]);
 

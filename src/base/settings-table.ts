@@ -497,7 +497,7 @@ export const SETTINGS = {
     high: 1_000_000,
     default: 1,
     readers: ["main"],
-    what: "multiplies every rate limit; 0 switches them off",
+    what: "multiplies every rate limit; 0 switches them off, and the shares of one address or caller",
   },
   AUTO_STOP_SILENCE: {
     group: "limits",

@@ -47,6 +47,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   401: "Who calls is not proven.",
   403: "The caller may not do this.",
   404: "There is no such thing for this caller.",
+  408: "The body came too slowly; nothing was done.",
   409: "The state of the thing does not allow this.",
   412: "The thing has changed since the caller read it.",
   413: "The body is too large.",
@@ -93,7 +94,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.query !== undefined) codes.add("invalid_parameter");
   // Also for routes without a body, because a body that is too large is refused first.
   if (route.method !== "get") codes.add("payload_too_large");
-  if (route.body !== undefined) codes.add("invalid_body").add("unsupported_media_type");
+  if (route.body !== undefined) {
+    codes.add("body_timeout").add("invalid_body").add("unsupported_media_type");
+  }
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
   // Every change of a session may find it deleted.

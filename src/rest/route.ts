@@ -15,8 +15,8 @@ export function acknowledge(message: string): Reply {
 /**
  * A route as a value: the front serves it, OpenAPI prints it, tests call it.
  *
- * The front checks in this order: 413/415 and the per-address limit while reading; 401 by `auth`;
- * 403 by `roles`; then `resolve`, which throws 404 or 403 for the resource named in the path; then
+ * The front checks in this order: the per-address limit and 413/415 by the head; 401 by `auth`, the
+ * caller's limit, 403 by `roles`; then it reads the body; then `resolve`, which throws 404 or 403 for the resource named in the path; then
  * query and body against their schemas (400); then If-Match (412) and the Idempotency-Key; then
  * `handle`.
  */
@@ -144,8 +144,10 @@ export interface Request {
    * Idempotency-Key.
    */
   commandId?: string;
-  /** The caller's address, for per-address limits. */
+  /** The caller's address, for records of who it was. */
   address: string;
+  /** What limits count the address by: an IPv4 address, or the /64 of an IPv6 address. */
+  network: string;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }

@@ -1,13 +1,14 @@
 import { inAddress } from "../base/listening.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { DeviceStreams } from "../features/recording/streams.ts";
-import { DEFAULT_HTTP_LIMITS } from "../http/server/http-limits.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits, withoutShares } from "../http/server/http-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limits.ts";
 import type { FrontObserver } from "../http/server/observer.ts";
 import { FrontServer } from "../http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
 import { PostgresIdempotencyStore } from "../postgres/idempotency-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
+import type { Config } from "./config.ts";
 import { createFeatures } from "./features.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
 import type { AppContext } from "./shared.ts";
@@ -49,11 +50,7 @@ export async function startFront(
       revocations: shared.revocations,
       limits: DEFAULT_LIVE_LIMITS,
     },
-    limits: {
-      ...DEFAULT_HTTP_LIMITS,
-      jsonBytes: config.jsonBytes,
-      uploadBytes: config.uploadBytes,
-    },
+    limits: httpLimits(config),
     rates: scaledRates(config.rateLimitFactor),
     idempotency: {
       store: new PostgresIdempotencyStore(shared.pool),
@@ -83,6 +80,11 @@ export async function startFront(
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
   return inAddress(host);
+}
+
+function httpLimits({ jsonBytes, uploadBytes, rateLimitFactor }: Config): HttpLimits {
+  const limits = { ...DEFAULT_HTTP_LIMITS, jsonBytes, uploadBytes };
+  return rateLimitFactor === 0 ? withoutShares(limits) : limits;
 }
 
 function scaledRates(factor: number): RateLimitSettings {

@@ -41,9 +41,13 @@ export async function problem(response: Response): Promise<[number, string | nul
   return [response.status, response.headers.get("x-error-code"), body.message];
 }
 
-/** Writes bytes to the port and returns the socket with all that it answers. */
-export function raw(port: number, text: string | Buffer) {
-  const socket = connect(port, "127.0.0.1");
+/**
+ * Writes bytes to the port and returns the socket with all that it answers.
+ *
+ * @param from the address to call from, one of loopback
+ */
+export function raw(port: number, text: string | Buffer, from = "127.0.0.1") {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from });
   const state = { socket, text: "", closed: false };
   socket.on("data", (data) => {
     state.text += data.toString("latin1");

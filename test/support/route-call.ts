@@ -16,6 +16,7 @@ export async function callRoute(routes: readonly Route[], id: string, call: Call
     headers: {},
     body: undefined,
     address: "127.0.0.1",
+    network: "127.0.0.1",
     signal: new AbortController().signal,
     principal: undefined,
     ...call,

@@ -46,6 +46,8 @@ const LINGER_BYTES = 256 * 1024 * 1024;
 interface StreamLimits {
   /** A client that reads nothing for this long loses its connection. */
   stallMs: number;
+  /** Lowest rate at which a client takes a piece, beyond the first `stallMs`. */
+  bytesPerSecond: number;
   /** Longest time for one piece from the source, milliseconds. */
   sourceMs: number;
 }
@@ -137,12 +139,12 @@ export class Exchange {
   /**
    * Ends the exchange; false when the caller has disconnected or was answered before. With `head`
    * the body's headers are sent without the body; with `close` the connection ends after the
-   * answer.
+   * answer, and with `abandon` also when the rest of the request's body is still to come.
    */
   send(
     answer: Answer,
     extra: Readonly<Record<string, string>>,
-    { head, close }: { head: boolean; close: boolean },
+    { head, close, abandon = false }: { head: boolean; close: boolean; abandon?: boolean },
   ): boolean {
     if (this.#state !== "open") return false;
     const { head: headers, payload } = renderAnswer(answer, extra);
@@ -152,7 +154,9 @@ export class Exchange {
       const length = bodiless ? undefined : Buffer.byteLength(payload ?? "");
       return this.#sendHead(status, headers, length, close);
     }
-    if (this.#isFarFromLast()) return this.#sendAndClose(status, headers, payload ?? "");
+    if (this.#isFarFromLast() && !abandon) {
+      return this.#sendAndClose(status, headers, payload ?? "");
+    }
     this.#end();
     this.#res.cork(() => {
       writeHead(this.#res, status, this.#id, headers);
@@ -179,7 +183,7 @@ export class Exchange {
     try {
       const first = await next();
       if (this.#state !== "open") return false;
-      const writer = this.#beginStream(answer, extra, body.length, limits.stallMs);
+      const writer = this.#beginStream(answer, extra, body.length, limits);
       for (let piece = first; piece.done !== true; piece = await next()) {
         if (!(await writer.write(piece.value))) return false;
       }
@@ -238,13 +242,13 @@ export class Exchange {
     answer: Answer,
     extra: Readonly<Record<string, string>>,
     length: number,
-    stallMs: number,
+    limits: StreamLimits,
   ): BodyWriter {
     const { head } = renderAnswer(answer, extra);
     this.resume();
     this.#state = "streaming";
     this.#forget();
-    this.#writer = new BodyWriter(this.#res, length, stallMs);
+    this.#writer = new BodyWriter(this.#res, length, limits);
     this.#res.cork(() => writeHead(this.#res, answer.status, this.#id, head));
     return this.#writer;
   }

@@ -1,83 +1,45 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
-import type { Authenticator } from "../../access/authenticator.ts";
-import type { Principal } from "../../access/principal.ts";
-import { createDeferred, withTimeout } from "../../base/deferred.ts";
-import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
-import type { RateVerdict } from "../../base/gcra.ts";
-import type { Log } from "../../base/log.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { AppError, ERROR_STATUS, errorMessage, toAppError } from "../../base/errors.ts";
+import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { BodyStream, Request, Route } from "../../rest/route.ts";
-import { authenticateRoute, checkRole, type Origins } from "./caller.ts";
+import type { BodyStream } from "../../rest/route.ts";
+import type { Origins } from "./caller.ts";
 import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
 import { FirstPage } from "./first-page.ts";
-import type { HttpLimits } from "./http-limits.ts";
-import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
-import { ConcurrencyLimit, enforce, type RateLimits } from "./limits.ts";
+import type { Holder } from "./http-limits.ts";
+import { enforce } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
-import { Preconditions } from "./preconditions.ts";
 import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
 import { ReadyAnswer } from "./ready-answer.ts";
 import { copyRequest, type Incoming } from "./request.ts";
-import { bodyLength, checkBodyHead, readBytes, ServedRequest } from "./request-body.ts";
+import { bodyLength } from "./request-body.ts";
 import { logRequest } from "./request-log.ts";
 import type { Answer } from "./response.ts";
-import { type Match, PreparedRoute, RouteTable } from "./routing.ts";
-import { readUpload, removeAfter } from "./upload-body.ts";
+import { RouteRunner, type RouteRunnerOptions } from "./route-runner.ts";
+import { type Match, RouteTable } from "./routing.ts";
+import { claimAddress, claimCaller, type Serving } from "./serving.ts";
 
-interface HttpOptions {
-  routes: readonly Route[];
-  authenticator: Authenticator;
-  rates: RateLimits;
+interface HttpOptions extends RouteRunnerOptions {
   origins: Origins;
-  idempotency: IdempotencyOptions;
-  limits: HttpLimits;
-  uploadFolder: string;
   /** Number of consecutive proxies in front of us whose X-Forwarded headers are trusted. */
   trustProxy: number;
   observer?: FrontObserver | undefined;
-  log: Log;
 }
 
 const PREFIX = "/api";
-
-/** The state of a request while it is served. */
-interface Serving {
-  exchange: Exchange;
-  incoming: Incoming;
-  /** Monotonic milliseconds. */
-  startedAt: number;
-  /** Undefined until the route is known. */
-  route: Route | undefined;
-  params: Readonly<Record<string, string>>;
-  principal: Principal | undefined;
-  /** The verdict of the latest rate limit that was checked. */
-  verdict: RateVerdict | undefined;
-  /** Additional headers for the answer. */
-  more: Readonly<Record<string, string>> | undefined;
-  /** True when the connection ends with the answer. */
-  close: boolean;
-}
-
-/** A request that may be carried out, and the resource it is about. */
-interface Admitted {
-  request: Request;
-  resource: unknown;
-}
 
 /** Serves routes over uWebSockets.js. */
 export class HttpFront implements QueueOwner {
   readonly #options: HttpOptions;
   readonly #table: RouteTable;
   readonly #firstPage = new FirstPage();
-  readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
   readonly #idle: (() => void)[] = [];
-  readonly #uploads: ConcurrencyLimit;
-  readonly #idempotency: Idempotency;
-  readonly #preconditions: Preconditions;
+  readonly #runner: RouteRunner;
   readonly #compression: Compression;
-  readonly #downloads: ConcurrencyLimit;
-  readonly #requests: ConcurrencyLimit;
+  readonly #downloads: Places<Holder>;
+  readonly #requests: Places<Holder>;
   #inFlight = 0;
   #leaving = false;
   #draining = false;
@@ -85,17 +47,23 @@ export class HttpFront implements QueueOwner {
   constructor(options: HttpOptions) {
     this.#options = options;
     this.#table = new RouteTable(options.routes);
-    this.#prepared = PreparedRoute.all(options.routes);
-    this.#uploads = new ConcurrencyLimit(options.limits.concurrentUploads, "uploads");
-    this.#idempotency = new Idempotency(options.idempotency, options.log);
-    this.#preconditions = new Preconditions(options.routes);
+    this.#runner = new RouteRunner(options);
     this.#compression = new Compression(options.routes);
-    this.#downloads = new ConcurrencyLimit(options.limits.concurrentDownloads, "downloads");
-    this.#requests = new ConcurrencyLimit(options.limits.concurrentRequests, "requests");
+    const { concurrentDownloads, concurrentRequests, shares } = options.limits;
+    this.#downloads = new Places({
+      what: "downloads",
+      capacity: concurrentDownloads,
+      shares: shares.downloads,
+    });
+    this.#requests = new Places({
+      what: "requests",
+      capacity: concurrentRequests,
+      shares: shares.requests,
+    });
   }
 
   get queues(): readonly QueueFigures[] {
-    return [this.#requests, this.#uploads, this.#downloads].flatMap((inFlight) => inFlight.queues);
+    return [this.#requests, this.#runner, this.#downloads].flatMap((owner) => owner.queues);
   }
 
   /** Closes each connection after its answer, so that callers reconnect to another process. */
@@ -169,14 +137,14 @@ export class HttpFront implements QueueOwner {
   }
 
   async #enter(serving: Serving): Promise<Answer> {
-    this.#requests.enter();
+    const place = this.#requests.enter();
     try {
       // Until this one is answered, uWebSockets.js ends the connection at another request: so none
       // that came in the same packet is served.
       if (isLast(serving.incoming)) await parsed();
-      return await this.#serve(serving);
+      return await this.#serve(serving, place);
     } finally {
-      this.#requests.leave();
+      place.leave();
     }
   }
 
@@ -188,8 +156,10 @@ export class HttpFront implements QueueOwner {
   }
 
   #write(serving: Serving, answer: Answer): number | Promise<number> {
-    const { exchange, incoming, close } = serving;
-    const how = { head: incoming.method === "HEAD", close };
+    const { exchange, incoming } = serving;
+    // The rest of a body that came too slowly is not waited for.
+    const abandon = answer.status === ERROR_STATUS.body_timeout;
+    const how = { head: incoming.method === "HEAD", close: serving.close || abandon, abandon };
     const extra = this.#extraHeaders(serving);
     try {
       if (answer.stream !== undefined) return this.#stream(serving, answer, answer.stream, extra);
@@ -236,13 +206,28 @@ export class HttpFront implements QueueOwner {
         return exchange.sendStreamHead(answer, stream, extra, serving) ? answer.status : 499;
       }
       if (serving.close) extra.Connection = "close";
-      const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
-      const whole = await this.#downloads.run(() =>
-        exchange.stream(answer, stream, extra, { stallMs, sourceMs }),
-      );
-      return whole ? answer.status : 499;
+      return (await this.#download(serving, answer, stream, extra)) ? answer.status : 499;
     } catch (error) {
       return this.#sendFailure(serving, error);
+    }
+  }
+
+  /** False when the caller disconnected before the end. */
+  async #download(
+    { exchange, incoming, principal }: Serving,
+    answer: Answer,
+    stream: BodyStream,
+    extra: Record<string, string>,
+  ): Promise<boolean> {
+    const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs, pace } = this.#options.limits;
+    const place = this.#downloads.enter();
+    try {
+      claimAddress(place, incoming);
+      claimCaller(place, principal);
+      const { bytesPerSecond } = pace;
+      return await exchange.stream(answer, stream, extra, { stallMs, bytesPerSecond, sourceMs });
+    } finally {
+      place.leave();
     }
   }
 
@@ -255,7 +240,7 @@ export class HttpFront implements QueueOwner {
     logRequest(log, { ...serving, answer, status, ms, failure });
   }
 
-  #serve(serving: Serving): Answer | Promise<Answer> {
+  #serve(serving: Serving, place: Place<Holder>): Answer | Promise<Answer> {
     const { incoming } = serving;
     if (this.#draining) {
       serving.close = true;
@@ -263,8 +248,9 @@ export class HttpFront implements QueueOwner {
         retryAfter: 1,
       });
     }
-    serving.verdict = this.#options.rates.address(incoming.address);
+    serving.verdict = this.#options.rates.address(incoming);
     enforce(serving.verdict);
+    claimAddress(place, incoming);
     if (incoming.fault !== undefined) throw new AppError("bad_request", incoming.fault);
     const page = this.#firstPage.answer(incoming);
     if (page !== undefined) return page;
@@ -274,7 +260,7 @@ export class HttpFront implements QueueOwner {
     if (match.kind === "wrong_method") return wrongMethod(incoming.method, match.allow);
     serving.route = match.route;
     serving.params = match.params;
-    return this.#serveRoute(serving, match.route, match.params);
+    return this.#runner.run(serving, match.route, match.params, place);
   }
 
   #match(incoming: Incoming): Match {
@@ -286,90 +272,6 @@ export class HttpFront implements QueueOwner {
     const allow = match.kind === "wrong_method" ? match.allow : [];
     serving.more = this.#options.origins.preflight(serving.incoming.headers, allow);
     return { status: 204, headers: { Allow: allow.join(", ") } };
-  }
-
-  async #serveRoute(
-    serving: Serving,
-    route: Route,
-    params: Record<string, string>,
-  ): Promise<Answer> {
-    const { incoming, exchange } = serving;
-    const { limits } = this.#options;
-    const isUpload = route.body?.kind === "upload";
-    const limit = isUpload ? limits.uploadBytes : limits.jsonBytes;
-    checkBodyHead(route, incoming.headers, limit);
-    const prepared = this.#prepared.get(route);
-    if (prepared === undefined) throw new Error(`The route ${route.id} was not prepared.`);
-    const json = prepared.takesJson(exchange)
-      ? await readBytes(exchange, limit, limits.jsonTimeoutMs)
-      : undefined;
-    const ms = limits.handlerTimeoutMs;
-    const admission = this.#admit(serving, prepared, params, json);
-    if (!isUpload) return withTimeout(this.#call(serving, route, admission), ms, "The request");
-    const admitted = await withTimeout(admission, ms, "Looking up the request");
-    return this.#callWithUpload(serving, route, admitted);
-  }
-
-  /** Runs all checks of a request: authentication, permissions, the resource, and the input. */
-  async #admit(
-    serving: Serving,
-    prepared: PreparedRoute,
-    params: Record<string, string>,
-    json: Buffer | undefined,
-  ): Promise<Admitted> {
-    const { incoming, exchange } = serving;
-    const { route } = prepared;
-    const { authenticator, rates } = this.#options;
-    const principal =
-      route.auth.length === 0
-        ? undefined
-        : await authenticateRoute(route, incoming.headers, authenticator);
-    serving.principal = principal;
-    serving.verdict = rates.caller(route, principal, incoming.address);
-    enforce(serving.verdict);
-    checkRole(route, principal);
-    const request = new ServedRequest(incoming, exchange, prepared.params(params), principal);
-    const resource = route.resolve === undefined ? undefined : await route.resolve(request);
-    request.query = prepared.query(request.query);
-    request.body = prepared.body(json);
-    if (request.headers["if-match"] !== undefined) {
-      await this.#preconditions.check(route, request);
-    }
-    return { request, resource };
-  }
-
-  async #call(serving: Serving, route: Route, admission: Promise<Admitted>): Promise<Answer> {
-    const { request, resource } = await admission;
-    const { path, query } = serving.incoming;
-    const reply = await this.#idempotency.run(route, request, `${path}?${query}`, () =>
-      route.handle(request, resource),
-    );
-    return this.#preconditions.finish(route, request, reply);
-  }
-
-  async #callWithUpload(
-    { exchange, incoming }: Serving,
-    route: Route,
-    { request, resource }: Admitted,
-  ): Promise<Answer> {
-    const { limits, uploadFolder } = this.#options;
-    const onBytes = () => route.receiving?.(request);
-    onBytes();
-    const upload = await this.#uploads.run(() =>
-      readUpload(exchange, incoming.headers, {
-        folder: uploadFolder,
-        bytes: limits.uploadBytes,
-        timeoutMs: limits.uploadTimeoutMs,
-        onBytes,
-      }),
-    );
-    request.upload = upload;
-    const work = Promise.resolve(route.handle(request, resource));
-    // The handler may run longer than its time limit and still need the file.
-    const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
-    const answer = await withTimeout(work, limits.handlerTimeoutMs, "Storing the upload");
-    await done;
-    return answer;
   }
 }
 

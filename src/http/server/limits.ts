@@ -2,51 +2,8 @@ import type { Principal } from "../../access/principal.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { Gcra, type RateLimit, type RateVerdict } from "../../base/gcra.ts";
-import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import { type Network, SITE_FACTOR } from "../../base/network.ts";
 import type { Route } from "../../rest/route.ts";
-
-/** Lets at most `capacity` tasks run at once and refuses more; nothing is queued. */
-export class ConcurrencyLimit implements QueueOwner {
-  readonly #capacity: number;
-  readonly #what: string;
-  #running = 0;
-  #refused = 0;
-
-  constructor(capacity: number, what: string) {
-    this.#capacity = capacity;
-    this.#what = what;
-  }
-
-  get queues(): readonly QueueFigures[] {
-    const queue = this.#what.replaceAll(" ", "_");
-    return [{ queue, length: this.#running, limit: this.#capacity, refused: this.#refused }];
-  }
-
-  /** Takes a slot until `leave`. Throws `overloaded` when all are taken. */
-  enter(): void {
-    if (this.#running >= this.#capacity) {
-      this.#refused += 1;
-      throw new AppError("overloaded", `Too many ${this.#what} at once. Please try again.`, {
-        retryAfter: 2,
-      });
-    }
-    this.#running += 1;
-  }
-
-  leave(): void {
-    this.#running -= 1;
-  }
-
-  /** Throws `overloaded` when full. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    this.enter();
-    try {
-      return await work();
-    } finally {
-      this.leave();
-    }
-  }
-}
 
 type RateClass =
   | "address"
@@ -89,23 +46,44 @@ function rateClassOf(route: Route): Exclude<RateClass, "address"> {
   return route.method === "get" ? "read" : "write";
 }
 
+/** The budget of each address, and a looser one of each site of IPv6 addresses. */
+class AddressLimits {
+  readonly #networks: Gcra;
+  readonly #sites: Gcra;
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.#networks = new Gcra(limit, clock);
+    this.#sites = new Gcra(times(limit, SITE_FACTOR), clock);
+  }
+
+  take({ network, site }: Network): RateVerdict {
+    const own = this.#networks.take(network);
+    if (!own.allowed || site === undefined) return own;
+    const ofSite = this.#sites.take(site);
+    return ofSite.allowed ? own : ofSite;
+  }
+}
+
 /** The budgets of one route class. */
 class ClassLimits {
   readonly #caller: Gcra;
-  readonly #guestsOfAddress: Gcra;
+  readonly #strangers: AddressLimits;
+  readonly #guestsOfAddress: AddressLimits;
   readonly #guestsOfSession: Gcra;
 
   constructor(limit: RateLimit, clock: Clock) {
     this.#caller = new Gcra(limit, clock);
-    this.#guestsOfAddress = new Gcra(times(limit, GUEST_SHARES.address), clock);
+    this.#strangers = new AddressLimits(limit, clock);
+    this.#guestsOfAddress = new AddressLimits(times(limit, GUEST_SHARES.address), clock);
     this.#guestsOfSession = new Gcra(times(limit, GUEST_SHARES.session), clock);
   }
 
-  take(principal: Principal | undefined, address: string): RateVerdict {
-    // Ids are unique across kinds of callers, and no address looks like one.
-    const own = this.#caller.take(principal?.id ?? address);
-    if (!own.allowed || principal?.kind !== "guest") return own;
-    const ofAddress = this.#guestsOfAddress.take(address);
+  take(principal: Principal | undefined, from: Network): RateVerdict {
+    if (principal === undefined) return this.#strangers.take(from);
+    // Ids are unique across kinds of callers.
+    const own = this.#caller.take(principal.id);
+    if (!own.allowed || principal.kind !== "guest") return own;
+    const ofAddress = this.#guestsOfAddress.take(from);
     if (!ofAddress.allowed) return ofAddress;
     const ofSession = this.#guestsOfSession.take(principal.sessionId);
     return ofSession.allowed ? own : ofSession;
@@ -118,12 +96,12 @@ function times({ perMinute, burst }: RateLimit, factor: number): RateLimit {
 
 /** Rate limits per address before authentication, and per caller and route class after it. */
 export class RateLimits {
-  readonly #address: Gcra;
+  readonly #addresses: AddressLimits;
   readonly #classes: Readonly<Record<Exclude<RateClass, "address">, ClassLimits>>;
   readonly #byRoute = new Map<Route, ClassLimits>();
 
   constructor(settings: RateLimitSettings, clock: Clock) {
-    this.#address = new Gcra(settings.address, clock);
+    this.#addresses = new AddressLimits(settings.address, clock);
     this.#classes = {
       auth: new ClassLimits(settings.auth, clock),
       guest_entry: new ClassLimits(settings.guest_entry, clock),
@@ -135,12 +113,12 @@ export class RateLimits {
     };
   }
 
-  address(address: string): RateVerdict {
-    return this.#address.take(address);
+  address(from: Network): RateVerdict {
+    return this.#addresses.take(from);
   }
 
-  caller(route: Route, principal: Principal | undefined, address: string): RateVerdict {
-    return this.#limitsOf(route).take(principal, address);
+  caller(route: Route, principal: Principal | undefined, from: Network): RateVerdict {
+    return this.#limitsOf(route).take(principal, from);
   }
 
   #limitsOf(route: Route): ClassLimits {

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Request, Route, Upload } from "../../rest/route.ts";
+import { BodyClock, type BodyPace } from "./body-clock.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Headers, type Incoming, parseQuery } from "./request.ts";
 
@@ -57,28 +58,42 @@ export function tooLarge(limit: number): AppError {
   return new AppError("payload_too_large", `The request body is larger than ${limit} bytes.`);
 }
 
+interface BytesLimits {
+  bytes: number;
+  /** Longest time for the whole body, milliseconds. */
+  totalMs: number;
+  pace: BodyPace;
+}
+
 /**
- * Reads the whole body into memory. Rejects with 413 as soon as it exceeds `limit`, or `timeout`
- * after `ms`.
+ * Reads the whole body into memory. Rejects with 413 as soon as it exceeds the limit, and with
+ * `body_timeout` when it comes too slowly.
  */
-export function readBytes(exchange: Exchange, limit: number, ms: number): Promise<Buffer> {
+export function readBytes(exchange: Exchange, limits: BytesLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => reject(bodyLate(ms)), ms);
+    let done = false;
+    let clock: BodyClock | undefined;
     const settle = (act: () => void): void => {
-      clearTimeout(timer);
+      done = true;
+      clock?.stop();
       act();
     };
     exchange.readBody({
       data(chunk) {
         size += chunk.byteLength;
-        if (size <= limit) chunks.push(chunk);
-        else settle(() => reject(tooLarge(limit)));
+        clock?.came(chunk.byteLength);
+        if (size <= limits.bytes) chunks.push(chunk);
+        else settle(() => reject(tooLarge(limits.bytes)));
       },
       end: () => settle(() => resolve(joined(chunks))),
       gone: () => settle(() => reject(new CallerGone())),
     });
+    // Most bodies came with their head and need no clock.
+    if (done) return;
+    clock = new BodyClock(limits.pace, limits.totalMs, (error) => settle(() => reject(error)));
+    clock.came(size);
   });
 }
 
@@ -86,10 +101,6 @@ export function readBytes(exchange: Exchange, limit: number, ms: number): Promis
 function joined(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks;
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-}
-
-export function bodyLate(ms: number): AppError {
-  return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
 }
 
 /** Deepest nesting that is accepted: parsing costs much more with depth than with length. */
@@ -174,8 +185,9 @@ export class ServedRequest implements Request {
   readonly method: string;
   readonly params: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly principal: Principal | undefined;
+  principal: Principal | undefined;
   readonly address: string;
+  readonly network: string;
   query: Readonly<Record<string, unknown>>;
   body: unknown = undefined;
   upload?: Upload;
@@ -195,6 +207,7 @@ export class ServedRequest implements Request {
     this.headers = incoming.headers;
     this.principal = principal;
     this.address = incoming.address;
+    this.network = incoming.network;
     this.query = parseQuery(incoming.query);
   }
 

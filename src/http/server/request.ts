@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { isIP } from "node:net";
 import { newId } from "../../base/ids.ts";
+import { type Network, networkOf } from "../../base/network.ts";
 
 const PORT = /:\d{1,5}$/;
 
@@ -46,7 +47,7 @@ function addressIn(text: string): string | undefined {
 export type Headers = Readonly<Record<string, string>>;
 
 /** A copy of a uWebSockets.js request, whose own object is invalid after the first await. */
-export interface Incoming {
+export interface Incoming extends Network {
   id: string;
   /** In upper case. */
   method: string;
@@ -85,13 +86,17 @@ export function copyRequest(res: HttpResponse, req: HttpRequest, hops: number): 
   });
   const fault = framingFault(headers, repeated);
   const forwarded = applyForwarded(headers, hops);
+  const address = forwarded ?? Buffer.from(res.getRemoteAddressAsText()).toString("latin1");
+  const { network, site } = networkOf(address);
   return {
     id: requestId(headers["x-request-id"]),
     method: req.getMethod().toUpperCase(),
     path: req.getUrl(),
     query: req.getQuery() ?? "",
     headers,
-    address: forwarded ?? Buffer.from(res.getRemoteAddressAsText()).toString("latin1"),
+    address,
+    network,
+    site,
     fault,
   };
 }

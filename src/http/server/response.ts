@@ -9,6 +9,13 @@ type WritableResponse = Pick<
   "cork" | "tryEnd" | "onWritable" | "getWriteOffset" | "close"
 >;
 
+interface WriterPace {
+  /** Longest time in which nothing is read, milliseconds. */
+  stallMs: number;
+  /** Lowest rate at which a piece is taken, beyond the first `stallMs`. */
+  bytesPerSecond: number;
+}
+
 interface Waiting {
   chunk: Uint8Array;
   /** Offset of the chunk's first byte in the body. */
@@ -18,20 +25,23 @@ interface Waiting {
 
 /**
  * Writes a body of known length at the client's pace: one piece at a time, the next one only when
- * the socket took the last. A client that reads nothing for `stallMs` loses its connection.
+ * the socket took the last. A client that reads nothing for `stallMs`, or takes a piece at less than
+ * `bytesPerSecond`, loses its connection.
  */
 export class BodyWriter {
   readonly #res: WritableResponse;
   readonly #length: number;
-  readonly #stallMs: number;
+  readonly #pace: WriterPace;
+  /** When the piece that waits must have been taken, monotonic milliseconds. */
+  #takenBy = 0;
   #waiting: Waiting | undefined;
   #stall: NodeJS.Timeout | undefined;
   #state: "open" | "complete" | "gone" = "open";
 
-  constructor(res: WritableResponse, length: number, stallMs: number) {
+  constructor(res: WritableResponse, length: number, pace: WriterPace) {
     this.#res = res;
     this.#length = length;
-    this.#stallMs = stallMs;
+    this.#pace = pace;
     res.onWritable((offset) => this.#writable(offset));
   }
 
@@ -53,6 +63,8 @@ export class BodyWriter {
     if (this.#offer(chunk)) return true;
     const taken = createDeferred<boolean>();
     this.#waiting = { chunk, from, taken };
+    const { stallMs, bytesPerSecond } = this.#pace;
+    this.#takenBy = performance.now() + stallMs + (chunk.byteLength / bytesPerSecond) * 1_000;
     this.#watch();
     return taken.promise;
   }
@@ -91,7 +103,8 @@ export class BodyWriter {
 
   #watch(): void {
     clearTimeout(this.#stall);
-    this.#stall = setTimeout(() => this.#res.close(), this.#stallMs);
+    const left = Math.max(0, this.#takenBy - performance.now());
+    this.#stall = setTimeout(() => this.#res.close(), Math.min(this.#pace.stallMs, left));
   }
 }
 

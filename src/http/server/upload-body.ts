@@ -8,9 +8,10 @@ import { createDeferred } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Upload } from "../../rest/route.ts";
+import { BodyClock, type BodyPace } from "./body-clock.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Headers } from "./request.ts";
-import { bodyLate, CallerGone, isStorable, tooLarge } from "./request-body.ts";
+import { CallerGone, isStorable, tooLarge } from "./request-body.ts";
 
 interface UploadLimits {
   /**
@@ -19,14 +20,16 @@ interface UploadLimits {
    */
   folder: string;
   bytes: number;
-  timeoutMs: number;
+  /** Longest time for the whole body, milliseconds. */
+  totalMs: number;
+  pace: BodyPace;
   /** Called whenever bytes have come. */
   onBytes?(): void;
 }
 type Part = Pick<Upload, "filename" | "mediaType">;
 
 /** An upload up to this size stays in memory; the number of concurrent uploads is limited. */
-const MEMORY_BYTES = 256 * 1024;
+export const MEMORY_BYTES = 256 * 1024;
 
 /** The received bytes: in memory while they are few, then in a temporary file. */
 class Received {
@@ -165,9 +168,17 @@ export async function readUpload(
     () => intake.drained(),
     (error) => failed.reject(error),
   );
-  const intake = openIntake(received, headers, () => exchange.resume());
+  const intake = openIntake(received, headers, () => {
+    clock?.go();
+    exchange.resume();
+  });
+  let clock: BodyClock | undefined;
+  const startClock = (late: (error: AppError) => void): BodyClock => {
+    clock = new BodyClock(limits.pace, limits.totalMs, late);
+    return clock;
+  };
   try {
-    return await receive(exchange, intake, failed.promise, limits);
+    return await receive(exchange, intake, { limits, startClock, failed: failed.promise });
   } catch (error) {
     await received.discard();
     throw error;
@@ -187,11 +198,17 @@ function openIntake(received: Received, headers: Headers, resume: () => void): I
   };
 }
 
+interface Receiving {
+  limits: UploadLimits;
+  startClock(late: (error: AppError) => void): BodyClock;
+  /** Rejects when the bytes cannot be stored. */
+  failed: Promise<never>;
+}
+
 function receive(
   exchange: Exchange,
   intake: Intake,
-  failed: Promise<never>,
-  limits: UploadLimits,
+  { limits, startClock, failed }: Receiving,
 ): Promise<Upload> {
   return new Promise((resolve, reject) => {
     let size = 0;
@@ -199,26 +216,28 @@ function receive(
     const settle = (act: () => void): void => {
       if (done) return;
       done = true;
-      clearTimeout(timer);
+      clock.stop();
       act();
     };
     const fail = (error: unknown): void => settle(() => reject(error));
-    const timer = setTimeout(() => fail(bodyLate(limits.timeoutMs)), limits.timeoutMs);
+    const clock = startClock(fail);
     failed.catch(fail);
     exchange.readBody({
       data(chunk) {
         if (done) return;
         size += chunk.byteLength;
+        clock.came(chunk.byteLength);
         limits.onBytes?.();
         if (size > limits.bytes) return fail(tooLarge(limits.bytes));
-        if (!intake.write(chunk)) exchange.pause();
+        if (intake.write(chunk)) return;
+        clock.hold();
+        exchange.pause();
       },
-      // The timer runs on: nobody else would end a body whose intake never finishes.
-      end: () =>
-        void intake.finish().then(
-          (upload) => settle(() => resolve(upload)),
-          (error: unknown) => fail(error),
-        ),
+      // The clock runs on: nobody else would end a body whose intake never finishes.
+      end() {
+        clock.whole();
+        intake.finish().then((upload) => settle(() => resolve(upload)), fail);
+      },
       gone: () => fail(new CallerGone()),
     });
   });

@@ -65,7 +65,7 @@ export class SocketAdmission {
     const { rates, origins, limit } = this.#options;
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
-    enforce(rates.address(incoming.address));
+    enforce(rates.address(incoming));
     const fault = incoming.fault ?? bodyFault(incoming);
     if (fault !== undefined) throw new AppError("bad_request", fault);
     if (!origins.mayConnect(incoming.headers)) {

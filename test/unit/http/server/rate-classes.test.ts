@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
+import { networkOf } from "../../../../src/base/network.ts";
 import { DEFAULT_RATE_LIMITS, RateLimits } from "../../../../src/http/server/limits.ts";
 import { defineRoute } from "../../../../src/rest/route.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -18,7 +19,7 @@ function burstOf(method: "get" | "post", path: string): number {
     handle: async () => ({ status: 200 }),
   });
   const rates = new RateLimits(DEFAULT_RATE_LIMITS, new ManualClock(0));
-  return rates.caller(route, undefined, "192.0.2.1").limit;
+  return rates.caller(route, undefined, networkOf("192.0.2.1")).limit;
 }
 
 describe("rate classes", () => {

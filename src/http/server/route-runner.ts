@@ -1,0 +1,235 @@
+import type { Authenticator } from "../../access/authenticator.ts";
+import { withTimeout } from "../../base/deferred.ts";
+import type { Log } from "../../base/log.ts";
+import { type Place, Places } from "../../base/places.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { Request, Route, Upload } from "../../rest/route.ts";
+import { authenticateRoute, checkRole } from "./caller.ts";
+import type { Holder, HttpLimits } from "./http-limits.ts";
+import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
+import { enforce, type RateLimits } from "./limits.ts";
+import { Preconditions } from "./preconditions.ts";
+import { bodyLength, checkBodyHead, readBytes, ServedRequest } from "./request-body.ts";
+import type { Answer } from "./response.ts";
+import { PreparedRoute } from "./routing.ts";
+import { claimAddress, claimCaller, type Serving } from "./serving.ts";
+import { MEMORY_BYTES, readUpload, removeAfter, removeFile } from "./upload-body.ts";
+
+export interface RouteRunnerOptions {
+  routes: readonly Route[];
+  authenticator: Authenticator;
+  rates: RateLimits;
+  idempotency: IdempotencyOptions;
+  limits: HttpLimits;
+  uploadFolder: string;
+  log: Log;
+}
+
+/** A request that may be carried out, and the resource it is about. */
+interface Admitted {
+  request: ServedRequest;
+  resource: unknown;
+}
+
+/** Who calls is asked again after a body that took longer than this, milliseconds. */
+const RECHECK_MS = 2_000;
+
+/** What a body without a declared length counts for at first, bytes. */
+const UNDECLARED_BYTES = 64 * 1024;
+
+/**
+ * Carries out requests whose route is known. Who calls, and whether the role may, is known before a
+ * byte of the body is waited for; bodies have places, bytes and a pace.
+ */
+export class RouteRunner implements QueueOwner {
+  readonly #options: RouteRunnerOptions;
+  readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
+  readonly #idempotency: Idempotency;
+  readonly #preconditions: Preconditions;
+  readonly #uploads: Places<Holder>;
+  readonly #bytes: Places<Holder>;
+
+  constructor(options: RouteRunnerOptions) {
+    const { routes, limits, log } = options;
+    const { shares, concurrentUploads, bodyBytes } = limits;
+    this.#options = options;
+    this.#prepared = PreparedRoute.all(routes);
+    this.#idempotency = new Idempotency(options.idempotency, log);
+    this.#preconditions = new Preconditions(routes);
+    this.#uploads = new Places({
+      what: "uploads",
+      capacity: concurrentUploads,
+      shares: shares.uploads,
+    });
+    this.#bytes = new Places({
+      what: "bytes of request bodies",
+      capacity: bodyBytes,
+      shares: shares.bodyBytes,
+    });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [...this.#uploads.queues, ...this.#bytes.queues];
+  }
+
+  /** @param place the request's own, which is counted for its caller too */
+  async run(
+    serving: Serving,
+    route: Route,
+    params: Record<string, string>,
+    place: Place<Holder>,
+  ): Promise<Answer> {
+    const { incoming } = serving;
+    const { limits } = this.#options;
+    const isUpload = route.body?.kind === "upload";
+    checkBodyHead(route, incoming.headers, isUpload ? limits.uploadBytes : limits.jsonBytes);
+    const prepared = this.#prepared.get(route);
+    if (prepared === undefined) throw new Error(`The route ${route.id} was not prepared.`);
+    const ms = limits.handlerTimeoutMs;
+    await withTimeout(this.#identify(serving, route), ms, "Looking up the caller");
+    claimCaller(place, serving.principal);
+    if (isUpload) return this.#runUpload(serving, prepared, params);
+    const json = prepared.takesJson(serving.exchange) ? await this.#readJson(serving) : undefined;
+    const admission = this.#admit(serving, prepared, params, json);
+    return withTimeout(this.#call(serving, route, admission), ms, "The request");
+  }
+
+  /** Finds out who calls: 401, the caller's 429, and 403 by the role. */
+  async #identify(serving: Serving, route: Route): Promise<void> {
+    const { incoming } = serving;
+    const { authenticator, rates } = this.#options;
+    const principal =
+      route.auth.length === 0
+        ? undefined
+        : await authenticateRoute(route, incoming.headers, authenticator);
+    serving.principal = principal;
+    serving.verdict = rates.caller(route, principal, incoming);
+    enforce(serving.verdict);
+    checkRole(route, principal);
+  }
+
+  async #readJson(serving: Serving): Promise<Buffer> {
+    const { exchange, principal } = serving;
+    const { jsonBytes, jsonTimeoutMs, anonymousTimeoutMs, pace } = this.#options.limits;
+    const held = this.#hold(serving, Math.min(lengthOf(serving, jsonBytes), jsonBytes));
+    const totalMs = principal === undefined ? anonymousTimeoutMs : jsonTimeoutMs;
+    const begun = performance.now();
+    try {
+      const json = await readBytes(exchange, { bytes: jsonBytes, totalMs, pace });
+      await this.#recheck(serving, begun);
+      return json;
+    } finally {
+      held.leave();
+    }
+  }
+
+  /** Counts bytes in memory. Throws `overloaded` and `rate_limited`. */
+  #hold(serving: Serving, bytes: number): Place<Holder> {
+    const place = this.#bytes.enter(bytes);
+    try {
+      claimAddress(place, serving.incoming);
+      claimCaller(place, serving.principal);
+      return place;
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+  }
+
+  /** Right and role may have ended while a body came slowly. */
+  async #recheck(serving: Serving, begun: number): Promise<void> {
+    const { principal, route } = serving;
+    if (principal === undefined || route === undefined) return;
+    if (performance.now() - begun < RECHECK_MS) return;
+    serving.principal = await this.#options.authenticator.revalidate(principal);
+    checkRole(route, serving.principal);
+  }
+
+  /** Runs the checks after the body: the resource, and the input. */
+  async #admit(
+    { incoming, exchange, principal }: Serving,
+    prepared: PreparedRoute,
+    params: Record<string, string>,
+    json: Buffer | undefined,
+  ): Promise<Admitted> {
+    const { route } = prepared;
+    const request = new ServedRequest(incoming, exchange, prepared.params(params), principal);
+    const resource = route.resolve === undefined ? undefined : await route.resolve(request);
+    request.query = prepared.query(request.query);
+    request.body = prepared.body(json);
+    if (request.headers["if-match"] !== undefined) {
+      await this.#preconditions.check(route, request);
+    }
+    return { request, resource };
+  }
+
+  async #call(serving: Serving, route: Route, admission: Promise<Admitted>): Promise<Answer> {
+    const { request, resource } = await admission;
+    const { path, query } = serving.incoming;
+    const reply = await this.#idempotency.run(route, request, `${path}?${query}`, () =>
+      route.handle(request, resource),
+    );
+    return this.#preconditions.finish(route, request, reply);
+  }
+
+  async #runUpload(
+    serving: Serving,
+    prepared: PreparedRoute,
+    params: Record<string, string>,
+  ): Promise<Answer> {
+    const { handlerTimeoutMs } = this.#options.limits;
+    const { route } = prepared;
+    const admission = this.#admit(serving, prepared, params, undefined);
+    const admitted = await withTimeout(admission, handlerTimeoutMs, "Looking up the request");
+    const { request, resource } = admitted;
+    const upload = await this.#receive(serving, route, request);
+    request.upload = upload;
+    const work = Promise.resolve(route.handle(request, resource));
+    // The handler may run longer than its time limit and still need the file.
+    const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
+    const answer = await withTimeout(work, handlerTimeoutMs, "Storing the upload");
+    await done;
+    return answer;
+  }
+
+  async #receive(serving: Serving, route: Route, request: ServedRequest): Promise<Upload> {
+    const { limits, uploadFolder } = this.#options;
+    const onBytes = () => route.receiving?.(request);
+    const place = this.#uploads.enter();
+    let held: Place<Holder> | undefined;
+    const begun = performance.now();
+    try {
+      claimAddress(place, serving.incoming);
+      claimCaller(place, serving.principal);
+      held = this.#hold(serving, Math.min(lengthOf(serving, MEMORY_BYTES), MEMORY_BYTES));
+      onBytes();
+      const upload = await readUpload(serving.exchange, serving.incoming.headers, {
+        folder: uploadFolder,
+        bytes: limits.uploadBytes,
+        totalMs: limits.uploadTimeoutMs,
+        pace: limits.pace,
+        onBytes,
+      });
+      await this.#stillMay(serving, request, upload, begun);
+      return upload;
+    } finally {
+      held?.leave();
+      place.leave();
+    }
+  }
+
+  async #stillMay(serving: Serving, request: Request, upload: Upload, begun: number) {
+    try {
+      await this.#recheck(serving, begun);
+      request.principal = serving.principal;
+    } catch (error) {
+      if (upload.content.kind === "file") await removeFile(upload.content.path);
+      throw error;
+    }
+  }
+}
+
+function lengthOf({ incoming }: Serving, most: number): number {
+  const length = bodyLength(incoming.headers);
+  return Number.isFinite(length) ? length : Math.min(UNDECLARED_BYTES, most);
+}
