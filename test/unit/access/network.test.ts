@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { networkOf } from "../../../src/base/network.ts";
+import { networkOf } from "../../../src/access/network.ts";
 
 const same = (one: string, other: string) => networkOf(one).network === networkOf(other).network;
 
