@@ -14,7 +14,7 @@ export type Holder =
   | "nobody";
 
 /** How much one holder of each kind may have at once. */
-export type Shares = Readonly<Record<Holder, number>>;
+type Shares = Readonly<Record<Holder, number>>;
 
 export interface HttpLimits {
   jsonBytes: number;
