@@ -110,8 +110,8 @@ module.exports = {
     area("deploy", "^deploy/", [
       "^deploy/",
       "^src/base/(settings(-table)?|database-address|clear-text)\\.ts$",
-      // Who may say what at NATS, and with what everybody comes in there.
-      "^src/wire/(subjects|nats-login)\\.ts$",
+      // Who may say what at NATS, with what everybody comes in there, and what certificates say.
+      "^src/wire/(subjects|nats-login|certificate-kinds)\\.ts$",
     ]),
     {
       name: "service-without-tests",

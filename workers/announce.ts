@@ -105,8 +105,7 @@ export class Announcer {
   async #runConnection(): Promise<void> {
     const { natsUrl, natsLogin, workerId } = this.#options;
     const connection = await connect({
-      servers: natsUrl.split(",").map((server) => server.trim()),
-      ...loginOptions(natsLogin),
+      ...loginOptions(natsUrl, natsLogin),
       name: `worker ${workerId}`,
       timeout: CONNECT_MS,
       maxReconnectAttempts: -1,

@@ -1,6 +1,7 @@
 import { clearTextProblems } from "../src/base/clear-text.ts";
-import { readNatsLogin } from "../src/base/nats-settings.ts";
+import { readInnerTls, readNatsLogin } from "../src/base/inner-settings.ts";
 import { type Environment, SettingsReader } from "../src/base/settings.ts";
+import type { TlsFiles } from "../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
 
@@ -15,6 +16,8 @@ export interface WorkerSettings {
   sessionsPerThread: number;
   natsUrl: string | undefined;
   natsLogin: NatsLogin;
+  /** PEM files of this worker; without them its port and NATS are spoken to in clear. */
+  tls: TlsFiles | undefined;
   key: string;
   opsHost: string;
   /** The port for metrics; 0 picks a free one, absent means none. */
@@ -45,6 +48,7 @@ export function parseWorkerSettings(
     sessionsPerThread: reader.get("WORKER_SESSIONS_PER_THREAD"),
     natsUrl: reader.get("NATS_URL"),
     natsLogin: readNatsLogin(reader, "worker"),
+    tls: readInnerTls(reader),
     key: reader.needWorkerKey(),
     opsHost: reader.get("OPS_HOST"),
     opsPort: reader.get("WORKER_OPS_PORT"),

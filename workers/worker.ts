@@ -63,11 +63,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   try {
     await pool.start();
     parts.push("threads", () => pool.stop());
-    const { workerId, host, port, key } = settings;
+    const { workerId, host, port, key, tls } = settings;
     const thread = new GraphThread({ log });
     parts.push("graph thread", () => thread.stop());
     const services = [graphService({ thread, log })];
-    const server = new WorkerServer({ workerId, version, host, port, key, pool, log, services });
+    const identity = { workerId, version, host, port, key, tls };
+    const server = new WorkerServer({ ...identity, pool, log, services });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(settings, parts, [pool, server, thread], {
       version,
@@ -122,7 +123,7 @@ function createAnnouncer(options: {
   server: WorkerServer;
 }): Announcer | undefined {
   const { settings, version, log, address, pool, server } = options;
-  const { natsUrl, natsLogin, workerId, key } = settings;
+  const { natsUrl, natsLogin, tls, workerId, key } = settings;
   if (natsUrl === undefined) {
     log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
     return undefined;
@@ -130,7 +131,7 @@ function createAnnouncer(options: {
   const instance = randomUUID();
   return new Announcer({
     natsUrl,
-    natsLogin,
+    natsLogin: { ...natsLogin, tls },
     workerId,
     log,
     describe: () => ({

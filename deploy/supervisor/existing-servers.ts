@@ -40,8 +40,7 @@ export async function checkNats(url: string, login: NatsLogin): Promise<void> {
 /** One round trip on a connection of its own; rejects when there is no answer. */
 export async function askNats(url: string, login: NatsLogin): Promise<void> {
   const connection = await connect({
-    servers: url.split(",").map((each) => each.trim()),
-    ...loginOptions(login),
+    ...loginOptions(url, login),
     timeout: CONNECT_TIMEOUT_MS,
     reconnect: false,
   });

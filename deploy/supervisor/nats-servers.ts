@@ -81,10 +81,11 @@ export class NatsServers {
   }
 
   async #talk(): Promise<void> {
-    const login = loginOptions(this.#login);
     const opening = this.url
       .split(",")
-      .map((servers) => connect({ servers, ...login, timeout: ASK_MS, reconnect: false }));
+      .map((server) =>
+        connect({ ...loginOptions(server, this.#login), timeout: ASK_MS, reconnect: false }),
+      );
     const opened = await Promise.allSettled(opening);
     const connections = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     try {

@@ -49,16 +49,18 @@ const JUDGES: Readonly<Record<Way, (reader: SettingsReader) => string[]>> = {
   },
   worker(reader) {
     const host = reader.get("WORKER_HOST");
-    if (isThisMachine(host)) return [];
+    if (isThisMachine(host) || reader.has("TLS_CERT")) return [];
     return [
-      `WORKER_HOST is ${host}, so WORKER_KEY, words and audio would go to other machines in clear: keep the worker on the machine of the service`,
+      `WORKER_HOST is ${host}, so words and audio would go to other machines in clear: give the worker a certificate (TLS_CA, TLS_CERT; npm run certificates makes them)`,
     ];
   },
   nats(reader) {
+    // With certificates of our own nothing is sent to a server without one.
+    if (reader.has("TLS_CERT")) return [];
     const addresses = (reader.get("NATS_URL") ?? "").split(",").map((each) => each.trim());
     return elsewhere(addresses, ({ protocol }) => protocol === "tls:").map(
       (host) =>
-        `NATS_URL leads to ${host}, to where its password and words would go in clear: let it speak TLS (tls://${host})`,
+        `NATS_URL leads to ${host}, to where its password and words would go in clear: let it speak TLS (tls://${host}, or certificates of our own: TLS_CA, TLS_CERT)`,
     );
   },
   database(reader) {

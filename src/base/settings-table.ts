@@ -341,6 +341,26 @@ export const SETTINGS = {
     readers: ["up"],
     what: "the password of the user worker, which npm run up gives to the workers of this machine",
   },
+  TLS_CA: {
+    group: "servers",
+    type: "path",
+    readers: ["main", "worker", "up"],
+    usually: "an authority of its own with npm run up -- --cluster",
+    what: "PEM file of the authority that signed the certificates of all our processes and of NATS: with TLS_CERT they speak TLS to one another and to NATS; npm run certificates makes all of them",
+  },
+  TLS_CERT: {
+    group: "servers",
+    type: "path",
+    readers: ["main", "worker", "up"],
+    what: "PEM file with the certificate of this process, which says what it is: main or worker. It is read again when it changes, as RPC_TLS_CERT is",
+  },
+  TLS_KEY: {
+    group: "servers",
+    type: "path",
+    readers: ["main", "worker", "up"],
+    usually: "in TLS_CERT",
+    what: "PEM file with the key of TLS_CERT",
+  },
   VOICE_BLOB_DIR: {
     group: "servers",
     type: "path",

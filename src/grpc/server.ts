@@ -1,11 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { Server, type ServerCredentials } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation, protoPath as healthProto } from "grpc-health-check";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
-import { errorMessage } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import {
   type ConnectionLimits,
@@ -14,31 +12,6 @@ import {
 } from "../wire/grpc-connections.ts";
 import { gateOf } from "../wire/grpc-gate.ts";
 import type { SessionService } from "./session-service.ts";
-
-/** Paths of PEM files. */
-export interface RpcTls {
-  certFile: string;
-  keyFile: string;
-  /** When given, clients must present a certificate that this authority signed. */
-  clientCaFile: string | undefined;
-}
-
-/** Rejects with the path of a file that cannot be read. */
-export async function serverCredentials(tls: RpcTls | undefined): Promise<ServerCredentials> {
-  if (tls === undefined) return ServerCredentials.createInsecure();
-  const { certFile, keyFile, clientCaFile } = tls;
-  const [cert_chain, private_key] = await Promise.all([readPem(certFile), readPem(keyFile)]);
-  const ca = clientCaFile === undefined ? null : await readPem(clientCaFile);
-  return ServerCredentials.createSsl(ca, [{ cert_chain, private_key }], ca !== null);
-}
-
-async function readPem(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw new Error(`The TLS file ${path} cannot be read: ${errorMessage(cause)}`, { cause });
-  }
-}
 
 const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
 const MAX_REQUEST_BYTES = 1024 * 1024;

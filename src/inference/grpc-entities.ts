@@ -1,12 +1,14 @@
-import { credentials, Metadata } from "@grpc/grpc-js";
+import { type ChannelCredentials, Metadata } from "@grpc/grpc-js";
 import type { EntityType } from "../base/entity-types.ts";
 import { AppError } from "../base/errors.ts";
+import type { TlsFiles } from "../wire/certificate-kinds.ts";
 import {
   type ExtractEntitiesRequest,
   type ExtractEntitiesResponse,
   GraphServiceClient,
 } from "../wire/gen/voice/v1/graph.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import { channelCredentials } from "../wire/tls-files.ts";
 import type { Placement } from "./placement.ts";
 
 /** A segment of a session as input of an extractor. Positions are samples at 16 kHz. */
@@ -59,12 +61,16 @@ const CHANNEL_OPTIONS = {
   "grpc.enable_retries": 0,
   "grpc.enable_channelz": 0,
   "grpc.use_local_subchannel_pool": 1,
+  // Certificates of workers say what they are, not where; an address is no name in TLS.
+  "grpc.ssl_target_name_override": "worker",
 };
 
 interface GrpcEntitiesOptions {
   placement: Pick<Placement, "status">;
   /** The workers' service key, when they have one. */
   key: string | undefined;
+  /** With these it speaks TLS, to workers of our authority only. */
+  tls?: TlsFiles | undefined;
   /** Time limit of one answer, milliseconds. */
   deadlineMs?: number;
 }
@@ -77,11 +83,13 @@ interface GrpcEntitiesOptions {
 export class GrpcEntities {
   readonly #placement: Pick<Placement, "status">;
   readonly #metadata = new Metadata();
+  readonly #credentials: ChannelCredentials;
   readonly #deadlineMs: number;
   readonly #clients = new Map<string, GraphServiceClient>();
   #isClosed = false;
 
-  constructor({ placement, key, deadlineMs = 60_000 }: GrpcEntitiesOptions) {
+  constructor({ placement, key, tls, deadlineMs = 60_000 }: GrpcEntitiesOptions) {
+    this.#credentials = channelCredentials(tls, "worker");
     this.#placement = placement;
     this.#deadlineMs = deadlineMs;
     if (key !== undefined) this.#metadata.set("authorization", `Bearer ${key}`);
@@ -132,7 +140,7 @@ export class GrpcEntities {
     this.#dropSilent();
     let client = this.#clients.get(address);
     if (client === undefined) {
-      client = new GraphServiceClient(address, credentials.createInsecure(), CHANNEL_OPTIONS);
+      client = new GraphServiceClient(address, this.#credentials, CHANNEL_OPTIONS);
       this.#clients.set(address, client);
     }
     return client;

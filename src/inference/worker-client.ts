@@ -1,9 +1,16 @@
-import { type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import {
+  type ChannelCredentials,
+  type ClientReadableStream,
+  Metadata,
+  type ServiceError,
+} from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { systemRuntime } from "../base/runtime.ts";
+import type { TlsFiles } from "../wire/certificate-kinds.ts";
 import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import { channelCredentials } from "../wire/tls-files.ts";
 import { GrpcTranscription, MAX_AHEAD_SAMPLES } from "./grpc-transcription.ts";
 import type { TranscriptionStream } from "./transcription-stream.ts";
 
@@ -22,9 +29,13 @@ const CHANNEL_OPTIONS = {
   "grpc.enable_channelz": 0,
   // Without this, channels to the same target would share connections, even after close().
   "grpc.use_local_subchannel_pool": 1,
+  // Certificates of workers say what they are, not where; an address is no name in TLS.
+  "grpc.ssl_target_name_override": "worker",
 };
 
 interface WorkerClientOptions {
+  /** With these it speaks TLS, to workers of our authority only. */
+  tls?: TlsFiles | undefined;
   /** Time that a worker has to answer Open, milliseconds. */
   openMs?: number;
   /** Longest time without a message from a worker that has audio to read, milliseconds. */
@@ -71,12 +82,14 @@ export class WorkerClient implements QueueOwner {
   readonly #channels = new Map<string, Channel>();
   readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
   readonly #transcriptions = new Set<GrpcTranscription>();
+  readonly #credentials: ChannelCredentials;
   readonly #openMs: number;
   readonly #stallMs: number;
   readonly #idleMs: number;
   #isClosed = false;
 
   constructor(options: WorkerClientOptions = {}) {
+    this.#credentials = channelCredentials(options.tls, "worker");
     this.#openMs = options.openMs ?? 40_000;
     this.#stallMs = options.stallMs ?? 120_000;
     this.#idleMs = options.idleMs ?? 60_000;
@@ -170,11 +183,7 @@ export class WorkerClient implements QueueOwner {
     if (this.#isClosed) throw new AppError("unavailable", "The worker client is closed.");
     let channel = this.#channels.get(address);
     if (channel === undefined) {
-      const client = new WorkerServiceClient(
-        address,
-        credentials.createInsecure(),
-        CHANNEL_OPTIONS,
-      );
+      const client = new WorkerServiceClient(address, this.#credentials, CHANNEL_OPTIONS);
       channel = { client, streams: 0, idle: undefined };
       this.#channels.set(address, channel);
     }

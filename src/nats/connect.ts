@@ -24,8 +24,7 @@ interface BusOptions extends NatsLogin {
 export async function connectBus(options: BusOptions): Promise<NatsConnection> {
   const { url, name, log } = options;
   const connection = await connect({
-    servers: url.split(",").map((part) => part.trim()),
-    ...loginOptions(options),
+    ...loginOptions(url, options),
     name,
     timeout: 10_000,
     maxReconnectAttempts: -1,

@@ -1,7 +1,7 @@
 import { clearTextProblems, type Way } from "../base/clear-text.ts";
 import { databaseHosts } from "../base/database-address.ts";
+import { readInnerTls, readNatsLogin } from "../base/inner-settings.ts";
 import type { PortChoice } from "../base/listening.ts";
-import { readNatsLogin } from "../base/nats-settings.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
 
 /** The settings of a service process, read once from its environment. */
@@ -15,7 +15,7 @@ export interface Config {
   rpcHost: string;
   grpcPort: PortChoice;
   /** Paths of PEM files for the gRPC port; without them it speaks plain HTTP/2. */
-  rpcTls: { certFile: string; keyFile: string; clientCaFile: string | undefined } | undefined;
+  rpcTls: Tls | undefined;
   /** The public address of the service; the request's Host when absent. */
   publicUrl: string | undefined;
   databaseUrl: string;
@@ -24,6 +24,8 @@ export interface Config {
   allowUnsafeDatabase: boolean;
   natsUrl: string;
   natsLogin: { user: string; password: string | undefined; token: string | undefined };
+  /** PEM files of this process for workers and NATS; without them these are spoken to in clear. */
+  tls: Tls | undefined;
   /** The secret that workers require from their callers. */
   workerKey: string;
   blobFolder: string;
@@ -61,6 +63,13 @@ export interface Config {
   oauthProviders: string | undefined;
 }
 
+/** Paths of PEM files, and the authority whose certificates others must show. */
+interface Tls {
+  cert: string;
+  key: string;
+  ca: string | undefined;
+}
+
 type Role = "front" | "sessions";
 
 function readPort(reader: SettingsReader, name: "OPS_PORT" | "GRPC_SESSIONS_PORT"): PortChoice {
@@ -68,11 +77,11 @@ function readPort(reader: SettingsReader, name: "OPS_PORT" | "GRPC_SESSIONS_PORT
 }
 
 function readRpcTls(reader: SettingsReader): Config["rpcTls"] {
-  const certFile = reader.get("RPC_TLS_CERT");
-  const keyFile = reader.get("RPC_TLS_KEY");
-  const clientCaFile = reader.get("RPC_TLS_CLIENT_CA");
-  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile, clientCaFile };
-  if (certFile !== undefined || keyFile !== undefined || clientCaFile !== undefined) {
+  const cert = reader.get("RPC_TLS_CERT");
+  const key = reader.get("RPC_TLS_KEY");
+  const ca = reader.get("RPC_TLS_CLIENT_CA");
+  if (cert !== undefined && key !== undefined) return { cert, key, ca };
+  if (cert !== undefined || key !== undefined || ca !== undefined) {
     reader.problems.push("TLS for gRPC needs both RPC_TLS_CERT and RPC_TLS_KEY.");
   }
   return undefined;
@@ -101,6 +110,7 @@ export function readConfig(env: Environment, hostname: string): Config {
       reader,
       roles.includes("sessions") || roles.length === 0 ? "sessions" : "front",
     ),
+    tls: readInnerTls(reader),
     workerKey: reader.needWorkerKey(),
     blobFolder: reader.need("VOICE_BLOB_DIR"),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),

@@ -5,12 +5,12 @@ import type { AppContext } from "./shared.ts";
 
 /** The workers, asked for what answers a question. */
 export function createRetriever({ config, stack, shared }: AppContext): WorkerRetriever {
-  const client = new WorkerClient();
+  const client = new WorkerClient({ tls: config.tls });
   stack.push("query client", () => client.close());
   return new WorkerRetriever({ placement: shared.placement, client, key: config.workerKey });
 }
 
 /** The workers, asked for what a graph is made of. */
 export function createExtractor({ config, shared }: AppContext): GrpcEntities {
-  return new GrpcEntities({ placement: shared.placement, key: config.workerKey });
+  return new GrpcEntities({ placement: shared.placement, key: config.workerKey, tls: config.tls });
 }

@@ -5,9 +5,10 @@ import { SessionStore } from "../features/sessions/store.ts";
 import { SegmentStore } from "../features/transcript/segments-store.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-admission.ts";
-import { RpcServer, serverCredentials } from "../grpc/server.ts";
+import { RpcServer } from "../grpc/server.ts";
 import { SessionService } from "../grpc/session-service.ts";
 import type { Figure } from "../http/operations.ts";
+import { serverCredentials } from "../wire/tls-files.ts";
 import { createAuthenticator } from "./accounts.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
 import { createRetriever } from "./queries.ts";
@@ -49,7 +50,7 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
   queues.add(service);
   const server = new RpcServer(service);
   queues.add(server);
-  const credentials = await serverCredentials(config.rpcTls);
+  const credentials = serverCredentials(config.rpcTls);
   const port = await listenOn("GRPC_SESSIONS_PORT", config.grpcPort, (wanted) =>
     server.start(config.rpcHost, wanted, credentials),
   );

@@ -135,8 +135,8 @@ async function openBus(
   log: Log,
   stack: Stack,
 ): Promise<Messages> {
-  const { natsUrl: url, natsLogin, nodeName: name } = config;
-  const bus = await named("NATS (NATS_URL)", connectBus({ url, ...natsLogin, name, log }));
+  const { natsUrl: url, natsLogin, tls, nodeName: name } = config;
+  const bus = await named("NATS (NATS_URL)", connectBus({ url, ...natsLogin, tls, name, log }));
   stack.push("bus connection", () => bus.close());
   const line = new NatsLine(bus);
   const revocations = await openRevocations(line, { pool, runtime: background }, log, stack);

@@ -15,6 +15,8 @@ export interface CallHead {
   metadata: Metadata;
   /** The caller's address; of IPv6 its /64 network. */
   network: string;
+  /** The alternative names in the caller's certificate, when he showed one. */
+  certificateNames: string | undefined;
 }
 
 /**
@@ -54,7 +56,9 @@ export function gateOf(options: GateOptions): ServerInterceptor {
     const timer = new FirstMessage(call, options.messageMs);
     const admit = async (metadata: Metadata): Promise<void> => {
       if (connection === undefined) throw gone();
-      const verdict = await options.judge({ path, metadata, network: connection.network });
+      const { network } = connection;
+      const certificateNames = call.getAuthContext().sslPeerCertificate?.subjectaltname;
+      const verdict = await options.judge({ path, metadata, network, certificateNames });
       if (verdict === "known") return connection.know();
       if (isOver) return;
       if (count(connection, 1) > MAX_OPEN_CALLS) {

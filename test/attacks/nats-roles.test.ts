@@ -140,7 +140,7 @@ describe("NATS: with the password of one role", () => {
 
   it("nobody comes in as somebody else, or with a token", async () => {
     for (const { name } of USERS) {
-      await expect(connectAs(name, passwordOf("worker-1") + "x")).rejects.toThrow();
+      await expect(connectAs(name, `${passwordOf("worker-1")}x`)).rejects.toThrow();
     }
     await expect(connectAs("sessions-1", passwordOf("worker-1"))).rejects.toThrow();
     const withToken = connectBus({ url: nats.url, token: nats.token, name: "x", log: silentLog });

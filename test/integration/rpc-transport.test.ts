@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync as pem, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync as pem, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import {
   type ChannelCredentials,
   type Client,
@@ -14,14 +15,15 @@ import { loadSync } from "@grpc/proto-loader";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
-import { serverCredentials } from "../../src/grpc/server.ts";
+import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
+import { serverCredentials } from "../../src/wire/tls-files.ts";
 import {
   callUnary,
   GrpcFixture,
   type GrpcFixtureOptions,
   withKey,
 } from "../support/grpc-fixture.ts";
-import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
+import { TestAuthority } from "../support/test-certificates.ts";
 import { until } from "../support/until.ts";
 
 const REFLECTION = "node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto";
@@ -60,15 +62,21 @@ async function openFixture(options: GrpcFixtureOptions = {}) {
 
 describe("gRPC: TLS", () => {
   let folder: string;
-  let files: TestCertificates;
-  beforeAll(() => {
+  let authority: TestAuthority;
+  let files: { ca: string; server: TlsFiles; client: TlsFiles };
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "voice-tls-"));
-    files = makeCertificates(folder);
+    authority = await TestAuthority.make(folder);
+    files = {
+      ca: authority.ca,
+      server: await authority.issue("main", "server"),
+      client: await authority.issue("main", "client"),
+    };
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   function tls(clientCaFile?: string): GrpcFixtureOptions {
-    return { tls: { certFile: files.server.cert, keyFile: files.server.key, clientCaFile } };
+    return { tls: { ...files.server, ca: clientCaFile } };
   }
 
   function ask(
@@ -106,10 +114,43 @@ describe("gRPC: TLS", () => {
     });
   });
 
-  it("a file that cannot be read is named", async () => {
+  it("a file that cannot be read is named", () => {
     const missing = join(folder, "missing.pem");
-    const tlsFiles = { certFile: missing, keyFile: files.server.key, clientCaFile: undefined };
-    await expect(serverCredentials(tlsFiles)).rejects.toThrow(missing);
+    const tlsFiles = { cert: missing, key: files.server.key, ca: undefined };
+    expect(() => serverCredentials(tlsFiles)).toThrow(missing);
+  });
+
+  it("a renewed certificate counts without a restart, and calls go on meanwhile", async () => {
+    const server = await authority.issue("main", "renewed");
+    const { fixture, sessionId, secret } = await openFixture({
+      tls: { ...server, ca: undefined, lookMs: 20 },
+    });
+    const [host = "", port = ""] = fixture.address.split(":");
+    const serial = () =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect({
+          host,
+          port: Number(port),
+          ca: pem(files.ca),
+          ALPNProtocols: ["h2"],
+        });
+        socket.on("secureConnect", () => {
+          resolve(socket.getPeerCertificate().serialNumber);
+          socket.destroy();
+        });
+        socket.on("error", reject);
+      });
+    const before = await serial();
+    // This connection stays, whatever becomes of the certificate with which it began.
+    const client = fixture.client(trusting());
+    const asked = () => callUnary(client, client.getSession, { sessionId }, secret, 10_000);
+    await asked();
+    writeFileSync(server.cert, "half of a certi");
+    expect((await ask(fixture, sessionId, secret, trusting())).id).toBe(sessionId);
+    await authority.issue("main", "renewed");
+    await until(async () => (await serial()) !== before, "the new certificate");
+    expect((await asked()).id).toBe(sessionId);
+    expect((await ask(fixture, sessionId, secret, trusting())).id).toBe(sessionId);
   });
 });
 

@@ -23,13 +23,15 @@ import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { ServiceKeys } from "../../src/features/workspaces/service-keys.ts";
 import { ServiceKeyStore } from "../../src/features/workspaces/service-keys-store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/grpc/call-admission.ts";
-import { RpcServer, type RpcTls, serverCredentials } from "../../src/grpc/server.ts";
+import { RpcServer } from "../../src/grpc/server.ts";
 import { SessionService } from "../../src/grpc/session-service.ts";
 import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
 import { createViewerPolicy } from "../../src/roles/live.ts";
+import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { ConnectionLimits } from "../../src/wire/grpc-connections.ts";
 import type { PublishedFrame } from "../../src/wire/live-frames.ts";
+import { serverCredentials } from "../../src/wire/tls-files.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { QuestionFixture } from "./question-fixture.ts";
 
@@ -43,7 +45,7 @@ type Listener = (frames: PublishedFrame[]) => void;
 export interface GrpcFixtureOptions {
   limits?: Partial<RpcLimits>;
   connections?: Partial<ConnectionLimits>;
-  tls?: RpcTls;
+  tls?: TlsFiles;
   /** Answers instead of the worker. */
   retriever?: Pick<WorkerRetriever, "plan" | "retrieve">;
 }
@@ -154,7 +156,7 @@ export class GrpcFixture {
     const keys = await loadKeyFolder(join(query.fixture.folder, "keys"), systemClock);
     const fixture = new GrpcFixture(query, keys, options);
     await fixture.#reader.start();
-    const credentials = await serverCredentials(options.tls);
+    const credentials = serverCredentials(options.tls);
     fixture.address = `127.0.0.1:${await fixture.server.start("127.0.0.1", 0, credentials)}`;
     return fixture;
   }

@@ -215,6 +215,7 @@ async function announceWorker({ nats }: PolicyParts): Promise<() => Promise<void
       sessionsPerThread: 8,
       natsUrl: nats.url,
       natsLogin: { token: nats.token },
+      tls: undefined,
       key: WORKER_KEY,
       opsHost: "127.0.0.1",
       opsPort: undefined,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { Server, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
@@ -7,9 +7,11 @@ import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
+import { kindsIn, type TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import type { DescribeRequest, DescribeResponse } from "../../src/wire/gen/voice/v1/worker.ts";
 import { DEFAULT_CONNECTION_LIMITS, GrpcConnections } from "../../src/wire/grpc-connections.ts";
 import { gateOf } from "../../src/wire/grpc-gate.ts";
+import { serverCredentials } from "../../src/wire/tls-files.ts";
 import type { ThreadPool } from "../threads/pool.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 import { MAX_WAITING } from "./result-writer.ts";
@@ -50,6 +52,8 @@ interface WorkerServerOptions {
   key: string;
   pool: ThreadPool;
   log: Log;
+  /** With these it speaks TLS, to main processes of our authority only. */
+  tls?: TlsFiles | undefined;
   idleMs?: number;
   /** Longest wait for the first message of a call, milliseconds. */
   messageMs?: number;
@@ -83,7 +87,8 @@ export class WorkerServer implements QueueOwner {
     );
     this.#connections = new GrpcConnections("worker_connections", DEFAULT_CONNECTION_LIMITS);
     const gate = gateOf({
-      judge: async ({ metadata }) => {
+      judge: async ({ metadata, certificateNames }) => {
+        checkKind(options.tls, certificateNames);
         checkServiceKey(options.key, metadata);
         return "known";
       },
@@ -123,7 +128,7 @@ export class WorkerServer implements QueueOwner {
   /** Starts the server and returns its port. */
   async start(): Promise<number> {
     const { host, port } = this.#options;
-    const injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+    const injector = this.#server.createConnectionInjector(serverCredentials(this.#options.tls));
     const actual = await this.#connections.listen(host, port, injector);
     this.#setServing(true);
     return actual;
@@ -230,4 +235,10 @@ export class WorkerServer implements QueueOwner {
     const { capacity, sessions, engines } = pool;
     answer(null, { workerId, version, capacity, sessions, engines: [...engines] });
   }
+}
+
+/** Throws `forbidden` unless the caller's certificate is that of a main process. */
+function checkKind(tls: TlsFiles | undefined, names: string | undefined): void {
+  if (tls === undefined || kindsIn(names).includes("main")) return;
+  throw new AppError("forbidden", "A worker works for main processes only.");
 }

@@ -76,4 +76,17 @@ describe("clear text: judged", () => {
     expect(more).toEqual([]);
     expect(problems(way, { ...env, ALLOW_INSECURE: "1" })).toEqual([]);
   });
+
+  it("certificates of our own cover workers and NATS, and nothing else", () => {
+    const env = {
+      TLS_CA: "/ca.pem",
+      TLS_CERT: "/process.pem",
+      WORKER_HOST: "10.0.0.1",
+      NATS_URL: "nats://10.0.0.2",
+      HOST: "10.0.0.3",
+    };
+    expect(problems("worker", env)).toEqual([]);
+    expect(problems("nats", env)).toEqual([]);
+    expect(problems("web", env)).toHaveLength(1);
+  });
 });

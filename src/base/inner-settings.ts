@@ -15,3 +15,19 @@ export function readNatsLogin(
   }
   return { user, password: reader.get("NATS_PASSWORD"), token: reader.get("NATS_TOKEN") };
 }
+
+/**
+ * Reads the files with which processes speak TLS to one another; undefined when none are set. One
+ * file may hold both certificate and key.
+ */
+export function readInnerTls(
+  reader: SettingsReader,
+): { ca: string; cert: string; key: string } | undefined {
+  const [ca, cert] = [reader.get("TLS_CA"), reader.get("TLS_CERT")];
+  const key = reader.get("TLS_KEY") ?? cert;
+  if (ca !== undefined && cert !== undefined && key !== undefined) return { ca, cert, key };
+  if (ca !== undefined || cert !== undefined || key !== undefined) {
+    reader.problems.push("TLS between processes needs both TLS_CA and TLS_CERT.");
+  }
+  return undefined;
+}
