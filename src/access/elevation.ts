@@ -22,7 +22,7 @@ export interface ElevatedGift {
   adminId: string;
   elevation: ElevationInForce;
   /** Who got it, and is not told as an owner. */
-  receiverId?: string;
+  receiverId?: string | undefined;
   /** Of what: whose owners are told. A moderator reads in every workspace that he belongs to. */
   of: { workspaceId: string } | { sessionId: string } | { moderatorId: string };
 }

@@ -9,6 +9,7 @@ import { createErasure } from "../features/erasure/feature.ts";
 import { createGraph } from "../features/graph/feature.ts";
 import { createGuests } from "../features/guests/feature.ts";
 import { GuestStore } from "../features/guests/store.ts";
+import { createInvitations } from "../features/invitations/feature.ts";
 import { createOwnerNotices } from "../features/invitations/owner-notices.ts";
 import { createJobs } from "../features/jobs/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
@@ -131,13 +132,16 @@ function createPeople(app: AppContext, publicUrl: () => string) {
     addressKey,
   });
   const { users, tokens, attempts, liveTickets, proof } = accounts;
-  const groups = createWorkspaces(context, { users, elevations, notices });
+  const invited = createInvitations(context, { attempts, mailing, publicUrl });
+  const { invitations, invitationBook } = invited;
+  const giving = { invitations, invitationBook, elevations, notices };
+  const groups = createWorkspaces(context, giving);
   const { workspaces, workshops, characters } = groups;
   const pairing = { attempts, authenticator, workspaces, pepper };
   const { devices, heartbeats, routes } = createDevices(context, pairing);
   return {
     ...{ authenticator, users, liveTickets, workspaces, workshops, characters },
-    ...{ elevations, notices, guests, proof, tokens, devices, heartbeats },
-    routes: [...audit.routes, ...accounts.routes, ...groups.routes, ...routes],
+    ...{ ...giving, guests, proof, tokens, devices, heartbeats },
+    routes: [...audit.routes, ...accounts.routes, ...invited.routes, ...groups.routes, ...routes],
   };
 }

@@ -3,6 +3,7 @@ import { newId } from "../base/ids.ts";
 import { createErasure } from "../features/erasure/feature.ts";
 import { applyRetention, type SessionErasureOptions } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
+import { InvitationStore } from "../features/invitations/store.ts";
 import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.ts";
 import { AutoStop } from "../features/recording/auto-stop.ts";
 import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
@@ -51,6 +52,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
   });
   const retention = new RetentionStore(shared.pool);
   const deliveries = new DeliveryQueueStore(shared.pool);
+  const invitations = new InvitationStore(shared.pool);
   const endedRights = new EndedRightsStore(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const finalizer = createFinalizer(context);
@@ -73,6 +75,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
+      { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },
       ...autoStopTasks(context),
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],

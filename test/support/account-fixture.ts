@@ -19,6 +19,7 @@ import type { FeatureContext } from "../../src/features/context.ts";
 import { createDevices } from "../../src/features/devices/feature.ts";
 import { createGuests } from "../../src/features/guests/feature.ts";
 import { GuestStore } from "../../src/features/guests/store.ts";
+import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
@@ -129,8 +130,11 @@ export class AccountFixture {
     this.liveTickets = accounts.liveTickets;
     this.background = mailing.background;
     this.ownersTold = notices.background;
-    const { attempts, users } = accounts;
-    const groups = createWorkspaces(context, { users, elevations, notices });
+    const { attempts } = accounts;
+    const invited = createInvitations(context, { attempts, mailing, publicUrl });
+    const { invitations, invitationBook } = invited;
+    const giving = { invitations, invitationBook, elevations, notices };
+    const groups = createWorkspaces(context, giving);
     this.workspaces = groups.workspaces;
     this.members = groups.members;
     this.serviceKeys = groups.serviceKeys;
@@ -143,10 +147,11 @@ export class AccountFixture {
     this.routes = [
       ...audit.routes,
       ...accounts.routes,
+      ...invited.routes,
       ...groups.routes,
       ...devices.routes,
       ...entry.routes,
-      ...sessionRoutes(context, { users, elevations, notices, ...groups }),
+      ...sessionRoutes(context, { ...giving, ...groups }),
     ];
   }
 

@@ -7,10 +7,12 @@ import type { DatabasePool } from "slonik";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { newId } from "../../src/base/ids.ts";
-import { UserStore } from "../../src/features/accounts/users-store.ts";
+import { AttemptStore } from "../../src/features/accounts/attempts-store.ts";
+import { createMailing } from "../../src/features/accounts/mailing.ts";
 import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import type { FeatureContext } from "../../src/features/context.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
+import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createJobs } from "../../src/features/jobs/feature.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
@@ -80,11 +82,14 @@ export class SessionFixture {
       actors: { ask: (id, command) => this.ask(id, command) },
     });
     const { context, blobs } = this;
-    const users = new UserStore(pool);
+    const attempts = new AttemptStore(pool, this.clock);
+    const mailing = createMailing(context, undefined);
+    const publicUrl = () => "";
+    const invited = createInvitations(context, { attempts, mailing, publicUrl });
     const giving = {
-      users,
+      ...invited,
       elevations: new ElevationStore(pool),
-      notices: createOwnerNotices(context, { mail: undefined, publicUrl: () => "" }),
+      notices: createOwnerNotices(context, { mail: undefined, publicUrl }),
     };
     const groups = createWorkspaces(context, giving);
     this.workspaces = groups.workspaces;
@@ -103,7 +108,7 @@ export class SessionFixture {
       backlog: { check: (id) => this.checkBacklog(id) },
       publicUrl: undefined,
     });
-    const features = [groups, sessions, transcript, jobs, recording];
+    const features = [invited, groups, sessions, transcript, jobs, recording];
     this.routes = features.flatMap((feature) => feature.routes);
   }
 

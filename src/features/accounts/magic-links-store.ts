@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { toInstant } from "../../postgres/columns.ts";
-import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
+import { ACCOUNT, type Account, accountRow, noteVerified } from "./users-store.ts";
 
 const FORGET_BATCH = 20;
 
@@ -43,6 +43,7 @@ export class MagicLinkStore {
         from link join users on users.id = link.user_id`);
       if (row === null || !row.usable) return undefined;
       await transaction.query(sql.unsafe`delete from magic_links where user_id = ${row.id}`);
+      await noteVerified(transaction, row.id);
       const { usable: _, ...account } = row;
       return account;
     });

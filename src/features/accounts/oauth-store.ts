@@ -2,7 +2,7 @@ import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slon
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
-import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
+import { ACCOUNT, type Account, accountRow, noteVerified } from "./users-store.ts";
 
 interface OAuthRequest {
   stateHash: Uint8Array;
@@ -112,6 +112,8 @@ async function link(
     values (${provider}, ${subject}, ${userId})
     on conflict do nothing
     returning user_id as id`);
+  // The provider vouches for the address by which the account was found or made.
+  await noteVerified(transaction, userId);
   // Another tab of the same browser may have linked the account already.
   if (linked === null) return;
   const actor = { kind: "user", id: userId } as const;

@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
@@ -73,6 +73,13 @@ const COLUMNS = sql.fragment`id, email, name, role, disabled_at as "disabledAt",
 
 export const ACCOUNT = sql.fragment`users.id, email, name, role, password_hash as "passwordHash",
   disabled_at is not null as disabled`;
+
+/** Notes that the account's address is its user's: a mailed link came back, or a provider says so. */
+export async function noteVerified(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`
+    update users set verified_email = email
+    where id = ${userId} and verified_email is distinct from email`);
+}
 
 /**
  * User accounts in PostgreSQL. A given audit entry is written in the same transaction as the

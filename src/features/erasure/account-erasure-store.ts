@@ -1,6 +1,7 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import { eraseInvitations } from "../invitations/store.ts";
 
 /** The name that replaces the person's name. */
 const ERASED_NAME = "Deleted account";
@@ -91,6 +92,7 @@ async function leaveWorkspaces(tx: DatabaseTransactionConnection, userId: string
     where m.workspace_id = heir.workspace_id and m.user_id = heir.user_id`);
   await tx.query(sql.unsafe`delete from workspace_members where user_id = ${userId}`);
   await tx.query(sql.unsafe`delete from session_members where user_id = ${userId}`);
+  await eraseInvitations(tx, userId);
 }
 
 async function erasePerson(tx: DatabaseTransactionConnection, userId: string): Promise<void> {
@@ -104,7 +106,7 @@ async function erasePerson(tx: DatabaseTransactionConnection, userId: string): P
   await tx.query(sql.unsafe`
     update users
     set email = ${`erased-${userId}@erased.invalid`}, name = ${ERASED_NAME}, password_hash = null,
-        setup_password_hash = null, former_setup_hashes = '{}',
+        verified_email = null, setup_password_hash = null, former_setup_hashes = '{}',
         role = 'participant', disabled_at = coalesce(disabled_at, now()), erased_at = now(),
         tokens_valid_from = clock_timestamp(), updated_at = now()
     where id = ${userId}`);

@@ -1,12 +1,13 @@
 import { escapeHtml } from "../../base/html.ts";
+import { inOneLine } from "../../wire/names.ts";
 import type { MailMessage } from "../accounts/mail.ts";
 
 /** Most characters that a name from elsewhere may take in a letter. */
 const MOST = 100;
 
-/** A name as it may stand in a letter: in one line, and not the whole letter. */
-export function inOneLine(text: string, most = MOST): string {
-  const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
+/** Somebody's text as it may stand in a letter: in one line, and not the whole letter. */
+export function quoted(text: string, most = MOST): string {
+  const line = inOneLine(text);
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
 

@@ -3,7 +3,7 @@ import { Background } from "../../base/background.ts";
 import { errorMessage } from "../../base/errors.ts";
 import type { Mail, MailMessage } from "../accounts/mail.ts";
 import type { FeatureContext } from "../context.ts";
-import { inOneLine, letter } from "./letter.ts";
+import { letter, quoted } from "./letter.ts";
 import { OwnerNoticeStore } from "./owner-notices-store.ts";
 
 const REASON_LENGTH = 500;
@@ -48,14 +48,14 @@ async function compose(
   url: string,
 ): Promise<MailMessage[]> {
   const [{ name, email }, owners] = await Promise.all([store.giver(gift), store.owners(gift)]);
-  const who = inOneLine(`${name} (${email}), an administrator of this service,`, 2 * REASON_LENGTH);
+  const who = quoted(`${name} (${email}), an administrator of this service,`, 2 * REASON_LENGTH);
   return owners.map((owner) =>
     letter(
       owner.email,
       "An administrator gave access to what is yours",
       [
-        `${who} ${deedOf(gift, inOneLine(owner.place))}`,
-        `The reason on record: ${inOneLine(gift.elevation.reason, REASON_LENGTH)}`,
+        `${who} ${deedOf(gift, quoted(owner.place))}`,
+        `The reason on record: ${quoted(gift.elevation.reason, REASON_LENGTH)}`,
         "You can see who has access, and take it back, here:",
         url,
       ],

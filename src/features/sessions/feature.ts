@@ -1,6 +1,8 @@
 import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
+import { type PlaceInvitationOptions, placeInvitationRoutes } from "../invitations/place-routes.ts";
 import type { CharacterStore, WorkshopStore } from "../workspaces/workshops-store.ts";
+import { requireSession } from "./access.ts";
 import { AwaitedAudioStore } from "./awaited-audio-store.ts";
 import { sessionEditRoutes } from "./edit.ts";
 import { type SessionMemberOptions, sessionMemberRoutes } from "./members.ts";
@@ -8,10 +10,9 @@ import { SessionMemberStore } from "./members-store.ts";
 import { sessionRoutes } from "./routes.ts";
 import { SessionEditStore, SessionStore } from "./store.ts";
 
-interface CreateSessionOptions {
-  users: SessionMemberOptions["users"];
-  elevations: SessionMemberOptions["elevations"];
-  notices: SessionMemberOptions["notices"];
+interface CreateSessionOptions
+  extends Pick<SessionMemberOptions, "workspaces" | "invitations" | "elevations" | "notices"> {
+  invitationBook: PlaceInvitationOptions["store"];
   workshops: Pick<WorkshopStore, "find">;
   characters: CharacterStore;
   patience: Patience;
@@ -20,8 +21,9 @@ interface CreateSessionOptions {
 /** Sessions as records: who takes part, who may see them, what they are called. */
 export function createSessions(
   { pool, cursorKey, revocations }: FeatureContext,
-  { users, elevations, notices, workshops, characters, patience }: CreateSessionOptions,
+  options: CreateSessionOptions,
 ) {
+  const { workspaces, invitations, elevations, notices, workshops, characters, patience } = options;
   const directory = new SessionStore(pool);
   const awaited = new AwaitedAudioStore(pool);
   const sessionEdits = new SessionEditStore(pool);
@@ -33,7 +35,19 @@ export function createSessions(
       ...sessionRoutes({ directory, awaited, patience, names: characters, cursorKey }),
       ...sessionEditRoutes({ directory, sessionEdits, workshops, revocations }),
       ...sessionMemberRoutes({
-        ...{ directory, members, users, elevations, notices, revocations, cursorKey },
+        ...{ directory, members, workspaces, invitations, elevations, notices },
+        ...{ revocations, cursorKey },
+      }),
+      ...placeInvitationRoutes({
+        kind: "Session",
+        parameter: "session_id",
+        auth: ["bearer", "service_key"],
+        store: options.invitationBook,
+        cursorKey,
+        find: async (principal, id) => {
+          const { facts } = await requireSession(directory, principal, id, "session.take_back");
+          return { workspaceId: facts.workspaceId, sessionId: facts.id };
+        },
       }),
     ],
   };

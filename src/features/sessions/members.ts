@@ -5,6 +5,7 @@ import {
   elevationDetail,
   type OwnerNotices,
 } from "../../access/elevation.ts";
+import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
@@ -18,9 +19,14 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { UserStore } from "../accounts/users-store.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
-import { findInvited } from "../workspaces/members-routes.ts";
+import {
+  type Invitations,
+  invitedSchema,
+  inviteeOf,
+  inviteeSchema,
+} from "../invitations/invitations.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
 import { requireSession, type SessionGrant } from "./access.ts";
 import type { SessionMemberRecord, SessionMemberStore } from "./members-store.ts";
 import { sessionParams } from "./schema.ts";
@@ -29,7 +35,8 @@ import type { SessionStore } from "./store.ts";
 export interface SessionMemberOptions {
   directory: SessionStore;
   members: SessionMemberStore;
-  users: Pick<UserStore, "find" | "findByEmail">;
+  workspaces: Pick<WorkspaceStore, "role" | "share">;
+  invitations: Pick<Invitations, "invite">;
   revocations: Pick<RevocationFeed, "publish">;
   elevations: Pick<ElevationStore, "inForce">;
   notices: OwnerNotices;
@@ -105,21 +112,16 @@ async function givingElevation(
   throw new AppError("elevation_required", "The content elevation has ended.");
 }
 
-function addMember({
-  directory,
-  members,
-  users,
-  elevations,
-  notices,
-}: SessionMemberOptions): Route {
+function addMember(options: SessionMemberOptions): Route {
+  const { directory, workspaces, invitations, elevations } = options;
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/members",
     id: "addSessionMember",
     tag: "Session",
-    summary: "Give a user access to a session, by id or e-mail address",
+    summary: "Give a colleague access to a session, or invite somebody by id or e-mail address",
     description:
-      "By the session's owner, a service key with `sessions:share`, or an administrator under an elevation, of which the owner is told. `relation` is `shared` unless told.",
+      "Whoever belongs to a workspace of the caller's gets access at once by their id (201). Everybody else, and every address, known or not, is invited (202): they get it when they accept, within 14 days. By the session's owner, a service key with `sessions:share`, or an administrator under an elevation, of which the owner is told. `relation` is `shared` unless told.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
@@ -127,50 +129,90 @@ function addMember({
       kind: "json",
       schema: Type.Object(
         {
-          user_id: Type.Optional(Type.String()),
-          email: Type.Optional(Type.String({ maxLength: 320 })),
+          ...inviteeSchema,
           relation: Type.Optional(givenRelation),
         },
         { examples: [{ email: "ada@example.org", relation: "participant" }] },
       ),
     },
-    responses: { 201: { description: "The member", schema: memberSchema } },
+    responses: {
+      201: { description: "The member", schema: memberSchema },
+      202: { description: "Invited", schema: invitedSchema },
+    },
     errors: ["conflict", "elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.give"),
     async handle({ body }, grant: SessionGrant) {
       const { principal, facts } = grant;
-      const user = await findInvited(users, body);
-      if (user.id === principal.id && facts.relation !== "owner") {
+      const to = inviteeOf(body);
+      const isOneself = "userId" in to && to.userId === principal.id;
+      if (isOneself && facts.relation !== "owner") {
         throw new AppError("forbidden", "No administrator gives himself access to a session.");
       }
       const elevation = await givingElevation(elevations, grant);
-      const relation = body.relation ?? "shared";
-      const added = await members.add(
-        { sessionId: facts.id, userId: user.id, relation },
-        {
-          kind: "session_member_added",
-          actor: actorOf(principal),
-          workspaceId: facts.workspaceId,
-          sessionId: facts.id,
-          subjectId: user.id,
-          detail: { relation, ...elevationDetail(elevation) },
-        },
-      );
-      if ("member" in added) {
-        if (elevation !== undefined) {
-          notices.tell({ adminId: principal.id, elevation, of: { sessionId: facts.id } });
-        }
-        return { status: 201, body: presentMember(added.member) };
+      const role = body.relation ?? "shared";
+      if ("userId" in to && (await isKnown(workspaces, principal, to.userId))) {
+        const member = await addKnown(options, grant, { userId: to.userId, role, elevation });
+        tellOwner(options, grant, elevation);
+        return { status: 201, body: presentMember(member) };
       }
-      throw new AppError(
-        "conflict",
-        added.already === "owner"
-          ? "The session belongs to this user."
-          : `The user has access to this session already, as ${added.already}.`,
-      );
+      const place = { workspaceId: facts.workspaceId, sessionId: facts.id };
+      await invitations.invite({ by: principal, elevation, place, role, to });
+      tellOwner(options, grant, elevation);
+      return { status: 202, body: { status: "invited" } };
     },
   });
+}
+
+/** True for somebody whom the caller shares a workspace with: whom a key's workspace has, for it. */
+async function isKnown(
+  workspaces: SessionMemberOptions["workspaces"],
+  principal: Principal,
+  userId: string,
+): Promise<boolean> {
+  if (principal.kind !== "service") return workspaces.share(principal.id, userId);
+  return (await workspaces.role(principal.workspaceId, userId)) !== undefined;
+}
+
+interface Given {
+  userId: string;
+  role: "participant" | "shared";
+  elevation: ElevationInForce | undefined;
+}
+
+/** Throws 409 when the user has access already. */
+async function addKnown(
+  { members }: SessionMemberOptions,
+  { principal, facts }: SessionGrant,
+  { userId, role: relation, elevation }: Given,
+): Promise<SessionMemberRecord> {
+  const added = await members.add(
+    { sessionId: facts.id, userId, relation },
+    {
+      kind: "session_member_added",
+      actor: actorOf(principal),
+      workspaceId: facts.workspaceId,
+      sessionId: facts.id,
+      subjectId: userId,
+      detail: { relation, ...elevationDetail(elevation) },
+    },
+  );
+  if ("member" in added) return added.member;
+  throw new AppError(
+    "conflict",
+    added.already === "owner"
+      ? "The session belongs to this user."
+      : `The user has access to this session already, as ${added.already}.`,
+  );
+}
+
+function tellOwner(
+  { notices }: SessionMemberOptions,
+  { principal, facts }: SessionGrant,
+  elevation: ElevationInForce | undefined,
+): void {
+  if (elevation === undefined) return;
+  notices.tell({ adminId: principal.id, elevation, of: { sessionId: facts.id } });
 }
 
 function removeMember({ directory, members, revocations }: SessionMemberOptions): Route {

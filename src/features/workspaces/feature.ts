@@ -1,8 +1,9 @@
 import type { FeatureContext } from "../context.ts";
+import { type PlaceInvitationOptions, placeInvitationRoutes } from "../invitations/place-routes.ts";
 import { characterRoutes } from "./characters-routes.ts";
 import { type WorkspaceMemberOptions, workspaceMemberRoutes } from "./members-routes.ts";
 import { WorkspaceMemberStore } from "./members-store.ts";
-import { workspaceEditRoutes, workspaceRoutes } from "./routes.ts";
+import { requireWorkspace, workspaceEditRoutes, workspaceRoutes } from "./routes.ts";
 import { serviceKeyRoutes } from "./service-key-routes.ts";
 import { ServiceKeys } from "./service-keys.ts";
 import { ServiceKeyStore } from "./service-keys-store.ts";
@@ -10,10 +11,15 @@ import { WorkspaceEditStore, WorkspaceStore } from "./store.ts";
 import { workshopRoutes } from "./workshops-routes.ts";
 import { CharacterStore, WorkshopStore } from "./workshops-store.ts";
 
+interface CreateWorkspaceOptions
+  extends Pick<WorkspaceMemberOptions, "invitations" | "elevations" | "notices"> {
+  invitationBook: PlaceInvitationOptions["store"];
+}
+
 /** Workspaces with their members, service keys, workshops and characters. */
 export function createWorkspaces(
   { pool, clock, cursorKey, revocations }: FeatureContext,
-  { users, ...giving }: Pick<WorkspaceMemberOptions, "users" | "elevations" | "notices">,
+  { invitationBook, ...giving }: CreateWorkspaceOptions,
 ) {
   const workspaces = new WorkspaceStore(pool);
   const workspaceEdits = new WorkspaceEditStore(pool);
@@ -32,7 +38,18 @@ export function createWorkspaces(
     routes: [
       ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...workspaceRoutes({ workspaces, cursorKey }),
-      ...workspaceMemberRoutes({ workspaces, members, users, revocations, cursorKey, ...giving }),
+      ...workspaceMemberRoutes({ workspaces, members, revocations, cursorKey, ...giving }),
+      ...placeInvitationRoutes({
+        kind: "Workspace",
+        parameter: "id",
+        auth: ["bearer"],
+        store: invitationBook,
+        cursorKey,
+        find: async (principal, id) => {
+          await requireWorkspace(workspaces, principal, id, "workspace.edit");
+          return { workspaceId: id };
+        },
+      }),
       ...workspaceEditRoutes({ workspaces, workspaceEdits, revocations }),
       ...workshopRoutes({ workshops, workspaces, cursorKey }),
       ...characterRoutes({ workshops, characters, workspaces, cursorKey }),

@@ -19,8 +19,13 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
-import type { UserRecord, UserStore } from "../accounts/users-store.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
+import {
+  type Invitations,
+  invitedSchema,
+  inviteeOf,
+  inviteeSchema,
+} from "../invitations/invitations.ts";
 import type { WorkspaceMemberStore } from "./members-store.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { MemberChange, MemberRecord, WorkspaceRecord, WorkspaceStore } from "./store.ts";
@@ -28,7 +33,7 @@ import type { MemberChange, MemberRecord, WorkspaceRecord, WorkspaceStore } from
 export interface WorkspaceMemberOptions {
   workspaces: WorkspaceStore;
   members: WorkspaceMemberStore;
-  users: Pick<UserStore, "find" | "findByEmail">;
+  invitations: Pick<Invitations, "invite">;
   revocations: RevocationFeed;
   elevations: Pick<ElevationStore, "inForce">;
   notices: OwnerNotices;
@@ -118,15 +123,15 @@ async function requireGiving(
 }
 
 function addMember(options: WorkspaceMemberOptions): Route {
-  const { workspaces, members, users, notices } = options;
+  const { workspaces, members, invitations } = options;
   return defineRoute({
     method: "post",
     path: "/workspaces/{id}/members",
     id: "addWorkspaceMember",
     tag: "Workspace",
-    summary: "Add a user to a workspace, by id or e-mail address",
+    summary: "Add a colleague to a workspace, or invite somebody by id or e-mail address",
     description:
-      "By an owner, or by an administrator under an elevation, of which the owners are told; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
+      "Whoever belongs to a workspace of the caller's is added at once by their id (201). Everybody else, and every address, known or not, is invited (202): they become a member when they accept, within 14 days. By an owner, or by an administrator under an elevation, of which the owners are told; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
@@ -134,60 +139,52 @@ function addMember(options: WorkspaceMemberOptions): Route {
       kind: "json",
       schema: Type.Object(
         {
-          user_id: Type.Optional(Type.String()),
-          email: Type.Optional(Type.String({ maxLength: 320 })),
+          ...inviteeSchema,
           role: Type.Optional(workspaceRoleSchema),
         },
         { examples: [{ email: "anna@example.org", role: "member" }] },
       ),
     },
-    responses: { 201: { description: "The member", schema: memberSchema } },
+    responses: {
+      201: { description: "The member", schema: memberSchema },
+      202: { description: "Invited", schema: invitedSchema },
+    },
     errors: ["conflict", "elevation_required"],
     resolve: ({ principal, params }) => requireGiving(options, principal, params.id),
     async handle({ principal, body }, giving: Giving) {
-      const { workspace, elevation } = giving;
-      const user = await findInvited(users, body);
-      if (user.id === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
       const caller = requireUser(principal);
+      const { workspace, elevation } = giving;
+      const to = inviteeOf(body);
       const role = body.role ?? "member";
-      const given = { by: actorOf(caller), detail: elevationDetail(elevation) };
-      const member = await members.add(workspace.id, user.id, role, given);
-      if (member === undefined) {
-        throw new AppError("conflict", "The user belongs to this workspace already.");
+      if ("userId" in to) {
+        const { userId } = to;
+        if (userId === caller.id) await requireSelfPromotion(workspaces, caller, workspace);
+        if (await workspaces.share(caller.id, userId)) {
+          const given = { by: actorOf(caller), detail: elevationDetail(elevation) };
+          const member = await members.add(workspace.id, userId, role, given);
+          if (member === undefined) {
+            throw new AppError("conflict", "The user belongs to this workspace already.");
+          }
+          tellOwners(options, caller.id, userId, giving);
+          return { status: 201, body: presentMember(member) };
+        }
       }
-      tellOwners(notices, caller.id, user.id, giving);
-      return { status: 201, body: presentMember(member) };
+      const place = { workspaceId: workspace.id };
+      await invitations.invite({ by: caller, elevation, place, role, to });
+      tellOwners(options, caller.id, undefined, giving);
+      return { status: 202, body: { status: "invited" } };
     },
   });
 }
 
 function tellOwners(
-  notices: OwnerNotices,
+  { notices }: Pick<WorkspaceMemberOptions, "notices">,
   adminId: string,
-  receiverId: string,
+  receiverId: string | undefined,
   { workspace, elevation }: Giving,
 ): void {
   if (elevation === undefined) return;
   notices.tell({ adminId, receiverId, elevation, of: { workspaceId: workspace.id } });
-}
-
-/**
- * Finds the user that is named by id or e-mail address. Throws 400 unless exactly one is given, 404
- * for an unknown one.
- */
-export async function findInvited(
-  users: WorkspaceMemberOptions["users"],
-  invited: { user_id?: string; email?: string },
-): Promise<UserRecord> {
-  const { user_id, email } = invited;
-  if ((user_id === undefined) === (email === undefined)) {
-    throw new AppError("invalid_body", "Give either `user_id` or `email`.");
-  }
-  let user: UserRecord | undefined;
-  if (email !== undefined) user = await users.findByEmail(email);
-  else if (user_id !== undefined && isId(user_id)) user = await users.find(user_id);
-  if (user === undefined) throw new AppError("not_found", "There is no user with this id.");
-  return user;
 }
 
 /** Throws 404 or 409 when the change was not made. */
@@ -201,7 +198,7 @@ function assertDone(outcome: MemberChange): void {
 }
 
 function changeRole(options: WorkspaceMemberOptions): Route {
-  const { workspaces, members, revocations, notices } = options;
+  const { workspaces, members, revocations } = options;
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}/members/{user_id}",
@@ -228,7 +225,7 @@ function changeRole(options: WorkspaceMemberOptions): Route {
           ? await members.setRole(workspaceId, userId, body.role, given)
           : "not_a_member",
       );
-      tellOwners(notices, caller.id, userId, giving);
+      tellOwners(options, caller.id, userId, giving);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
       return acknowledge("The member's role was changed.");
     },

@@ -5,6 +5,7 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
+import { MAKER_STANDS } from "../accounts/key-makers-store.ts";
 import {
   KEY_STANDINGS,
   type NewServiceKey,
@@ -42,14 +43,6 @@ const keyRow = z.object({
 });
 
 const idRow = z.object({ id: z.string() });
-
-/** SQL condition: the maker of the secret `s` of the key `k` has the right to it. */
-const MAKER_STANDS = sql.fragment`exists (
-  select from users u
-  where u.id = s.made_by and u.disabled_at is null and u.erased_at is null
-    and case s.made_as when 'admin' then u.role = 'admin' else exists (
-      select from workspace_members m
-      where m.workspace_id = k.workspace_id and m.user_id = u.id and m.role = 'owner') end)`;
 
 const KEY_STANDING = sql.fragment`
   case when s.expires_at <= now() then 'expired'

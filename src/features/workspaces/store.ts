@@ -89,6 +89,7 @@ export class WorkspaceEditStore {
         update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
       await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
       await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
+      await tx.query(sql.unsafe`delete from invitations where workspace_id = ${id}`);
       const memberIds = await removeMembers(tx, id);
       const deviceIds = await unpairDevices(tx, id);
       await insertAuditEntry(tx, {
@@ -234,6 +235,13 @@ export class WorkspaceStore {
       select role from workspace_members
       where workspace_id = ${workspaceId} and user_id = ${userId}`);
     return row?.role;
+  }
+
+  /** True when the two belong to one workspace, so that they know of each other. */
+  share(userId: string, otherId: string): Promise<boolean> {
+    return this.#pool.exists(sql.type(nothing)`
+      select from workspace_members a join workspace_members b using (workspace_id)
+      where a.user_id = ${userId} and b.user_id = ${otherId}`);
   }
 
   async members(workspaceId: string, page: PageRequest): Promise<Page<MemberRecord>> {

@@ -1,0 +1,29 @@
+import type { AttemptStore } from "../accounts/attempts-store.ts";
+import type { Mailing } from "../accounts/mailing.ts";
+import type { FeatureContext } from "../context.ts";
+import { Invitations } from "./invitations.ts";
+import { InvitationLetterStore } from "./letters-store.ts";
+import { ownInvitationRoutes } from "./routes.ts";
+import { InvitationStore } from "./store.ts";
+
+interface CreateInvitationOptions {
+  attempts: AttemptStore;
+  mailing: Mailing;
+  /** Where clients reach this service, without a slash at the end. */
+  publicUrl(): string;
+}
+
+/** Invitations to workspaces and sessions. */
+export function createInvitations(
+  { pool, clock, cursorKey }: FeatureContext,
+  { attempts, mailing, publicUrl }: CreateInvitationOptions,
+) {
+  const store = new InvitationStore(pool);
+  const letters = new InvitationLetterStore(pool);
+  const invitations = new Invitations({ store, letters, attempts, mailing, publicUrl, clock });
+  return {
+    invitations,
+    invitationBook: store,
+    routes: ownInvitationRoutes({ store, cursorKey }),
+  };
+}

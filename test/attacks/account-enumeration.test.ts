@@ -1,0 +1,148 @@
+import { sql } from "slonik";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import type { MailMessage } from "../../src/features/accounts/mail.ts";
+import { type Answer, HttpFixture } from "../support/http-fixture.ts";
+
+type Body = Record<string, unknown>;
+type Person = { id: string; email: string; token: string };
+
+/** What differs from answer to answer, whatever was asked. */
+const OWN_TO_EACH = new Set(["date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"]);
+
+describe("somebody who wants to learn who has an account", () => {
+  let fixture: HttpFixture;
+  let asker: Person;
+  let stranger: Person;
+  let colleague: Person;
+  let disabled: Person;
+  let workspaceId: string;
+  let sessionId: string;
+  const letters: MailMessage[] = [];
+
+  beforeAll(async () => {
+    fixture = await HttpFixture.open();
+    fixture.accounts.mail = {
+      send: async (letter) => {
+        letters.push(letter);
+      },
+    };
+  });
+  afterAll(() => fixture.close());
+  beforeEach(async () => {
+    asker = await person();
+    stranger = await person();
+    colleague = await person();
+    disabled = await person();
+    workspaceId = await fixture.accounts.addWorkspace(asker.id);
+    sessionId = await fixture.accounts.addSession(asker.id, workspaceId);
+    await fixture.accounts.join(workspaceId, colleague.id);
+    await fixture.accounts.pool.query(
+      sql.unsafe`update users set disabled_at = now() where id = ${disabled.id}`,
+    );
+    letters.length = 0;
+  });
+
+  async function person(): Promise<Person> {
+    const { id, email } = await fixture.accounts.addUser();
+    return { id, email, token: await fixture.signIn(email) };
+  }
+
+  const places = () => [`/workspaces/${workspaceId}`, `/sessions/${sessionId}`];
+
+  function ask(method: string, path: string, body?: Body, bearer = asker.token): Promise<Answer> {
+    return fixture.call(method, path, body === undefined ? { bearer } : { bearer, body });
+  }
+
+  const shown = ({ status, headers, body }: Answer) => ({
+    status,
+    body,
+    headers: [...headers].filter(([name]) => !OWN_TO_EACH.has(name)),
+  });
+
+  async function pending(place: string): Promise<Body[]> {
+    const { status, body } = await ask("GET", `${place}/invitations`);
+    expect(status).toBe(200);
+    return body.items as Body[];
+  }
+
+  it("gets the same answer for every address: unknown, known, disabled, a member's, the own", async () => {
+    const unknown = `${newId()}@example.org`;
+    for (const place of places()) {
+      const known = [stranger, disabled, colleague, asker].map(({ email }) => email);
+      const answers: object[] = [];
+      for (const email of [unknown, ...known]) {
+        answers.push(shown(await ask("POST", `${place}/members`, { email })));
+      }
+      expect(answers[0]).toMatchObject({ status: 202, body: { status: "invited" } });
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      // Nor does what happened leave other traces: each is pending, and each was written to.
+      expect((await pending(place)).map((each) => Object.keys(each).sort())).toEqual(
+        Array(5).fill(["created_at", "expires_at", "id", "invited_by", "role", "to_email"]),
+      );
+    }
+    await fixture.accounts.background.idle();
+    const lengths = new Map<string, number>();
+    for (const { to } of letters) lengths.set(to, (lengths.get(to) ?? 0) + 1);
+    const everybody = [
+      unknown,
+      ...[stranger, disabled, colleague, asker].map(({ email }) => email),
+    ];
+    expect(lengths).toEqual(new Map(everybody.map((email) => [email, 2])));
+  });
+
+  it("gets the same answer for every id of people whom they do not know, and nothing of them", async () => {
+    for (const place of places()) {
+      const answers: object[] = [];
+      for (const user_id of [newId(), stranger.id, disabled.id]) {
+        answers.push(shown(await ask("POST", `${place}/members`, { user_id })));
+      }
+      expect(answers[0]).toMatchObject({ status: 202, body: { status: "invited" } });
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      expect(JSON.stringify(await pending(place))).not.toContain(stranger.email);
+      const members = await ask("GET", `${place}/members`);
+      expect(JSON.stringify(members.body)).not.toContain(stranger.email);
+    }
+  });
+
+  it("puts nobody into a place unasked", async () => {
+    for (const place of places()) {
+      await ask("POST", `${place}/members`, { email: stranger.email });
+      await ask("POST", `${place}/members`, { user_id: stranger.id });
+      expect((await ask("GET", place, undefined, stranger.token)).status).toBe(403);
+    }
+    const mine = await ask("GET", "/workspaces", undefined, stranger.token);
+    expect(mine.body.items).toEqual([]);
+  });
+
+  it("does not learn that an account declined: it stays pending until its time is over", async () => {
+    for (const place of places()) {
+      await ask("POST", `${place}/members`, { user_id: stranger.id });
+      const before = await pending(place);
+      const { items } = (await ask("GET", "/invitations", undefined, stranger.token)).body;
+      const [invitation] = items as Body[];
+      const decline = `/invitations/${invitation?.id}/decline`;
+      expect((await ask("POST", decline, undefined, stranger.token)).status).toBe(200);
+      expect(await pending(place)).toEqual(before);
+    }
+  });
+
+  it("learns of an invitation's id nothing, unless it is to them: 404 as for no id at all", async () => {
+    await ask("POST", `${places()[0]}/members`, { user_id: stranger.id });
+    const [{ id }] = (await pending(places()[0] ?? "")) as [Body];
+    for (const each of [id, newId()]) {
+      for (const deed of ["accept", "decline"]) {
+        const answer = await ask(
+          "POST",
+          `/invitations/${each}/${deed}`,
+          undefined,
+          colleague.token,
+        );
+        expect([answer.status, answer.body.message]).toEqual([
+          404,
+          "There is no invitation with this id.",
+        ]);
+      }
+    }
+  });
+});
