@@ -64,12 +64,7 @@ describe("conformance: who may do what", () => {
 
   it("owning the workspace alone does not show other people's sessions either", async () => {
     const owner = await fixture.person("participant");
-    await fixture.done(
-      "POST",
-      `/workspaces/${fixture.workspaceId}/members`,
-      { token: fixture.owner.token, body: { user_id: owner.id, role: "owner" } },
-      201,
-    );
+    await fixture.admit(`/workspaces/${fixture.workspaceId}`, owner, { role: "owner" });
     expect(await get(at("/transcript"), owner)).toBe("403 forbidden");
   });
 
@@ -127,8 +122,7 @@ describe("conformance: who may do what", () => {
     }
     const person = await fixture.person("participant");
     const { token } = fixture.owner;
-    const body = { user_id: person.id, relation: "participant" };
-    await fixture.done("POST", at("/members"), { token, body }, 201);
+    await fixture.admit(at(""), person, { relation: "participant" });
     for (const path of ["", ...CONTENT]) expect(await get(at(path), person), path).toBe("200");
     expect(await get(at("/audio"), person)).toBe("403 forbidden");
     const viewer = await following(person);
@@ -259,8 +253,7 @@ describe("conformance: who may do what", () => {
 
   it("a disabled user is refused within 5 s everywhere, open sockets included (4401)", async () => {
     const person = await fixture.person("participant");
-    const { token } = fixture.owner;
-    await fixture.done("POST", at("/members"), { token, body: { user_id: person.id } }, 201);
+    await fixture.admit(at(""), person);
     const viewer = await following(person);
     await fixture.done("POST", `/users/${person.id}/disable`, { token: fixture.admin.token });
     await expectClosed(viewer, 4401);

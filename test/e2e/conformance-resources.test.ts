@@ -318,9 +318,7 @@ describe("conformance: resources", () => {
 
   it("native access of an admin (share) needs no elevation", async () => {
     const native = await fixture.person("admin");
-    const path = `/sessions/${fixture.sessionId}/members`;
-    const { token } = fixture.owner;
-    await fixture.done("POST", path, { token, body: { user_id: native.id } }, 201);
+    await fixture.admit(`/sessions/${fixture.sessionId}`, native);
     const job = await detail(fixture.jobId, native.token);
     expect(job).toMatchObject({ content_visible: true, elevation_required: false });
     expect(job.transcription_text).toMatch(/hello/i);

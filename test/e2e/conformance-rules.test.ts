@@ -153,7 +153,7 @@ describe("conformance: rules with teeth", () => {
     expect(after[0]?.text).toBe("[redacted-span]");
     expect(after.some(({ text }) => text !== "[redacted-span]")).toBe(true);
     const native = await fixture.person("admin");
-    await asOwner("POST", "/members", { user_id: native.id });
+    await fixture.admit(`/sessions/${fixture.sessionId}`, native);
     const path = `/admin/jobs/transcriptions/${fixture.jobId}`;
     const job = await fixture.done<{ transcription_text: string }>("GET", path, {
       token: native.token,

@@ -41,8 +41,8 @@ describe("workspaces", () => {
 
   const edit = (by: Person, body: Body) => ask(by, "editWorkspace", { id }, body);
   const remove = (by: Person) => ask(by, "removeWorkspace", { id });
-  const add = (user: Person, role = "member") =>
-    ask(owner, "addWorkspaceMember", { id }, { user_id: user.id, role });
+  const add = (user: Person, role: "owner" | "member" = "member") =>
+    fixture.members.add(id, user.id, role, { by: { kind: "user", id: owner.id } });
 
   async function audited(): Promise<unknown[]> {
     const { rows } = await fixture.pool.query(sql.unsafe`
@@ -53,7 +53,7 @@ describe("workspaces", () => {
 
   it("members: no administrator lets himself in, or makes himself an owner", async () => {
     const admin = await person("admin");
-    const letIn = (by: Person) => ask(by, "addWorkspaceMember", { id }, { email: admin.email });
+    const letIn = (by: Person) => ask(by, "addWorkspaceMember", { id }, { user_id: admin.id });
     expect(await codeOf(letIn(admin))).toBe("elevation_required");
     const wish = { reason: "To ask who left the workspace", workspace_id: id };
     await ask(admin, "elevateContent", {}, wish);
@@ -64,7 +64,7 @@ describe("workspaces", () => {
     expect(await codeOf(raise)).toBe("forbidden");
     expect(await audited()).toMatchObject([
       { kind: "content_elevated" },
-      { kind: "workspace_member_added" },
+      { kind: "workspace_member_invited", actor_id: owner.id },
     ]);
   });
 
@@ -109,7 +109,8 @@ describe("workspaces", () => {
       ask(owner, "changeWorkspaceRole", { id, user_id: user.id }, { role });
     const leave = (user: Person) => ask(user, "removeWorkspaceMember", { id, user_id: user.id });
     await add(member);
-    expect(await codeOf(add(member))).toBe("conflict");
+    const again = ask(owner, "addWorkspaceMember", { id }, { user_id: member.id });
+    expect(await codeOf(again)).toBe("conflict");
     expect(await codeOf(roleOf(owner, "member"))).toBe("conflict");
     expect(await codeOf(roleOf(await person(), "owner"))).toBe("not_found");
     await roleOf(member, "owner");

@@ -179,9 +179,20 @@ export class ConformanceFixture {
     return { id, email, token: login.token };
   }
 
-  async join({ id }: Person): Promise<void> {
-    const options = { token: this.owner.token, body: { user_id: id } };
-    await this.done("POST", `/workspaces/${this.workspaceId}/members`, options, 201);
+  /** By the owner, into the workspace. */
+  join(person: Person): Promise<void> {
+    return this.admit(`/workspaces/${this.workspaceId}`, person);
+  }
+
+  /** By the owner, who invites, and the person, who accepts. */
+  async admit(place: string, { id, token }: Person, role: object = {}): Promise<void> {
+    const options = { token: this.owner.token, body: { user_id: id, ...role } };
+    const invited = await this.done("POST", `${place}/members`, options, 202);
+    expect(invited).toEqual({ status: "invited" });
+    const { items } = await this.done<{ items: { id: string }[] }>("GET", "/invitations", {
+      token,
+    });
+    await this.done("POST", `/invitations/${items[0]?.id}/accept`, { token });
   }
 
   async guest(sessionId = this.sessionId): Promise<Person> {

@@ -15,6 +15,8 @@ export const CALLERS = [
   "moderator",
   "moderator elsewhere",
   "stranger",
+  "invited to the session",
+  "invited to the workspace",
   "guest",
   "guest elsewhere",
   "device",

@@ -113,6 +113,9 @@ export class PolicyFixture {
     for (const caller of ["owner", "participant", "shared with", "member"] as const) {
       await this.#addUser(caller);
     }
+    for (const caller of ["invited to the session", "invited to the workspace"] as const) {
+      await this.#addUser(caller);
+    }
     for (const caller of [
       "workspace owner",
       "stranger",
@@ -129,6 +132,7 @@ export class PolicyFixture {
     }
     const forWorkspace = this.#users.get("admin elevated for the workspace") ?? "";
     await this.#elevate(forWorkspace, undefined, this.#workspaceId);
+    await this.#invite("invited to the workspace", "workspace owner");
     const elsewhere = await this.#addWorkspace("stranger");
     await this.#join(elsewhere, "moderator elsewhere", "member");
     await this.#addDevices();
@@ -289,6 +293,25 @@ export class PolicyFixture {
     return id;
   }
 
+  /** To the workspace, or to a session of it. */
+  async #invite(user: string, inviter: string, session?: string): Promise<string> {
+    const id = newId();
+    await this.#sql(
+      `insert into invitations
+         (id, workspace_id, session_id, role, invitee_id, inviter_id, expires_at)
+       values ($1, $2, $3, $4, $5, $6, now() + interval '1 hour')`,
+      [
+        id,
+        this.#workspaceId,
+        session,
+        session === undefined ? "member" : "participant",
+        this.#users.get(user),
+        this.#users.get(inviter),
+      ],
+    );
+    return id;
+  }
+
   /** One of everything that has no session. */
   async #addOthers(): Promise<Ids> {
     const [workshop, character, webhook] = [newId(), newId(), newId()];
@@ -316,6 +339,7 @@ export class PolicyFixture {
       api_key_id: await this.#addServiceKey("target", workspace, SCOPES),
       user_id: this.#users.get("subject") ?? "",
       elevation_id: await this.#elevate(this.#users.get("subject") ?? ""),
+      invitation_id: await this.#invite("subject", "workspace owner"),
       entity_id: newId(),
       provider: "nowhere",
       label: "S1",
@@ -327,6 +351,7 @@ export class PolicyFixture {
     const session = await this.#addSession(this.#workspaceId, "owner", state, true);
     const [segment, concern, job, summary] = [newId(), newId(), newId(), newId()];
     await this.#elevate(this.#users.get("admin elevated for the session") ?? "", session);
+    await this.#invite("invited to the session", "owner", session);
     const guest = newId();
     this.#headers.set(`guest of ${state}`, await this.#admit(session, guest));
     await this.#sql(

@@ -26,6 +26,8 @@ export interface Rule {
   scope?: Scope | "several" | "every";
   /** Words: an administrator without native access needs an elevation. */
   content?: boolean;
+  /** Everybody else finds nothing there, in place of 403. */
+  hidden?: boolean;
   /** It gives others a right: administrators need an elevation that covers this. */
   gives?: "in the workspace" | "in the session";
   /** For what a device had begun before its right ended. */
@@ -70,6 +72,7 @@ export function outcomeOf(rule: Rule, caller: Caller, state: State): Outcome {
     return "403 elevation_required";
   }
   if (rule.open.includes(tieOf(caller, state))) return "ok";
+  if (rule.hidden === true) return "404";
   return rule.content === true && caller === "admin" ? "403 elevation_required" : "403";
 }
 

@@ -149,6 +149,14 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     thing(WORKSPACE_OWNERS),
     free(MEMBERS_AND_ADMINS, ask({ as: "oneself", self: true })),
   ],
+  listWorkspaceInvitations: [thing(WORKSPACE_OWNERS)],
+  withdrawWorkspaceInvitation: [
+    thing(WORKSPACE_OWNERS, ask({ beyond: "There is no pending invitation with this id here." })),
+  ],
+  listInvitations: [free(USERS)],
+  // To somebody who is not among the callers: to them it is not there.
+  acceptInvitation: [thing([], { hidden: true })],
+  declineInvitation: [thing([], { hidden: true })],
   editWorkspace: [thing(WORKSPACE_OWNERS)],
   removeWorkspace: [thing(WORKSPACE_OWNERS)],
   queryWorkspace: [thing(ASKERS, { ...asking, content: true })],
@@ -276,6 +284,14 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     session(["owner", ...ELEVATED], { ...sharing, ...users, gives: "in the session" }),
   ],
   removeSessionMember: [session(OWNER_AND_ADMINS, { ...sharing, ...users })],
+  listSessionInvitations: [session(OWNER_AND_ADMINS, { ...sharing, ...users })],
+  withdrawSessionInvitation: [
+    session(OWNER_AND_ADMINS, {
+      ...sharing,
+      ...users,
+      ...ask({ beyond: "There is no pending invitation with this id here." }),
+    }),
+  ],
 
   // Concerns
   raiseConcern: [session(VIEWERS_AND_GUEST)],

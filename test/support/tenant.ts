@@ -75,6 +75,10 @@ export class Tenant {
     const { id } = await this.call("POST", "/workspaces", { name: this.#secret() });
     this.ids.workspace_id = String(id);
     await this.call("POST", `/workspaces/${id}/members`, { user_id: moderator.id });
+    const { items } = await this.call("GET", "/invitations", undefined, moderator.headers);
+    const [invitation] = items as { id: string }[];
+    const accept = `/invitations/${invitation?.id}/accept`;
+    await this.call("POST", accept, undefined, moderator.headers);
   }
 
   async #addUser(admin: Headers, role: string): Promise<{ id: string; headers: Headers }> {

@@ -2,9 +2,9 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
+import { MAKER_STANDS } from "../../access/key-makers-store.ts";
 import { allOf, nameColumn, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import { MAKER_STANDS } from "../accounts/key-makers-store.ts";
 
 /** Where somebody is invited to: a workspace, or a session of it. */
 export interface InvitedPlace {
@@ -17,7 +17,7 @@ export type InvitedRole = "owner" | "member" | "participant" | "shared";
 /** Who is invited: whoever has this address of mail, or this user if there is one. */
 export type Invitee = { address: string } | { userId: string };
 
-export interface NewInvitation {
+interface NewInvitation {
   id: string;
   place: InvitedPlace;
   role: InvitedRole;
@@ -85,7 +85,7 @@ const takenRow = z.object({
   inviterId: z.string(),
 });
 
-export type TakenInvitation = z.infer<typeof takenRow>;
+type TakenInvitation = z.infer<typeof takenRow>;
 
 const TAKEN = sql.fragment`i.id, i.workspace_id as "workspaceId", i.session_id as "sessionId",
   i.role, i.inviter_id as "inviterId"`;

@@ -2,10 +2,10 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
+import { MAKER_STANDS } from "../../access/key-makers-store.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import { MAKER_STANDS } from "../accounts/key-makers-store.ts";
 import {
   KEY_STANDINGS,
   type NewServiceKey,

@@ -114,6 +114,13 @@ get /workspaces/{id}
 patch /workspaces/{id}
 delete /workspaces/{id}
 get /workspaces/{id}/members
+get /workspaces/{id}/invitations
+delete /workspaces/{id}/invitations/{invitation_id}
+get /sessions/{session_id}/invitations
+delete /sessions/{session_id}/invitations/{invitation_id}
+get /invitations
+post /invitations/{id}/accept
+post /invitations/{id}/decline
 get /workspaces/{id}/search
 get /workspaces/{id}/webhooks
 get /workspaces/{id}/webhooks/{webhook_id}/deliveries
