@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
   chmodSync,
@@ -5,16 +6,20 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "./error-code.ts";
 import { isStillThere, type Place, placeOf, readPlace } from "./folder-place.ts";
 import type { Owner } from "./leftovers.ts";
 import { isRunning } from "./process-identity.ts";
+import { makePassable } from "./readable-copy.ts";
 import { readRunRecord } from "./run-record.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
@@ -43,8 +48,9 @@ export class DataFolder {
   }
 
   /** Throws a StepError when another supervisor has the folder, or when it is not ours. */
-  static async open(path: string): Promise<DataFolder> {
-    makeFolder(path);
+  static async open(given: string): Promise<DataFolder> {
+    makeFolder(given);
+    const path = realpathSync(given);
     const marker = readMarker(path);
     if (!marker && readdirSync(path).length > 0) throw notOurs(path);
     const lock = await takeLock(path);
@@ -57,6 +63,28 @@ export class DataFolder {
       mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
     }
     return new DataFolder(id, place, lock);
+  }
+
+  /**
+   * The same folder at another place, with a link where it was. The lock goes along when it stays on
+   * its file system; otherwise it is copied, and a new lock taken.
+   */
+  async moveTo(path: string): Promise<DataFolder> {
+    const before = this.path;
+    makePassable(dirname(path));
+    try {
+      renameSync(before, path);
+    } catch (error) {
+      if (errorCode(error) !== "EXDEV") throw cannotMove(before, path, errorCode(error));
+      copyAcross(before, path);
+      rmSync(before, { recursive: true });
+    }
+    symlinkSync(path, before);
+    const place = placeOf(path);
+    writeMarker({ id: this.id, at: place });
+    if (place.folder === this.place.folder) return new DataFolder(this.id, place, this.#lock);
+    this.release();
+    return new DataFolder(this.id, place, await takeLock(path));
   }
 
   file(...names: string[]): string {
@@ -74,6 +102,21 @@ export class DataFolder {
   release(): void {
     this.#lock.close();
   }
+}
+
+/** With owners, times and links as they are. */
+function copyAcross(from: string, to: string): void {
+  const { status, stderr, error } = spawnSync("cp", ["-a", from, to], { encoding: "utf8" });
+  if (status === 0) return;
+  rmSync(to, { recursive: true, force: true });
+  throw cannotMove(from, to, error?.message ?? stderr.trim());
+}
+
+function cannotMove(from: string, to: string, why: string): StepError {
+  return new StepError(
+    `nothing of the service runs as root, no other user can reach ${from}, and it cannot be moved to ${to} (${why})`,
+    "choose a data folder that others can pass through to (--data /srv/voice, say), or run as an ordinary user",
+  );
 }
 
 /** For us alone; below root PostgreSQL runs as another user, which has to pass through. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Launch } from "./part.ts";
 import { NODE_ARGUMENTS } from "./services.ts";
 
 const STOP_WAIT_MS = 500;
@@ -9,9 +10,19 @@ export class Demo {
   /** Its exit code; 1 when a signal ended it. */
   readonly ended: Promise<number>;
 
-  constructor(cli: string, baseUrl: string, speed: number, env: NodeJS.ProcessEnv) {
-    const args = [...NODE_ARGUMENTS, cli, "demo", "--base-url", baseUrl, "--speed", String(speed)];
-    this.#child = spawn(process.execPath, args, { env, stdio: ["ignore", "inherit", "inherit"] });
+  /** `launch` gives how a program on Node is started with these arguments. */
+  constructor(
+    cli: string,
+    baseUrl: string,
+    speed: number,
+    launch: (args: readonly string[]) => Launch,
+  ) {
+    const { program, args, ...options } = launch([
+      ...NODE_ARGUMENTS,
+      cli,
+      ...["demo", "--base-url", baseUrl, "--speed", String(speed)],
+    ]);
+    this.#child = spawn(program, args, { ...options, stdio: ["ignore", "inherit", "inherit"] });
     this.ended = new Promise((settle) => {
       this.#child.once("error", () => settle(1));
       this.#child.once("exit", (code) => settle(code ?? 1));

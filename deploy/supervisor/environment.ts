@@ -143,6 +143,8 @@ export class Environments {
       ...pick(this.#env, TERMINAL),
       VOICE_EMAIL: admin.email,
       VOICE_PASSWORD: admin.password,
+      // Root's own folder is not for the user that the demo runs as.
+      ...(process.getuid?.() === 0 ? { XDG_CONFIG_HOME: this.#data.file("demo") } : {}),
     };
   }
 

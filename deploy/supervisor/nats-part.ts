@@ -1,9 +1,11 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import type { NatsLogin } from "../../src/wire/nats-login.ts";
+import { asUser } from "./crew.ts";
 import { askNats } from "./existing-servers.ts";
 import { authorizationLines, type NatsUser } from "./nats-users.ts";
 import type { Part } from "./part.ts";
+import type { UnprivilegedUser } from "./postgres/unprivileged-user.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 const PROBE_TIMEOUT_MS = 1_000;
@@ -27,6 +29,8 @@ export interface NatsSettings {
   readonly folder: string;
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
+  /** As whom it runs; as ourselves when absent. */
+  readonly user?: UnprivilegedUser | undefined;
   /** Absent for a server alone. */
   readonly cluster?: NatsCluster;
 }
@@ -43,12 +47,19 @@ export function natsPart(settings: NatsSettings): Part {
     title: settings.cluster === undefined ? "NATS" : `NATS server ${name}`,
     logFile: settings.logFile,
     launch: () => {
-      mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
+      const { folder, user } = settings;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      // Root's, and only passed through by the server's user, so that it can put nothing there.
+      if (user !== undefined) chmodSync(folder, 0o711);
       // The store that releases before this one had there. Its commands stand in the outbox as well,
       // but for wishes that nobody was told are done: those must not be done now (test/e2e/upgrade).
       rmSync(`${settings.folder}/jetstream`, { recursive: true, force: true });
-      writeAtomically(configFile, natsConfiguration(settings));
-      return { program: settings.program, args: ["-c", configFile], env: settings.env };
+      writeAtomically(configFile, natsConfiguration(settings), 0o600, user);
+      return asUser(user, {
+        program: settings.program,
+        args: ["-c", configFile],
+        env: settings.env,
+      });
     },
     probe: async () => ((await greets(settings.port)) ? { port: settings.port } : undefined),
     isHealthy: async () => {

@@ -6,6 +6,7 @@ import { loginOf, type NatsCluster, natsPart } from "./nats-part.ts";
 import { type NatsUser, READY } from "./nats-users.ts";
 import type { Part } from "./part.ts";
 import type { PortBook } from "./ports.ts";
+import type { UnprivilegedUser } from "./postgres/unprivileged-user.ts";
 
 const READY_MS = 60_000;
 const ASK_AGAIN_MS = 250;
@@ -19,6 +20,7 @@ export interface NatsServersOptions {
   readonly token: string;
   readonly users: readonly NatsUser[];
   readonly env: NodeJS.ProcessEnv;
+  readonly user: UnprivilegedUser | undefined;
 }
 
 /** Our own nats-servers: one alone, or several as a cluster in which each may die. */
@@ -35,7 +37,7 @@ export class NatsServers {
   }
 
   static async prepare(options: NatsServersOptions): Promise<NatsServers> {
-    const { names, ports, data, program, token, users, env } = options;
+    const { names, ports, data, program, token, users, env, user } = options;
     const servers: { name: string; port: number; routePort: number }[] = [];
     for (const name of names) {
       const port = await ports.take(portName(name, "nats"));
@@ -56,6 +58,7 @@ export class NatsServers {
         folder: data.file(name),
         logFile,
         env,
+        user,
         ...(cluster && { cluster }),
       });
     });

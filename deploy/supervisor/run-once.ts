@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { StepError } from "../setup/step-error.mjs";
 import type { LogFile } from "./log-file.ts";
+import type { Launch } from "./part.ts";
 import { quoteLog } from "./quote-log.ts";
-import { NODE_ARGUMENTS } from "./services.ts";
 
 /** Migrations of a large database take minutes, and one that is ended starts over at the next start. */
 const TIMEOUT_MS = 30 * 60_000;
@@ -10,18 +10,18 @@ const TIMEOUT_MS = 30 * 60_000;
 /** More than a set-up ever prints. */
 const MAX_OUTPUT = 64 * 1024;
 
-/** Runs a TypeScript file to its end and returns what it printed; a StepError with its last lines when it fails. */
+/** Runs a program to its end and returns what it printed; a StepError with its last lines when it fails. */
 export function runOnce(options: {
   title: string;
-  program: string;
-  env: NodeJS.ProcessEnv;
+  launch: Launch;
   log: LogFile;
   signal: AbortSignal;
 }): Promise<string> {
-  const { title, program, env, log, signal } = options;
+  const { title, launch, log, signal } = options;
+  const { program, args, ...rest } = launch;
   return new Promise((settle, refuse) => {
-    const child = spawn(process.execPath, [...NODE_ARGUMENTS, program], {
-      env,
+    const child = spawn(program, args, {
+      ...rest,
       signal,
       timeout: TIMEOUT_MS,
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Crew } from "./crew.ts";
 import type { DataFolder } from "./data-folder.ts";
 import type { Addresses, Environments } from "./environment.ts";
 import { type MainSpec, portName, type ServiceSpec, servesRest } from "./layout.ts";
@@ -49,6 +50,7 @@ export interface ServicePlan {
   readonly programs: Programs;
   readonly environments: Environments;
   readonly data: DataFolder;
+  readonly crew: Crew;
 }
 
 /** The processes of the service as parts, each with ports of its own. */
@@ -65,7 +67,9 @@ export async function planServices(
         ? await workerEnvironment(spec, spec === firstWorker, plan)
         : await mainEnvironment(spec, spec === first, plan);
     const program = spec.roles === "worker" ? plan.programs.worker : plan.programs.main;
-    parts.push(servicePart(spec, program, env, plan.data.file("logs", `${spec.name}.log`)));
+    const user = spec.roles === "worker" ? "worker" : "service";
+    const launch = () => plan.crew.launch(user, [...NODE_ARGUMENTS, program], env);
+    parts.push(servicePart(spec, launch, plan.data.file("logs", `${spec.name}.log`)));
   }
   return parts;
 }
@@ -75,11 +79,11 @@ async function workerEnvironment(
   isFirst: boolean,
   plan: ServicePlan,
 ): Promise<NodeJS.ProcessEnv> {
-  const { at, environments, ports } = plan;
+  const { at, environments, ports, crew } = plan;
   const port = await servicePort(name, "worker", isFirst, plan);
   // Not "ops": of a single machine's parts that is the main process's.
   const opsPort = await ports.take(portName(name, "worker_ops"));
-  return environments.worker(at, port, opsPort, name);
+  return crew.withRecogniser(environments.worker(at, port, opsPort, name));
 }
 
 async function servicePort(
@@ -124,17 +128,12 @@ async function restPort(
 }
 
 /** A Node process that prints a line of JSON whose `event` is "ready". */
-function servicePart(
-  { name, title }: ServiceSpec,
-  program: string,
-  env: NodeJS.ProcessEnv,
-  logFile: string,
-): Part {
+function servicePart({ name, title }: ServiceSpec, launch: Part["launch"], logFile: string): Part {
   return {
     name,
     title,
     logFile,
-    launch: () => ({ program: process.execPath, args: [...NODE_ARGUMENTS, program], env }),
+    launch,
     readyTimeoutMs: 60_000,
     stop: STOP,
   };

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { generateWire, wireIsCurrent } from "../setup/wire.mjs";
+import type { Crew } from "./crew.ts";
 import { DataFolder } from "./data-folder.ts";
 import { EmbeddedDatabase } from "./database.ts";
 import { Demo } from "./demo.ts";
@@ -17,6 +18,7 @@ import { checkDatabase, checkNats } from "./existing-servers.ts";
 import { type Layout, layoutOf, servesRest } from "./layout.ts";
 import { findLeftovers, stopLeftovers } from "./leftovers.ts";
 import { LogFile } from "./log-file.ts";
+import { musterCrew, withinReach } from "./muster.ts";
 import { NatsServers } from "./nats-servers.ts";
 import { natsUsers } from "./nats-users.ts";
 import type { Options } from "./options.ts";
@@ -28,7 +30,7 @@ import { ReadyFile, readyState } from "./ready-file.ts";
 import { runOnce } from "./run-once.ts";
 import { RunRecord, readRunRecord } from "./run-record.ts";
 import { loadSecrets } from "./secrets.ts";
-import { type Programs, planServices } from "./services.ts";
+import { NODE_ARGUMENTS, type Programs, planServices } from "./services.ts";
 import { SourceWatch } from "./source-watch.ts";
 import { SupervisedPart } from "./supervised-part.ts";
 import { printWelcome } from "./welcome.ts";
@@ -58,6 +60,7 @@ export class Supervisor {
   readonly #record: RunRecord;
   readonly #environments: Environments;
   readonly #layout: Layout;
+  #crew: Crew | undefined;
   #admin: ToldLogin | undefined;
   #demo: Demo | undefined;
   #ready = false;
@@ -82,7 +85,7 @@ export class Supervisor {
   /** Takes the data folder and ends what a killed supervisor left running on it. */
   static async open(settings: SupervisorSettings): Promise<Supervisor> {
     const { options, screen } = settings;
-    const data = await DataFolder.open(options.data);
+    let data = await DataFolder.open(options.data);
     const leftovers = findLeftovers(data.file("run.json"), data.owner);
     if (leftovers.length > 0) {
       await runStep(screen, `ending ${leftovers.length} processes of an earlier run`, async () => {
@@ -100,25 +103,28 @@ export class Supervisor {
         "this data folder was copied while it was in use: unless that was a snapshot of one moment, its database may be damaged",
       );
     }
+    data = await withinReach(data, screen);
     return new Supervisor(settings, data, new RunRecord(data.file("run.json"), data.place.folder));
   }
 
   async start(): Promise<void> {
     const { options, env, screen } = this.#settings;
     if (options.port !== 0) await checkWantedPort(options.port);
+    const crew = musterCrew({ ...this.#settings, port: options.port }, this.#data);
+    this.#crew = crew;
     const secrets = loadSecrets(this.#data.file("secrets.json"));
     const wanted = adminLogin(env, secrets);
     const ports = new PortBook(this.#data.file("ports.json"));
     const database = await this.#startDatabase(await ports.take("postgres"), secrets);
-    const nats = await this.#startNats(ports, secrets.natsToken);
+    const nats = await this.#startNats(ports, secrets.natsToken, crew);
     const workerKey = env.WORKER_KEY || secrets.workerKey;
     const at: Addresses = { ...database, ...nats, workerKey };
     const admin = await runStep(screen, "migrations, first admin, demo workspace", () =>
-      this.#setUp(at, wanted),
+      this.#setUp(at, wanted, crew),
     );
     this.#admin = admin;
     const title = options.cluster ? "fronts, session hosts and workers" : "service and worker";
-    await runStep(screen, title, () => this.#startServices(at, ports));
+    await runStep(screen, title, () => this.#startServices(at, ports, crew));
     this.#ready = true;
     this.#writeReadyFile();
     const grpc = this.#toldByFront("grpc_sessions");
@@ -130,13 +136,16 @@ export class Supervisor {
   async demonstrate(): Promise<void> {
     const { options, programs } = this.#settings;
     const admin = this.#admin;
-    if (!options.demo || !admin || this.#abort.signal.aborted) return;
+    const crew = this.#crew;
+    if (!options.demo || !admin || !crew || this.#abort.signal.aborted) return;
     const { email, password } = admin.login;
     if (password === undefined) {
       return this.#screen.line("No demo: it would need the password of the administrator.");
     }
     const env = this.#environments.demo({ email, password });
-    this.#demo = new Demo(programs.cli, this.#baseUrl, options.speed, env);
+    this.#demo = new Demo(programs.cli, this.#baseUrl, options.speed, (args) =>
+      crew.launch("service", args, env),
+    );
     if (this.#demo.pid !== undefined) this.#record.started("demo", this.#demo.pid);
     const code = await this.#demo.ended;
     this.#demo = undefined;
@@ -168,6 +177,7 @@ export class Supervisor {
         if (files.some((file) => file.startsWith("proto/")) && !wireIsCurrent()) {
           await generateWire();
         }
+        this.#crew?.refresh();
         await Promise.all(restarted.map((part) => part.restart()));
       });
       this.#writeReadyFile();
@@ -233,7 +243,7 @@ export class Supervisor {
     return { databaseUrl: database.url, databaseOwnerUrl: database.ownerUrl };
   }
 
-  async #startNats(ports: PortBook, token: string) {
+  async #startNats(ports: PortBook, token: string, crew: Crew) {
     const { env, screen } = this.#settings;
     if (env.NATS_URL) {
       return this.#existingNats(env.NATS_URL);
@@ -244,7 +254,8 @@ export class Supervisor {
       names,
       ports,
       data: this.#data,
-      program: env.VOICE_NATS_SERVER ?? "nats-server",
+      program: crew.natsServer(env.VOICE_NATS_SERVER ?? "nats-server"),
+      user: crew.users?.nats,
       token,
       users,
       env: this.#environments.server(),
@@ -276,13 +287,16 @@ export class Supervisor {
     return { natsUrl, natsToken, natsLogins };
   }
 
-  async #setUp(at: Addresses, admin: FirstLogin): Promise<ToldLogin> {
+  async #setUp(at: Addresses, admin: FirstLogin, crew: Crew): Promise<ToldLogin> {
     const log = new LogFile(this.#data.file("logs", "setup.log"), () => undefined);
     try {
       const output = await runOnce({
         title: "the set-up of the database",
-        program: this.#settings.programs.setup,
-        env: this.#environments.setup(at, admin),
+        launch: crew.launch(
+          "service",
+          [...NODE_ARGUMENTS, this.#settings.programs.setup],
+          this.#environments.setup(at, admin),
+        ),
         log,
         signal: this.#abort.signal,
       });
@@ -292,7 +306,7 @@ export class Supervisor {
     }
   }
 
-  async #startServices(at: Addresses, ports: PortBook): Promise<void> {
+  async #startServices(at: Addresses, ports: PortBook, crew: Crew): Promise<void> {
     const { options, programs } = this.#settings;
     const parts = await planServices(this.#layout.services, {
       at,
@@ -302,6 +316,7 @@ export class Supervisor {
       programs,
       environments: this.#environments,
       data: this.#data,
+      crew,
     });
     await Promise.all(parts.map((part) => this.#startPart(part)));
   }

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { chown, link, open, rm, stat } from "node:fs/promises";
+import { link, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
@@ -99,7 +99,7 @@ export async function createOnce(path: string, content: string): Promise<boolean
     await file.sync();
     if (process.getuid?.() === 0) {
       const { uid, gid } = await stat(dirname(path));
-      await chown(temporary, uid, gid);
+      await file.chown(uid, gid);
     }
     await link(temporary, path);
     return true;

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, credentials, Metadata, status } from "@grpc/grpc-js";
@@ -110,6 +111,39 @@ describe("a running installation", () => {
     },
   );
 
+  it("runs nothing as root, and nothing with groups of somebody else", () => {
+    const own = process.getuid?.() ?? 0;
+    const parts = ["main", "worker", "nats", "postgres"] as const;
+    for (const part of parts) {
+      const { uids, gids, groups, capabilities } = credentialsOf(service.ready.pids[part]);
+      if (own !== 0) {
+        expect(uids, part).toEqual([own, own, own, own]);
+        continue;
+      }
+      expect(uids, part).not.toContain(0);
+      expect(gids, part).not.toContain(0);
+      expect(groups, part).toEqual([]);
+      expect(capabilities, part).toBe(0n);
+    }
+  });
+
+  it.runIf(process.getuid?.() === 0)("gives the worker and NATS users of their own", () => {
+    const users = (["main", "worker", "nats", "postgres"] as const).map(
+      (part) => credentialsOf(service.ready.pids[part]).uids[0],
+    );
+    expect(new Set(users).size).toBe(4);
+    const [main = 0, worker = 0] = users;
+    const data = join(service.folder, "data");
+    const reads = (uid: number, path: string) =>
+      spawnSync("/bin/sh", ["-c", 'test -r "$1"', "sh", path], { uid, gid: uid, cwd: "/" })
+        .status === 0;
+    // The probe can tell: what the service needs it does read.
+    expect(reads(main, join(data, "blobs"))).toBe(true);
+    const others = ["secrets.json", "logs", "nats/nats.conf", "postgres", "blobs", "keys", "mail"];
+    expect(others.filter((name) => reads(worker, join(data, name)))).toEqual([]);
+    expect(reads(worker, `/proc/${service.ready.pids.main}/environ`)).toBe(false);
+  });
+
   /** How each method of a worker answers a call with these metadata, by its path. */
   async function answersOfWorker(authorization?: string): Promise<Record<string, number>> {
     const client = new Client(service.ready.grpc_worker, credentials.createInsecure());
@@ -138,6 +172,19 @@ describe("a running installation", () => {
     expect(answers).toEqual(Object.fromEntries(refused));
   });
 });
+
+/** As whom a process runs: real, effective, saved and file system ids. */
+function credentialsOf(pid: number) {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  const words = (name: string) =>
+    (new RegExp(`^${name}:(.*)$`, "m").exec(text)?.[1] ?? "").trim().split(/\s+/).filter(Boolean);
+  return {
+    uids: words("Uid").map(Number),
+    gids: words("Gid").map(Number),
+    groups: words("Groups").map(Number),
+    capabilities: BigInt(`0x${words("CapEff")[0]}`),
+  };
+}
 
 /** The status of a call with an empty message, whatever kind of method it is. */
 function callOnce(client: Client, path: string, metadata: Metadata): Promise<number> {

@@ -380,8 +380,11 @@ async function setUp({ logs }: Foundation, environment: ClusterEnvironment): Pro
   try {
     await runOnce({
       title: "The set-up",
-      program: PROGRAMS.setup,
-      env: environment.setup(),
+      launch: {
+        program: process.execPath,
+        args: [...NODE_ARGUMENTS, PROGRAMS.setup],
+        env: environment.setup(),
+      },
       log,
       signal: AbortSignal.timeout(READY_MS),
     });

@@ -1,0 +1,108 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { StepError } from "../setup/step-error.mjs";
+import type { UnprivilegedUser } from "./postgres/unprivileged-user.ts";
+
+/** Makes a folder that everybody may pass through, whatever our mask is. */
+export function makePassable(folder: string): void {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o755 });
+  if (made !== undefined) chmodSync(folder, 0o755);
+}
+
+/** Whether that user may read all of these files. */
+export function canRead(user: UnprivilegedUser, files: readonly string[]): boolean {
+  const script = 'for file do test -r "$file" || exit 1; done';
+  const test = spawnSync("/bin/sh", ["-c", script, "sh", ...files], {
+    ...user,
+    cwd: "/",
+    timeout: 5_000,
+  });
+  return test.status === 0;
+}
+
+/**
+ * Makes `copy` a copy of the file or folder `source` that everybody may read and only root may
+ * change. It is made beside and renamed. `keep` leaves out what is not needed, by absolute path.
+ */
+export function copyReadably(
+  source: string,
+  copy: string,
+  keep: (path: string) => boolean = () => true,
+): void {
+  const scratch = `${copy}.${process.pid}.new`;
+  const old = `${copy}.${process.pid}.old`;
+  try {
+    makePassable(dirname(copy));
+    rmSync(scratch, { recursive: true, force: true });
+    copyEntry(source, scratch, keep);
+    if (existsSync(copy)) renameSync(copy, old);
+    renameSync(scratch, copy);
+  } catch (error) {
+    rmSync(scratch, { recursive: true, force: true });
+    throw new StepError(
+      `nothing of the service runs as root, and no copy of ${source} for another user could be made in ${dirname(copy)}: ${String(error)}`,
+      "run as an ordinary user, or put the project where others can read it (below /srv or /opt, say)",
+    );
+  }
+  rmSync(old, { recursive: true, force: true });
+}
+
+/** The same, once for each `version` of the source. */
+export function copyOnce(
+  source: string,
+  copy: string,
+  version: string,
+  keep?: (path: string) => boolean,
+): string {
+  const note = `${copy}.version`;
+  if (existsSync(copy) && existsSync(note) && readFileSync(note, "utf8") === version) return copy;
+  rmSync(note, { force: true });
+  copyReadably(source, copy, keep);
+  writeFileSync(note, version, { mode: 0o644 });
+  return copy;
+}
+
+function copyEntry(from: string, to: string, keep: (path: string) => boolean): void {
+  const entry = lstatSync(from);
+  if (entry.isSymbolicLink()) return symlinkSync(readlinkSync(from), to);
+  if (entry.isFile()) return copyFile(from, to, entry.mode, entry.uid);
+  if (!entry.isDirectory()) return;
+  mkdirSync(to, { mode: 0o755 });
+  chmodSync(to, 0o755);
+  for (const name of readdirSync(from)) {
+    const path = join(from, name);
+    if (keep(path)) copyEntry(path, join(to, name), keep);
+  }
+}
+
+/** A second name of the same file where that does, as it costs nothing. */
+function copyFile(from: string, to: string, mode: number, uid: number): void {
+  const isReadable = (mode & 0o004) !== 0 && (mode & 0o022) === 0 && uid === 0;
+  if (isReadable && tryLink(from, to)) return;
+  copyFileSync(from, to);
+  chmodSync(to, 0o644 | (mode & 0o111));
+}
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
