@@ -52,7 +52,7 @@ export class EmbeddedDatabase {
     const cluster = placeCluster(project, data);
     if (cluster.moved) {
       tell(
-        `PostgreSQL cannot run as root, and user ${cluster.user?.uid} cannot reach ${data.path}: its data is in ${cluster.folder}`,
+        `PostgreSQL runs as user ${cluster.user?.uid}: its data is not in the data folder but in ${cluster.folder}`,
       );
     }
     checkExistingCluster(cluster);

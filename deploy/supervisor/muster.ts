@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
@@ -19,11 +19,20 @@ export async function withinReach(data: DataFolder, screen: Screen): Promise<Dat
   if (users === undefined) return data;
   chmodSync(data.path, 0o711);
   if (canReach(users.service, data.path)) return data;
-  const moved = await data.moveTo(join(SYSTEM_FOLDER, `data-${data.id}`));
+  const moved = await data.moveTo(newPlace(data.id));
   screen.line(
     `Nothing of the service runs as root, and no other user can reach ${data.path}: it is a link to ${moved.path} now`,
   );
   return moved;
+}
+
+/** One that was there before has the same id when it was restored from a copy: it is left alone. */
+function newPlace(id: string): string {
+  const first = join(SYSTEM_FOLDER, `data-${id}`);
+  for (let n = 1; ; n += 1) {
+    const place = n === 1 ? first : `${first}-${n}`;
+    if (!existsSync(place)) return place;
+  }
 }
 
 /** Chooses as whom the parts run, and gives them their folders. */

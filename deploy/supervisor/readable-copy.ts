@@ -11,6 +11,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  type Stats,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -35,21 +36,27 @@ export function canRead(user: UnprivilegedUser, files: readonly string[]): boole
   return test.status === 0;
 }
 
+interface CopyOptions {
+  /** Leaves out what is not needed, by absolute path. */
+  readonly keep?: (path: string) => boolean;
+  /**
+   * Gives files a second name instead of a copy where that does, as it costs nothing. Not for files
+   * that somebody watches: their number of names is part of them.
+   */
+  readonly link?: boolean;
+}
+
 /**
  * Makes `copy` a copy of the file or folder `source` that everybody may read and only root may
- * change. It is made beside and renamed. `keep` leaves out what is not needed, by absolute path.
+ * change. It is made beside and renamed.
  */
-export function copyReadably(
-  source: string,
-  copy: string,
-  keep: (path: string) => boolean = () => true,
-): void {
+export function copyReadably(source: string, copy: string, options: CopyOptions = {}): void {
   const scratch = `${copy}.${process.pid}.new`;
   const old = `${copy}.${process.pid}.old`;
   try {
     makePassable(dirname(copy));
     rmSync(scratch, { recursive: true, force: true });
-    copyEntry(source, scratch, keep);
+    copyEntry(source, scratch, options);
     if (existsSync(copy)) renameSync(copy, old);
     renameSync(scratch, copy);
   } catch (error) {
@@ -72,28 +79,27 @@ export function copyOnce(
   const note = `${copy}.version`;
   if (existsSync(copy) && existsSync(note) && readFileSync(note, "utf8") === version) return copy;
   rmSync(note, { force: true });
-  copyReadably(source, copy, keep);
+  copyReadably(source, copy, { link: true, ...(keep && { keep }) });
   writeFileSync(note, version, { mode: 0o644 });
   return copy;
 }
 
-function copyEntry(from: string, to: string, keep: (path: string) => boolean): void {
+function copyEntry(from: string, to: string, options: CopyOptions): void {
   const entry = lstatSync(from);
   if (entry.isSymbolicLink()) return symlinkSync(readlinkSync(from), to);
-  if (entry.isFile()) return copyFile(from, to, entry.mode, entry.uid);
+  if (entry.isFile()) return copyFile(from, to, entry, options);
   if (!entry.isDirectory()) return;
-  mkdirSync(to, { mode: 0o755 });
+  mkdirSync(to);
   chmodSync(to, 0o755);
   for (const name of readdirSync(from)) {
     const path = join(from, name);
-    if (keep(path)) copyEntry(path, join(to, name), keep);
+    if (options.keep?.(path) ?? true) copyEntry(path, join(to, name), options);
   }
 }
 
-/** A second name of the same file where that does, as it costs nothing. */
-function copyFile(from: string, to: string, mode: number, uid: number): void {
-  const isReadable = (mode & 0o004) !== 0 && (mode & 0o022) === 0 && uid === 0;
-  if (isReadable && tryLink(from, to)) return;
+function copyFile(from: string, to: string, { mode, uid }: Stats, { link }: CopyOptions): void {
+  const isSafe = (mode & 0o004) !== 0 && (mode & 0o022) === 0 && uid === 0;
+  if (link && isSafe && tryLink(from, to)) return;
   copyFileSync(from, to);
   chmodSync(to, 0o644 | (mode & 0o111));
 }

@@ -135,7 +135,11 @@ describe("supervisor", () => {
   });
 
   it("supervisor: a part that a signal ends during the first start is started again", async () => {
-    const run = start([], { FAKE_WORKER_DIES_ONCE: join(folder, "died") });
+    // The worker is not the one who runs this test.
+    const marks = join(folder, "marks");
+    mkdirSync(marks);
+    chmodSync(marks, 0o777);
+    const run = start([], { FAKE_WORKER_DIES_ONCE: join(marks, "died") });
     const { pids } = await run.ready();
     expect(isAlive(pids.worker ?? 0)).toBe(true);
     expect(run.output).toContain("the worker was ended by SIGKILL: restarting in 0.2 s");

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { canRead } from "../../deploy/supervisor/readable-copy.ts";
 import { ownedPartitions } from "./owned-partitions.ts";
 import { until } from "./until.ts";
 import type { WholeService } from "./whole-service.ts";
@@ -51,7 +52,10 @@ export class SecondHost {
       TEST_SOCKET_ROUTES: JSON.stringify(routes),
     };
     const args = ["--disable-warning=ExperimentalWarning", ...PRELOADS, MAIN];
+    const user = userOf(service.ready.pids[like] ?? 0);
     const child = spawn(process.execPath, args, {
+      // What it writes into the common folder, the other one has to read.
+      ...(canRead(user, [MAIN]) ? user : {}),
       env: { ...Object.fromEntries(entries.filter(([name]) => name)), ...own },
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -71,4 +75,10 @@ export class SecondHost {
     this.#child.kill(signal);
     await exited;
   }
+}
+
+function userOf(pid: number): { uid: number; gid: number } {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  const id = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1]);
+  return { uid: id("Uid"), gid: id("Gid") };
 }
