@@ -44,7 +44,8 @@ export async function fuzzService(
     const last = from + (cases[target.name] ?? 0);
     const generated = new Cases(target.plans, seed);
     for (let next = from; next < last && !until(); next += PER_WORLD) {
-      const world = await seedFuzzWorld(client, service.ready.admin);
+      const world = await seeded(client, service, result);
+      if (world === undefined) return;
       const numbers = numbersFrom(next, Math.min(last, next + PER_WORLD)).values();
       const lane = async (): Promise<void> => {
         for (const number of numbers) {
@@ -59,6 +60,27 @@ export async function fuzzService(
   });
   await Promise.all(runs);
   return result;
+}
+
+/** How long a service that died may take to come back, milliseconds. */
+const BACK_MS = 60_000;
+
+/** Seeds a world, again and again while the service is away; undefined when it stays away. */
+async function seeded(
+  client: ApiClient,
+  service: WholeService,
+  { findings }: FuzzResult,
+): Promise<FuzzWorld | undefined> {
+  const deadline = performance.now() + BACK_MS;
+  for (;;) {
+    try {
+      return await seedFuzzWorld(client, service.ready.admin);
+    } catch (error) {
+      findings.addOfRun(`no world could be made: ${reasonOf(error)}`);
+      if (performance.now() > deadline) return undefined;
+      await new Promise((wake) => setTimeout(wake, 1_000));
+    }
+  }
 }
 
 function numbersFrom(first: number, end: number): number[] {

@@ -291,6 +291,10 @@ function multipart(received: Received, contentType: string, resume: () => void):
     fields[name] = value;
   });
   parser.on("file", (name, stream, filename, _encoding, mediaType) => {
+    // On every file: one without a listener would end the process.
+    stream.on("error", () => {
+      problem ??= malformed("The multipart body is cut off.");
+    });
     if (name !== "file" || part !== undefined) {
       problem ??= malformed('A multipart upload has exactly one file, in the part "file".');
       stream.resume();
@@ -298,9 +302,6 @@ function multipart(received: Received, contentType: string, resume: () => void):
     }
     part = { filename: filename ?? "", mediaType: mediaType.toLowerCase() };
     ended = new Promise((resolve) => stream.once("end", resolve));
-    stream.on("error", () => {
-      problem ??= malformed("The multipart body is cut off.");
-    });
     stream.on("data", (chunk: Buffer) => {
       moved = true;
       if (received.write(chunk)) return;

@@ -11,7 +11,7 @@ function bodyWithNamelessPart(bytes: number): string {
   return `${FILE}--x\r\nContent-Type: text/plain\r\n\r\n${"n".repeat(bytes)}\r\n--x--\r\n`;
 }
 
-describe("uploads that never end", () => {
+describe("uploads whose framing is off", () => {
   it("whole bodies are answered whatever their parts, and their places are given back", async () => {
     const { front, url } = await start({ limits: { concurrentUploads: 3 } });
     const sizes = [70_000, 300_000, 1_000_000];
@@ -23,4 +23,14 @@ describe("uploads that never end", () => {
     expect((await post(`${url}/upload`, `${FILE}--x--\r\n`, TYPE)).status).toBe(200);
     expect(await front.leftovers()).toEqual([]);
   }, 60_000);
+
+  it("a file beside the one that counts, cut off, ends its request and nothing else", async () => {
+    const { url } = await start();
+    const other = FILE.replace('name="file"', 'name="FILE"');
+    for (const body of [other, `${FILE}${other}`, `${FILE}${FILE}`, `${FILE}${FILE}${FILE}`]) {
+      const response = await post(`${url}/upload`, body, TYPE);
+      expect((await problem(response)).slice(0, 2)).toEqual([400, "invalid_body"]);
+    }
+    expect((await post(`${url}/upload`, `${FILE}--x--\r\n`, TYPE)).status).toBe(200);
+  });
 });
