@@ -5,6 +5,7 @@ import { addAudit } from "./commands/audit.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device-simulate.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addInvitations } from "./commands/invitations.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
 import { addOutbox } from "./commands/outbox.ts";
@@ -28,6 +29,7 @@ export function buildProgram(context: CommandContext): Command {
   addTail(program, context);
   addDemo(program, context);
   addTop(program, context);
+  addInvitations(program, context);
   addOutbox(program, context);
   addAudit(program, context);
   addDoctor(program, context);

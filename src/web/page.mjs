@@ -2,11 +2,12 @@ const at = (id) => document.getElementById(id);
 const api = new URL("api", document.baseURI).href;
 
 /** Status and content of an answer; status 0 when none came. */
-async function call(path, body) {
+async function call(path, body, token) {
   const headers = { "content-type": "application/json" };
-  const post = { method: "POST", headers, body: JSON.stringify(body) };
+  if (token) headers.authorization = `Bearer ${token}`;
+  const post = body && { method: "POST", body: JSON.stringify(body) };
   try {
-    const answer = await fetch(`${api}/${path}`, body && post);
+    const answer = await fetch(`${api}/${path}`, { ...post, headers });
     return { ...(await answer.json()), status: answer.status };
   } catch {
     return { status: 0, message: "The service does not answer. Is it running?" };
@@ -39,6 +40,42 @@ async function signIn() {
   at("signed-in").hidden = user === undefined;
   at("token").value = token ?? "";
   at("account").focus();
+  if (token) await showInvitations(token);
+}
+
+/** Lists what the person is invited to, each with a button to accept and one to decline. */
+async function showInvitations(token) {
+  const { items = [] } = await call("invitations", undefined, token);
+  at("invited").hidden = items.length === 0;
+  at("invitations").replaceChildren(
+    ...items.map(({ id, kind, role, workspace_name: name, invited_by: by }) => {
+      const line = document.createElement("li");
+      const to = kind === "workspace" ? `the workspace “${name}”` : "a recorded conversation";
+      line.append(`${by.name || "Somebody"} invites you to ${to}, as ${role}. `);
+      for (const [label, deed] of [
+        ["Accept", "accept"],
+        ["Decline", "decline"],
+      ]) {
+        const button = document.createElement("button");
+        button.textContent = label;
+        button.addEventListener("click", async () => {
+          const { message } = await call(`invitations/${id}/${deed}`, {}, token);
+          await showInvitations(token);
+          at("outcome").textContent = message;
+        });
+        line.append(button, " ");
+      }
+      return line;
+    }),
+  );
+}
+
+/** Tells whoever follows the link of an invitation how to get to see it. */
+function tellInvited() {
+  if (location.hash !== "#/invitations") return;
+  at("outcome").textContent =
+    "To see your invitation, have a sign-in link sent to the address at which you are invited.";
+  at("account").focus();
 }
 
 at("ask").addEventListener("submit", async (event) => {
@@ -52,5 +89,7 @@ at("copy").addEventListener("click", () => {
 });
 for (const each of document.querySelectorAll("[data-address]")) each.textContent = api;
 addEventListener("hashchange", signIn);
+addEventListener("hashchange", tellInvited);
+tellInvited();
 void signIn();
 void showHealth();

@@ -82,6 +82,37 @@ describe("first address in a browser", () => {
     expect(focused).toBe("account");
   });
 
+  it("shows whoever signed in what they are invited to, and lets them accept or decline", async () => {
+    const owner = await fixture.accounts.addUser();
+    const bearer = await fixture.signIn(owner.email);
+    const workspaceId = await fixture.accounts.addWorkspace(owner.id);
+    const sessionId = await fixture.accounts.addSession(owner.id, workspaceId);
+    const { email } = await fixture.accounts.addUser();
+    for (const place of [`/workspaces/${workspaceId}`, `/sessions/${sessionId}`]) {
+      await fixture.call("POST", `${place}/members`, { bearer, body: { email } });
+    }
+    await fixture.accounts.background.idle();
+    const letter = (mails.received.pop()?.text ?? "").replaceAll("=\r\n", "");
+    expect(letter).toContain("https://voice.test/#/invitations");
+    mails.received.length = 0;
+    const errors: string[] = [];
+    const page = await open("/#/invitations", errors);
+    await page.getByText("To see your invitation, have a sign-in link sent").waitFor();
+    await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
+    await page.goto(new URL(`/#/sign-in?token=${await mailed()}`, fixture.url).href);
+    const toSession = page.getByText("Somebody invites you to a recorded conversation, as shared.");
+    const toWorkspace = page.getByText("Somebody invites you to the workspace “Team”, as member.");
+    await toSession.getByRole("button", { name: "Decline" }).click();
+    await page.getByText("The invitation is declined.").waitFor();
+    expect(await toSession.isVisible()).toBe(false);
+    await toWorkspace.getByRole("button", { name: "Accept" }).click();
+    await page.getByText("You are a member now.").waitFor();
+    expect(await page.getByText("Invitations to you").isVisible()).toBe(false);
+    const members = await fixture.call("GET", `/workspaces/${workspaceId}/members`, { bearer });
+    expect(members.body.items).toHaveLength(2);
+    expect(errors.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);
+  });
+
   it("fits a phone, and reads in the light and in the dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({ viewport: { width: 390, height: 844 }, colorScheme });
