@@ -44,7 +44,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const people = createPeople(app, publicUrl);
   const { authenticator, workspaces, workshops, devices, heartbeats } = people;
   const webhooks = createWebhooks(context, {
-    workspaces,
+    ...{ workspaces, elevations: people.elevations },
     endpoints: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
   });

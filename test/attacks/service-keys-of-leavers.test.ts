@@ -141,4 +141,60 @@ describe("a service key whose maker has left", () => {
     const shown = await service.done("GET", `/api-keys/${theirs.id}`, founder.headers);
     expect(shown).toMatchObject({ status: "suspended", created_by: leaver.id });
   });
+
+  describe("adopted", () => {
+    const adopt = (id: string, by: Person) =>
+      service.call("POST", `/api-keys/${id}/adopt`, by.headers);
+
+    async function elevate(body: object): Promise<Person> {
+      const other = await service.addUser("admin");
+      const asked = { reason: "The archive stands still", ...body };
+      await service.done("POST", "/admin/content-elevate", other.headers, asked);
+      return other;
+    }
+
+    it("by another owner: it works again with the same secret, and this is on record", async () => {
+      const key = await keyOf(leaver);
+      await ends["removed from the workspace"]?.();
+      const adopted = await adopt(key.id, founder);
+      expect(adopted.body).toMatchObject({ status: "active", created_by: founder.id });
+      expect((await read(key.headers)).status).toBe(200);
+      const path = `/admin/audit?kind=service_key_adopted&workspace_id=${workspaceId}`;
+      const { items } = await service.done("GET", path, admin.headers);
+      expect(items).toMatchObject([
+        { subject_id: key.id, actor: { id: founder.id }, detail: { before: leaver.id } },
+      ]);
+    });
+
+    it("by an administrator: under an elevation only, of this workspace or of all", async () => {
+      const key = await keyOf(leaver);
+      await ends.disabled?.();
+      const elsewhere = await service.addWorkspace(founder.id);
+      const wrong = [admin, await elevate({ workspace_id: elsewhere })];
+      for (const each of [...wrong, await elevate({ session_id: sessionId })]) {
+        const refused = await adopt(key.id, each);
+        expect([refused.status, refused.code]).toEqual([403, "elevation_required"]);
+      }
+      expect((await read(key.headers)).code).toBe("key_suspended");
+      for (const each of [await elevate({ workspace_id: workspaceId }), await elevate({})]) {
+        expect((await adopt(key.id, each)).status).toBe(200);
+        expect((await read(key.headers)).status).toBe(200);
+        await service.done("PATCH", `/users/${each.id}`, admin.headers, { role: "participant" });
+        await until(async () => (await read(key.headers)).status === 403, "the key to be refused");
+      }
+    });
+
+    it("by nobody else", async () => {
+      const key = await keyOf(leaver);
+      const member = await service.addUser();
+      await service.join(workspaceId, member.id, "member");
+      const moderator = await service.addUser("moderator");
+      await service.join(workspaceId, moderator.id, "member");
+      await ends["made a member"]?.();
+      for (const each of [member, moderator, leaver, await service.addUser()]) {
+        expect((await adopt(key.id, each)).status).toBe(403);
+      }
+      expect((await read(key.headers)).code).toBe("key_suspended");
+    });
+  });
 });

@@ -100,9 +100,9 @@ describe.each([
     const owner = await fixture.user();
     const workspaceId = await fixture.workspace(owner.id);
     const [webhook] = await fixture.sql<{ id: string }>(
-      `insert into webhooks (id, workspace_id, url, secret)
-       values (gen_random_uuid(), $1, 'https://example.org', '\\x00') returning id`,
-      [workspaceId],
+      `insert into webhooks (id, workspace_id, url, secret, made_by)
+       values (gen_random_uuid(), $1, 'https://example.org', '\\x00', $2) returning id`,
+      [workspaceId, owner.id],
     );
     await fixture.sql(
       `insert into webhook_deliveries (webhook_id, id, event_type, data, occurred_at)

@@ -325,9 +325,9 @@ export class PolicyFixture {
       [character, workshop],
     );
     await this.#sql(
-      `insert into webhooks (id, workspace_id, url, enabled, secret)
-       values ($1, $2, 'https://hook.test/', false, 'x')`,
-      [webhook, workspace],
+      `insert into webhooks (id, workspace_id, url, enabled, secret, made_by)
+       values ($1, $2, 'https://hook.test/', false, 'x', $3)`,
+      [webhook, workspace, this.#users.get("workspace owner")],
     );
     return {
       workspace_id: workspace,

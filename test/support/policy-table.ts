@@ -99,6 +99,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
   getServiceKey: [thing(WORKSPACE_OWNERS)],
   rotateServiceKey: [thing(WORKSPACE_OWNER)],
+  adoptServiceKey: [thing(["workspace owner", ...ELEVATED], givesInWorkspace)],
   revokeServiceKey: [thing(WORKSPACE_OWNERS)],
 
   // Users and administration
@@ -182,6 +183,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   getWebhook: [webhook],
   changeWebhook: [webhook],
   deleteWebhook: [webhook],
+  adoptWebhook: [thing(["workspace owner", ...ELEVATED], givesInWorkspace)],
   testWebhook: [webhook],
   rotateWebhookSecret: [webhook],
   listWebhookDeliveries: [webhook],

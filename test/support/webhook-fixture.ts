@@ -1,5 +1,6 @@
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
 import { createWebhooks } from "../../src/features/webhooks/feature.ts";
 import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
@@ -35,7 +36,8 @@ export class WebhookFixture {
     this.queue = new DeliveryQueueStore(fixture.pool);
     const { clock, guard: endpoints, secrets } = this;
     const { context, workspaces } = fixture;
-    const parts = { workspaces, endpoints, secrets };
+    const elevations = new ElevationStore(fixture.pool);
+    const parts = { workspaces, elevations, endpoints, secrets };
     this.routes = createWebhooks({ ...context, clock }, parts).routes;
   }
 

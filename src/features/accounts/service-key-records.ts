@@ -88,6 +88,12 @@ export interface ServiceKeyRecords {
     othersExpireAt: number,
     entry: AuditEntry,
   ): Promise<ServiceKeyRecord | undefined>;
+  /** Makes the user the maker of all its secrets. Undefined when there is no such key. */
+  adopt(
+    keyId: string,
+    by: { userId: string; as: "owner" | "admin" },
+    entry: AuditEntry,
+  ): Promise<ServiceKeyRecord | undefined>;
   /** False when there was nothing to revoke. */
   revoke(keyId: string, entry: AuditEntry): Promise<boolean>;
 }

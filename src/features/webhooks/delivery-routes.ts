@@ -53,14 +53,20 @@ function testWebhook(options: WebhookDeliveryOptions): Route {
     async handle(_request, webhook: WebhookRecord) {
       assertEnabled(webhook);
       const delivery = existing(await options.deliveries.test(webhook.id));
-      return { status: 201, body: presentDelivery(webhook.id, delivery) };
+      return { status: 201, body: presentDelivery(webhook, delivery) };
     },
   });
 }
 
 function assertEnabled(webhook: WebhookRecord): void {
-  if (webhook.enabled) return;
-  throw new AppError("conflict", "This webhook is switched off. Set `enabled` first.");
+  if (!webhook.enabled) {
+    throw new AppError("conflict", "This webhook is switched off. Set `enabled` first.");
+  }
+  if (!webhook.suspended) return;
+  throw new AppError(
+    "conflict",
+    "This webhook is suspended, because whoever made it has no right to it any more. An owner takes it over with POST …/adopt.",
+  );
 }
 
 function rotateSecret(options: WebhookDeliveryOptions): Route {
@@ -108,7 +114,7 @@ function listDeliveries(options: WebhookDeliveryOptions): Route {
       const list = `deliveries\u0000${webhook.id}`;
       const page = toPageRequest(cursorKey, list, query);
       const found = await deliveries.list(webhook.id, query.status, page);
-      const present = (delivery: DeliveryRecord) => presentDelivery(webhook.id, delivery);
+      const present = (delivery: DeliveryRecord) => presentDelivery(webhook, delivery);
       return { status: 200, body: toPageBody(cursorKey, list, found, present) };
     },
   });
@@ -138,7 +144,7 @@ function retryDelivery(options: WebhookDeliveryOptions): Route {
     async handle(_request, { webhook, delivery }: NamedDelivery) {
       assertEnabled(webhook);
       const again = await options.deliveries.retry(webhook.id, delivery.id);
-      return { status: 200, body: presentDelivery(webhook.id, existingDelivery(again)) };
+      return { status: 200, body: presentDelivery(webhook, existingDelivery(again)) };
     },
   });
 }

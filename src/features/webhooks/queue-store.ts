@@ -17,6 +17,7 @@ import {
   type WebhookData,
   type WebhookEventType,
 } from "../../session/webhook-event.ts";
+import { WEBHOOK_STANDS } from "./maker-standing-store.ts";
 import type { AttemptResult, DeliveryClaim, FailureVerdict } from "./queue.ts";
 import { endPending } from "./store.ts";
 
@@ -235,7 +236,7 @@ async function lease(
     set lease_id = ${leaseId}, free_at = ${toInstant(now + leaseMs)}
     where id in (
       select id from webhooks as w
-      where enabled and free_at <= ${toInstant(now)} and exists (
+      where enabled and free_at <= ${toInstant(now)} and ${WEBHOOK_STANDS} and exists (
         select from webhook_deliveries as d
         where d.webhook_id = w.id and d.status = 'pending'
           and d.next_attempt_at <= ${toInstant(now)})

@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { type AuditActor, actorOf } from "../../access/audit-entry.ts";
+import { elevationDetail } from "../../access/elevation.ts";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { requirePrincipal } from "../../rest/callers.ts";
+import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { type Giving, type GivingOptions, requireGiving } from "../workspaces/members-routes.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceRecord, WorkspaceStore } from "../workspaces/store.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -74,13 +76,14 @@ export function actorOfCaller(principal: Principal | undefined): AuditActor {
 
 const MAX_WEBHOOKS = 20;
 
-interface WebhookOptions extends WebhookAccessOptions {
+interface WebhookOptions extends WebhookAccessOptions, GivingOptions {
+  workspaces: GivingOptions["workspaces"];
   endpoints: AddressGuard;
   secrets: Pick<WebhookSecrets, "create">;
   cursorKey: Uint8Array;
 }
 
-/** GET and POST /workspaces/{id}/webhooks; GET, PATCH and DELETE of one. */
+/** GET and POST /workspaces/{id}/webhooks; GET, PATCH and DELETE of one, POST adopt. */
 export function webhookRoutes(options: WebhookOptions): Route[] {
   return [
     listWebhooks(options),
@@ -88,6 +91,7 @@ export function webhookRoutes(options: WebhookOptions): Route[] {
     getWebhook(options),
     changeWebhook(options),
     deleteWebhook(options),
+    adoptWebhook(options),
   ];
 }
 
@@ -207,7 +211,7 @@ function changeWebhook(options: WebhookOptions): Route {
     id: "changeWebhook",
     summary: "Change a webhook, or switch it on or off",
     description:
-      "Switching it off ends what waits for it, and what happens meanwhile is not sent later. Switching it on, or another URL, forgets earlier failures.",
+      "Switching it off ends what waits for it, and what happens meanwhile is not sent later. Switching it on, or another URL, forgets earlier failures. Whoever names another URL is its maker from then on.",
     params: webhookParams,
     body: {
       kind: "json",
@@ -248,6 +252,37 @@ function deleteWebhook(options: WebhookOptions): Route {
     async handle({ principal }, webhook: WebhookRecord) {
       await options.webhooks.remove(webhook.id, actorOfCaller(principal));
       return acknowledge("The webhook was deleted.");
+    },
+  });
+}
+
+interface Adoption {
+  webhook: WebhookRecord;
+  giving: Giving;
+}
+
+function adoptWebhook(options: WebhookOptions): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    auth: ["bearer"],
+    method: "post",
+    path: "/workspaces/{id}/webhooks/{webhook_id}/adopt",
+    id: "adoptWebhook",
+    summary: "Take a webhook over, so that it is sent by one's own right",
+    description:
+      "By an owner of the workspace, or by an administrator under an elevation that covers it. What waits while it is suspended is sent then, if its 3 days are not over.",
+    params: webhookParams,
+    responses: { 200: { description: "The webhook", schema: webhookSchema } },
+    errors: ["elevation_required"],
+    async resolve({ principal, params }): Promise<Adoption> {
+      const giving = await requireGiving(options, principal, params.id);
+      return { giving, webhook: await requireWebhook(options, principal, params) };
+    },
+    async handle({ principal }, { webhook, giving }: Adoption) {
+      const { id: userId } = requireUser(principal);
+      const detail = elevationDetail(giving.elevation);
+      const adopted = existing(await options.webhooks.adopt(webhook.id, userId, detail));
+      return { status: 200, body: presentWebhook(adopted) };
     },
   });
 }

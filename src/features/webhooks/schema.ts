@@ -28,6 +28,13 @@ export const webhookSchema = Type.Object({
         "Why the service switched it off: the endpoint answered 410, or nothing arrived for 5 days",
     }),
   ),
+  suspended: Type.Boolean({
+    description:
+      "True while whoever named the URL last is disabled, erased or no longer an owner of the workspace (or, a service key, revoked, expired or suspended): nothing is sent. What waits is sent when they return or somebody takes it over, if its 3 days are not over",
+  }),
+  created_by: Type.Optional(
+    Type.String({ description: "The user, or the service key, who named the URL last" }),
+  ),
   consecutive_failures: Type.Integer({
     description: "Attempts that failed since the last delivery that arrived",
   }),
@@ -73,7 +80,12 @@ export const deliverySchema = Type.Object({
   }),
   attempt_count: Type.Integer(),
   attempts: Type.Array(attemptSchema, { description: "The latest attempts, oldest first" }),
-  next_attempt_at: Type.Optional(Type.String({ description: "While it is pending" })),
+  suspended: Type.Optional(
+    Type.Boolean({ description: "True while it is pending and its webhook suspended" }),
+  ),
+  next_attempt_at: Type.Optional(
+    Type.String({ description: "While it is pending and its webhook not suspended" }),
+  ),
   created_at: Type.String(),
   completed_at: Type.Optional(Type.String()),
 });
@@ -88,6 +100,8 @@ export function presentWebhook(webhook: WebhookRecord): Static<typeof webhookSch
     event_types: webhook.eventTypes,
     enabled: webhook.enabled,
     ...(disabledReason === undefined ? {} : { disabled_reason: disabledReason }),
+    suspended: webhook.suspended,
+    created_by: webhook.madeBy ?? webhook.madeByKey,
     consecutive_failures: webhook.failures,
     ...(failingSince === undefined ? {} : { failing_since: toTimestamp(failingSince) }),
     ...(previousSecretUntil === undefined
@@ -99,7 +113,7 @@ export function presentWebhook(webhook: WebhookRecord): Static<typeof webhookSch
 }
 
 export function presentDelivery(
-  webhookId: string,
+  { id: webhookId, suspended }: Pick<WebhookRecord, "id" | "suspended">,
   delivery: DeliveryRecord,
 ): Static<typeof deliverySchema> {
   const { completedAt } = delivery;
@@ -115,7 +129,8 @@ export function presentDelivery(
     },
     attempt_count: delivery.attempts,
     attempts: delivery.history.map(presentAttempt),
-    ...(delivery.status === "pending"
+    ...(delivery.status === "pending" && suspended ? { suspended } : {}),
+    ...(delivery.status === "pending" && !suspended
       ? { next_attempt_at: toTimestamp(delivery.nextAttemptAt) }
       : {}),
     created_at: toTimestamp(delivery.createdAt),

@@ -2,11 +2,12 @@ import {
   type CommonQueryMethods,
   type DatabasePool,
   type DatabaseTransactionConnection,
+  type FragmentSqlToken as Fragment,
   sql,
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
+import type { AuditActor, AuditEntry, AuditKind } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
@@ -19,6 +20,7 @@ import {
   type WebhookEventType,
   type WebhookMessageType,
 } from "../../session/webhook-event.ts";
+import { WEBHOOK_STANDS } from "./maker-standing-store.ts";
 
 export interface WebhookRecord {
   id: string;
@@ -29,6 +31,11 @@ export interface WebhookRecord {
   eventTypes: WebhookEventType[];
   enabled: boolean;
   disabledReason?: "gone" | "failing" | undefined;
+  /** True while whoever made it has no right to it: nothing is sent. */
+  suspended: boolean;
+  /** The user or the service key that named its URL last. */
+  madeBy?: string | undefined;
+  madeByKey?: string | undefined;
   /** Number of failed deliveries since the last successful one. */
   failures: number;
   failingSince?: number | undefined;
@@ -179,6 +186,14 @@ export async function endPending(
     where webhook_id = ${webhookId} and status = 'pending'`);
 }
 
+/** The columns that name whoever is the maker. */
+function makersOf({ kind, id }: AuditActor): { user: Fragment; key: Fragment } {
+  return {
+    user: sql.fragment`${kind === "user" ? (id ?? null) : null}::uuid`,
+    key: sql.fragment`${kind === "service" ? (id ?? null) : null}::uuid`,
+  };
+}
+
 const webhookRow = z.object({
   id: z.string(),
   workspaceId: z.string(),
@@ -187,6 +202,9 @@ const webhookRow = z.object({
   eventTypes: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
   enabled: z.boolean(),
   disabledReason: optionalColumn(z.enum(["gone", "failing"])),
+  suspended: z.boolean(),
+  madeBy: optionalColumn(z.string()),
+  madeByKey: optionalColumn(z.string()),
   failures: z.number(),
   failingSince: optionalColumn(z.number()),
   previousSecretUntil: optionalColumn(z.number()),
@@ -194,9 +212,11 @@ const webhookRow = z.object({
   updatedAt: z.number(),
 });
 
+/** Columns of `webhookRow`, of the webhook `w`. */
 const COLUMNS = sql.fragment`
   id, workspace_id as "workspaceId", url, description, event_types as "eventTypes", enabled,
-  disabled_reason as "disabledReason", failures, failing_since as "failingSince",
+  disabled_reason as "disabledReason", not ${WEBHOOK_STANDS} as suspended,
+  made_by as "madeBy", made_by_key as "madeByKey", failures, failing_since as "failingSince",
   case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -214,6 +234,7 @@ export class WebhookStore {
 
   /** Undefined when the workspace has `limit` webhooks already. */
   insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined> {
+    const makers = makersOf(by);
     return this.#change("webhook_created", by, async (tx) => {
       // Under the workspace's lock two requests cannot both take the last place.
       await tx.query(sql.unsafe`
@@ -222,17 +243,18 @@ export class WebhookStore {
         select count(*) from webhooks where workspace_id = ${webhook.workspaceId}`);
       if (count >= limit) return null;
       return tx.one(sql.type(webhookRow)`
-        insert into webhooks (id, workspace_id, url, description, event_types, enabled, secret)
+        insert into webhooks as w (id, workspace_id, url, description, event_types, enabled, secret,
+          made_by, made_by_key)
         values (${webhook.id}, ${webhook.workspaceId}, ${webhook.url}, ${webhook.description},
           ${sql.array([...webhook.eventTypes], "text")}, ${webhook.enabled},
-          ${sql.binary(Buffer.from(webhook.sealedSecret))})
+          ${sql.binary(Buffer.from(webhook.sealedSecret))}, ${makers.user}, ${makers.key})
         returning ${COLUMNS}`);
     });
   }
 
   async find(workspaceId: string, id: string): Promise<WebhookRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(webhookRow)`
-      select ${COLUMNS} from webhooks where id = ${id} and workspace_id = ${workspaceId}`);
+      select ${COLUMNS} from webhooks w where id = ${id} and workspace_id = ${workspaceId}`);
     return row ?? undefined;
   }
 
@@ -240,7 +262,7 @@ export class WebhookStore {
     const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(webhookRow)`
-      select ${COLUMNS} from webhooks where ${allOf(conditions)}
+      select ${COLUMNS} from webhooks w where ${allOf(conditions)}
       order by id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (webhook) => webhook.id);
   }
@@ -258,10 +280,14 @@ export class WebhookStore {
         ? sql.fragment`event_types`
         : sql.array([...change.eventTypes], "text");
     const afresh = url !== null || enabled === true;
+    const makers = makersOf(by);
     return this.#change("webhook_changed", by, async (tx) => {
       const row = await tx.maybeOne(sql.type(webhookRow)`
-        update webhooks
-        set url = coalesce(${url}, url), description = coalesce(${description}, description),
+        update webhooks w
+        set url = coalesce(${url}, url),
+            made_by = case when ${url}::text is null then made_by else ${makers.user} end,
+            made_by_key = case when ${url}::text is null then made_by_key else ${makers.key} end,
+            description = coalesce(${description}, description),
             enabled = coalesce(${enabled}, enabled), event_types = ${types},
             failures = case when ${afresh} then 0 else failures end,
             failing_since = case when ${afresh} then null else failing_since end,
@@ -285,7 +311,7 @@ export class WebhookStore {
   ): Promise<WebhookRecord | undefined> {
     return this.#change("webhook_changed", by, (tx) =>
       tx.maybeOne(sql.type(webhookRow)`
-        update webhooks
+        update webhooks w
         set previous_secret = secret, previous_secret_until = ${toInstant(keepUntil)},
             secret = ${sql.binary(Buffer.from(sealedSecret))}, updated_at = now()
         where id = ${id}
@@ -297,7 +323,23 @@ export class WebhookStore {
   async remove(id: string, by: AuditActor): Promise<void> {
     await this.#change("webhook_deleted", by, (tx) =>
       tx.maybeOne(sql.type(webhookRow)`
-        delete from webhooks where id = ${id} returning ${COLUMNS}`),
+        delete from webhooks w where id = ${id} returning ${COLUMNS}`),
+    );
+  }
+
+  /** Makes the user the webhook's maker; undefined when it was deleted. */
+  adopt(id: string, userId: string, detail: AuditEntry["detail"]) {
+    const by: AuditActor = { kind: "user", id: userId };
+    return this.#change(
+      "webhook_adopted",
+      by,
+      (tx) =>
+        tx.maybeOne(sql.type(webhookRow)`
+          update webhooks w
+          set made_by = ${userId}, made_by_key = null, updated_at = now()
+          where id = ${id}
+          returning ${COLUMNS}`),
+      detail,
     );
   }
 
@@ -305,12 +347,19 @@ export class WebhookStore {
     kind: AuditKind,
     actor: AuditActor,
     work: (tx: DatabaseTransactionConnection) => Promise<WebhookRecord | null>,
+    more: AuditEntry["detail"] = {},
   ): Promise<WebhookRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       const webhook = await work(tx);
       if (webhook === null) return undefined;
       const { id: subjectId, workspaceId, enabled } = webhook;
-      await insertAuditEntry(tx, { kind, actor, workspaceId, subjectId, detail: { enabled } });
+      await insertAuditEntry(tx, {
+        kind,
+        actor,
+        workspaceId,
+        subjectId,
+        detail: { enabled, ...more },
+      });
       return webhook;
     });
   }

@@ -36,7 +36,10 @@ export function createWorkspaces(
     serviceKeyBook,
     serviceKeys,
     routes: [
-      ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
+      ...serviceKeyRoutes({
+        ...{ serviceKeys, serviceKeyBook, workspaces, cursorKey },
+        elevations: giving.elevations,
+      }),
       ...workspaceRoutes({ workspaces, cursorKey }),
       ...workspaceMemberRoutes({ workspaces, members, revocations, cursorKey, ...giving }),
       ...placeInvitationRoutes({

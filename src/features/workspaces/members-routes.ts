@@ -100,14 +100,21 @@ async function requireSelfPromotion(
 }
 
 /** A workspace and the elevation, if it takes one, under which the caller gives membership there. */
-interface Giving {
+export interface Giving {
   workspace: WorkspaceRecord;
   elevation: ElevationInForce | undefined;
 }
 
-/** Checks that the caller may give membership. Throws 404 or 403. */
-async function requireGiving(
-  { workspaces, elevations }: WorkspaceMemberOptions,
+export interface GivingOptions extends Pick<WorkspaceMemberOptions, "elevations"> {
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
+}
+
+/**
+ * Checks that the caller may give others rights in the workspace: an owner, or an administrator under
+ * an elevation. Throws 404 or 403.
+ */
+export async function requireGiving(
+  { workspaces, elevations }: GivingOptions,
   principal: Principal | undefined,
   id: string,
 ): Promise<Giving> {

@@ -20,9 +20,9 @@ import {
   type ServiceKeyRecord,
   type ServiceKeyRecords,
 } from "../accounts/service-key-records.ts";
+import { type Giving, type GivingOptions, requireGiving } from "./members-routes.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
-import type { WorkspaceStore } from "./store.ts";
 
 const scopeSchema = Type.Union(SCOPES.map((scope) => Type.Literal(scope)));
 
@@ -85,19 +85,21 @@ function presentIssuedKey(issued: IssuedServiceKey): Static<typeof issuedService
 
 const NO_STORE = { "cache-control": "no-store" };
 interface ServiceKeyRouteOptions {
-  serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "revoke">;
+  serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "adopt" | "revoke">;
   serviceKeyBook: Pick<ServiceKeyRecords, "find" | "list">;
-  workspaces: Pick<WorkspaceStore, "find" | "role">;
+  workspaces: GivingOptions["workspaces"];
+  elevations: GivingOptions["elevations"];
   cursorKey: Uint8Array;
 }
 
-/** GET and POST /api-keys, GET and DELETE /api-keys/{id}, POST /api-keys/{id}/rotate. */
+/** GET and POST /api-keys, GET and DELETE /api-keys/{id}, POST /api-keys/{id}/rotate and /adopt. */
 export function serviceKeyRoutes(options: ServiceKeyRouteOptions): Route[] {
   return [
     listKeys(options),
     createKey(options),
     getKey(options),
     rotateKey(options),
+    adoptKey(options),
     revokeKey(options),
   ];
 }
@@ -249,6 +251,39 @@ function rotateKey(options: ServiceKeyRouteOptions): Route {
       const until = toInstant(body?.expires_at);
       const issued = await options.serviceKeys.rotate(requireUser(principal), key, until);
       return { status: 201, headers: NO_STORE, body: presentIssuedKey(issued) };
+    },
+  });
+}
+
+interface Adoption {
+  key: ServiceKeyRecord;
+  giving: Giving;
+}
+
+function adoptKey(options: ServiceKeyRouteOptions): Route {
+  return defineRoute({
+    method: "post",
+    path: "/api-keys/{id}/adopt",
+    id: "adoptServiceKey",
+    tag: "ApiKey",
+    summary: "Take a service key over, so that it works by one's own right",
+    description:
+      "By an owner of the workspace, or by an administrator under an elevation that covers it. A key that is suspended because its maker left works again at once, with the same secret, so that nothing has to be changed where it is used. Whoever has seen the secret knows it still: rotate the key if that matters.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: keyParams,
+    responses: { 200: { description: "The key", schema: serviceKeySchema } },
+    errors: ["elevation_required"],
+    async resolve({ principal, params }): Promise<Adoption> {
+      const { id } = params;
+      const key = isId(id) ? await options.serviceKeyBook.find(id) : undefined;
+      if (key === undefined) throw unknownKey();
+      return { key, giving: await requireGiving(options, principal, key.workspaceId) };
+    },
+    async handle({ principal }, { key, giving }: Adoption) {
+      const { elevation } = giving;
+      const adopted = await options.serviceKeys.adopt(requireUser(principal), key, elevation);
+      return { status: 200, body: presentServiceKey(adopted) };
     },
   });
 }

@@ -141,6 +141,24 @@ export class ServiceKeyStore implements ServiceKeyRecords {
     });
   }
 
+  adopt(
+    keyId: string,
+    by: { userId: string; as: "owner" | "admin" },
+    entry: AuditEntry,
+  ): Promise<ServiceKeyRecord | undefined> {
+    return this.#pool.transaction(async (transaction) => {
+      const key = await transaction.maybeOne(sql.type(idRow)`
+        select id from service_keys where id = ${keyId} and revoked_at is null for update`);
+      if (key === null) return undefined;
+      await transaction.query(sql.unsafe`
+        update service_key_secrets set made_by = ${by.userId}, made_as = ${by.as}
+        where key_id = ${keyId}`);
+      const adopted = await transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${keyId}`);
+      await insertAuditEntry(transaction, entry);
+      return adopted;
+    });
+  }
+
   revoke(keyId: string, entry: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const revoked = await transaction.maybeOne(sql.type(idRow)`

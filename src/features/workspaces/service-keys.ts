@@ -1,4 +1,5 @@
 import { type AuditEntry, type AuditKind, actorOf } from "../../access/audit-entry.ts";
+import { type ElevationInForce, elevationDetail } from "../../access/elevation.ts";
 import type { Scope, UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { newServiceKey, secretHash, shownPart } from "../../access/secrets.ts";
@@ -78,6 +79,34 @@ export class ServiceKeys {
     if (record === undefined) throw unknownKey();
     revocations.publish({ kind: "service_key", keyId: key.id });
     return { secret, record };
+  }
+
+  /**
+   * Makes `by` the maker of the key. Whoever has seen its secrets knows them still: only a rotation
+   * ends that.
+   *
+   * @param elevation under which an administrator takes over what is no key of an owner then
+   */
+  async adopt(
+    by: UserPrincipal,
+    key: ServiceKeyRecord,
+    elevation: ElevationInForce | undefined,
+  ): Promise<ServiceKeyRecord> {
+    const { store, revocations } = this.#options;
+    const as = elevation === undefined ? "owner" : "admin";
+    const before: AuditEntry["detail"] =
+      key.createdBy === undefined ? {} : { before: key.createdBy };
+    const adopted = await store.adopt(
+      key.id,
+      { userId: by.id, as },
+      {
+        ...auditEntry("service_key_adopted", by, key),
+        detail: { ...before, ...elevationDetail(elevation) },
+      },
+    );
+    if (adopted === undefined) throw unknownKey();
+    revocations.publish({ kind: "service_key", keyId: key.id });
+    return adopted;
   }
 
   async revoke(by: UserPrincipal, key: ServiceKeyRecord): Promise<void> {
