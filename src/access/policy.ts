@@ -16,6 +16,14 @@ export type Verdict =
   | "elevation_required"
   | "guest_access_closed";
 
+/**
+ * How guests get into a session: `open` by its id or by a guest code, `invitation` by a guest code
+ * only, `closed` not at all.
+ */
+export const GUEST_ACCESS = ["open", "invitation", "closed"] as const;
+
+export type GuestAccess = (typeof GUEST_ACCESS)[number];
+
 /** The caller's own relation to a session. */
 export type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
 
@@ -32,7 +40,8 @@ export interface SessionFacts {
    * come.
    */
   ended: "completed" | "failed" | undefined;
-  guestAccess: "open" | "closed";
+  /** As it holds now: the session's own, its workspace's, or the installation's. */
+  guestAccess: GuestAccess;
   deviceId: string | undefined;
   /** Unix milliseconds. */
   startedAt: number;

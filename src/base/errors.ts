@@ -35,6 +35,7 @@ export const ERROR_STATUS = {
   elevation_required: 403,
   proof_required: 403,
   guest_access_closed: 403,
+  quota_exceeded: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,

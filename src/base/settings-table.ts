@@ -484,6 +484,23 @@ export const SETTINGS = {
     readers: ["front"],
     what: 'identity providers: [{"id":"acme","issuer":"https://…","client_id":"…","client_secret":"…"}]; presets google, microsoft, github; administrators sign in there only when the account was linked before',
   },
+  GUEST_ACCESS: {
+    group: "people",
+    type: "choice",
+    choices: ["open", "invitation", "closed"],
+    default: "open",
+    readers: ["front"],
+    what: "how guests get into sessions, where neither the session nor its workspace says so: open (by the session's id or a guest code), invitation (by a guest code only) or closed; kept in the database, the process that started last decides",
+  },
+  GUESTS_PER_SESSION: {
+    group: "limits",
+    type: "integer",
+    low: 1,
+    high: 100_000,
+    default: 200,
+    readers: ["front"],
+    what: "how many guests may be in a session at once",
+  },
   WEBHOOK_ALLOW_PRIVATE: {
     group: "limits",
     type: "switch",

@@ -1,3 +1,4 @@
+import type { GuestAccess } from "../access/policy.ts";
 import { clearTextProblems, type Way } from "../base/clear-text.ts";
 import { databaseHosts } from "../base/database-address.ts";
 import { readInnerTls, readNatsLogin } from "../base/inner-settings.ts";
@@ -39,6 +40,10 @@ export interface Config {
   webhookAllowPrivate: boolean;
   jsonBytes: number;
   uploadBytes: number;
+  /** How guests get into sessions, where neither the session nor its workspace says so. */
+  guestAccess: GuestAccess;
+  /** Most guests in a session at once. */
+  guestsPerSession: number;
   /** Multiplies every rate limit; 0 disables them. */
   rateLimitFactor: number;
   leaseMs: number;
@@ -120,6 +125,8 @@ export function readConfig(env: Environment, hostname: string): Config {
     webhookAllowPrivate: reader.get("WEBHOOK_ALLOW_PRIVATE"),
     jsonBytes: reader.get("MAX_JSON_BYTES"),
     uploadBytes: reader.get("MAX_UPLOAD_BYTES"),
+    guestAccess: reader.get("GUEST_ACCESS"),
+    guestsPerSession: reader.get("GUESTS_PER_SESSION"),
     rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),
     leaseMs: reader.get("LEASE_MS"),
     passivateMs: reader.get("PASSIVATE_MS"),

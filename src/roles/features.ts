@@ -15,6 +15,7 @@ import { createJobs } from "../features/jobs/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
 import { createRecording } from "../features/recording/feature.ts";
 import { createSessions } from "../features/sessions/feature.ts";
+import type { SessionStore } from "../features/sessions/store.ts";
 import { createSummaries } from "../features/summaries/feature.ts";
 import { createTranscript } from "../features/transcript/feature.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
@@ -50,8 +51,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   });
   const sessions = createSessions(context, { ...people, patience });
   const { directory, awaited } = sessions;
-  const { guests: store, tokens } = people;
-  const guests = createGuests(context, { guests: store, tokens });
+  const guests = createEntry(app, people, directory);
   const transcript = createTranscript(context, { directory, awaited, patience });
   const retriever = createRetriever(app);
   const questions = createQuestions(context, { directory, workspaces, retriever });
@@ -84,6 +84,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     directory,
     heartbeats,
     liveTickets: people.liveTickets,
+    guests: people.guests,
     deviceSessions: recording.deviceSessions,
     routes: createRoutes([
       ...people.routes,
@@ -102,6 +103,24 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...admin.routes,
     ]),
   };
+}
+
+/** How guests come in. */
+function createEntry(
+  app: AppContext,
+  { guests, tokens, authenticator }: ReturnType<typeof createPeople>,
+  directory: SessionStore,
+) {
+  const { guestsPerSession, rateLimitFactor } = app.config;
+  return createGuests(featureContext(app), {
+    ...{ guests, tokens, directory, authenticator, guestsPerSession },
+    rateFactor: rateScale(rateLimitFactor),
+  });
+}
+
+/** What rate limits are multiplied by: a factor of 0 switches them off. */
+export function rateScale(factor: number): number {
+  return factor === 0 ? 1_000_000 : factor;
 }
 
 /** People, what they share, and their devices. */

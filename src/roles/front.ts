@@ -9,7 +9,7 @@ import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
 import { PostgresIdempotencyStore } from "../postgres/idempotency-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { Config } from "./config.ts";
-import { createFeatures } from "./features.ts";
+import { createFeatures, rateScale } from "./features.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
 import type { AppContext } from "./shared.ts";
 
@@ -32,6 +32,7 @@ export async function startFront(
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const features = createFeatures(context, { backlog, publicUrl });
+  await features.guests.settle(config.guestAccess);
   const { authenticator, directory, heartbeats, liveTickets, routes } = features;
   const streams = new DeviceStreams({
     ...features.deviceSessions,
@@ -88,7 +89,7 @@ function httpLimits({ jsonBytes, uploadBytes, rateLimitFactor }: Config): HttpLi
 }
 
 function scaledRates(factor: number): RateLimitSettings {
-  const scale = factor === 0 ? 1_000_000 : factor;
+  const scale = rateScale(factor);
   const entries = Object.entries(DEFAULT_RATE_LIMITS).map(([name, limit]) => [
     name,
     { perMinute: limit.perMinute * scale, burst: limit.burst * scale },

@@ -59,7 +59,7 @@ describe("standing of credentials", () => {
     const { token, refreshToken = "" } = await fixture.login(user.email, true);
     expect(await codeOf(fixture.asUser(refreshToken))).toBe("invalid_token");
     expect(await codeOf(fixture.signIn.refresh(token))).toBe("invalid_token");
-    const { token: guestToken } = await fixture.guestEntry.enter(sessionId, "Visitor");
+    const { token: guestToken } = await fixture.enter(sessionId, "Visitor");
     expect(await codeOf(fixture.signIn.refresh(guestToken))).toBe("invalid_token");
     expect(await codeOf(fixture.asDevice(token))).toBe("invalid_api_key");
   });
@@ -87,7 +87,7 @@ describe("standing of credentials", () => {
   it("guest: one session, with name and id; ends when guest access closes or the session goes", async () => {
     for (const change of ["guest_access = 'closed'", "status = 'deleted'"]) {
       const id = await addSession(user.id);
-      const { token, guest } = await fixture.guestEntry.enter(id, "Visitor");
+      const { token, guest } = await fixture.enter(id, "Visitor");
       expect(await fixture.asUser(token)).toMatchObject({
         kind: "guest",
         id: guest.guestId,
@@ -101,14 +101,14 @@ describe("standing of credentials", () => {
       await fixture.pool.query(set);
       fixture.revocations.publish({ kind: "session", sessionId: id });
       expect(await codeOf(fixture.asUser(token))).toBe("invalid_token");
-      const again = await codeOf(fixture.guestEntry.enter(id, "Visitor"));
+      const again = await codeOf(fixture.enter(id, "Visitor"));
       expect(again).toBe(change.startsWith("status") ? "not_found" : "guest_access_closed");
     }
   });
 
   it("guest: at most 12 h, and no longer than until it leaves", async () => {
-    const { token } = await fixture.guestEntry.enter(sessionId, "Visitor");
-    const { token: other } = await fixture.guestEntry.enter(sessionId, "Other");
+    const { token } = await fixture.enter(sessionId, "Visitor");
+    const { token: other } = await fixture.enter(sessionId, "Other");
     const leaving = await fixture.asUser(token);
     if (leaving.kind !== "guest") throw new Error("not a guest");
     await fixture.signIn.logout(leaving);

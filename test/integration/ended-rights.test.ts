@@ -40,7 +40,7 @@ beforeEach(async () => {
   const workspace = await fixture.addWorkspace(user.id);
   await fixture.join(workspace, member.id);
   const session = await fixture.addSession(user.id, workspace);
-  const { guest } = await fixture.guestEntry.enter(session, "Visitor");
+  const { guest } = await fixture.enter(session, "Visitor");
   const { code } = await fixture.pairing.publish({ serial: newId() }, undefined, newId());
   const approval = { code, workspaceId: workspace, ownerId: user.id, address: newId() };
   const { deviceId: device } = await fixture.pairing.approveWithKey(approval);
@@ -181,7 +181,7 @@ const CAUSES: readonly Cause[] = [
     what: "a member who left the session",
     before: async () => String(await shareWithMember()),
     end: () =>
-      new SessionMemberStore(fixture.pool).remove(ids.session, ids.member, {
+      new SessionMemberStore(fixture.pool).remove(ids.session, ids.member, false, {
         kind: "session_member_removed",
         actor: SYSTEM,
       }),
@@ -320,7 +320,7 @@ describe("ended rights: reading what is new", () => {
   }
 
   async function guests(count: number): Promise<string[]> {
-    const entered = Array.from({ length: count }, () => fixture.guestEntry.enter(ids.session, "V"));
+    const entered = Array.from({ length: count }, () => fixture.enter(ids.session, "V"));
     return (await Promise.all(entered)).map(({ guest }) => guest.guestId);
   }
 

@@ -17,6 +17,7 @@ const FEW: readonly Caller[] = [
   "moderator",
   "stranger",
   "guest",
+  "guest by code",
   "device",
   "key of all scopes",
 ];
@@ -80,6 +81,7 @@ describe("policy", () => {
 
   async function idsOf({ rule, caller, state }: Cell): Promise<Readonly<Record<string, string>>> {
     const ids = world.ids(state);
+    if (rule.ask?.guest === true) return { ...ids, user_id: ids.guest_id ?? "" };
     if (rule.ask?.self === true) return { ...ids, user_id: world.userId(caller) };
     if (rule.ask?.spends !== "session" || state === "unknown") return ids;
     return { ...ids, session_id: await world.addSession(state) };

@@ -22,6 +22,7 @@ import { GuestStore } from "../../src/features/guests/store.ts";
 import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
@@ -125,7 +126,14 @@ export class AccountFixture {
     this.attempts = accounts.attempts;
     this.signIn = accounts.signIn;
     const { guests } = this;
-    const entry = createGuests(context, { guests, tokens: accounts.tokens });
+    const entry = createGuests(context, {
+      guests,
+      tokens: accounts.tokens,
+      directory: new SessionStore(pool),
+      authenticator,
+      guestsPerSession: 200,
+      rateFactor: 1_000_000,
+    });
     this.guestEntry = entry.guestEntry;
     this.liveTickets = accounts.liveTickets;
     this.background = mailing.background;
@@ -215,6 +223,11 @@ export class AccountFixture {
       insert into sessions (id, workspace_id, owner_id, job_id, status)
       values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'completed')`);
     return id;
+  }
+
+  /** Lets a guest in by a session's id or a guest code, from an address of its own. */
+  enter(door: string, displayName: string) {
+    return this.guestEntry.enter({ door, displayName, address: newId() });
   }
 
   /** Puts a sign of life of this minute to the same moment by this house's clock: the record has its own. */

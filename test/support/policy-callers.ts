@@ -18,7 +18,9 @@ export const CALLERS = [
   "invited to the session",
   "invited to the workspace",
   "guest",
+  "guest by code",
   "guest elsewhere",
+  "guest removed",
   "device",
   "device other",
   "device key expired",
@@ -45,6 +47,7 @@ export type Proof = "nothing" | "user" | "guest" | "device" | "key";
 const ENDED: ReadonlySet<Caller> = new Set<Caller>([
   "anonymous",
   "disabled user",
+  "guest removed",
   "device key expired",
   "device key revoked",
   "key expired",
@@ -77,7 +80,12 @@ export const READERS = [...NATIVE, "moderator", ...ELEVATED] as const satisfies 
 export const VIEWERS = [...READERS, "admin"] as const satisfies Caller[];
 
 /** Who may say that a voice is theirs. */
-export const SPEAKERS = [...NATIVE, "moderator", "guest"] as const satisfies Caller[];
+export const SPEAKERS = [
+  ...NATIVE,
+  "moderator",
+  "guest",
+  "guest by code",
+] as const satisfies Caller[];
 
 /** The session's owner, moderators of its workspace, administrators. */
 export const STEWARDS = ["owner", "moderator", ...ADMINS] as const satisfies Caller[];

@@ -4,7 +4,8 @@ import { newDeviceKey, newServiceKey, secretHash } from "../../src/access/secret
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
-import type { Caller } from "./policy-callers.ts";
+import { newGuestCode } from "../../src/features/guests/codes.ts";
+import { type Caller, proofOf } from "./policy-callers.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 import type { State } from "./policy-rules.ts";
 
@@ -18,6 +19,7 @@ const STATUS: Record<State, string> = {
   ended: "completed",
   deleted: "deleted",
   visible: "completed",
+  invited: "completed",
   shut: "completed",
   unknown: "completed",
 };
@@ -37,6 +39,7 @@ function visibilityOf(state: State): string {
 }
 
 function guestAccessOf(state: State): string {
+  if (state === "invited") return "invitation";
   return state === "shut" ? "closed" : "open";
 }
 
@@ -79,7 +82,8 @@ export class PolicyFixture {
 
   /** What the caller shows; a guest is one of the session in this state. */
   headers(caller: Caller, state: State): Headers {
-    const own = caller === "guest" && state !== "unknown" ? `guest of ${state}` : caller;
+    const isTied = caller === "guest" || caller === "guest by code";
+    const own = isTied && state !== "unknown" ? `${caller} of ${state}` : caller;
     return this.#headers.get(own) ?? this.#headers.get(`${own} of live`) ?? {};
   }
 
@@ -96,7 +100,7 @@ export class PolicyFixture {
   async headersToSpend(caller: Caller): Promise<Headers> {
     const userId = this.#users.get(caller);
     if (userId !== undefined) return this.#signIn(userId);
-    if (caller !== "guest" && caller !== "guest elsewhere") return this.headers(caller, "live");
+    if (proofOf(caller) !== "guest") return this.headers(caller, "live");
     return this.#admit(this.ids("live").session_id ?? "");
   }
 
@@ -138,13 +142,21 @@ export class PolicyFixture {
     await this.#addDevices();
     await this.#addServiceKeys(elsewhere);
     const others = await this.#addOthers();
-    for (const state of ["live", "ended", "deleted", "visible", "shut"] as const) {
+    for (const state of ["live", "ended", "deleted", "visible", "invited", "shut"] as const) {
       this.#ids.set(state, { ...others, ...(await this.#addTold(state)) });
     }
     const unknown = Object.keys(this.ids("live")).map((name) => [name, newId()]);
     this.#ids.set("unknown", { ...Object.fromEntries(unknown), label: "S1" });
     const other = await this.#addSession(elsewhere, "stranger", "live", false);
     this.#headers.set("guest elsewhere", await this.#admit(other));
+    const removed = newId();
+    this.#headers.set(
+      "guest removed",
+      await this.#admit(this.ids("live").session_id ?? "", removed),
+    );
+    await this.#sql("update guests set revoked_at = now(), removed_at = now() where id = $1", [
+      removed,
+    ]);
     await this.#sql("update users set disabled_at = now() where id = $1", [
       this.#users.get("disabled user"),
     ]);
@@ -186,11 +198,15 @@ export class PolicyFixture {
     return { authorization: `Bearer ${await this.#tokens.sign(claims)}` };
   }
 
-  async #admit(sessionId: string, id = newId()): Promise<Headers> {
+  async #admit(
+    sessionId: string,
+    id = newId(),
+    codeId: string | undefined = undefined,
+  ): Promise<Headers> {
     await this.#sql(
-      `insert into guests (id, session_id, display_name, expires_at)
-       values ($1, $2, 'Gus', now() + interval '1 hour')`,
-      [id, sessionId],
+      `insert into guests (id, session_id, code_id, display_name, expires_at)
+       values ($1, $2, $3, 'Gus', now() + interval '1 hour')`,
+      [id, sessionId, codeId],
     );
     const expiresAt = Date.now() + HOUR;
     const claims = { kind: "guest", subject: id, scope: sessionId, expiresAt } as const;
@@ -354,6 +370,13 @@ export class PolicyFixture {
     await this.#invite("invited to the session", "owner", session);
     const guest = newId();
     this.#headers.set(`guest of ${state}`, await this.#admit(session, guest));
+    const [codeId, code] = [newId(), newGuestCode()];
+    await this.#sql(
+      `insert into guest_codes (id, session_id, code_hash, created_by_kind, created_by_id)
+       values ($1, $2, $3, 'user', $4)`,
+      [codeId, session, secretHash(code), this.#users.get("owner")],
+    );
+    this.#headers.set(`guest by code of ${state}`, await this.#admit(session, newId(), codeId));
     await this.#sql(
       `insert into segments
          (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
@@ -386,6 +409,9 @@ export class PolicyFixture {
       segment_id: segment,
       chunk_sequence: "0",
       concern_id: concern,
+      guest_id: guest,
+      code_id: codeId,
+      guest_code: code,
       job_id: job,
       summarisation_id: summary,
     };

@@ -6,9 +6,17 @@ export type Outcome = "ok" | "401" | "403" | "403 elevation_required" | "404";
 
 /**
  * In which the session is that a call names. `visible`: shared with its workspace;
- * `shut`: its guest access is closed; `unknown`: no id of the path is anybody's.
+ * `invited`: guests come by codes only; `shut`: its guest access is closed; `unknown`: no id of the path is anybody's.
  */
-export const STATES = ["live", "ended", "deleted", "visible", "shut", "unknown"] as const;
+export const STATES = [
+  "live",
+  "ended",
+  "deleted",
+  "visible",
+  "invited",
+  "shut",
+  "unknown",
+] as const;
 
 export type State = (typeof STATES)[number];
 
@@ -47,6 +55,8 @@ export interface Ask {
   query?: string;
   /** The `user_id` is the caller's own. */
   self?: boolean;
+  /** The `user_id` is the guest's who came into the session by its id. */
+  guest?: boolean;
   /** A 404 with this message is about something that is looked up after the right. */
   beyond?: string;
   /**
@@ -60,7 +70,7 @@ export interface Ask {
 export function outcomeOf(rule: Rule, caller: Caller, state: State): Outcome {
   const exception = rule.except?.[state];
   if (exception !== undefined) return exception;
-  if (rule.takes === "nothing") return "ok";
+  if (rule.takes === "nothing") return ofStrangers(rule, caller);
   if (!isTaken(rule, caller, state)) return "401";
   if (caller === "key suspended") return "403";
   if (caller === "device of leaver" && rule.backlog !== true) return "403";
@@ -76,6 +86,11 @@ export function outcomeOf(rule: Rule, caller: Caller, state: State): Outcome {
   return rule.content === true && caller === "admin" ? "403 elevation_required" : "403";
 }
 
+/** Only an administrator who says who they are is asked for a reason. */
+function ofStrangers({ content }: Rule, caller: Caller): Outcome {
+  return content === true && caller === "admin" ? "403 elevation_required" : "ok";
+}
+
 function lacksElevation(gives: NonNullable<Rule["gives"]>, caller: Caller): boolean {
   if (caller === "admin elevated for the session") return gives === "in the workspace";
   return caller === "admin" || caller === "admin native";
@@ -85,13 +100,17 @@ function lacksElevation(gives: NonNullable<Rule["gives"]>, caller: Caller): bool
 function isTaken({ takes, on }: Rule, caller: Caller, state: State): boolean {
   const proof = proofOf(caller);
   if (proof === "nothing") return false;
-  if (caller === "guest" && on === "session" && (state === "shut" || state === "deleted")) {
-    return false;
-  }
+  if (on === "session" && hasLeft(caller, state)) return false;
   if (takes === "any") return true;
   if (proof === "device") return takes.endsWith("device key");
   if (proof === "key") return takes === "bearer or key";
   return takes.startsWith("bearer");
+}
+
+function hasLeft(caller: Caller, state: State): boolean {
+  if (caller !== "guest" && caller !== "guest by code") return false;
+  if (state === "shut" || state === "deleted") return true;
+  return state === "invited" && caller === "guest";
 }
 
 function hasRole({ roles }: Rule, caller: Caller): boolean {

@@ -46,8 +46,8 @@ const ask = (how: Ask): { ask: Ask } => ({ ask: how });
 
 const OWNER = ["owner"] as const;
 const WORKSPACE_OWNER = ["workspace owner"] as const;
-const READERS_AND_GUEST = [...READERS, "guest"] as const;
-const VIEWERS_AND_GUEST = [...VIEWERS, "guest"] as const;
+const READERS_AND_GUEST = [...READERS, "guest", "guest by code"] as const;
+const VIEWERS_AND_GUEST = [...VIEWERS, "guest", "guest by code"] as const;
 const PEOPLE = [...USERS, ...GUESTS];
 const MEMBERS_AND_ADMINS = [...MEMBERS, ...ADMINS] as const;
 /** Administrators ask with an elevation; one with native access to a session there asks about that. */
@@ -73,8 +73,15 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   enterAsGuest: [
     everybody({
       on: "session",
-      except: { deleted: "404", unknown: "404", shut: "403" },
+      content: true,
+      except: { deleted: "404", unknown: "404", invited: "404", shut: "403" },
       ...ask({ body: { session_id: "{session_id}", display_name: "Gus" } }),
+    }),
+    everybody({
+      on: "session",
+      content: true,
+      except: { deleted: "404", unknown: "404", shut: "403" },
+      ...ask({ as: "by code", body: { session_id: "{guest_code}", display_name: "Gus" } }),
     }),
   ],
   issueLiveTicket: [free([...PEOPLE, ...DEVICES], { takes: "any", roles: "all", scope: "every" })],
@@ -285,7 +292,13 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   addSessionMember: [
     session(["owner", ...ELEVATED], { ...sharing, ...users, gives: "in the session" }),
   ],
-  removeSessionMember: [session(OWNER_AND_ADMINS, { ...sharing, ...users })],
+  removeSessionMember: [
+    session(OWNER_AND_ADMINS, { ...sharing, ...users }),
+    session(STEWARDS, { ...sharing, ...users, ...ask({ as: "a guest", guest: true }) }),
+  ],
+  createGuestCode: [session(["owner", "moderator"], { ...sharing, ...users })],
+  listGuestCodes: [session(["owner", "moderator"], { ...sharing, ...users })],
+  deleteGuestCode: [session(["owner", "moderator"], { ...sharing, ...users })],
   listSessionInvitations: [session(OWNER_AND_ADMINS, { ...sharing, ...users })],
   withdrawSessionInvitation: [
     session(OWNER_AND_ADMINS, {
@@ -299,7 +312,8 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   raiseConcern: [session(VIEWERS_AND_GUEST)],
   listSessionConcerns: [words(READERS_AND_GUEST)],
   listConcerns: [free(PEOPLE, { roles: "all" })],
-  getConcern: [words(READERS_AND_GUEST)],
+  // A guest reads the concerns that it raised.
+  getConcern: [words([...READERS, "guest"])],
   triageConcern: [session(STEWARDS, users)],
 
   // Job

@@ -195,6 +195,9 @@ async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string)
     update guests set display_name = '', revoked_at = coalesce(revoked_at, now())
     where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`
+    update guest_codes set revoked_at = now()
+    where session_id = ${sessionId} and revoked_at is null`);
+  await tx.query(sql.unsafe`
     update content_elevations set ended_at = now()
     where session_id = ${sessionId} and ended_at is null`);
 }

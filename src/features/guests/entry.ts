@@ -1,44 +1,91 @@
 import { Type } from "@sinclair/typebox";
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { UserPrincipal } from "../../access/principal.ts";
+import { secretHash } from "../../access/secrets.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
-import { AppError, unknownThing } from "../../base/errors.ts";
+import { AppError, isAppError } from "../../base/errors.ts";
+import { Gcra, type RateLimit } from "../../base/gcra.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { defineRoute, type Route } from "../../rest/route.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
+import { defineRoute, type Request, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import type { GuestStatus } from "../accounts/guest-records.ts";
 import type { Tokens } from "../accounts/tokens.ts";
-import type { GuestStore } from "./store.ts";
+import { requireSession, type SessionAccess } from "../sessions/access.ts";
+import { isGuestCode } from "./codes.ts";
+import type { Door, GuestStore } from "./store.ts";
 
 const GUEST_LIFETIME = 12 * 3_600_000;
 
+/** Entries into one session, from everywhere and from one address. */
+const ENTRIES: Readonly<Record<"session" | "address", RateLimit>> = {
+  session: { perMinute: 120, burst: 120 },
+  address: { perMinute: 30, burst: 30 },
+};
+
+export interface GuestEntryOptions {
+  guests: GuestStore;
+  directory: SessionAccess;
+  tokens: Pick<Tokens, "sign">;
+  notifier: CommandNotifier;
+  clock: Clock;
+  /** Most guests in a session at once. */
+  guestsPerSession: number;
+  /** Multiplies the limits of entries into a session. */
+  rateFactor: number;
+}
+
+interface Visit {
+  /** A session's id or a guest code. */
+  door: string;
+  displayName: string;
+  /** The caller's address; entries are counted per session and address. */
+  address: string;
+  /** Whose token came along, if any. */
+  account?: UserPrincipal | undefined;
+}
+
 /** Lets people without an account into one session. */
 export class GuestEntry {
-  readonly #guests: GuestStore;
-  readonly #tokens: Pick<Tokens, "sign">;
-  readonly #clock: Clock;
+  readonly #options: GuestEntryOptions;
+  readonly #ofSession: Gcra;
+  readonly #ofAddress: Gcra;
 
-  constructor(guests: GuestStore, tokens: Pick<Tokens, "sign">, clock: Clock) {
-    this.#guests = guests;
-    this.#tokens = tokens;
-    this.#clock = clock;
+  constructor(options: GuestEntryOptions) {
+    this.#options = options;
+    const { clock, rateFactor } = options;
+    this.#ofSession = new Gcra(times(ENTRIES.session, rateFactor), clock);
+    this.#ofAddress = new Gcra(times(ENTRIES.address, rateFactor), clock);
   }
 
-  /** Admits a guest. Rejects with `not_found` or `guest_access_closed`. */
-  async enter(
-    sessionId: string,
-    displayName: string,
-  ): Promise<{ token: string; guest: GuestStatus }> {
-    const now = this.#clock.now();
+  /**
+   * Admits a guest. The audit entry is durable before the token is there.
+   *
+   * Throws `not_found` for all that opens nothing: an unknown id or code, a code that expired, was
+   * used up or taken back, and the id of a session that takes codes only. Throws
+   * `elevation_required` for an administrator without native access or an elevation in force,
+   * `guest_access_closed`, `quota_exceeded` when the session is full, and `rate_limited`.
+   */
+  async enter(visit: Visit): Promise<{ token: string; guest: GuestStatus }> {
+    const { guests, tokens, notifier, clock, guestsPerSession } = this.#options;
+    const door = await this.#find(visit.door);
+    const { sessionId, codeId } = door;
+    if (door.access === "closed") throw closed();
+    const right = await this.#rightOf(visit.account, sessionId);
+    this.#pace(sessionId, visit.address);
+    const now = clock.now();
     // Tokens carry whole seconds, so the stored time is rounded down likewise.
-    const expiresAt = Math.floor((now + GUEST_LIFETIME) / 1000) * 1000;
-    const guest = { guestId: newId(now), sessionId, displayName, expiresAt };
-    const admission = await this.#guests.admit(guest);
-    if (admission === "unknown_session") {
-      throw unknownThing("session", sessionId);
-    }
-    if (admission === "closed") {
-      throw new AppError("guest_access_closed", "This session takes no guests.");
-    }
-    const token = await this.#tokens.sign({
+    const expiresAt = Math.floor(Math.min(now + GUEST_LIFETIME, right) / 1000) * 1000;
+    const guest = { guestId: newId(now), sessionId, displayName: visit.displayName, expiresAt };
+    const admission = await guests.admit(
+      { ...guest, codeId, accountId: visit.account?.id },
+      guestsPerSession,
+    );
+    if (admission.kind === "unknown") throw noDoor();
+    if (admission.kind === "closed") throw closed();
+    if (admission.kind === "full") throw full(guestsPerSession);
+    notifier.notify(admission.outbox);
+    const token = await tokens.sign({
       kind: "guest",
       subject: guest.guestId,
       scope: sessionId,
@@ -46,14 +93,70 @@ export class GuestEntry {
     });
     return { token, guest };
   }
+
+  async #find(given: string): Promise<Door> {
+    const { guests } = this.#options;
+    let door: Door | undefined;
+    if (isId(given)) door = await guests.doorOfSession(given);
+    else if (isGuestCode(given)) door = await guests.doorOfCode(secretHash(given));
+    if (door === undefined) throw noDoor();
+    return door;
+  }
+
+  /**
+   * Until when the account may read the session as a guest, Unix milliseconds. Only the role admin
+   * limits: what an administrator reads has a reason on record, also as a guest, and ends with it.
+   */
+  async #rightOf(account: UserPrincipal | undefined, sessionId: string): Promise<number> {
+    if (account?.role !== "admin") return Infinity;
+    const { directory } = this.#options;
+    const { facts } = await requireSession(directory, account, sessionId, "session.content");
+    return facts.relation === "none" ? (facts.elevatedUntil ?? 0) : Infinity;
+  }
+
+  #pace(sessionId: string, address: string): void {
+    const ofAddress = this.#ofAddress.take(`${sessionId} ${address}`);
+    const verdict = ofAddress.allowed ? this.#ofSession.take(sessionId) : ofAddress;
+    if (verdict.allowed) return;
+    const { retryAfterSeconds: retryAfter } = verdict;
+    throw new AppError(
+      "rate_limited",
+      `Too many guests are coming into this session. Please try again in ${retryAfter} s.`,
+      { retryAfter },
+    );
+  }
 }
 
-interface GuestOptions {
+function times({ perMinute, burst }: RateLimit, factor: number): RateLimit {
+  return { perMinute: perMinute * factor, burst: burst * factor };
+}
+
+/** Says nothing of what was given: it may have been a code with a slip in it. */
+function noDoor(): AppError {
+  return new AppError(
+    "not_found",
+    "This lets nobody in: the session's id or guest code is unknown or no longer valid, or the session takes guest codes only. Ask whoever invited you for a new one.",
+  );
+}
+
+function closed(): AppError {
+  return new AppError("guest_access_closed", "This session takes no guests.");
+}
+
+function full(most: number): AppError {
+  return new AppError(
+    "quota_exceeded",
+    `There are ${most} guests in this session already, and it takes no more at once. Try again when some have left.`,
+  );
+}
+
+interface GuestRouteOptions {
   guestEntry: Pick<GuestEntry, "enter">;
+  authenticator: Pick<Authenticator, "authenticate">;
 }
 
 /** POST /auth/guest. */
-export function guestRoutes({ guestEntry }: GuestOptions): Route[] {
+export function guestRoutes({ guestEntry, authenticator }: GuestRouteOptions): Route[] {
   const enter = defineRoute({
     method: "post",
     path: "/auth/guest",
@@ -61,12 +164,15 @@ export function guestRoutes({ guestEntry }: GuestOptions): Route[] {
     tag: "Auth",
     summary: "Join one session as a guest",
     description:
-      "Whoever was given the session's id is invited, unless its guest access is closed. The token opens that session only, until its guest access closes, at most 12 h.",
+      "Whoever was given the session's id or a guest code is invited, as far as its `guest_access` goes: `open` takes both, `invitation` guest codes only, `closed` nobody. The token opens that session only, until the guest's access ends, at most 12 h. The session's owner sees every guest (`GuestJoined`, `GET /sessions/{session_id}/members`) and can take them out. While the session is `open` whoever knows its id may come in again, also somebody who was taken out of it or whose account was disabled: nobody asks who they are. `invitation` and `closed` keep them out. No credential is asked for. A user's access token that is sent all the same is noted in the audit entry; an administrator's needs native access to the session or an elevation in force, and the guest's access ends with that elevation's time.",
     auth: [],
     body: {
       kind: "json",
       schema: Type.Object({
-        session_id: Type.String({ maxLength: 64 }),
+        session_id: Type.String({
+          maxLength: 64,
+          description: "The session's id, or a guest code",
+        }),
         display_name: nameSchema({ minLength: 1, maxLength: 100 }),
       }),
     },
@@ -81,21 +187,39 @@ export function guestRoutes({ guestEntry }: GuestOptions): Route[] {
         }),
       },
     },
-    errors: ["guest_access_closed", "not_found"],
-    async handle({ body }) {
-      const { session_id, display_name } = body;
-      if (!isId(session_id)) throw unknownThing("session", session_id);
-      const { token, guest } = await guestEntry.enter(session_id, display_name);
+    errors: ["elevation_required", "guest_access_closed", "quota_exceeded", "not_found"],
+    async handle({ body, headers, address }) {
+      const account = await accountOf(authenticator, headers);
+      const { token, guest } = await guestEntry.enter({
+        door: body.session_id,
+        displayName: body.display_name,
+        address,
+        account,
+      });
       return {
         status: 201,
         body: {
           token,
           expires_at: toTimestamp(guest.expiresAt),
           guest: { id: guest.guestId, display_name: guest.displayName },
-          session_id,
+          session_id: guest.sessionId,
         },
       };
     },
   });
   return [enter];
+}
+
+/** The user whose access token came along; undefined without one, and when it is not valid. */
+async function accountOf(
+  authenticator: GuestRouteOptions["authenticator"],
+  headers: Request["headers"],
+): Promise<UserPrincipal | undefined> {
+  try {
+    const principal = await authenticator.authenticate(headers, ["bearer"]);
+    return principal.kind === "user" ? principal : undefined;
+  } catch (error) {
+    if (isAppError(error) && error.status === 401) return undefined;
+    throw error;
+  }
 }

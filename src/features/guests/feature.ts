@@ -1,15 +1,25 @@
-import type { Tokens } from "../accounts/tokens.ts";
 import type { FeatureContext } from "../context.ts";
-import { GuestEntry, guestRoutes } from "./entry.ts";
-import type { GuestStore } from "./store.ts";
+import { guestCodeRoutes } from "./codes-routes.ts";
+import { GuestCodeStore } from "./codes-store.ts";
+import { GuestEntry, type GuestEntryOptions, guestRoutes } from "./entry.ts";
 
-interface CreateGuestOptions {
-  guests: GuestStore;
-  tokens: Pick<Tokens, "sign">;
+interface CreateGuestOptions extends Omit<GuestEntryOptions, "notifier" | "clock"> {
+  authenticator: Parameters<typeof guestRoutes>[0]["authenticator"];
 }
 
-/** People without an account, in one session each. */
-export function createGuests({ clock }: FeatureContext, { guests, tokens }: CreateGuestOptions) {
-  const guestEntry = new GuestEntry(guests, tokens, clock);
-  return { guestEntry, routes: guestRoutes({ guestEntry }) };
+/** People without an account, in one session each, and the codes that let them in. */
+export function createGuests(
+  { pool, clock, notifier, revocations, cursorKey }: FeatureContext,
+  { authenticator, ...options }: CreateGuestOptions,
+) {
+  const { directory } = options;
+  const guestEntry = new GuestEntry({ ...options, notifier, clock });
+  const codes = new GuestCodeStore(pool);
+  return {
+    guestEntry,
+    routes: [
+      ...guestRoutes({ guestEntry, authenticator }),
+      ...guestCodeRoutes({ directory, codes, revocations, clock, cursorKey }),
+    ],
+  };
 }

@@ -1,19 +1,61 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import { GUEST_ACCESS, type GuestAccess } from "../../access/policy.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
-import { toInstant } from "../../postgres/columns.ts";
+import { nameColumn, optionalColumn, toInstant } from "../../postgres/columns.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { GuestRecords, GuestStatus } from "../accounts/guest-records.ts";
 
-type Admission = "admitted" | "closed" | "unknown_session";
+/** A way into a session that stood when it was looked up. */
+export interface Door {
+  sessionId: string;
+  /** The guest code that opens it; undefined for the session's id. */
+  codeId?: string | undefined;
+  access: GuestAccess;
+}
 
-const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
+interface NewGuest extends GuestStatus {
+  codeId: string | undefined;
+  /** The account whose token came along. */
+  accountId: string | undefined;
+}
 
+/**
+ * `unknown`: there is no such way in any more, because the session was deleted, takes codes only,
+ * or the code expired, was used up or taken back. `full`: as many guests as may be are there.
+ */
+type Admission =
+  | { kind: "admitted"; outbox: OutboxRow[] }
+  | { kind: "closed" }
+  | { kind: "unknown" }
+  | { kind: "full" };
+
+const doorRow = z.object({
+  sessionId: z.string(),
+  codeId: optionalColumn(z.string()),
+  access: z.enum(GUEST_ACCESS),
+});
+const sessionRow = z.object({ workspaceId: z.string() });
+const accessRow = z.object({ access: z.enum(GUEST_ACCESS) });
+const idRow = z.object({ id: z.string() });
+const countRow = z.object({ present: z.number() });
 const statusRow = z.object({
   guestId: z.string(),
   sessionId: z.string(),
-  displayName: z.string(),
+  displayName: nameColumn,
   expiresAt: z.number(),
 });
+
+/** Class of the advisory locks that let guests into a session one after the other. */
+const LOCK_CLASS = 72_041;
+
+const ACCESS = sql.fragment`guest_access_of(s.guest_access, s.workspace_id)`;
+
+/** SQL condition: the guest code `c` lets somebody in. */
+const STANDS = sql.fragment`c.revoked_at is null
+  and (c.expires_at is null or c.expires_at > now())
+  and (c.max_uses is null or c.uses < c.max_uses)`;
 
 /** Guests of sessions in PostgreSQL. */
 export class GuestStore implements GuestRecords {
@@ -25,20 +67,57 @@ export class GuestStore implements GuestRecords {
     this.#statuses = new LookupBatcher((ids) => this.#read(ids));
   }
 
+  /** The door that a session's id opens; undefined where the session takes guest codes only. */
+  async doorOfSession(sessionId: string): Promise<Door | undefined> {
+    const door = await this.#pool.maybeOne(sql.type(doorRow)`
+      select s.id as "sessionId", null as "codeId", ${ACCESS} as access
+      from sessions s where s.id = ${sessionId} and s.status <> 'deleted'`);
+    return door === null || door.access === "invitation" ? undefined : door;
+  }
+
+  /** The door that a guest code opens; undefined unless the code stands. */
+  async doorOfCode(codeHash: Uint8Array): Promise<Door | undefined> {
+    const door = await this.#pool.maybeOne(sql.type(doorRow)`
+      select s.id as "sessionId", c.id as "codeId", ${ACCESS} as access
+      from guest_codes c join sessions s on s.id = c.session_id
+      where c.code_hash = ${sql.binary(Buffer.from(codeHash))} and s.status <> 'deleted'
+        and ${STANDS}`);
+    return door ?? undefined;
+  }
+
   /**
-   * Decides and records under the lock of the session's row. A deleted session counts as unknown.
+   * Lets a guest in: with the audit entry and the command that tells the session, in one
+   * transaction. Guests of one session come in one after the other, at most `most` at once.
    */
-  admit(guest: GuestStatus): Promise<Admission> {
-    return this.#pool.transaction(async (transaction) => {
-      const session = await transaction.maybeOne(sql.type(sessionRow)`
-        select status, guest_access from sessions where id = ${guest.sessionId} for share`);
-      if (session === null || session.status === "deleted") return "unknown_session";
-      if (session.guest_access !== "open") return "closed";
-      await transaction.query(sql.unsafe`
-        insert into guests (id, session_id, display_name, expires_at)
-        values (${guest.guestId}, ${guest.sessionId}, ${guest.displayName},
+  admit(guest: NewGuest, most: number): Promise<Admission> {
+    const { guestId, sessionId, codeId, accountId } = guest;
+    return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.unsafe`
+        select pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId}))`);
+      const door = await holdDoor(tx, sessionId);
+      if (door === undefined) return { kind: "unknown" };
+      if (door.access === "invitation" && codeId === undefined) return { kind: "unknown" };
+      if (door.access === "closed") return { kind: "closed" };
+      if ((await countPresent(tx, sessionId)) >= most) return { kind: "full" };
+      if (codeId !== undefined && !(await useCode(tx, codeId))) return { kind: "unknown" };
+      await tx.query(sql.unsafe`
+        insert into guests (id, session_id, code_id, display_name, expires_at)
+        values (${guestId}, ${sessionId}, ${codeId ?? null}, ${guest.displayName},
           ${toInstant(guest.expiresAt)})`);
-      return "admitted";
+      const row = outboxRow(sessionId, { type: "GuestStored", guestId });
+      await writeOutbox(tx, row);
+      await insertAuditEntry(tx, {
+        kind: "guest_entered",
+        actor: { kind: "guest", id: guestId },
+        workspaceId: door.workspaceId,
+        sessionId,
+        subjectId: guestId,
+        detail: {
+          ...(codeId !== undefined && { code_id: codeId }),
+          ...(accountId !== undefined && { account_id: accountId }),
+        },
+      });
+      return { kind: "admitted", outbox: [row] };
     });
   }
 
@@ -46,13 +125,14 @@ export class GuestStore implements GuestRecords {
     return this.#statuses.get(guestId);
   }
 
+  /** Asks for the guest access as well: it may have changed without a word to the guests' rows. */
   async #read(ids: readonly string[]): Promise<(GuestStatus | undefined)[]> {
     const rows = await this.#pool.any(sql.type(statusRow)`
-      select guests.id as "guestId", session_id as "sessionId", display_name as "displayName",
-        expires_at as "expiresAt"
-      from guests join sessions on sessions.id = guests.session_id
-      where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
-        and guest_access = 'open' and status <> 'deleted'`);
+      select g.id as "guestId", g.session_id as "sessionId", g.display_name as "displayName",
+        g.expires_at as "expiresAt"
+      from guests g join sessions s on s.id = g.session_id
+      where g.id = any(${sql.array([...ids], "uuid")}) and g.revoked_at is null
+        and s.status <> 'deleted' and not is_uninvited(${ACCESS}, g.code_id)`);
     const found = new Map(rows.map((row) => [row.guestId, row]));
     return ids.map((id) => found.get(id));
   }
@@ -61,4 +141,47 @@ export class GuestStore implements GuestRecords {
     await this.#pool.query(sql.unsafe`
       update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
   }
+
+  /**
+   * Makes `access` the installation's: it holds for every session that says nothing itself and
+   * whose workspace says nothing. Guests whom it would not have let in are ended.
+   */
+  async settle(access: GuestAccess): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update installation set guest_access = ${access} where guest_access <> ${access}`);
+  }
+}
+
+/**
+ * Locks what says how guests get into the session until this transaction ends, so that nobody comes
+ * in after it was changed. Undefined when there is no such session.
+ */
+async function holdDoor(
+  tx: CommonQueryMethods,
+  sessionId: string,
+): Promise<{ workspaceId: string; access: GuestAccess } | undefined> {
+  const session = await tx.maybeOne(sql.type(sessionRow)`
+    select s.workspace_id as "workspaceId"
+    from sessions s join workspaces w on w.id = s.workspace_id
+    where s.id = ${sessionId} and s.status <> 'deleted' for share`);
+  if (session === null) return undefined;
+  await tx.query(sql.unsafe`select from installation for share`);
+  // A statement of its own: it sees what was committed while this one waited for the locks.
+  const { access } = await tx.one(sql.type(accessRow)`
+    select ${ACCESS} as access from sessions s where s.id = ${sessionId}`);
+  return { workspaceId: session.workspaceId, access };
+}
+
+async function countPresent(tx: CommonQueryMethods, sessionId: string): Promise<number> {
+  const { present } = await tx.one(sql.type(countRow)`
+    select count(*)::int as present from guests
+    where session_id = ${sessionId} and revoked_at is null and expires_at > now()`);
+  return present;
+}
+
+/** Counts a use of the code; false when it does not stand. */
+async function useCode(tx: CommonQueryMethods, codeId: string): Promise<boolean> {
+  const used = await tx.maybeOne(sql.type(idRow)`
+    update guest_codes c set uses = uses + 1 where c.id = ${codeId} and ${STANDS} returning c.id`);
+  return used !== null;
 }

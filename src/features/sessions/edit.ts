@@ -9,7 +9,7 @@ import { nameSchema } from "../../wire/names.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { requireAction, requireSession } from "./access.ts";
-import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
+import { guestAccess, presentSession, sessionParams, sessionSchema } from "./schema.ts";
 import type { SessionEditStore, SessionStore } from "./store.ts";
 
 interface SessionEditOptions {
@@ -22,7 +22,11 @@ interface SessionEditOptions {
 const body = Type.Object({
   title: Type.Optional(nameSchema({ maxLength: 200 })),
   visibility: Type.Optional(Type.Union([Type.Literal("private"), Type.Literal("workspace")])),
-  guest_access: Type.Optional(Type.Union([Type.Literal("open"), Type.Literal("closed")])),
+  guest_access: Type.Optional(
+    Type.Union([guestAccess, Type.Null()], {
+      description: "null: as the workspace says, or where it says nothing the installation",
+    }),
+  ),
   workshop_id: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
       description:
@@ -49,7 +53,7 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
     tag: "Session",
     summary: "Change a session's title, workshop, who sees it, and whether guests may join",
     description:
-      "By its owner; a moderator of its workspace may open and close guest access. Closing it ends the guests' tokens and connections within 5 s. A service key needs `sessions:write` for the title and the workshop, `sessions:share` for `visibility` and `guest_access`.",
+      "By its owner; a moderator of its workspace may change `guest_access`. `closed` ends the tokens and connections of all guests within 5 s, `invitation` those of guests who came by the session's id; who was ended stays so when it is opened again. A service key needs `sessions:write` for the title and the workshop, `sessions:share` for `visibility` and `guest_access`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: body },
@@ -60,11 +64,11 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
     async handle(request, grant) {
       const { facts } = grant;
       const { params, body: change } = request;
-      const { title, visibility, guest_access: guestAccess } = change;
+      const { title, visibility, guest_access: access } = change;
       const workshopId = change.workshop_id === "" ? null : change.workshop_id;
       if (title !== undefined || workshopId !== undefined) requireAction(grant, "session.edit");
       if (visibility !== undefined) requireAction(grant, "session.members");
-      if (guestAccess !== undefined) requireAction(grant, "session.guests");
+      if (access !== undefined) requireAction(grant, "session.guests");
       if (Object.keys(change).length === 0) {
         throw new AppError(
           "invalid_body",
@@ -81,10 +85,10 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
         guestAccess: known.guest_access,
         workshopId: known.workshop_id ?? null,
       };
-      const changed = { title, visibility, guestAccess, workshopId };
+      const changed = { title, visibility, guestAccess: access, workshopId };
       const done = await sessionEdits.change(sessionId, changed, expected);
       if (!done && expected !== undefined) throw staleEdit();
-      if (guestAccess === "closed" || visibility === "private") {
+      if ((access !== undefined && access !== "open") || visibility === "private") {
         revocations.publish({ kind: "session", sessionId });
       }
       const session = await directory.get(sessionId);

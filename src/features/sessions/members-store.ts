@@ -2,15 +2,15 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import { allOf, toPage } from "../../postgres/columns.ts";
+import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
-/** A person's relation to a session, besides what sharing with the workspace gives. */
+/** A person's relation to a session, besides what sharing with the workspace gives; a guest has no address. */
 export interface SessionMemberRecord {
   userId: string;
-  email: string;
+  email?: string;
   name: string;
-  relation: "owner" | "participant" | "shared";
+  relation: "owner" | "participant" | "shared" | "guest";
   /** Unix milliseconds. */
   createdAt: number;
 }
@@ -21,11 +21,12 @@ interface NewSessionMember {
   relation: "participant" | "shared";
 }
 
-const relationColumn = z.enum(["owner", "participant", "shared"]);
+const nothing = z.object({}).strict();
+const relationColumn = z.enum(["owner", "participant", "shared", "guest"]);
 
 const memberRow = z.object({
   userId: z.string(),
-  email: z.string(),
+  email: optionalColumn(z.string()),
   name: z.string(),
   relation: relationColumn,
   createdAt: z.number(),
@@ -39,21 +40,28 @@ export class SessionMemberStore {
     this.#pool = pool;
   }
 
-  /** Lists the members, the owner included. */
+  /** Lists the members, the owner and the guests who have access included. */
   async list(sessionId: string, page: PageRequest): Promise<Page<SessionMemberRecord>> {
     const conditions = [sql.fragment`true`];
-    if (page.after !== undefined) conditions.push(sql.fragment`u.id < ${page.after}::uuid`);
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(memberRow)`
-      select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
+      select id as "userId", email, name, relation, created_at as "createdAt"
       from (
-        select owner_id as user_id, 'owner' as relation, created_at
-        from sessions where id = ${sessionId}
+        select u.id, u.email, u.name, m.relation, m.created_at
+        from (
+          select owner_id as user_id, 'owner' as relation, created_at
+          from sessions where id = ${sessionId}
+          union all
+          select user_id, relation, created_at
+          from session_members where session_id = ${sessionId}
+        ) as m join users u on u.id = m.user_id
         union all
-        select user_id, relation, created_at
-        from session_members where session_id = ${sessionId}
-      ) as m join users u on u.id = m.user_id
+        select id, null, display_name, 'guest', created_at
+        from guests
+        where session_id = ${sessionId} and revoked_at is null and expires_at > now()
+      ) as people
       where ${allOf(conditions)}
-      order by u.id desc limit ${page.limit + 1}`);
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (member) => member.userId);
   }
 
@@ -87,15 +95,26 @@ export class SessionMemberStore {
     });
   }
 
+  isGuest(sessionId: string, id: string): Promise<boolean> {
+    return this.#pool.exists(sql.type(nothing)`
+      select from guests where id = ${id} and session_id = ${sessionId}`);
+  }
+
   /**
-   * Removes a member and writes the audit entry in one transaction; false when the user is no
-   * member.
+   * Removes a member or guest and writes the audit entry in one transaction; false when there is
+   * none with this id.
    */
-  remove(sessionId: string, userId: string, audit: AuditEntry): Promise<boolean> {
+  remove(sessionId: string, id: string, isGuest: boolean, audit: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
-      const { rowCount } = await tx.query(sql.unsafe`
+      const { rowCount } = await tx.query(
+        isGuest
+          ? sql.unsafe`
+        update guests set revoked_at = now(), removed_at = now()
+        where id = ${id} and session_id = ${sessionId} and revoked_at is null`
+          : sql.unsafe`
         delete from session_members
-        where session_id = ${sessionId} and user_id = ${userId}`);
+        where session_id = ${sessionId} and user_id = ${id}`,
+      );
       if (rowCount === 0) return false;
       await insertAuditEntry(tx, audit);
       return true;

@@ -55,10 +55,12 @@ const givenRelation = Type.Union([Type.Literal("participant"), Type.Literal("sha
 
 const memberSchema = Type.Object({
   user_id: Type.String(),
-  email: Type.String(),
+  email: Type.Optional(Type.String({ description: "Absent for guests" })),
   name: Type.String(),
   relation: Type.Union(
-    (["owner", "participant", "shared"] as const).map((relation) => Type.Literal(relation)),
+    (["owner", "participant", "shared", "guest"] as const).map((relation) =>
+      Type.Literal(relation),
+    ),
   ),
   created_at: timestamp,
 });
@@ -79,9 +81,9 @@ function listMembers({ directory, members, cursorKey }: SessionMemberOptions): R
     path: "/sessions/{session_id}/members",
     id: "listSessionMembers",
     tag: "Session",
-    summary: "The people of a session, its owner among them",
+    summary: "The people of a session, its owner and its guests among them",
     description:
-      "Those with a relation of their own. With the visibility `workspace` the members of its workspace may read it too.",
+      "Those with a relation of their own, and the guests who have access now: their `user_id` is the guest's id, their name what they call themselves. With the visibility `workspace` the members of its workspace may read it too.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
@@ -221,29 +223,39 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
     path: "/sessions/{session_id}/members/{user_id}",
     id: "removeSessionMember",
     tag: "Session",
-    summary: "Take a user's access to a session back",
+    summary: "Take the access of a user or guest to a session back",
     description:
-      "By the session's owner, a service key with `sessions:share`, or an administrator. The user's live connections to it close within 5 s.",
+      "By the session's owner, a service key with `sessions:share`, or an administrator. The live connections of whoever it was close within 5 s. A guest (`user_id` is the guest's id) may also be taken out by a moderator of its workspace; what they claimed stays, with `guest_removed` in the list of speakers. While the session's `guest_access` is `open`, a guest who knows its id may come in anew.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    resolve: ({ principal, params }) =>
-      requireSession(directory, principal, params.session_id, "session.take_back"),
-    async handle({ params }, { principal, facts }: SessionGrant) {
+    async resolve({ principal, params }) {
+      const { session_id: sessionId, user_id: userId } = params;
+      const isGuest = isId(sessionId) && isId(userId) && (await members.isGuest(sessionId, userId));
+      const moderates = principal?.kind === "user" && principal.role === "moderator";
+      const action = isGuest && moderates ? "session.guests" : "session.take_back";
+      return { ...(await requireSession(directory, principal, sessionId, action)), isGuest };
+    },
+    async handle({ params }, { principal, facts, isGuest }: SessionGrant & { isGuest: boolean }) {
       const { user_id: userId } = params;
       const removed =
         isId(userId) &&
-        (await members.remove(facts.id, userId, {
+        (await members.remove(facts.id, userId, isGuest, {
           kind: "session_member_removed",
           actor: actorOf(principal),
           workspaceId: facts.workspaceId,
           sessionId: facts.id,
           subjectId: userId,
+          detail: { relation: isGuest ? "guest" : "member" },
         }));
-      if (!removed) throw new AppError("not_found", "The user is no member of this session.");
-      revocations.publish({ kind: "session_member", sessionId: facts.id, userId });
-      return acknowledge("The user no longer has access to the session.");
+      if (!removed) throw new AppError("not_found", "Nobody with this id is in this session.");
+      revocations.publish(
+        isGuest
+          ? { kind: "guest", guestId: userId }
+          : { kind: "session_member", sessionId: facts.id, userId },
+      );
+      return acknowledge("They no longer have access to the session.");
     },
   });
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { GUEST_ACCESS } from "../../access/policy.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { pageSchema } from "../../rest/page.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
@@ -15,6 +16,14 @@ export const sessionStatus = Type.Union(
   ),
 );
 
+export const guestAccess = Type.Union(
+  GUEST_ACCESS.map((each) => Type.Literal(each)),
+  {
+    description:
+      "How guests get in: `open` by the session's id or a guest code, `invitation` by a guest code only, `closed` not at all",
+  },
+);
+
 export const sessionSchema = Type.Object({
   id: Type.String(),
   workspace_id: Type.String(),
@@ -25,7 +34,7 @@ export const sessionSchema = Type.Object({
   language: Type.String(),
   status: sessionStatus,
   visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
-  guest_access: Type.Union([Type.Literal("open"), Type.Literal("closed")]),
+  guest_access: guestAccess,
   workshop_id: Type.Optional(Type.String()),
   started_at: timestamp,
   stopped_at: Type.Optional(timestamp),
@@ -53,6 +62,12 @@ export const speakerSchema = Type.Object({
   claimed_user_id: Type.Optional(Type.String()),
   display_name: Type.Optional(Type.String()),
   guest: Type.Optional(Type.Boolean({ description: "True when a guest claimed the label" })),
+  guest_removed: Type.Optional(
+    Type.Boolean({
+      description:
+        "True when that guest, or the code that they came by, was taken out of the session since. The claim stays until somebody with the right to takes it back",
+    }),
+  ),
   source: Type.Optional(claimSource),
 });
 
@@ -97,6 +112,7 @@ export function presentSpeaker(speaker: SpeakerRecord): Static<typeof speakerSch
     claimed_user_id: speaker.claimedUserId,
     display_name: speaker.displayName,
     guest: speaker.isGuest || undefined,
+    guest_removed: speaker.isRemoved || undefined,
     source: speaker.source,
   };
 }

@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
-import type { SessionFacts, SessionRelation } from "../../access/policy.ts";
+import { GUEST_ACCESS, type SessionFacts, type SessionRelation } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
 import { coversSession, ELEVATION_STANDS } from "../audit/elevation-store.ts";
@@ -12,7 +12,7 @@ const factsRow = z.object({
   workspaceRole: optionalColumn(z.enum(["owner", "member"])),
   deleted: z.boolean(),
   ended: optionalColumn(z.enum(["completed", "failed"])),
-  guestAccess: z.enum(["open", "closed"]),
+  guestAccess: z.enum(GUEST_ACCESS),
   deviceId: optionalColumn(z.string()),
   startedAt: z.number(),
   elevatedUntil: optionalColumn(z.number()),
@@ -36,7 +36,7 @@ function factsColumns(principal: Fragment): Fragment {
     w.role as "workspaceRole",
     s.status = 'deleted' as deleted,
     case when s.status in ('completed', 'failed') then s.status end as ended,
-    s.guest_access as "guestAccess",
+    guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",
     s.device_id as "deviceId",
     s.started_at as "startedAt",
     (

@@ -5,7 +5,7 @@ import {
   sql,
 } from "slonik";
 import { z } from "zod";
-import type { SessionFacts } from "../../access/policy.ts";
+import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { allOf, nameColumn, optionalColumn, toPage } from "../../postgres/columns.ts";
@@ -25,7 +25,8 @@ export interface SessionRecord {
   language: string;
   status: SessionPhase;
   visibility: "private" | "workspace";
-  guestAccess: "open" | "closed";
+  /** As it holds now, wherever it was settled. */
+  guestAccess: GuestAccess;
   workshopId?: string;
   startedAt: number;
   stoppedAt?: number;
@@ -49,6 +50,8 @@ export interface SpeakerRecord {
   displayName?: string;
   /** True when a guest claimed the label. */
   isGuest: boolean;
+  /** True when that guest was taken out of the session since. */
+  isRemoved: boolean;
   source?: ClaimSource;
 }
 
@@ -59,6 +62,7 @@ const speakerRow = z.object({
   claimedUserId: optionalColumn(z.string()),
   displayName: optionalColumn(nameColumn),
   isGuest: z.boolean(),
+  isRemoved: z.boolean(),
   source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
 });
 
@@ -92,6 +96,7 @@ export async function readSpeakers(
       c.claimed_user_id as "claimedUserId",
       coalesce(${USER_DISPLAY_NAME}, g.display_name) as "displayName",
       u.id is null and g.id is not null as "isGuest",
+      g.removed_at is not null as "isRemoved",
       c.source
     from voices v
     full join claims c using (label)
@@ -118,7 +123,7 @@ const sessionRow = z.object({
   language: z.string(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   visibility: z.enum(["private", "workspace"]),
-  guestAccess: z.enum(["open", "closed"]),
+  guestAccess: z.enum(GUEST_ACCESS),
   workshopId: optionalColumn(z.string()),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
@@ -137,7 +142,7 @@ const SESSION_COLUMNS = sql.fragment`
   s.language,
   s.status,
   s.visibility,
-  s.guest_access as "guestAccess",
+  guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",
   s.workshop_id as "workshopId",
   s.started_at as "startedAt",
   s.stopped_at as "stoppedAt",
@@ -266,7 +271,8 @@ function sharedWith({ role }: UserPrincipal): Fragment {
 export function visibleTo(principal: Principal): Fragment {
   if (principal.kind === "device") return sql.fragment`false`;
   if (principal.kind === "guest") {
-    return sql.fragment`s.id = ${principal.sessionId} and s.guest_access = 'open' and s.status <> 'deleted'`;
+    return sql.fragment`s.id = ${principal.sessionId} and s.status <> 'deleted'
+      and guest_access_of(s.guest_access, s.workspace_id) <> 'closed'`;
   }
   if (principal.kind === "service") {
     const readable = principal.scopes.includes("sessions:read");
@@ -301,7 +307,10 @@ export function nativeTo(userId: string): Fragment {
   return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
 }
 
-/** Changes what a session's owner decides. Closing guest access invalidates its guests' tokens. */
+/**
+ * Changes what a session's owner decides. Guests whom the new guest access would not have let in are
+ * ended by a trigger.
+ */
 export class SessionEditStore {
   readonly #pool: DatabasePool;
 
@@ -313,34 +322,33 @@ export class SessionEditStore {
   change(
     sessionId: string,
     { title, visibility, guestAccess, workshopId }: SessionChange,
-    expected?: Required<SessionChange>,
+    expected?: KnownSession,
   ): Promise<boolean> {
     const workshop =
       workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
+    const access =
+      guestAccess === undefined ? sql.fragment`guest_access` : sql.fragment`${guestAccess}::text`;
     return this.#pool.transaction(async (tx) => {
       const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
         update sessions
         set title = coalesce(${title ?? null}, title),
             visibility = coalesce(${visibility ?? null}, visibility),
-            guest_access = coalesce(${guestAccess ?? null}, guest_access),
+            guest_access = ${access},
             workshop_id = ${workshop},
             updated_at = now()
         where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
         returning id`);
-      if (changed === null) return false;
-      if (guestAccess !== "closed") return true;
-      await tx.query(sql.unsafe`
-        update guests set revoked_at = now()
-        where session_id = ${sessionId} and revoked_at is null`);
-      return true;
+      return changed !== null;
     });
   }
 }
 
-function isAs(expected: Required<SessionChange> | undefined) {
+function isAs(expected: KnownSession | undefined) {
   if (expected === undefined) return sql.fragment`true`;
-  const { title = "", visibility = "", guestAccess = "", workshopId = null } = expected;
-  return sql.fragment`(title, visibility, guest_access) = (${title}, ${visibility}, ${guestAccess})
+  const { title, visibility, guestAccess, workshopId } = expected;
+  return sql.fragment`
+    (title, visibility, guest_access_of(guest_access, workspace_id))
+      = (${title}, ${visibility}, ${guestAccess})
     and workshop_id is not distinct from ${workshopId}::uuid`;
 }
 
@@ -359,7 +367,16 @@ export function deletionKindOf(sessionId: Fragment): Fragment {
 interface SessionChange {
   title?: string | undefined;
   visibility?: "private" | "workspace" | undefined;
-  guestAccess?: "open" | "closed" | undefined;
+  /** Null: as the workspace says. */
+  guestAccess?: GuestAccess | null | undefined;
   /** Null removes the link. */
   workshopId?: string | null | undefined;
+}
+
+/** What a caller knows of a session that they change. */
+interface KnownSession {
+  title: string;
+  visibility: "private" | "workspace";
+  guestAccess: GuestAccess;
+  workshopId: string | null;
 }

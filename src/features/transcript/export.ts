@@ -88,9 +88,10 @@ const MEDIA_TYPES = {
 
 function exportReply(transcript: Transcript, format: Exclude<Format, "json">): Reply {
   const names = new Map<string, string>();
-  for (const { label, displayName, isGuest } of transcript.speakers) {
-    if (displayName !== undefined)
-      names.set(label, isGuest ? `${displayName} (guest)` : displayName);
+  for (const { label, displayName, isGuest, isRemoved } of transcript.speakers) {
+    if (displayName === undefined) continue;
+    const guest = isRemoved ? "removed guest" : "guest";
+    names.set(label, isGuest ? `${displayName} (${guest})` : displayName);
   }
   return {
     status: 200,
@@ -148,7 +149,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({

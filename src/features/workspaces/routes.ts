@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { actorOf } from "../../access/audit-entry.ts";
-import { mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
+import { GUEST_ACCESS, mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
 import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
@@ -74,6 +74,8 @@ export function workspaceRoutes(options: WorkspaceOptions): Route[] {
 
 const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
 
+const guestAccess = Type.Union(GUEST_ACCESS.map((each) => Type.Literal(each)));
+
 const workspaceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -81,6 +83,13 @@ const workspaceSchema = Type.Object({
   preferred_language: Type.String(),
   retention_days: Type.Optional(
     Type.Integer({ description: "Absent: words and audio stay until somebody deletes them" }),
+  ),
+  default_guest_access: Type.Optional(
+    Type.Unsafe<Static<typeof guestAccess>>({
+      ...guestAccess,
+      description:
+        "How guests get into its sessions that do not say so themselves; absent: as the installation says",
+    }),
   ),
   created_at: Type.String(),
   updated_at: Type.String(),
@@ -98,6 +107,7 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
     workspace_type: workspace.workspaceType,
     preferred_language: workspace.preferredLanguage,
     retention_days: workspace.retentionDays,
+    default_guest_access: workspace.defaultGuestAccess,
     created_at: toTimestamp(workspace.createdAt),
     updated_at: toTimestamp(workspace.updatedAt),
   };
@@ -232,6 +242,12 @@ const changeBody = Type.Object({
         "Days after which the words and audio of a session are deleted; null keeps them until somebody deletes them",
     }),
   ),
+  default_guest_access: Type.Optional(
+    Type.Union([guestAccess, Type.Null()], {
+      description:
+        "For its sessions that do not say so themselves; null: as the installation says. Guests of theirs whom it would not have let in are ended",
+    }),
+  ),
 });
 
 function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Route {
@@ -240,7 +256,7 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Ro
     path: "/workspaces/{id}",
     id: "editWorkspace",
     tag: "Workspace",
-    summary: "Change a workspace's name, language, type or retention",
+    summary: "Change a workspace's name, language, type, retention or guest access",
     description: "By an owner of it or an administrator. Members that are left out stay.",
     auth: ["bearer"],
     roles: PEOPLE,
@@ -257,11 +273,12 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Ro
         preferredLanguage: language === undefined ? undefined : canonicalLanguage(language),
         workspaceType: body.workspace_type,
         retentionDays: body.retention_days,
+        defaultGuestAccess: body.default_guest_access,
       };
       if (Object.values(change).every((value) => value === undefined)) {
         throw new AppError(
           "invalid_body",
-          "Send `name`, `preferred_language`, `workspace_type` or `retention_days`.",
+          "Send `name`, `preferred_language`, `workspace_type`, `retention_days` or `default_guest_access`.",
         );
       }
       const since = expectedUpdate(request);

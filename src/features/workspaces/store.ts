@@ -2,6 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
+import { GUEST_ACCESS, type GuestAccess } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
@@ -15,6 +16,8 @@ export interface WorkspaceRecord {
   preferredLanguage: string;
   /** Days after which the words and audio of a session are deleted; absent means never. */
   retentionDays?: number;
+  /** How guests get into its sessions that do not say so themselves; absent: as the installation says. */
+  defaultGuestAccess?: GuestAccess;
   createdAt: number;
   updatedAt: number;
 }
@@ -119,7 +122,11 @@ async function updateWorkspace(
   id: string,
   change: WorkspaceChange,
 ): Promise<WorkspaceRecord> {
-  const { name, preferredLanguage, workspaceType, retentionDays } = change;
+  const { name, preferredLanguage, workspaceType, retentionDays, defaultGuestAccess } = change;
+  const access =
+    defaultGuestAccess === undefined
+      ? sql.fragment`default_guest_access`
+      : sql.fragment`${defaultGuestAccess}::text`;
   const retention =
     retentionDays === undefined
       ? sql.fragment`retention_days`
@@ -130,6 +137,7 @@ async function updateWorkspace(
         preferred_language = coalesce(${preferredLanguage ?? null}, preferred_language),
         workspace_type = coalesce(${workspaceType ?? null}, workspace_type),
         retention_days = ${retention},
+        default_guest_access = ${access},
         updated_at = now()
     where id = ${id}
     returning ${WORKSPACE_COLUMNS}`);
@@ -169,6 +177,7 @@ const workspaceRow = z.object({
   workspaceType: z.enum(["private", "team"]),
   preferredLanguage: z.string(),
   retentionDays: optionalColumn(z.number()),
+  defaultGuestAccess: optionalColumn(z.enum(GUEST_ACCESS)),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
@@ -183,6 +192,7 @@ export const memberRow = z.object({
 
 const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceType",
   preferred_language as "preferredLanguage", retention_days as "retentionDays",
+  default_guest_access as "defaultGuestAccess",
   created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
@@ -263,6 +273,8 @@ export interface WorkspaceChange {
   workspaceType?: WorkspaceRecord["workspaceType"] | undefined;
   /** Null means that words and audio are kept until somebody deletes them. */
   retentionDays?: number | null | undefined;
+  /** Null: as the installation says. Guests whom it would not have let in are ended. */
+  defaultGuestAccess?: GuestAccess | null | undefined;
 }
 
 /** Members and devices whose rights ended with a workspace. */

@@ -47,6 +47,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0039_redacted_audio.sql": "ffdee9ae1266bc6971f5f240963b779b75627bb25f17ca5f72303118e6b88d53",
   "0040_seen_sessions.sql": "0fbae097ce7d5dda3325bdee74bee5cff82a4899fd2632af7576d7a7efb0f1ef",
   "0044_invitations.sql": "6c2838bb0f9baf4c5b86cf89cafcfd04c5310f16555f067c4377ca47da883616",
+  "0041_guests.sql": "a1dbc997f333b16924c894edb89c063d732c42bb938c85d2c9ce6550e97d89c7",
   "0045_makers.sql": "515ec87697e6ce2a951ed750ae9374b9de6d450b1c0f35f7b803ed1c6b500e79",
   "0047_mail_addresses.sql": "89880ad07cc5c4a4e91c9e170687d00ecf229d2de6b8eaf7a6974ca8a25bc6c6",
   "0043_workspace_elevations.sql":

@@ -7,6 +7,7 @@ import { allRoutes } from "../../support/whole-document.ts";
 /** Whose answers are known to hold what proves somebody. */
 const WITH_SECRETS = [
   "claimDeviceKey",
+  "createGuestCode",
   "createServiceKey",
   "createVirtualDevice",
   "createWebhook",
