@@ -27,7 +27,8 @@ export interface AuthorityPem {
 }
 
 export interface Wanted {
-  readonly kind: Kind;
+  /** What the process may pass for. */
+  readonly kinds: readonly Kind[];
   /** For people: the name of the process. */
   readonly name: string;
   /** Names and addresses at which it is reached; this machine's loopback besides. */
@@ -58,7 +59,7 @@ export async function makeAuthority(): Promise<AuthorityPem> {
 
 /** A new key with a certificate of the authority, as one PEM text. */
 export async function issueCertificate(authority: AuthorityPem, wanted: Wanted): Promise<string> {
-  const { kind, name, hosts = [], lifeMs } = wanted;
+  const { kinds, name, hosts = [], lifeMs } = wanted;
   const issuer = new X509Certificate(authority.certificate);
   const keys = await makeKeys();
   const now = Date.now();
@@ -77,7 +78,7 @@ export async function issueCertificate(authority: AuthorityPem, wanted: Wanted):
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
       await AuthorityKeyIdentifierExtension.create(issuer.publicKey),
       new SubjectAlternativeNameExtension([
-        { type: "url", value: kindUri(kind) },
+        ...kinds.map((kind) => ({ type: "url", value: kindUri(kind) }) as const),
         ...[...LOOPBACK, ...hosts].map(
           (value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value }) as const,
         ),

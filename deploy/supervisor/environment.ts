@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { SETTINGS, type SettingReader } from "../../src/base/settings-table.ts";
+import type { TlsOf } from "./certificates.ts";
 import type { DataFolder } from "./data-folder.ts";
 import type { MainSpec } from "./layout.ts";
 import { ownerMarks } from "./leftovers.ts";
@@ -13,6 +14,8 @@ export interface Addresses {
   readonly natsToken: string | undefined;
   /** Users of NATS by the part that is one. */
   readonly natsLogins?: ReadonlyMap<string, { user: string; password: string }>;
+  /** Files of each part for TLS. */
+  readonly tlsOf?: TlsOf;
   /** What workers want to see. */
   readonly workerKey: string;
   /** Copies that NATS keeps of streams and leases; the default of the service when absent. */
@@ -99,7 +102,7 @@ export class Environments {
     const readers: readonly SettingReader[] = roles === "front,sessions" ? BOTH : ["main", roles];
     return {
       ...this.#node(readers),
-      ...natsOf(at, suffix === "" ? "main" : suffix.slice(1)),
+      ...insideOf(at, suffix === "" ? "main" : suffix.slice(1)),
       WORKER_KEY: at.workerKey,
       DATABASE_URL: at.databaseUrl,
       ROLES: roles,
@@ -126,7 +129,7 @@ export class Environments {
     const isOnly = name === "worker";
     return {
       ...this.#node(["worker"]),
-      ...natsOf(at, name),
+      ...insideOf(at, name),
       WORKER_KEY: at.workerKey,
       WORKER_PORT: String(port),
       // Of two with one name only the one that was heard last would get work.
@@ -181,12 +184,15 @@ function pick(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessE
   );
 }
 
-function natsOf({ natsUrl, natsToken, natsLogins }: Addresses, part: string): NodeJS.ProcessEnv {
+function insideOf(at: Addresses, part: string): NodeJS.ProcessEnv {
+  const { natsUrl, natsToken, natsLogins, tlsOf } = at;
+  const tls = tlsOf?.(part);
   const login = natsLogins?.get(part);
   return {
     NATS_URL: natsUrl,
     NATS_TOKEN: natsToken,
     ...(login && { NATS_USER: login.user, NATS_PASSWORD: login.password }),
+    ...(tls && { TLS_CA: tls.ca, TLS_CERT: tls.cert, TLS_KEY: tls.key }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../../src/wire/nats-login.ts";
 import { asUser } from "./crew.ts";
 import { askNats } from "./existing-servers.ts";
@@ -25,6 +26,10 @@ export interface NatsSettings {
   /** Lets everybody in without users, and the servers of a cluster in to one another. */
   readonly token: string;
   readonly users?: readonly NatsUser[];
+  /** With these it speaks TLS, to those alone who show a certificate of our authority. */
+  readonly tls?: TlsFiles;
+  /** The supervisor's own. */
+  readonly supervisorTls?: TlsFiles;
   /** Holds the configuration. */
   readonly folder: string;
   readonly logFile: string;
@@ -75,9 +80,14 @@ export function natsPart(settings: NatsSettings): Part {
 }
 
 /** With what the supervisor comes in. */
-export function loginOf({ users, token }: Pick<NatsSettings, "users" | "token">): NatsLogin {
+export function loginOf(settings: {
+  users?: readonly NatsUser[] | undefined;
+  token: string;
+  supervisorTls?: TlsFiles | undefined;
+}): NatsLogin {
+  const { users, token, supervisorTls: tls } = settings;
   const user = users?.find(({ role }) => role === "supervisor");
-  return user === undefined ? { token } : { user: user.name, password: user.password };
+  return user === undefined ? { token, tls } : { user: user.name, password: user.password, tls };
 }
 
 export function natsConfiguration(settings: NatsSettings): string {
@@ -91,12 +101,30 @@ export function natsConfiguration(settings: NatsSettings): string {
     "max_payload: 1MB",
     "max_pending: 64MB",
     `write_deadline: "10s"`,
-    ...(settings.cluster === undefined ? [] : clusterLines(settings.cluster, settings.token)),
+    ...tlsLines(settings.tls),
+    ...(settings.cluster === undefined
+      ? []
+      : clusterLines(settings.cluster, settings.token, settings.tls)),
     "",
   ].join("\n");
 }
 
-function clusterLines({ port, routes }: NatsCluster, token: string): string[] {
+function tlsLines(tls: TlsFiles | undefined): string[] {
+  if (tls === undefined) return [];
+  const { cert, key, ca } = tls;
+  const files = [
+    `cert_file: ${JSON.stringify(cert)}`,
+    `key_file: ${JSON.stringify(key)}`,
+    ...(ca === undefined ? [] : [`ca_file: ${JSON.stringify(ca)}`, "verify: true"]),
+  ];
+  return [`tls { ${files.join(", ")}, timeout: 5 }`];
+}
+
+function clusterLines(
+  { port, routes }: NatsCluster,
+  token: string,
+  tls: TlsFiles | undefined,
+): string[] {
   const user = "voice";
   const password = JSON.stringify(token);
   return [
@@ -105,6 +133,7 @@ function clusterLines({ port, routes }: NatsCluster, token: string): string[] {
     `  host: "127.0.0.1"`,
     `  port: ${port}`,
     `  authorization { user: ${user}, password: ${password}, timeout: 5 }`,
+    ...tlsLines(tls).map((line) => `  ${line}`),
     "  routes: [",
     ...routes.map((route) => `    "nats-route://${user}:${token}@127.0.0.1:${route}"`),
     "  ]",

@@ -1,5 +1,7 @@
 import { connect, Empty } from "nats";
+import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { loginOptions, type NatsLogin } from "../../src/wire/nats-login.ts";
+import type { TlsOf } from "./certificates.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { portName } from "./layout.ts";
 import { loginOf, type NatsCluster, natsPart } from "./nats-part.ts";
@@ -19,6 +21,7 @@ export interface NatsServersOptions {
   readonly program: string;
   readonly token: string;
   readonly users: readonly NatsUser[];
+  readonly tlsOf: TlsOf;
   readonly env: NodeJS.ProcessEnv;
   readonly user: UnprivilegedUser | undefined;
 }
@@ -37,7 +40,8 @@ export class NatsServers {
   }
 
   static async prepare(options: NatsServersOptions): Promise<NatsServers> {
-    const { names, ports, data, program, token, users, env, user } = options;
+    const { names, ports, data, program, token, users, tlsOf, env, user } = options;
+    const supervisorTls = tlsOf("supervisor");
     const servers: { name: string; port: number; routePort: number }[] = [];
     for (const name of names) {
       const port = await ports.take(portName(name, "nats"));
@@ -55,6 +59,7 @@ export class NatsServers {
         port,
         token,
         users,
+        ...tlsSettings(tlsOf(name), supervisorTls),
         folder: data.file(name),
         logFile,
         env,
@@ -65,7 +70,7 @@ export class NatsServers {
     return new NatsServers(
       parts,
       servers.map(({ port }) => port),
-      loginOf(options),
+      loginOf({ ...options, supervisorTls }),
     );
   }
 
@@ -101,4 +106,8 @@ export class NatsServers {
       await Promise.all(connections.map((each) => each.close()));
     }
   }
+}
+
+function tlsSettings(tls: TlsFiles | undefined, supervisorTls: TlsFiles | undefined) {
+  return { ...(tls && { tls }), ...(supervisorTls && { supervisorTls }) };
 }

@@ -119,6 +119,11 @@ export class SupervisedPart {
     }
   }
 
+  /** Sends it a signal that does not end it; a part that is not running needs none. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.#stage === "ready") this.#child?.kill(signal);
+  }
+
   async #end(): Promise<void> {
     clearTimeout(this.#restartTimer);
     this.#watch?.stop();

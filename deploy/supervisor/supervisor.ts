@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
+import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { generateWire, wireIsCurrent } from "../setup/wire.mjs";
+import { Certificates, type TlsOf } from "./certificates.ts";
 import type { Crew } from "./crew.ts";
 import { DataFolder } from "./data-folder.ts";
 import { EmbeddedDatabase } from "./database.ts";
@@ -63,6 +65,7 @@ export class Supervisor {
   #crew: Crew | undefined;
   #admin: ToldLogin | undefined;
   #demo: Demo | undefined;
+  #certificates: Certificates | undefined;
   #ready = false;
   #watch: SourceWatch | undefined;
   #reloading: Promise<void> = Promise.resolve();
@@ -116,9 +119,10 @@ export class Supervisor {
     const wanted = adminLogin(env, secrets);
     const ports = new PortBook(this.#data.file("ports.json"));
     const database = await this.#startDatabase(await ports.take("postgres"), secrets);
-    const nats = await this.#startNats(ports, secrets.natsToken, crew);
+    const tlsOf = await this.#prepareTls(crew);
+    const nats = await this.#startNats(ports, secrets.natsToken, crew, tlsOf);
     const workerKey = env.WORKER_KEY || secrets.workerKey;
-    const at: Addresses = { ...database, ...nats, workerKey };
+    const at: Addresses = { ...database, ...nats, workerKey, tlsOf };
     const admin = await runStep(screen, "migrations, first admin, demo workspace", () =>
       this.#setUp(at, wanted, crew),
     );
@@ -192,6 +196,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#watch?.close();
+    this.#certificates?.stop();
     const timer = setTimeout(() => this.killNow(), STOP_WITHIN_MS);
     this.#readyFile.remove();
     await this.#demo?.stop();
@@ -243,10 +248,30 @@ export class Supervisor {
     return { databaseUrl: database.url, databaseOwnerUrl: database.ownerUrl };
   }
 
-  async #startNats(ports: PortBook, token: string, crew: Crew) {
+  /** The files that a person gave, for all parts; else our own for a cluster. */
+  async #prepareTls(crew: Crew): Promise<TlsOf> {
+    const { options, env } = this.#settings;
+    const { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key } = env;
+    if (ca && cert) return () => ({ ca, cert, key: key || cert });
+    // A nats-server of other people knows nothing of our authority.
+    if (!options.cluster || env.NATS_URL) return () => undefined;
+    const certificates = await Certificates.open({
+      folder: this.#data.file("tls"),
+      layout: this.#layout,
+      users: crew.users,
+      // The others look at their files by themselves.
+      onRenewed: () => {
+        for (const name of this.#layout.nats) this.#parts.get(name)?.signal("SIGHUP");
+      },
+    });
+    this.#certificates = certificates;
+    return (part) => certificates.filesOf(part);
+  }
+
+  async #startNats(ports: PortBook, token: string, crew: Crew, tlsOf: TlsOf) {
     const { env, screen } = this.#settings;
     if (env.NATS_URL) {
-      return this.#existingNats(env.NATS_URL);
+      return this.#existingNats(env.NATS_URL, tlsOf("supervisor"));
     }
     const names = this.#layout.nats;
     const users = natsUsers(this.#layout.services, token);
@@ -258,6 +283,7 @@ export class Supervisor {
       user: crew.users?.nats,
       token,
       users,
+      tlsOf,
       env: this.#environments.server(),
     });
     const title = names.length > 1 ? `${names.length} NATS servers` : "NATS";
@@ -272,12 +298,12 @@ export class Supervisor {
   }
 
   /** The server of NATS_URL, with one token for all or with users, of which the worker has its own. */
-  async #existingNats(natsUrl: string) {
+  async #existingNats(natsUrl: string, tls: TlsFiles | undefined) {
     const { env, screen } = this.#settings;
     const { NATS_USER: user = "sessions", NATS_PASSWORD: password } = env;
     const natsToken = env.NATS_TOKEN || undefined;
     await runStep(screen, "your NATS (NATS_URL)", () =>
-      checkNats(natsUrl, { user, password: password || undefined, token: natsToken }),
+      checkNats(natsUrl, { user, password: password || undefined, token: natsToken, tls }),
     );
     const own = env.NATS_WORKER_PASSWORD;
     const workers = this.#layout.services.filter(({ roles }) => roles === "worker");

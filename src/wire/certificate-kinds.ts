@@ -1,9 +1,14 @@
 import type { PeerCertificate } from "node:tls";
 
 /** What a process is, as its certificate says: who has that of a worker cannot pass for a main. */
-const KINDS = ["main", "worker", "nats"] as const;
+export const KINDS = ["main", "worker", "nats"] as const;
 
 export type Kind = (typeof KINDS)[number];
+
+/** Whether a text names a kind. */
+export function isKind(text: string): text is Kind {
+  return (KINDS as readonly string[]).includes(text);
+}
 
 /** The name of a kind in a certificate, a URI among its alternative names. */
 export function kindUri(kind: Kind): string {

@@ -1,5 +1,8 @@
+import { connect } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { cut, PairedDevice } from "../support/paired-device.ts";
+import { environmentOf } from "../support/service-cluster.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
@@ -41,6 +44,24 @@ describe("cluster", () => {
     viewer.send({ type: "Subscribe", session_id: device.sessionId, from_seq: 0 });
     return viewer;
   }
+
+  it("cluster: workers and nats-servers speak to nobody without a certificate", async () => {
+    const env = environmentOf(service.ready.pids["front-1"] ?? 0);
+    const { NATS_URL: url = "", NATS_USER: user, NATS_PASSWORD: password } = env;
+    const [server = ""] = url.split(",");
+    const inClear = connect({ servers: server, ...(user && { user, pass: password ?? "" }) });
+    await expect(inClear).rejects.toThrow();
+    const client = new WorkerClient();
+    const { WORKER_PORT: port } = environmentOf(service.ready.pids["worker-1"] ?? 0);
+    const worker = `127.0.0.1:${port}`;
+    const settings = { key: env.WORKER_KEY };
+    await expect(client.describe(worker, 10_000, settings)).rejects.toThrow();
+    client.close();
+    const { TLS_CA: ca, TLS_CERT: cert = "", TLS_KEY: key = "" } = env;
+    const known = new WorkerClient({ tls: { ca, cert, key } });
+    expect((await known.describe(worker, 10_000, settings)).capacity).toBeGreaterThan(0);
+    known.close();
+  });
 
   it("cluster: one of each killed mid-session changes nothing; the other front shows it all", async () => {
     await service.balanced(60_000);

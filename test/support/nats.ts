@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { natsPart } from "../../deploy/supervisor/nats-part.ts";
 import type { NatsUser } from "../../deploy/supervisor/nats-users.ts";
 import { findFreePort } from "../../deploy/supervisor/ports.ts";
+import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { findNatsServer } from "./native-packages.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { TestServer } from "./test-server.ts";
@@ -17,10 +18,15 @@ export interface TestNats {
   /** SIGKILL; `restart` brings it back. */
   kill9(): Promise<void>;
   restart(): Promise<void>;
+  /** Lets it read its configuration and certificates again. */
+  reload(): void;
 }
 
-/** @param users who may come in and what they may do; without them everybody with the token */
-export async function startNats(users?: readonly NatsUser[]): Promise<TestNats> {
+/**
+ * @param users who may come in and what they may do; without them everybody with the token
+ * @param tls with these it speaks TLS
+ */
+export async function startNats(users?: readonly NatsUser[], tls?: TlsFiles): Promise<TestNats> {
   const folder = makeScratchFolder("nats");
   const port = await findFreePort();
   const token = randomBytes(12).toString("hex");
@@ -29,6 +35,7 @@ export async function startNats(users?: readonly NatsUser[]): Promise<TestNats> 
     port,
     token,
     ...(users && { users }),
+    ...(tls && { tls }),
     folder: join(folder, "store"),
     logFile: join(folder, "nats.log"),
     env: process.env,
@@ -39,6 +46,9 @@ export async function startNats(users?: readonly NatsUser[]): Promise<TestNats> 
     url: `nats://127.0.0.1:${port}`,
     token,
     kill9: () => server.kill9(),
+    reload: () => {
+      if (server.pid !== undefined) process.kill(server.pid, "SIGHUP");
+    },
     restart: async () => {
       await server.stop();
       await server.start();

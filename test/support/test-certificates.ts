@@ -34,7 +34,7 @@ export class TestAuthority {
     lifeMs = HOUR_MS,
   ): Promise<TlsFiles & { ca: string }> {
     const file = join(this.#folder, `${name}-process.pem`);
-    writeFileSync(file, await issueCertificate(this.#authority, { kind, name, lifeMs }));
+    writeFileSync(file, await issueCertificate(this.#authority, { kinds: [kind], name, lifeMs }));
     return { cert: file, key: file, ca: this.ca };
   }
 }
