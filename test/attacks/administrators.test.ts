@@ -205,6 +205,39 @@ describe("an administrator who wants to read without a reason on record", () => 
     expect([added.status, added.code]).toEqual([403, "elevation_required"]);
   });
 
+  it("under an elevation of a session invites to it with the reason on record, and the owner is told", async () => {
+    const other = await puppet("participant");
+    const path = `/sessions/${sessionId}/members`;
+    const { elevation_id } = await elevate({ session_id: sessionId });
+    const invited = await ask(admin, "POST", path, { user_id: other.id });
+    expect([invited.status, invited.body]).toEqual([202, { status: "invited" }]);
+    expect(await reads(other)).toBe(403);
+    expect(await audited("session_member_invited")).toMatchObject([
+      { session_id: sessionId, detail: { role: "shared", elevation_id, reason: REASON } },
+    ]);
+    expect(await told()).toEqual([owner.email]);
+    const { items } = (await ask(other, "GET", "/invitations")).body;
+    const [{ id }] = items as [Body];
+    expect((await ask(other, "POST", `/invitations/${id}/accept`)).status).toBe(200);
+    expect(await reads(other)).toBe(200);
+    await ask(admin, "DELETE", `/admin/content-elevate/${elevation_id}`);
+    expect((await ask(admin, "DELETE", `${path}/${other.id}`)).status).toBe(200);
+    expect(await reads(other)).toBe(403);
+  });
+
+  it("accepts no invitation in another's name, with an account of the invited address", async () => {
+    const email = `${newId()}@example.org`;
+    await ask(owner, "POST", `/sessions/${sessionId}/members`, { email });
+    const made = await ask(admin, "POST", "/users", { email, password: PASSWORD, name: "Anna" });
+    expect(made.status).toBe(201);
+    const anna = { id: String(made.body.id), email, token: await fixture.signIn(email) };
+    expect((await ask(anna, "GET", "/invitations")).body.items).toEqual([]);
+    const pending = await ask(owner, "GET", `/sessions/${sessionId}/invitations`);
+    const [{ id }] = pending.body.items as [Body];
+    expect((await ask(anna, "POST", `/invitations/${id}/accept`)).status).toBe(404);
+    expect(await reads(anna)).toBe(403);
+  });
+
   it("takes membership away without an elevation: that opens nothing", async () => {
     const member = await person("participant");
     await fixture.accounts.join(workspaceId, member.id);

@@ -92,6 +92,7 @@ export class WorkspaceEditStore {
         update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
       await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
       await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
+      // Before the members: one that is being accepted just now becomes a member first, and goes too.
       await tx.query(sql.unsafe`delete from invitations where workspace_id = ${id}`);
       const memberIds = await removeMembers(tx, id);
       const deviceIds = await unpairDevices(tx, id);
