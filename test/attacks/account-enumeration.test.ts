@@ -1,3 +1,4 @@
+import pg from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
@@ -90,6 +91,58 @@ describe("somebody who wants to learn who has an account", () => {
     ];
     expect(lengths).toEqual(new Map(everybody.map((email) => [email, 2])));
   });
+
+  it("finds no difference in the work before the answer: the record is asked the same for all", async () => {
+    const unknown = { email: `${newId()}@example.org` };
+    const people = [stranger, disabled, colleague, asker].map(({ email }) => ({ email }));
+    const ids = [newId(), stranger.id, disabled.id].map((user_id) => ({ user_id }));
+    // Letters wait meanwhile, so that what they ask is not among it.
+    const letGo = holdLetters();
+    try {
+      for (const place of places()) {
+        for (const [first, ...others] of [[unknown, ...people], ids]) {
+          // Its answer only opens the connections.
+          await ask("POST", `${place}/members`, first);
+          const expected = await statementsOf(() => ask("POST", `${place}/members`, first));
+          expect(expected.some((text) => text.includes("insert into invitations"))).toBe(true);
+          for (const body of others) {
+            const asked = await statementsOf(() => ask("POST", `${place}/members`, body));
+            expect(asked).toEqual(expected);
+          }
+        }
+      }
+    } finally {
+      letGo();
+    }
+  });
+
+  function holdLetters(): () => void {
+    let resolve = () => {};
+    const promise = new Promise<void>((done) => {
+      resolve = done;
+    });
+    for (let place = 0; place < 4; place += 1) {
+      fixture.accounts.background.start("held", () => promise);
+    }
+    return resolve;
+  }
+
+  /** Every statement that PostgreSQL is sent meanwhile, in their order, without values. */
+  async function statementsOf(work: () => Promise<Answer>): Promise<string[]> {
+    const texts: string[] = [];
+    const original = pg.Client.prototype.query;
+    pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+      const [query] = given as [string | { text?: string }];
+      texts.push((typeof query === "string" ? query : (query.text ?? "")).replace(/\s+/g, " "));
+      return Reflect.apply(original, this, given);
+    } as typeof original;
+    try {
+      expect((await work()).status).toBe(202);
+    } finally {
+      pg.Client.prototype.query = original;
+    }
+    return texts;
+  }
 
   it("gets the same answer for every id of people whom they do not know, and nothing of them", async () => {
     for (const place of places()) {
