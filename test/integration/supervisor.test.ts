@@ -1,11 +1,15 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -191,6 +195,55 @@ describe("supervisor", () => {
     expect(run.output).not.toContain("secret");
     expect(existsSync(join(folder, "data/run.json"))).toBe(false);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    "supervisor: what root made where nobody else can pass moves, and is handed over without its links",
+    async () => {
+      const first = start();
+      await first.ready();
+      await first.end("SIGTERM");
+      // As a release left it that ran as root, below a folder like /root.
+      const data = join(folder, "data");
+      const secret = join(folder, "secret");
+      writeFileSync(secret, "root's own", { mode: 0o600 });
+      mkdirSync(join(data, "blobs/session"));
+      writeFileSync(join(data, "blobs/session/audio"), "sound");
+      symlinkSync(secret, join(data, "blobs/session/planted"));
+      execFileSync("chown", [
+        "-R",
+        "0:0",
+        join(data, "blobs"),
+        join(data, "keys"),
+        join(data, "mail"),
+      ]);
+      chmodSync(folder, 0o700);
+      const second = start();
+      const { pids } = await second.ready();
+      const moved = readlinkSync(data);
+      try {
+        expect(moved).toMatch(/^\/var\/lib\/voice-session-service\/data-/);
+        expect(second.output).toContain(`it is a link to ${moved} now`);
+        const user = Number(
+          /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pids.main}/status`, "utf8"))?.[1],
+        );
+        expect(user).toBeGreaterThan(0);
+        const owners = ["blobs", "blobs/session", "blobs/session/audio", "keys", "mail"].map(
+          (name) => lstatSync(join(moved, name)).uid,
+        );
+        expect(owners).toEqual(owners.map(() => user));
+        expect(statSync(secret).uid).toBe(0);
+        for (const name of ["secrets.json", "logs"]) {
+          expect(statSync(join(data, name)).uid, name).toBe(0);
+          expect(statSync(join(data, name)).mode & 0o077, name).toBe(0);
+        }
+        expect(await second.end("SIGTERM")).toBe(0);
+        expect(starts()).toHaveLength(2);
+      } finally {
+        await second.end("SIGTERM");
+        rmSync(moved, { recursive: true, force: true });
+      }
+    },
+  );
 
   it("supervisor: what would go over a network in clear is refused before anything starts", async () => {
     const run = start([], { HOST: "0.0.0.0" });

@@ -115,6 +115,33 @@ describe("image", () => {
     expect(read("README.md")).toContain("On Debian 12 ");
   });
 
+  test("packages: each that Linux installs has its hash, and comes from the registry in use", () => {
+    const { packages } = JSON.parse(readFileSync(join(PROJECT, "package-lock.json"), "utf8")) as {
+      packages: Record<
+        string,
+        {
+          integrity?: string;
+          resolved?: string;
+          os?: string[];
+          cpu?: string | string[];
+          libc?: string[];
+        }
+      >;
+    };
+    const installed = Object.entries(packages).filter(
+      ([path, { os, cpu, libc }]) =>
+        path !== "" &&
+        (os?.includes("linux") ?? true) &&
+        (cpu === undefined || ["x64", "arm64"].some((each) => cpu.includes(each))) &&
+        !libc?.includes("musl"),
+    );
+    expect(installed.length).toBeGreaterThan(400);
+    const loose = installed.filter(([, { integrity }]) => !integrity?.startsWith("sha512-"));
+    expect(loose.map(([path]) => path)).toEqual([]);
+    const elsewhere = installed.filter(([, { resolved }]) => resolved !== undefined);
+    expect(elsewhere.map(([path]) => path)).toEqual([]);
+  });
+
   test("image: opens the ports that its parts and the proxies use", () => {
     const entry = read("deploy/container/entrypoint.sh");
     const fixed = (name: string) =>
