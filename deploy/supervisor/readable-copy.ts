@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
@@ -7,13 +8,11 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
   type Stats,
   symlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { StepError } from "../setup/step-error.mjs";
@@ -57,10 +56,12 @@ export function copyReadably(source: string, copy: string, options: CopyOptions 
     makePassable(dirname(copy));
     rmSync(scratch, { recursive: true, force: true });
     copyEntry(source, scratch, options);
-    if (existsSync(copy)) renameSync(copy, old);
+    if (existsSync(copy) && !options.link) renameSync(copy, old);
     renameSync(scratch, copy);
   } catch (error) {
     rmSync(scratch, { recursive: true, force: true });
+    // Somebody else was faster.
+    if (options.link && existsSync(copy)) return;
     throw new StepError(
       `nothing of the service runs as root, and no copy of ${source} for another user could be made in ${dirname(copy)}: ${String(error)}`,
       "run as an ordinary user, or put the project where others can read it (below /srv or /opt, say)",
@@ -69,19 +70,25 @@ export function copyReadably(source: string, copy: string, options: CopyOptions 
   rmSync(old, { recursive: true, force: true });
 }
 
-/** The same, once for each `version` of the source. */
+/**
+ * The same, once for each `version` of the source, under a name that has it. None is ever replaced,
+ * as others may run from it.
+ */
 export function copyOnce(
   source: string,
-  copy: string,
+  name: string,
   version: string,
   keep?: (path: string) => boolean,
 ): string {
-  const note = `${copy}.version`;
-  if (existsSync(copy) && existsSync(note) && readFileSync(note, "utf8") === version) return copy;
-  rmSync(note, { force: true });
+  const copy = `${name}-${digest(version)}`;
+  if (existsSync(copy)) return copy;
   copyReadably(source, copy, { link: true, ...(keep && { keep }) });
-  writeFileSync(note, version, { mode: 0o644 });
   return copy;
+}
+
+/** Sixteen characters that stand for a text in a name. */
+export function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function copyEntry(from: string, to: string, options: CopyOptions): void {

@@ -208,6 +208,7 @@ export class Supervisor {
       await Promise.all(parts.map((part) => part.stop()));
     }
     clearTimeout(timer);
+    this.#crew?.close();
     for (const part of this.#parts.values()) part.close();
     this.#record.remove();
     this.#data.release();
