@@ -36,7 +36,10 @@ export class HttpFixture {
     this.url = `http://127.0.0.1:${port}/api`;
   }
 
-  static async open(rates: Partial<RateLimitSettings> = {}): Promise<HttpFixture> {
+  static async open(
+    rates: Partial<RateLimitSettings> = {},
+    { trustProxy = 0 } = {},
+  ): Promise<HttpFixture> {
     const accounts = await AccountFixture.open();
     const nothingLive = () => Promise.reject(new AppError("not_found", "No sessions here."));
     const front = new FrontServer({
@@ -64,7 +67,7 @@ export class HttpFixture {
       },
       allowedOrigins: [],
       uploadFolder: join(accounts.folder, "uploads"),
-      trustProxy: 0,
+      trustProxy,
       host: "127.0.0.1",
       port: 0,
       log: silentLog,

@@ -1,7 +1,7 @@
 import type { UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import type { AttemptStore } from "./attempts-store.ts";
-import { PASSWORD_GUESSES, type PasswordHasher, passwordBudget } from "./passwords.ts";
+import { PASSWORD_GUESSES, type PasswordHasher, passwordBudget, signedIn } from "./passwords.ts";
 import type { PasswordStore } from "./passwords-store.ts";
 import type { LoginStore } from "./sign-in-store.ts";
 
@@ -39,7 +39,7 @@ export class FreshProof {
     }
     await this.#spend(caller.id);
     const account = await store.account(caller.id);
-    if (await passwords.verify(account?.passwordHash, password)) {
+    if (await passwords.verify(account?.passwordHash, password, signedIn(caller))) {
       await this.#options.attempts.restore(passwordBudget(caller.id));
       return;
     }

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import { networkOf } from "../../access/network.ts";
 import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Background } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -80,7 +81,7 @@ export class MagicLinks {
     if (mail === undefined) {
       throw new AppError("unavailable", "This installation sends no mail. Sign in another way.");
     }
-    await this.#spend(`mail-from\u0000${address}`, REQUESTS);
+    await this.#spend(`mail-from\u0000${networkOf(address).network}`, REQUESTS);
     await this.#spend(`mail-to\u0000${comparableAddress(email)}`, LETTERS);
     background.start("Sending a sign-in link", () => this.#send(email, mail));
   }

@@ -4,9 +4,9 @@ import { actorOf } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { randomText } from "../../access/secrets.ts";
-import { BoundedQueue } from "../../base/bounded-queue.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { requireUser } from "../../rest/callers.ts";
 import {
@@ -29,27 +29,51 @@ interface PasswordHasherOptions {
   concurrency?: number;
   /** How many may wait; more are refused with `overloaded`. */
   queue?: number;
+  /** How many of one asker may wait. */
+  share?: number;
 }
 
-/** Hashes and checks passwords, a bounded number at once. */
+/** Who waits for a hash. */
+interface Asker {
+  /** What waiting is shared by: a network, or an account that is signed in. */
+  from: string;
+  /** True when this asker is known to the account: the turns of those alternate with strangers'. */
+  known: boolean;
+}
+
+/** For hashes that nobody asked for from outside, such as those of the set-up. */
+const OURSELVES: Asker = { from: "", known: true };
+
+/** A hash that waits for its turn. */
+type Turn = Deferred<void>;
+
+/**
+ * Hashes and checks passwords, a bounded number at once. Those who wait have their turns by where
+ * they come from, so that whoever sends many delays nobody else.
+ */
 export class PasswordHasher implements QueueOwner {
   readonly #concurrency: number;
-  readonly #waiting: BoundedQueue<Deferred<void>>;
+  readonly #known: FairQueue<Turn>;
+  readonly #strangers: FairQueue<Turn>;
+  /** Whose turn it is when both wait. */
+  #strangersNext = false;
   #running = 0;
   #decoy: Promise<string> | undefined;
 
-  constructor(options: PasswordHasherOptions = {}) {
-    this.#concurrency = options.concurrency ?? 2;
-    this.#waiting = new BoundedQueue(options.queue ?? 50);
+  constructor({ concurrency = 2, queue = 200, share = 16 }: PasswordHasherOptions = {}) {
+    this.#concurrency = concurrency;
+    this.#known = new FairQueue({ capacity: queue, share });
+    this.#strangers = new FairQueue({ capacity: queue, share });
   }
 
   get queues(): readonly QueueFigures[] {
-    const { size, capacity, refused } = this.#waiting;
-    return [{ queue: "passwords", length: size, limit: capacity, refused }];
+    return [this.#known, this.#strangers].map(({ size, capacity, refused }) => {
+      return { queue: "passwords", length: size, limit: capacity, refused };
+    });
   }
 
-  hash(password: string): Promise<string> {
-    return this.#slot(() => hash(password, COST));
+  hash(password: string, asker = OURSELVES): Promise<string> {
+    return this.#slot(asker, () => hash(password, COST));
   }
 
   /**
@@ -57,10 +81,10 @@ export class PasswordHasher implements QueueOwner {
    * or one without a password) and for a password that is too long for any the
    * same work is done and the answer is false.
    */
-  async verify(hashed: string | undefined, password: string): Promise<boolean> {
+  async verify(hashed: string | undefined, password: string, asker = OURSELVES): Promise<boolean> {
     const decoy = await this.#getDecoy();
     const possible = Buffer.byteLength(password) <= PASSWORD_MAX_BYTES ? password : "";
-    const right = await this.#slot(() => verify(hashed ?? decoy, possible));
+    const right = await this.#slot(asker, () => verify(hashed ?? decoy, possible));
     return hashed !== undefined && possible === password && right;
   }
 
@@ -74,27 +98,38 @@ export class PasswordHasher implements QueueOwner {
     return this.#decoy;
   }
 
-  async #slot<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#concurrency) {
-      const turn = createDeferred<void>();
-      if (!this.#waiting.offer(turn)) {
-        throw new AppError("overloaded", "Too many people are signing in. Please try again.", {
-          retryAfter: 2,
-        });
-      }
-      // A hash that ends hands its slot over, so the count stays.
-      await turn.promise;
-    } else {
-      this.#running += 1;
-    }
+  async #slot<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
+    // A hash that ends hands its slot over, so the count stays.
+    if (this.#running >= this.#concurrency) await this.#wait(asker);
+    else this.#running += 1;
     try {
       return await work();
     } finally {
-      const next = this.#waiting.take();
+      const next = this.#next();
       if (next === undefined) this.#running -= 1;
       else next.resolve();
     }
   }
+
+  #wait({ from, known }: Asker): Promise<void> {
+    const turn = createDeferred<void>();
+    const refused = (known ? this.#known : this.#strangers).offer(from, turn);
+    const message = "Too many people are signing in. Please try again.";
+    refused?.reject(new AppError("overloaded", message, { retryAfter: 2 }));
+    return turn.promise;
+  }
+
+  #next(): Turn | undefined {
+    this.#strangersNext = !this.#strangersNext;
+    return this.#strangersNext
+      ? (this.#strangers.take() ?? this.#known.take())
+      : (this.#known.take() ?? this.#strangers.take());
+  }
+}
+
+/** Somebody who is signed in already. */
+export function signedIn({ id }: { id: string }): Asker {
+  return { from: id, known: true };
 }
 
 /** Allows the holder of a token five guesses, then one a minute. */
@@ -141,8 +176,8 @@ export class PasswordChanges {
     if (before === undefined) {
       throw new AppError("conflict", "This account has no password; it signs in another way.");
     }
-    if (!(await passwords.verify(before, current))) throw wrongPassword();
-    const after = await passwords.hash(fresh);
+    if (!(await passwords.verify(before, current, signedIn(caller)))) throw wrongPassword();
+    const after = await passwords.hash(fresh, signedIn(caller));
     const change = { userId: caller.id, before, after, keptLoginId: caller.tokenId };
     const entry = {
       kind: "password_changed",

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import { networkOf } from "../../access/network.ts";
 import type { GuestPrincipal, UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -43,6 +44,9 @@ const LOGIN_ATTEMPTS: AttemptPolicy = { burst: 10, interval: 30_000 };
  */
 const STRANGERS_ATTEMPTS: AttemptPolicy = { burst: 50, interval: 600_000 };
 
+/** Allows a hundred guesses, then twenty a minute, per address, whatever the accounts. */
+const SOURCE_ATTEMPTS: AttemptPolicy = { burst: 100, interval: 3_000 };
+
 interface SignInOptions {
   accounts: UserStore;
   logins: LoginStore;
@@ -60,7 +64,7 @@ interface LoginRequest {
   email: string;
   password: string;
   remember: boolean;
-  /** The caller's address; guesses are counted per account and address. */
+  /** The caller's address; guesses are counted per account and network of the address. */
   address: string;
 }
 
@@ -87,14 +91,20 @@ export class SignIn {
   async login(request: LoginRequest): Promise<LoginResult> {
     const { accounts, attempts, places } = this.#options;
     const name = comparableAddress(request.email);
-    const budget = `login\u0000${name}\u0000${request.address}`;
+    const { network } = networkOf(request.address);
+    const budget = `login\u0000${name}\u0000${network}`;
     await this.#spend(budget, LOGIN_ATTEMPTS);
     const account = await accounts.findByEmail(request.email);
     const strangers = `login of strangers\u0000${name}`;
-    const isKnownPlace = await places.isKnown(account?.id, request.address);
-    if (!isKnownPlace) await this.#spend(strangers, STRANGERS_ATTEMPTS);
+    const source = `login from\u0000${network}`;
+    const isKnownPlace = await places.isKnown(account?.id, network);
+    if (!isKnownPlace) {
+      await this.#spend(source, SOURCE_ATTEMPTS);
+      await this.#spend(strangers, STRANGERS_ATTEMPTS);
+    }
     const hashed = account?.passwordHash;
-    const right = await this.#options.passwords.verify(hashed, request.password);
+    const asker = { from: network, known: isKnownPlace };
+    const right = await this.#options.passwords.verify(hashed, request.password, asker);
     if (!right || account === undefined || hashed === undefined || account.disabled) {
       await this.#recordFailure(account, right, request.address);
       throw wrongCredentials();
@@ -102,10 +112,13 @@ export class SignIn {
     const result = await this.#open(account, hashed, request.remember);
     if (result === undefined) throw wrongCredentials();
     await attempts.restore(budget);
-    if (!isKnownPlace) await attempts.refund(strangers, STRANGERS_ATTEMPTS);
-    await places.remember(account.id, request.address);
+    if (!isKnownPlace) {
+      await attempts.refund(source, SOURCE_ATTEMPTS);
+      await attempts.refund(strangers, STRANGERS_ATTEMPTS);
+    }
+    await places.remember(account.id, network);
     if (this.#options.passwords.isOutdated(hashed)) {
-      const fresh = await this.#options.passwords.hash(request.password);
+      const fresh = await this.#options.passwords.hash(request.password, asker);
       await accounts.rehashPassword(account.id, hashed, fresh);
     }
     return result;
@@ -120,7 +133,7 @@ export class SignIn {
   async enter(account: Account, address: string): Promise<LoginResult> {
     const result = await this.#open(account, undefined, false);
     if (result === undefined) throw new AppError("invalid_token", "This sign-in is not possible.");
-    await this.#options.places.remember(account.id, address);
+    await this.#options.places.remember(account.id, networkOf(address).network);
     return result;
   }
 

@@ -24,7 +24,7 @@ import {
 import { nameSchema } from "../../wire/names.ts";
 import { newAddressSchema } from "./mail-addresses.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
-import type { PasswordHasher } from "./passwords.ts";
+import { type PasswordHasher, signedIn } from "./passwords.ts";
 import { accountRoleSchema } from "./sign-in.ts";
 import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
@@ -161,7 +161,7 @@ function createUser({ users, passwords }: UserOptions): Route {
       const { email, name = "", role = "participant", password } = body;
       await checkPassword(password, email);
       const id = newId();
-      const passwordHash = await passwords.hash(password);
+      const passwordHash = await passwords.hash(password, signedIn(caller));
       const entry = {
         kind: "user_created",
         actor: actorOf(caller),

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { AuditActor } from "../../access/audit-entry.ts";
+import { networkOf } from "../../access/network.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { newDeviceKey, randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -127,7 +128,11 @@ export class Pairing {
     ownCode: string | undefined,
     address: string,
   ): Promise<PublishedCode> {
-    await this.#spend(`codes\u0000${address}`, CODES_BY_ADDRESS, "Too many pairing codes.");
+    await this.#spend(
+      `codes\u0000${networkOf(address).network}`,
+      CODES_BY_ADDRESS,
+      "Too many pairing codes.",
+    );
     if (ownCode !== undefined) {
       const code = normalisePairingCode(ownCode);
       if (code === undefined) {
@@ -279,7 +284,7 @@ export class Pairing {
 
   /** Counts a guess against the address before it is answered; `wasRight` takes it back. */
   async #guess(address: string): Promise<{ wasRight(): Promise<void> }> {
-    const key = `guess-from\u0000${address}`;
+    const key = `guess-from\u0000${networkOf(address).network}`;
     await this.#spend(key, GUESSES_BY_ADDRESS, TOO_MANY_GUESSES);
     return { wasRight: () => this.#options.attempts.refund(key, GUESSES_BY_ADDRESS) };
   }
