@@ -45,7 +45,7 @@ export class Places<S extends string> implements QueueOwner {
     return this.#taken;
   }
 
-  /** How often something was refused since the start. */
+  /** How often something was refused because all was taken, since the start. */
   get refused(): number {
     return this.#refused;
   }
@@ -90,7 +90,6 @@ export class Places<S extends string> implements QueueOwner {
   check(share: S, { taken }: Holding, amount: number): void {
     const { what, shares } = this.#options;
     if (taken + amount <= shares[share]) return;
-    this.#refused += 1;
     const message = `You have too many ${what} at once. Please try again when one has ended.`;
     throw new AppError("rate_limited", message, { retryAfter: RETRY_SECONDS });
   }

@@ -6,11 +6,11 @@ import type {
   WebSocket,
 } from "uWebSockets.js";
 import type { Authenticator } from "../../access/authenticator.ts";
-import type { DevicePrincipal } from "../../access/principal.ts";
+import type { DevicePrincipal, Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
-import { AppError } from "../../base/errors.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
+import type { Place } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { DeviceStreams } from "../../features/recording/streams.ts";
@@ -18,9 +18,9 @@ import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE } from "../../wire/live-frames.ts";
 import type { Origins } from "../server/caller.ts";
 import type { RateLimits } from "../server/limits.ts";
-import { copyRequest, type Incoming } from "../server/request.ts";
+import { copyRequest } from "../server/request.ts";
 import { DeviceSocket } from "./device-socket.ts";
-import type { LiveLimits } from "./live-limits.ts";
+import type { LiveLimits, SocketHolder } from "./live-limits.ts";
 import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import { SocketAdmission, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
@@ -59,6 +59,7 @@ interface SocketData {
   device: DevicePrincipal;
   /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
+  place: Place<SocketHolder>;
   open: OpenSocket<DeviceSocket> | undefined;
   configureTimer: Timer | undefined;
 }
@@ -80,7 +81,7 @@ export class DeviceChannel implements QueueOwner {
     this.#admission = new SocketAdmission({
       ...options,
       accepted: ["device_key"],
-      limit: options.limits.sockets,
+      perCaller: SOCKETS_PER_DEVICE,
     });
   }
 
@@ -117,15 +118,7 @@ export class DeviceChannel implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    const { sockets: limit } = this.#options.limits;
-    return [
-      {
-        queue: "device_sockets",
-        length: this.#watch.size,
-        limit,
-        refused: this.#admission.refused,
-      },
-    ];
+    return [this.#admission.figures("device_sockets")];
   }
 
   get sockets(): number {
@@ -137,25 +130,19 @@ export class DeviceChannel implements QueueOwner {
     const deviceId = req.getParameter(0) ?? "";
     const incoming = copyRequest(res, req, trustProxy);
     const { news } = this.#watch;
-    const admitted = this.#admit(incoming, deviceId).then(
-      (device): SocketData => ({
+    const { streams } = this.#options;
+    const check = (caller: Principal) => streams.admit(caller, deviceId);
+    const admitted = this.#admission.admit(incoming, check).then(
+      ({ principal: device, place }): SocketData => ({
         start: socketStart(incoming),
         device,
         news,
+        place,
         open: undefined,
         configureTimer: undefined,
       }),
     );
     upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
-  }
-
-  async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
-    const caller = await this.#admission.admit(incoming, this.#watch.size);
-    const device = await this.#options.streams.admit(caller, deviceId);
-    if (this.#watch.countOf(device.id) >= SOCKETS_PER_DEVICE) {
-      throw new AppError("rate_limited", "This device has too many streams open.");
-    }
-    return device;
   }
 
   #opened(ws: WebSocket<SocketData>): void {
@@ -191,7 +178,8 @@ export class DeviceChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, configureTimer, start, device } = ws.getUserData();
+    const { open, configureTimer, start, device, place } = ws.getUserData();
+    place.leave();
     configureTimer?.cancel();
     if (open === undefined) return;
     this.#log.left(start, device, code, open.socket.sessionId);

@@ -8,9 +8,9 @@ import type {
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
-import { AppError } from "../../base/errors.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
+import type { Place } from "../../base/places.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { FeedRegistry } from "../../live/feed-registry.ts";
@@ -19,9 +19,10 @@ import { CLOSE } from "../../wire/live-frames.ts";
 import type { Origins } from "../server/caller.ts";
 import type { RateLimits } from "../server/limits.ts";
 import type { FrontObserver } from "../server/observer.ts";
-import { copyRequest, type Incoming } from "../server/request.ts";
-import type { LiveLimits } from "./live-limits.ts";
+import { copyRequest } from "../server/request.ts";
+import type { LiveLimits, SocketHolder } from "./live-limits.ts";
 import { LiveSocket, type LiveSocketOptions } from "./live-socket.ts";
+import { ReplayBudget, replayReader } from "./replay-budget.ts";
 import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import { SocketAdmission, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
@@ -60,6 +61,9 @@ interface SocketData {
   admitted: Principal | undefined;
   /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
+  place: Place<SocketHolder>;
+  /** Who pays for its replays. */
+  reader: string;
   open: OpenSocket<LiveSocket> | undefined;
 }
 
@@ -103,6 +107,7 @@ export class LiveChannel implements QueueOwner {
       policy,
       feeds: this.#feeds,
       limits,
+      replays: new ReplayBudget(limits.replays, runtime),
       observer: this.#observer,
       clock: runtime,
       log,
@@ -112,14 +117,14 @@ export class LiveChannel implements QueueOwner {
     this.#admission = new SocketAdmission({
       ...options,
       accepted: ["bearer", "service_key"],
-      limit: options.limits.sockets,
+      perCaller: limits.socketsPerCaller,
     });
   }
 
   get queues(): readonly QueueFigures[] {
-    const { sockets: limit, bufferedBytes } = this.#options.limits;
+    const { bufferedBytes } = this.#options.limits;
     return [
-      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#admission.refused },
+      this.#admission.figures("live_sockets"),
       {
         queue: "live_socket_bytes",
         length: longest([...this.#watch.sockets()].map(({ buffered }) => buffered)),
@@ -172,23 +177,19 @@ export class LiveChannel implements QueueOwner {
     const { trustProxy, origins, cork } = this.#options;
     const incoming = copyRequest(res, req, trustProxy);
     const { news } = this.#watch;
-    const admitted = this.#admit(incoming).then(
-      (principal): SocketData => ({
-        start: socketStart(incoming),
-        admitted: principal,
-        news,
-        open: undefined,
-      }),
-    );
+    const admitted = this.#admission
+      .admit(incoming, (caller) => caller)
+      .then(
+        ({ principal, place }): SocketData => ({
+          start: socketStart(incoming),
+          admitted: principal,
+          news,
+          place,
+          reader: replayReader(principal, incoming.network),
+          open: undefined,
+        }),
+      );
     upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
-  }
-
-  async #admit(incoming: Incoming): Promise<Principal> {
-    const principal = await this.#admission.admit(incoming, this.#watch.size);
-    if (this.#watch.countOf(principal.id) >= this.#options.limits.socketsPerCaller) {
-      throw new AppError("rate_limited", "You have too many live connections open.");
-    }
-    return principal;
   }
 
   #opened(ws: WebSocket<SocketData>): void {
@@ -196,7 +197,7 @@ export class LiveChannel implements QueueOwner {
     const connection = new UwsConnection(ws);
     const { admitted, news, start } = data;
     if (admitted === undefined) return;
-    const socket = new LiveSocket(this.#socketOptions, connection, admitted);
+    const socket = new LiveSocket(this.#socketOptions, connection, admitted, data.reader);
     data.admitted = undefined;
     data.open = this.#watch.add(socket, connection, news);
     if (this.#admission.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
@@ -214,7 +215,8 @@ export class LiveChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, start } = ws.getUserData();
+    const { open, start, place } = ws.getUserData();
+    place.leave();
     if (open === undefined) return;
     this.#log.left(start, open.socket.principal, code);
     this.#watch.remove(open);

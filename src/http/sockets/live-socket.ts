@@ -16,6 +16,7 @@ import { closeCodeOf } from "../server/problem.ts";
 import { callerFields } from "../server/request-log.ts";
 import { parseViewerFrame } from "./frame-parser.ts";
 import type { LiveLimits } from "./live-limits.ts";
+import type { ReplayBudget } from "./replay-budget.ts";
 import type { UwsConnection } from "./uws-connection.ts";
 
 /** The transport below a socket's protocol. */
@@ -27,6 +28,7 @@ export interface LiveSocketOptions {
   policy: ViewerPolicy;
   feeds: Pick<FeedRegistry, "acquire" | "release">;
   limits: LiveLimits;
+  replays: Pick<ReplayBudget, "turn">;
   observer?: FrontObserver | undefined;
   clock: Pick<Clock, "now">;
   log: Log;
@@ -49,6 +51,7 @@ const NONE: readonly Subscription[] = [];
 export class LiveSocket implements FrameSink, RightHolder {
   readonly #options: LiveSocketOptions;
   readonly #connection: Connection;
+  readonly #reader: string;
   #principal: Principal;
   /**
    * A list, because there are few subscriptions, mostly one: it takes a fifth of the memory of a
@@ -59,10 +62,17 @@ export class LiveSocket implements FrameSink, RightHolder {
   #open = true;
   #badFrames = 0;
 
-  constructor(options: LiveSocketOptions, connection: Connection, principal: Principal) {
+  /** @param reader who pays for its replays */
+  constructor(
+    options: LiveSocketOptions,
+    connection: Connection,
+    principal: Principal,
+    reader: string,
+  ) {
     this.#options = options;
     this.#connection = connection;
     this.#principal = principal;
+    this.#reader = reader;
   }
 
   get principal(): Principal {
@@ -135,6 +145,9 @@ export class LiveSocket implements FrameSink, RightHolder {
     const { ended, until } = await this.#check(sessionId, false);
     if (this.#find(sessionId) !== subscription) return;
     subscription.rightUntil = this.#sooner(until);
+    // What is recent comes without another page, so this one stands for it.
+    const isOver = () => !this.#open || this.#find(sessionId) !== subscription;
+    if (!(await this.#options.replays.turn(this.#reader, isOver))) return;
     const feed = this.#options.feeds.acquire(sessionId);
     // Replaces the id from the viewer's frame, so that the frame's text can be freed.
     subscription.sessionId = feed.sessionId;
@@ -238,7 +251,8 @@ export class LiveSocket implements FrameSink, RightHolder {
   }
 
   async roomForPage(): Promise<boolean> {
-    const { limits } = this.#options;
+    const { limits, replays } = this.#options;
+    if (!(await replays.turn(this.#reader, () => !this.#open))) return false;
     const connection = this.#connection;
     if (!this.#open || connection.bufferedBytes() <= limits.bufferedBytes / 4) return this.#open;
     const room = createDeferred<void>();

@@ -36,7 +36,6 @@ export class SocketWatch<S extends WatchedSocket> {
   readonly #limits: LiveLimits;
   readonly #clock: Clock;
   readonly #sockets = new Set<OpenSocket<S>>();
-  readonly #callers = new Map<string, number>();
   readonly #rights: RightsWatch<S>;
   #timer: NodeJS.Timeout | undefined;
 
@@ -65,10 +64,6 @@ export class SocketWatch<S extends WatchedSocket> {
     return this.#sockets.size;
   }
 
-  countOf(principalId: string): number {
-    return this.#callers.get(principalId) ?? 0;
-  }
-
   /** Number of revocations seen so far. */
   get news(): number {
     return this.#rights.news;
@@ -85,8 +80,6 @@ export class SocketWatch<S extends WatchedSocket> {
     this.#sockets.add(open);
     // A revocation may have come between that check and now.
     if (news !== this.news) this.#rights.check(socket);
-    const { id } = socket.principal;
-    this.#callers.set(id, this.countOf(id) + 1);
     return open;
   }
 
@@ -94,11 +87,7 @@ export class SocketWatch<S extends WatchedSocket> {
   remove(open: OpenSocket<S>): void {
     open.connection.gone();
     open.socket.closed();
-    if (!this.#sockets.delete(open)) return;
-    const { id } = open.socket.principal;
-    const left = this.countOf(id) - 1;
-    if (left > 0) this.#callers.set(id, left);
-    else this.#callers.delete(id);
+    this.#sockets.delete(open);
   }
 
   heard(open: OpenSocket<S> | undefined): void {

@@ -10,12 +10,15 @@ import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
+import { type Place, Places } from "../../base/places.ts";
+import type { QueueFigures } from "../../base/queue-metrics.ts";
 import type { Origins } from "../server/caller.ts";
 import { enforce, type RateLimits } from "../server/limits.ts";
 import { problemAnswer } from "../server/problem.ts";
 import { type Incoming, parseQuery } from "../server/request.ts";
 import { bodyLength } from "../server/request-body.ts";
 import { renderAnswer, writeHead } from "../server/response.ts";
+import type { LiveLimits, SocketHolder } from "./live-limits.ts";
 import type { SocketLog } from "./socket-log.ts";
 
 interface SocketAdmissionOptions {
@@ -25,8 +28,16 @@ interface SocketAdmissionOptions {
   origins: Origins;
   /** Credentials that are accepted instead of a ticket. */
   accepted: Parameters<Authenticator["authenticate"]>[1];
-  /** Most sockets that may be open at once. */
-  limit: number;
+  limits: LiveLimits;
+  /** How many sockets one caller may have. */
+  perCaller: number;
+}
+
+/** A caller that may open a socket, and the place that is taken for it. */
+interface Admitted<P extends Principal> {
+  principal: P;
+  /** To be left when the socket has closed, or is not opened. */
+  place: Place<SocketHolder>;
 }
 
 const AUTHENTICATE_MS = 10_000;
@@ -34,11 +45,17 @@ const AUTHENTICATE_MS = 10_000;
 /** Checks every WebSocket before it opens: limits, origin and caller. */
 export class SocketAdmission {
   readonly #options: SocketAdmissionOptions;
+  readonly #places: Places<SocketHolder>;
   #draining = false;
-  #refused = 0;
 
   constructor(options: SocketAdmissionOptions) {
+    const { limits, perCaller } = options;
     this.#options = options;
+    this.#places = new Places({
+      what: "live connections",
+      capacity: limits.sockets,
+      shares: { ...limits.shares, caller: perCaller },
+    });
   }
 
   /** Refuses all callers from now on. */
@@ -50,19 +67,25 @@ export class SocketAdmission {
     return this.#draining;
   }
 
-  /** Number of callers refused because too many sockets were open. */
-  get refused(): number {
-    return this.#refused;
+  /** Figures of the sockets that are open or being opened. */
+  figures(queue: string): QueueFigures {
+    const { taken: length, refused } = this.#places;
+    return { queue, length, limit: this.#options.limits.sockets, refused };
   }
 
   /**
-   * Authenticates the caller. Throws `unavailable` while draining, `rate_limited`, `bad_request` for
-   * a request whose end is in doubt, `forbidden` for
-   * a page of another origin, `overloaded` when `open` has reached the limit, or the error of
-   * authentication.
+   * Authenticates the caller. The socket's place is taken before anything is awaited, so that those
+   * that are opened at once are counted too. Throws `unavailable` while draining, `rate_limited`,
+   * `bad_request` for a request whose end is in doubt, `forbidden` for a page of another origin,
+   * `overloaded` when there are as many sockets as there may be, or the error of authentication.
+   *
+   * @param check decides whether this caller may, and returns whom the socket counts for
    */
-  async admit(incoming: Incoming, open: number): Promise<Principal> {
-    const { rates, origins, limit } = this.#options;
+  async admit<P extends Principal>(
+    incoming: Incoming,
+    check: (caller: Principal) => P | Promise<P>,
+  ): Promise<Admitted<P>> {
+    const { rates, origins } = this.#options;
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
     enforce(rates.address(incoming));
@@ -71,11 +94,18 @@ export class SocketAdmission {
     if (!origins.mayConnect(incoming.headers)) {
       throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
     }
-    if (open >= limit) {
-      this.#refused += 1;
-      throw new AppError("overloaded", "Too many live connections.", { retryAfter: 5 });
+    const place = this.#places.enter();
+    try {
+      place.claim("network", incoming.network);
+      place.claim("site", incoming.site);
+      const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
+      const principal = await check(caller);
+      claimSocket(place, principal);
+      return { principal, place };
+    } catch (error) {
+      place.leave();
+      throw error;
     }
-    return withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
   }
 
   #identify({ query, headers }: Incoming): Promise<Principal> {
@@ -84,6 +114,14 @@ export class SocketAdmission {
     if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
     return authenticator.authenticate(headers, accepted);
   }
+}
+
+function claimSocket(place: Place<SocketHolder>, principal: Principal): void {
+  place.claim("caller", principal.id);
+  if ("workspaceId" in principal) place.claim("workspace", principal.workspaceId);
+  if (principal.kind !== "guest") return;
+  place.claim("session", principal.sessionId);
+  place.claim("guests", "");
 }
 
 /** The bytes of a body would be read as frames. */
@@ -104,8 +142,11 @@ interface UpgradeOptions {
   log: SocketLog;
 }
 
-/** Turns the request into a WebSocket with `admitted` as its data, or answers with the error. */
-export function upgrade<T>(
+/**
+ * Turns the request into a WebSocket with `admitted` as its data, or answers with the error. The
+ * place of a caller that has gone meanwhile is left.
+ */
+export function upgrade<T extends Pick<Admitted<Principal>, "place">>(
   res: HttpResponse,
   context: us_socket_context_t,
   incoming: Incoming,
@@ -118,7 +159,8 @@ export function upgrade<T>(
   });
   admitted.then(
     (data) => {
-      if (!gone) accept(res, context, incoming, options.cork, data);
+      if (gone) data.place.leave();
+      else accept(res, context, incoming, options.cork, data);
     },
     (error: unknown) => {
       options.log.refused(incoming, toAppError(error));

@@ -15,6 +15,7 @@ describe("places", () => {
     const place = places.enter();
     places.enter();
     expect(() => places.enter()).toThrow(expect.objectContaining({ code: "overloaded" }));
+    expect(places.queues[0]?.refused).toBe(1);
     place.leave();
     expect(places.enter()).toBeDefined();
     const other = open();
@@ -25,7 +26,7 @@ describe("places", () => {
       expect.objectContaining({ code: "rate_limited" }),
     );
     third.claim("caller", "b");
-    expect(other.queues).toEqual([{ queue: "things", length: 3, limit: 10, refused: 1 }]);
+    expect(other.queues).toEqual([{ queue: "things", length: 3, limit: 10, refused: 0 }]);
   });
 
   it("gives back to every holder, once", () => {
