@@ -142,6 +142,27 @@ describe("a service key whose maker has left", () => {
     expect(shown).toMatchObject({ status: "suspended", created_by: leaver.id });
   });
 
+  it("whoever ends a right is told what of theirs is suspended with it", async () => {
+    await keyOf(leaver);
+    await keyOf(leaver);
+    await keyOf(founder);
+    const at = { workspace_id: workspaceId };
+    await service.done("POST", "/devices", leaver.headers, at);
+    const hook = { url: "https://93.184.216.34/hook" };
+    await service.done("POST", `/workspaces/${workspaceId}/webhooks`, leaver.headers, hook);
+    const told = async (end: string) => {
+      const said = (await ends[end]?.()) as { message: string } | undefined;
+      return said?.message ?? "";
+    };
+    expect(await told("made a member")).toContain("2 service keys and 1 webhook are suspended");
+    const all = "2 service keys, 1 device and 1 webhook are suspended";
+    expect(await told("removed from the workspace")).toContain(all);
+    expect(await told("disabled")).toContain(all);
+    const path = `/users/${founder.id}/enable`;
+    const nothing = await service.done("POST", path, admin.headers);
+    expect(nothing.message).toBe("The user is enabled and can sign in again.");
+  });
+
   describe("adopted", () => {
     const adopt = (id: string, by: Person) =>
       service.call("POST", `/api-keys/${id}/adopt`, by.headers);

@@ -1,5 +1,6 @@
 import type { AuditTrail } from "../../access/audit-entry.ts";
 import type { Authenticator } from "../../access/authenticator.ts";
+import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import type { FeatureContext } from "../context.ts";
 import { AttemptStore } from "./attempts-store.ts";
 import { FreshProof } from "./fresh-proof.ts";
@@ -94,7 +95,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
       ...oauthRoutes({ oauth, publicUrl, allowedOrigins }),
       ...passwordRoutes({ passwordChanges }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
-      ...userAccessRoutes({ users, revocations }),
+      ...userAccessRoutes({ users, revocations, suspended: new SuspendedWorkStore(pool) }),
       ...userEditRoutes({ users, revocations, elevations, notices }),
     ],
   };

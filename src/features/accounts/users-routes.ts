@@ -9,6 +9,7 @@ import {
 import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import type { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
@@ -31,6 +32,7 @@ import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 interface UserAccessOptions {
   users: Pick<UserStore, "find" | "setDisabled">;
   revocations: RevocationFeed;
+  suspended: Pick<SuspendedWorkStore, "told">;
 }
 
 /** POST /users/{id}/disable and /users/{id}/enable. */
@@ -51,7 +53,10 @@ const TEXTS = {
   },
 };
 
-function setAccess({ users, revocations }: UserAccessOptions, action: "disable" | "enable"): Route {
+function setAccess(
+  { users, revocations, suspended }: UserAccessOptions,
+  action: "disable" | "enable",
+): Route {
   const texts = TEXTS[action];
   return defineRoute({
     method: "post",
@@ -79,7 +84,7 @@ function setAccess({ users, revocations }: UserAccessOptions, action: "disable" 
       });
       if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
       revocations.publish({ kind: "user", userId: user.id });
-      return acknowledge(texts.done);
+      return acknowledge(texts.done + (await suspended.told(user.id)));
     },
   });
 }

@@ -1,3 +1,4 @@
+import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import type { FeatureContext } from "../context.ts";
 import { type PlaceInvitationOptions, placeInvitationRoutes } from "../invitations/place-routes.ts";
 import { characterRoutes } from "./characters-routes.ts";
@@ -41,7 +42,11 @@ export function createWorkspaces(
         elevations: giving.elevations,
       }),
       ...workspaceRoutes({ workspaces, cursorKey }),
-      ...workspaceMemberRoutes({ workspaces, members, revocations, cursorKey, ...giving }),
+      ...workspaceMemberRoutes({
+        ...{ workspaces, members, revocations, cursorKey },
+        suspended: new SuspendedWorkStore(pool),
+        ...giving,
+      }),
       ...placeInvitationRoutes({
         kind: "Workspace",
         parameter: "id",

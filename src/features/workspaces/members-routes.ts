@@ -7,6 +7,7 @@ import {
 } from "../../access/elevation.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import type { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
@@ -35,6 +36,7 @@ export interface WorkspaceMemberOptions {
   members: WorkspaceMemberStore;
   invitations: Pick<Invitations, "invite">;
   revocations: RevocationFeed;
+  suspended: Pick<SuspendedWorkStore, "told">;
   elevations: Pick<ElevationStore, "inForce">;
   notices: OwnerNotices;
   cursorKey: Uint8Array;
@@ -205,7 +207,7 @@ function assertDone(outcome: MemberChange): void {
 }
 
 function changeRole(options: WorkspaceMemberOptions): Route {
-  const { workspaces, members, revocations } = options;
+  const { workspaces, members, revocations, suspended } = options;
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}/members/{user_id}",
@@ -234,12 +236,14 @@ function changeRole(options: WorkspaceMemberOptions): Route {
       );
       tellOwners(options, caller.id, userId, giving);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
-      return acknowledge("The member's role was changed.");
+      const left = await suspended.told(userId, workspaceId);
+      return acknowledge(`The member's role was changed.${left}`);
     },
   });
 }
 
-function removeMember({ workspaces, members, revocations }: WorkspaceMemberOptions): Route {
+function removeMember(options: WorkspaceMemberOptions): Route {
+  const { workspaces, members, revocations, suspended } = options;
   return defineRoute({
     method: "delete",
     path: "/workspaces/{id}/members/{user_id}",
@@ -263,7 +267,8 @@ function removeMember({ workspaces, members, revocations }: WorkspaceMemberOptio
       const by = actorOf(requireUser(principal));
       assertDone(isId(userId) ? await members.remove(workspace.id, userId, by) : "not_a_member");
       revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
-      return acknowledge("The user is no longer a member.");
+      const left = await suspended.told(userId, workspace.id);
+      return acknowledge(`The user is no longer a member.${left}`);
     },
   });
 }
