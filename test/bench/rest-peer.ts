@@ -26,7 +26,8 @@ const FACTS = `
 
 const RECORD = `
   select id, workspace_id, owner_id, device_id, job_id as transcription_job_id, title, language,
-    status, visibility, guest_access, workshop_id, started_at, stopped_at, completed_at, created_at
+    status, visibility, guest_access_of(guest_access, workspace_id) as guest_access, workshop_id,
+    started_at, stopped_at, completed_at, created_at
   from sessions where id = $1`;
 
 const text = { type: "string" };
