@@ -32,13 +32,17 @@ describe("front http: requests", () => {
   });
 
   it("answers unknown paths 404 and wrong methods 405 with Allow", async () => {
-    const { url } = await start();
+    const { front, url } = await start();
     expect((await problem(await fetch(`${url}/nothing`)))[0]).toBe(404);
     expect((await problem(await fetch(`${url}/%zz`)))[0]).toBe(404);
     expect((await problem(await fetch(url.replace("/api", "/elsewhere"))))[0]).toBe(404);
     const wrong = await fetch(`${url}/things`, { method: "DELETE" });
     expect(wrong.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
     expect((await problem(wrong)).slice(0, 2)).toEqual([405, "method_not_allowed"]);
+    const trace = raw(front.port, "TRACE /api/things HTTP/1.1\r\nHost: x\r\n\r\n");
+    await until(() => trace.text.includes("\r\n\r\n"), "an answer");
+    expect(trace.text).toMatch(/^HTTP\/1\.1 405 /);
+    trace.socket.destroy();
   });
 
   it("answers HEAD like GET without a body, and 204 without one", async () => {

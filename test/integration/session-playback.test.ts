@@ -130,6 +130,7 @@ describe("session audio", () => {
     expect(reply.headers).toMatchObject({
       "Content-Type": "audio/wav",
       "Accept-Ranges": "bytes",
+      "Content-Disposition": `inline; filename="session-${sessionId}.wav"`,
       "Cache-Control": "private, no-cache",
     });
     expect(reply.headers?.ETag).toMatch(/^"[\w-]+"$/);

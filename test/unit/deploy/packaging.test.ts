@@ -159,6 +159,13 @@ describe("image", () => {
     }
   });
 
+  test("proxies: browsers are told to ask over TLS only", () => {
+    const policy = 'Strict-Transport-Security "max-age=31536000; includeSubDomains"';
+    for (const file of ["Caddyfile", "nginx.conf"]) {
+      expect(read("deploy/proxy", file)).toContain(policy);
+    }
+  });
+
   test("image: takes along no data, no settings and nothing that was generated elsewhere", () => {
     const lines = read(".dockerignore").split("\n").filter(Boolean);
     expect(lines[1]).toBe("*");
