@@ -68,6 +68,9 @@ console.log(
 const service = await WholeService.start({ RATE_LIMIT_FACTOR: "0", PASSIVATE_MS: "15000" });
 try {
   const faults: string[] = [];
+  // Once before all: models and caches are then in memory, and what comes on top is what is kept.
+  const cold = await doMainJob(service);
+  if (cold !== undefined) throw new Error(cold);
   const watch = await ServiceWatch.start(service, (reason) => faults.push(reason));
   const startedAt = performance.now();
   let told = startedAt;

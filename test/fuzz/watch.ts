@@ -67,6 +67,7 @@ export class ServiceWatch {
       left = left.filter((reason) => now.has(reason));
     }
     for (const reason of left) this.#report(`${reason}, ${SETTLE_MS / 1_000} s after the end`);
+    if (left.length > 0) await this.#printQueues();
     this.checkProcesses();
     this.#readLogs();
   }
@@ -81,6 +82,12 @@ export class ServiceWatch {
       .filter(([part, mib]) => mib > (this.#before.memory[part] ?? 0) + GROWTH_MIB)
       .map(([part]) => `the memory of ${part} grew by more than ${GROWTH_MIB} MiB`);
     return [...held, ...grown];
+  }
+
+  async #printQueues(): Promise<void> {
+    const { queues } = await look(this.#service);
+    const used = [...queues].filter(([, length]) => length > 0);
+    console.log(`held: ${used.map((each) => each.join(" ")).join(", ")}`);
   }
 
   /** Lines of level error and above. */
