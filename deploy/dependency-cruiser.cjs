@@ -148,7 +148,7 @@ module.exports = {
     onlyIn(
       "sign-in-in-accounts",
       ["nodemailer", "jose", "@node-rs/argon2", "openid-client"],
-      ["^src/features/accounts/"],
+      ["^src/features/accounts/", "^src/wire/worker-token\\.ts$"],
     ),
   ],
   options: {

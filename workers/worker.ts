@@ -63,11 +63,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   try {
     await pool.start();
     parts.push("threads", () => pool.stop());
-    const { workerId, host, port, key, tls } = settings;
+    const { workerId, host, port, advertise, key, tls } = settings;
     const thread = new GraphThread({ log });
     parts.push("graph thread", () => thread.stop());
     const services = [graphService({ thread, log })];
-    const identity = { workerId, version, host, port, key, tls };
+    const identity = { workerId, version, host, port, advertise, key, tls };
     const server = new WorkerServer({ ...identity, pool, log, services });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(settings, parts, [pool, server, thread], {

@@ -9,6 +9,7 @@ import {
 } from "../wire/gen/voice/v1/graph.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
 import { channelCredentials } from "../wire/tls-files.ts";
+import { WorkerTokens } from "../wire/worker-token.ts";
 import type { Placement } from "./placement.ts";
 
 /** A segment of a session as input of an extractor. Positions are samples at 16 kHz. */
@@ -71,6 +72,8 @@ interface GrpcEntitiesOptions {
   key: string | undefined;
   /** With these it speaks TLS, to workers of our authority only. */
   tls?: TlsFiles | undefined;
+  /** The clock that all main processes share, Unix milliseconds. */
+  now?: () => number;
   /** Time limit of one answer, milliseconds. */
   deadlineMs?: number;
 }
@@ -82,17 +85,17 @@ interface GrpcEntitiesOptions {
  */
 export class GrpcEntities {
   readonly #placement: Pick<Placement, "status">;
-  readonly #metadata = new Metadata();
+  readonly #tokens: WorkerTokens | undefined;
   readonly #credentials: ChannelCredentials;
   readonly #deadlineMs: number;
   readonly #clients = new Map<string, GraphServiceClient>();
   #isClosed = false;
 
-  constructor({ placement, key, tls, deadlineMs = 60_000 }: GrpcEntitiesOptions) {
+  constructor({ placement, key, tls, now = Date.now, deadlineMs = 60_000 }: GrpcEntitiesOptions) {
     this.#credentials = channelCredentials(tls, "worker");
     this.#placement = placement;
     this.#deadlineMs = deadlineMs;
-    if (key !== undefined) this.#metadata.set("authorization", `Bearer ${key}`);
+    this.#tokens = key === undefined ? undefined : new WorkerTokens(key, now);
   }
 
   async extract(
@@ -100,7 +103,8 @@ export class GrpcEntities {
     segments: readonly GraphSegment[],
     speakers: readonly GraphSpeaker[],
   ): Promise<ExtractedGraph> {
-    const client = this.#client(this.#pick());
+    const address = this.#pick();
+    const client = this.#client(address);
     const request: ExtractEntitiesRequest = {
       sessionId,
       segments: segments.map(({ label, start, end, words }) => ({ label, start, end, words })),
@@ -108,7 +112,9 @@ export class GrpcEntities {
     };
     const response = await new Promise<ExtractEntitiesResponse>((resolve, reject) => {
       const deadline = Date.now() + this.#deadlineMs;
-      client.extractEntities(request, this.#metadata, { deadline }, (error, answer) => {
+      const interceptors = this.#tokens === undefined ? [] : [this.#tokens.interceptor(address)];
+      const options = { deadline, interceptors };
+      client.extractEntities(request, new Metadata(), options, (error, answer) => {
         if (error === null) resolve(answer);
         else reject(fromGrpcFailure(error));
       });

@@ -1,6 +1,7 @@
 import {
   type ChannelCredentials,
   type ClientReadableStream,
+  type Interceptor,
   Metadata,
   type ServiceError,
 } from "@grpc/grpc-js";
@@ -11,6 +12,7 @@ import type { TlsFiles } from "../wire/certificate-kinds.ts";
 import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
 import { channelCredentials } from "../wire/tls-files.ts";
+import { WorkerTokens } from "../wire/worker-token.ts";
 import { GrpcTranscription, MAX_AHEAD_SAMPLES } from "./grpc-transcription.ts";
 import type { TranscriptionStream } from "./transcription-stream.ts";
 
@@ -36,6 +38,8 @@ const CHANNEL_OPTIONS = {
 interface WorkerClientOptions {
   /** With these it speaks TLS, to workers of our authority only. */
   tls?: TlsFiles | undefined;
+  /** The clock that all main processes share, Unix milliseconds. */
+  now?: () => number;
   /** Time that a worker has to answer Open, milliseconds. */
   openMs?: number;
   /** Longest time without a message from a worker that has audio to read, milliseconds. */
@@ -83,12 +87,16 @@ export class WorkerClient implements QueueOwner {
   readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
   readonly #transcriptions = new Set<GrpcTranscription>();
   readonly #credentials: ChannelCredentials;
+  /** By key; a process has one. */
+  readonly #tokens = new Map<string, WorkerTokens>();
+  readonly #now: () => number;
   readonly #openMs: number;
   readonly #stallMs: number;
   readonly #idleMs: number;
   #isClosed = false;
 
   constructor(options: WorkerClientOptions = {}) {
+    this.#now = options.now ?? Date.now;
     this.#credentials = channelCredentials(options.tls, "worker");
     this.#openMs = options.openMs ?? 40_000;
     this.#stallMs = options.stallMs ?? 120_000;
@@ -108,7 +116,7 @@ export class WorkerClient implements QueueOwner {
   openTranscription(address: string, settings: TranscriptionSettings = {}): TranscriptionStream {
     const channel = this.#hold(address);
     const stream: GrpcTranscription = new GrpcTranscription({
-      call: channel.client.transcribe(toMetadata(settings)),
+      call: channel.client.transcribe(new Metadata(), this.#callOptions(address, settings)),
       runtime: systemRuntime,
       openMs: this.#openMs,
       stallMs: this.#stallMs,
@@ -143,8 +151,8 @@ export class WorkerClient implements QueueOwner {
       requestSerialize,
       responseDeserialize,
       request,
-      toMetadata({ key }),
-      { deadline: Date.now() + deadlineMs },
+      new Metadata(),
+      { deadline: Date.now() + deadlineMs, ...this.#callOptions(address, { key }) },
     );
     const cancel = (): void => call.cancel();
     const open = { cancel };
@@ -164,12 +172,24 @@ export class WorkerClient implements QueueOwner {
     const channel = this.#hold(address);
     return new Promise((resolve, reject) => {
       const deadline = Date.now() + ms;
-      channel.client.describe({}, toMetadata(settings), { deadline }, (error, response) => {
+      const options = { deadline, ...this.#callOptions(address, settings) };
+      channel.client.describe({}, new Metadata(), options, (error, response) => {
         this.#release(address, channel);
         if (error === null) resolve(response);
         else reject(fromGrpcFailure(error));
       });
     });
+  }
+
+  /** The key itself is not sent: a call carries a token made with it. */
+  #callOptions(address: string, { key }: CallSettings): { interceptors: Interceptor[] } {
+    if (key === undefined) return { interceptors: [] };
+    let tokens = this.#tokens.get(key);
+    if (tokens === undefined) {
+      tokens = new WorkerTokens(key, this.#now);
+      this.#tokens.set(key, tokens);
+    }
+    return { interceptors: [tokens.interceptor(address)] };
   }
 
   /** Cancels every stream and closes every channel. */
@@ -212,10 +232,4 @@ function endOf<A>(call: ClientReadableStream<A>, onMessage: (message: A) => void
     call.on("error", (error: ServiceError) => reject(fromGrpcFailure(error)));
     call.on("end", () => resolve());
   });
-}
-
-function toMetadata({ key }: CallSettings): Metadata {
-  const metadata = new Metadata();
-  if (key !== undefined) metadata.set("authorization", `Bearer ${key}`);
-  return metadata;
 }

@@ -4,13 +4,18 @@ import { WorkerClient } from "../inference/worker-client.ts";
 import type { AppContext } from "./shared.ts";
 
 /** The workers, asked for what answers a question. */
-export function createRetriever({ config, stack, shared }: AppContext): WorkerRetriever {
-  const client = new WorkerClient({ tls: config.tls });
+export function createRetriever({ config, clock, stack, shared }: AppContext): WorkerRetriever {
+  const client = new WorkerClient({ tls: config.tls, now: () => clock.now() });
   stack.push("query client", () => client.close());
   return new WorkerRetriever({ placement: shared.placement, client, key: config.workerKey });
 }
 
 /** The workers, asked for what a graph is made of. */
-export function createExtractor({ config, shared }: AppContext): GrpcEntities {
-  return new GrpcEntities({ placement: shared.placement, key: config.workerKey, tls: config.tls });
+export function createExtractor({ config, clock, shared }: AppContext): GrpcEntities {
+  return new GrpcEntities({
+    placement: shared.placement,
+    key: config.workerKey,
+    tls: config.tls,
+    now: () => clock.now(),
+  });
 }

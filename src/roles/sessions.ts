@@ -43,7 +43,7 @@ export interface SessionsRole {
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
   const { config, log, runtime, stack, shared, queues } = context;
   startBlobSweep(context);
-  const client = new WorkerClient({ tls: config.tls });
+  const client = new WorkerClient({ tls: config.tls, now: () => context.clock.now() });
   stack.push("worker client", () => client.close());
   let fenced = 0;
   const finals = new FinalTimes();

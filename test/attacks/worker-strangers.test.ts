@@ -2,6 +2,8 @@ import { status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { WorkerTokens } from "../../src/wire/worker-token.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
 import { RawGrpc } from "../support/raw-grpc.ts";
@@ -26,7 +28,7 @@ afterEach(async () => {
   cleanups = [];
 });
 
-async function openRaw(): Promise<RawGrpc> {
+async function openRaw(): Promise<{ raw: RawGrpc; address: string }> {
   const pool = new ThreadPool({
     threads: 1,
     sessionsPerThread: 4,
@@ -51,7 +53,7 @@ async function openRaw(): Promise<RawGrpc> {
   cleanups.push(() => server.stop(0));
   const raw = await RawGrpc.open(address);
   cleanups.push(() => raw.close());
-  return raw;
+  return { raw, address };
 }
 
 /** Sends half a message to each method; resolves to the statuses with which the calls ended. */
@@ -67,15 +69,33 @@ async function halfCalls(raw: RawGrpc, metadata: Record<string, string>): Promis
 
 describe("strangers at a worker's port", () => {
   it("announce huge messages, and are answered before a byte of them is read", async () => {
-    const raw = await openRaw();
-    for (const metadata of [{}, { authorization: `Bearer ${KEY}x` }] as Record<string, string>[]) {
+    const { raw, address } = await openRaw();
+    const tokens = new WorkerTokens(KEY, Date.now);
+    const wrong = [
+      undefined,
+      // The key itself opens nothing: who overheard it in a caller of another release has no use of it.
+      KEY,
+      await new WorkerTokens(`${KEY}x`, Date.now).for(address),
+      // One that was meant for another worker, and one that was overheard some minutes ago.
+      await tokens.for("127.0.0.1:1"),
+      await new WorkerTokens(KEY, () => Date.now() - 600_000).for(address),
+    ];
+    const client = new WorkerClient();
+    cleanups.push(() => client.close());
+    // The worker goes by the newest token that it has seen.
+    await client.describe(address, 10_000, { key: KEY });
+    for (const told of wrong) {
+      const metadata: Record<string, string> =
+        told === undefined ? {} : { authorization: `Bearer ${told}` };
       const ended = await halfCalls(raw, metadata);
       expect(new Set(ended)).toEqual(new Set([String(status.UNAUTHENTICATED)]));
     }
   });
 
   it("who has the key and leaves a message half sent is not waited for", async () => {
-    const ended = await halfCalls(await openRaw(), { authorization: `Bearer ${KEY}` });
+    const { raw, address } = await openRaw();
+    const token = await new WorkerTokens(KEY, Date.now).for(address);
+    const ended = await halfCalls(raw, { authorization: `Bearer ${token}` });
     expect(new Set(ended)).toEqual(new Set([String(status.DEADLINE_EXCEEDED)]));
   });
 });

@@ -5,6 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { delay } from "../../src/base/deferred.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { WorkerTokens } from "../../src/wire/worker-token.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
@@ -330,19 +331,20 @@ describe("worker: what it says of itself", () => {
   });
 });
 
-function bearingKey(): Metadata {
+async function bearingToken(address: string): Promise<Metadata> {
   const metadata = new Metadata();
-  metadata.set("authorization", `Bearer ${KEY}`);
+  const token = await new WorkerTokens(KEY, Date.now).for(address);
+  metadata.set("authorization", `Bearer ${token}`);
   return metadata;
 }
 
 /** Asks the standard reflection service for the names of all services; both sides encoded. */
-function readServices(address: string): Promise<string> {
+async function readServices(address: string): Promise<string> {
   const client = new Client(address, credentials.createInsecure());
   cleanups.push(() => client.close());
   const same = (bytes: Buffer): Buffer => bytes;
   const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-  const call = client.makeBidiStreamRequest(path, same, same, bearingKey());
+  const call = client.makeBidiStreamRequest(path, same, same, await bearingToken(address));
   return new Promise((resolve, reject) => {
     call.on("data", (answer: Buffer) => resolve(answer.toString("latin1")));
     call.on("error", reject);
@@ -352,18 +354,19 @@ function readServices(address: string): Promise<string> {
   });
 }
 
-function readHealth(address: string): Promise<string> {
+async function readHealth(address: string): Promise<string> {
   const { Check: check } = healthService;
   if (check === undefined) throw new Error("The health service has no Check.");
   const client = new Client(address, credentials.createInsecure());
   cleanups.push(() => client.close());
+  const metadata = await bearingToken(address);
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(
       check.path,
       check.requestSerialize,
       check.responseDeserialize,
       { service: "voice.v1.WorkerService" },
-      bearingKey(),
+      metadata,
       (error, answer) => {
         if (error !== null) reject(error);
         else resolve((answer as { status: string }).status);

@@ -12,10 +12,10 @@ import type { DescribeRequest, DescribeResponse } from "../../src/wire/gen/voice
 import { DEFAULT_CONNECTION_LIMITS, GrpcConnections } from "../../src/wire/grpc-connections.ts";
 import { gateOf } from "../../src/wire/grpc-gate.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
+import { WorkerTokenCheck } from "../../src/wire/worker-token.ts";
 import type { ThreadPool } from "../threads/pool.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 import { MAX_WAITING } from "./result-writer.ts";
-import { checkServiceKey } from "./service-key.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
 import {
@@ -52,6 +52,8 @@ interface WorkerServerOptions {
   key: string;
   pool: ThreadPool;
   log: Log;
+  /** The address at which others reach it; the one that it listens at when absent. */
+  advertise?: string | undefined;
   /** With these it speaks TLS, to main processes of our authority only. */
   tls?: TlsFiles | undefined;
   idleMs?: number;
@@ -75,6 +77,8 @@ export class WorkerServer implements QueueOwner {
   readonly #health: HealthImplementation;
   readonly #connections: GrpcConnections;
   readonly #server: Server;
+  /** Made when the port is known; before that nobody can call. */
+  #tokens: WorkerTokenCheck | undefined;
   #isDraining = false;
   #empty = createDeferred<void>();
 
@@ -89,7 +93,8 @@ export class WorkerServer implements QueueOwner {
     const gate = gateOf({
       judge: async ({ metadata, certificateNames }) => {
         checkKind(options.tls, certificateNames);
-        checkServiceKey(options.key, metadata);
+        if (this.#tokens === undefined) throw new AppError("unavailable", "Not ready yet.");
+        await this.#tokens.check(metadata);
         return "known";
       },
       connections: this.#connections,
@@ -130,6 +135,9 @@ export class WorkerServer implements QueueOwner {
     const { host, port } = this.#options;
     const injector = this.#server.createConnectionInjector(serverCredentials(this.#options.tls));
     const actual = await this.#connections.listen(host, port, injector);
+    const { key, advertise = `${host.includes(":") ? `[${host}]` : host}:${actual}` } =
+      this.#options;
+    this.#tokens = new WorkerTokenCheck(key, advertise);
     this.#setServing(true);
     return actual;
   }
