@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Principal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http-limits.ts";
+import { DEFAULT_HTTP_LIMITS, withoutShares } from "../../src/http/server/http-limits.ts";
 import type { RateLimitSettings } from "../../src/http/server/limits.ts";
 import { FrontServer } from "../../src/http/server.ts";
-import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
+import { DEFAULT_LIVE_LIMITS, type LiveLimits } from "../../src/http/sockets/live-limits.ts";
 import type { LiveSource } from "../../src/live/live-source.ts";
 import type { PublishedFrame, SessionHeartbeat } from "../../src/wire/live-frames.ts";
 import { MemoryIdempotencyStore } from "../support/memory/memory-idempotency-store.ts";
@@ -97,9 +97,9 @@ export async function startBenchFront(): Promise<BenchFront> {
       policy: { check: async () => ({ ended: undefined, until: Number.POSITIVE_INFINITY }) },
       tickets: { redeem: async () => principal },
       revocations: { subscribe: () => () => {} },
-      limits: { ...DEFAULT_LIVE_LIMITS, socketsPerCaller: DEFAULT_LIVE_LIMITS.sockets },
+      limits: liveLimits(),
     },
-    limits: DEFAULT_HTTP_LIMITS,
+    limits: withoutShares(DEFAULT_HTTP_LIMITS),
     rates: NO_LIMITS,
     idempotency: { store: new MemoryIdempotencyStore(), secret: randomBytes(32) },
     allowedOrigins: [],
@@ -118,4 +118,12 @@ export async function startBenchFront(): Promise<BenchFront> {
       rmSync(uploadFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** All viewers are one caller at one address here. */
+function liveLimits(): LiveLimits {
+  const { sockets } = DEFAULT_LIVE_LIMITS;
+  const shares = { ...DEFAULT_LIVE_LIMITS.shares, network: sockets };
+  const replays = { perMinute: 1_000_000, burst: 1_000_000 };
+  return { ...DEFAULT_LIVE_LIMITS, socketsPerCaller: sockets, shares, replays };
 }

@@ -15,6 +15,7 @@ import { measureFanout } from "./fanout.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHeartbeatRow } from "./heartbeat-row.ts";
 import { measureHop } from "./hop.ts";
+import { measureHungry } from "./hungry.ts";
 import { measureIdle } from "./idle.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureLatency } from "./latency.ts";
@@ -48,6 +49,7 @@ const ON_DEMAND: typeof MEASUREMENTS = {
   plans: measurePlans,
   growth: measureGrowth,
   idle: measureIdle,
+  hungry: measureHungry,
 };
 const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
 
@@ -55,7 +57,8 @@ const HELP = `npm run bench -- [names] [options]
   names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given);
                 only when named: ${Object.keys(ON_DEMAND).join(" ")} (10^7 chunks, 10 GB, minutes);
                 growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it;
-                idle: what a whole installation costs at rest, on a machine that is quiet
+                idle: what a whole installation costs at rest, on a machine that is quiet;
+                hungry: what neighbours notice of slow and hungry clients
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;
