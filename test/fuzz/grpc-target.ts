@@ -9,6 +9,7 @@ import {
   grpcPlans,
   METHODS,
   type MessagePlan,
+  REFLECTION,
   type WirePlan,
 } from "./grpc-plan.ts";
 import type { Target } from "./target.ts";
@@ -96,7 +97,10 @@ class Call {
       return "cut";
     }
     if (end === "end") stream.end();
-    const mustEnd = end === "end" && METHODS.get(path)?.responseStream !== true;
+    // Known: among several messages a broken one leaves a call of reflection, for which grpc-js
+    // decodes, open until its connection ends. Only callers with a key get so far.
+    const isEndless = METHODS.get(path)?.responseStream === true || path === REFLECTION;
+    const mustEnd = end === "end" && !isEndless;
     const over = until(() => this.#isOver, "the end of the call", mustEnd ? HANG_MS : LISTEN_MS);
     await over.catch((error: unknown) => {
       if (mustEnd) throw error;
