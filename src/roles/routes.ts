@@ -35,6 +35,7 @@ const ORDER = `
   getSessionAudio getChunkAudio getCompleteness
   listJobs getJob cancelJob transcribeAgain
   createSession stopSession listSessionMembers addSessionMember removeSessionMember
+  createGuestCode listGuestCodes deleteGuestCode
   getSessionGraph getWorkspaceGraph getGraphEntity getGraphPath
   querySession
   queryWorkspace searchWorkspace

@@ -113,11 +113,13 @@ describe("cli transcript: growing", () => {
     expect(transcript.wordCount).toBe(2);
   });
 
-  it("tells of edits that a new reading replaced", () => {
+  it("tells of guests who join, and of edits that a new reading replaced", () => {
     const frame = {
       ...{ type: "TranscriptReplaced" as const, ...base, seq: 2, job_id: "j" },
       ...{ span: { start: 0, end: 2 }, removed_segment_ids: ["a"], segment_ids: ["c"] },
     };
+    const joined = { session_id: "s", seq: 9, at: "", guest_id: "g", display_name: "Gus" };
+    expect(remarkOn({ type: "GuestJoined", ...joined })).toBe("Gus joined as a guest.");
     expect([0, 1, 3].map((edits_replaced) => remarkOn({ ...frame, edits_replaced }))).toEqual([
       undefined,
       "The session was recognised once more: 1 edited segment was replaced.",
