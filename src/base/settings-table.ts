@@ -389,7 +389,7 @@ export const SETTINGS = {
     shortest: 16,
     readers: ["main", "worker", "up"],
     usually: "made at the first start with npm run up",
-    what: "what a worker wants to see before it works for somebody: the same for the service and all workers",
+    what: "the secret between the service and its workers, the same for all: calls carry tokens of two minutes made with it, never itself",
   },
   WORKER_ID: {
     group: "workers",
