@@ -72,14 +72,20 @@ export interface AuditEntry {
   detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/**
- * Port: the append-only audit log.
- *
- * `record` resolves when the entry is durable and throws `unavailable` when it is not. Callers that
- * must not act without an entry record first.
- */
-export interface AuditTrail {
-  record(entry: AuditEntry): Promise<void>;
+/** A sign-in that failed. */
+export interface FailedSignIn {
+  reason: string;
+  /** Undefined when no account is known. */
+  accountId?: string | undefined;
+  /** The identity provider; undefined for the service's own sign-in. */
+  provider?: string | undefined;
+  /** The caller's network address. */
+  address: string;
+}
+
+/** Port: counts sign-ins that failed, for the audit log. Resolves when the count is durable. */
+export interface FailedSignInTrail {
+  recordFailedSignIn(failure: FailedSignIn): Promise<void>;
 }
 
 export function actorOf({ kind, id }: Principal): AuditActor {

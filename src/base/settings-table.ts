@@ -536,6 +536,16 @@ export const SETTINGS = {
     readers: ["main"],
     what: "multiplies every rate limit; 0 switches them off, and the shares of one address or caller",
   },
+  AUDIT_ADDRESS_DAYS: {
+    group: "limits",
+    type: "integer",
+    low: 1,
+    high: 3_650,
+    unit: "days",
+    default: 30,
+    readers: ["sessions"],
+    what: "how long the network addresses of failed sign-ins are kept beside the audit log, which holds digests of them",
+  },
   AUTO_STOP_SILENCE: {
     group: "limits",
     type: "integer",

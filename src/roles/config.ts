@@ -50,6 +50,8 @@ export interface Config {
   passivateMs: number;
   /** How long missing audio of a stopped session is awaited, milliseconds. */
   patience: { silence: number; chunk: number };
+  /** How long network addresses are kept beside the audit log. */
+  auditAddressDays: number;
   /** A session whose device is silent for this time is stopped, seconds; 0 disables this. */
   autoStopSilence: number;
   /** Time over which a stopping front closes its sockets, milliseconds. */
@@ -134,6 +136,7 @@ export function readConfig(env: Environment, hostname: string): Config {
       silence: reader.get("LATE_DEVICE_SILENCE_MS"),
       chunk: reader.get("LATE_CHUNK_PATIENCE_MS"),
     },
+    auditAddressDays: reader.get("AUDIT_ADDRESS_DAYS"),
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
     drainMs: reader.get("DRAIN_MS"),
     logLevel: reader.get("LOG_LEVEL"),

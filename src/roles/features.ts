@@ -129,7 +129,7 @@ function createPeople(app: AppContext, publicUrl: () => string) {
   const { config, shared, log, stack } = app;
   const { ring, pepper, addressKey } = shared.keys;
   const authenticator = createAuthenticator(context, ring);
-  const audit = createAudit(context);
+  const audit = createAudit(context, { addressKey });
   const guests = new GuestStore(context.pool);
   const { elevations } = audit;
   const mail = openMail(config, log, stack);
@@ -138,7 +138,7 @@ function createPeople(app: AppContext, publicUrl: () => string) {
   const accounts = createAccounts(context, {
     ring,
     authenticator,
-    audit: audit.audit,
+    failures: audit.failures,
     workspaces: new WorkspaceStore(context.pool),
     guests,
     mailing,

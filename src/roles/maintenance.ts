@@ -1,5 +1,6 @@
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { newId } from "../base/ids.ts";
+import { FailedSignInStore } from "../features/audit/failed-sign-ins-store.ts";
 import { createErasure } from "../features/erasure/feature.ts";
 import { applyRetention, type SessionErasureOptions } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
@@ -76,6 +77,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
       { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },
+      ...failedSignInTasks(context),
       ...autoStopTasks(context),
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
@@ -85,6 +87,16 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
   );
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
+}
+
+/** What becomes of counted failures: entries of the audit log, and addresses that end. */
+function failedSignInTasks({ config, shared }: AppContext): MaintenanceTask[] {
+  const store = new FailedSignInStore(shared.pool, shared.keys.addressKey);
+  const forget = () => store.forgetAddresses(config.auditAddressDays);
+  return [
+    { name: "failed sign-ins", every: HOUR / 12, run: () => store.closeHours() },
+    { name: "addresses of failed sign-ins", every: HOUR, run: forget },
+  ];
 }
 
 /** The task that stops sessions of silent devices, unless it is disabled. */

@@ -40,6 +40,7 @@ describe("overview", () => {
   it("overview: of a service at rest", async () => {
     expect(await read()).toEqual({
       warnings: ["fsync is off"],
+      failed_sign_ins: { this_hour: 0, accounts: 0 },
       at: expect.any(String),
       nodes: [],
       workers: [],

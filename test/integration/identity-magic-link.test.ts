@@ -175,7 +175,9 @@ describe("magic links over HTTP", () => {
     const kind = sql.type(z.object({ detail: z.unknown() }));
     const failed = await fixture.accounts.pool.any(kind`
       select detail from audit_log where kind = 'login_failed' order by seq desc limit 1`);
-    expect(failed).toEqual([{ detail: { reason: "bad_link" } }]);
+    expect(failed).toEqual([
+      { detail: { reason: "bad_link", address: expect.stringMatching(/^[0-9a-f]{32}$/) } },
+    ]);
   });
 
   it("folder: without a mail server the letter is a file that only its owner can read", async () => {

@@ -99,7 +99,7 @@ export class AccountFixture {
     this.authenticator = createAuthenticator(context, ring);
     const { authenticator } = this;
     this.guests = new GuestStore(pool);
-    const audit = createAudit(context);
+    const audit = createAudit(context, { addressKey });
     const { elevations } = audit;
     const mail: Mail = { send: (letter) => this.mail.send(letter) };
     const mailing = createMailing(context, mail);
@@ -108,7 +108,7 @@ export class AccountFixture {
     const accounts = createAccounts(context, {
       ring,
       authenticator,
-      audit: audit.audit,
+      failures: audit.failures,
       workspaces: new WorkspaceStore(pool),
       guests: this.guests,
       mailing,

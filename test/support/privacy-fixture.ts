@@ -44,7 +44,7 @@ export class PrivacyFixture {
     this.revoked = fixture.revoked;
     this.eraseAudio = (sessionId) => fixture.blobs.delete(sessionId);
     const context = { ...fixture.context, clock: systemClock };
-    const audit = createAudit(context);
+    const audit = createAudit(context, { addressKey: new Uint8Array(32) });
     this.audit = audit.audit;
     const erasure = createErasure(context, {
       directory: fixture.directory,

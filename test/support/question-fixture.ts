@@ -49,7 +49,10 @@ export class QuestionFixture {
     });
     const questions = createQuestions(context, { directory, workspaces, retriever });
     this.ports = questions.questions;
-    this.routes = [...questions.routes, ...createAudit(context).routes];
+    this.routes = [
+      ...questions.routes,
+      ...createAudit(context, { addressKey: new Uint8Array(32) }).routes,
+    ];
   }
 
   static async open(): Promise<QuestionFixture> {

@@ -2,6 +2,10 @@ import type { Command } from "commander";
 import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
+import type { paths } from "../gen/api-schema.ts";
+
+type Verdict =
+  paths["/admin/audit/verify"]["get"]["responses"]["200"]["content"]["application/json"];
 
 /** `voice audit verify`: lets the service recompute the audit log's hash chain. */
 export function addAudit(program: Command, context: CommandContext): void {
@@ -23,14 +27,19 @@ async function verifyAudit(
   { env, stdout, stderr }: CommandContext,
 ): Promise<void> {
   const user = await openUserSession(options, env);
-  const query = options.head === undefined ? {} : { head: options.head };
-  const verdict = await user.call((client) =>
-    client.GET("/admin/audit/verify", { params: { query } }),
-  );
-  if (!verdict.valid) {
-    throw new CommandFailure(`the audit log is not whole: ${verdict.problem ?? "unknown"}`);
-  }
-  const { head, entries } = verdict;
+  let entries = 0;
+  let from: { from_seq?: number; from_hash?: string } = {};
+  let verdict: Verdict;
+  do {
+    const query = { ...from, ...(options.head === undefined ? {} : { head: options.head }) };
+    verdict = await user.call((client) => client.GET("/admin/audit/verify", { params: { query } }));
+    if (!verdict.valid) {
+      throw new CommandFailure(`the audit log is not whole: ${verdict.problem ?? "unknown"}`);
+    }
+    entries += verdict.entries;
+    from = { from_seq: verdict.next?.seq, from_hash: verdict.next?.hash };
+  } while (verdict.next !== undefined);
+  const { head } = verdict;
   stdout.write(`The audit log is whole: ${entries} ${entries === 1 ? "entry" : "entries"}.\n`);
   if (head !== undefined) stdout.write(`Head: ${head.seq}:${head.hash}\n`);
   if (verdict.protected) return;

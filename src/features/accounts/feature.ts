@@ -1,4 +1,4 @@
-import type { AuditTrail } from "../../access/audit-entry.ts";
+import type { FailedSignInTrail } from "../../access/audit-entry.ts";
 import type { Authenticator } from "../../access/authenticator.ts";
 import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import type { FeatureContext } from "../context.ts";
@@ -34,7 +34,7 @@ import { UserStore } from "./users-store.ts";
 interface CreateAccountOptions {
   ring: KeyRing;
   authenticator: Authenticator;
-  audit: AuditTrail;
+  failures: FailedSignInTrail;
   /** Of the floor above: lists of users are told by workspace. */
   workspaces: UserOptions["workspaces"];
   /** Of the floor above: guests sign out here too. */
@@ -55,7 +55,7 @@ interface CreateAccountOptions {
 /** People: who they are, and how they sign in. */
 export function createAccounts(context: FeatureContext, options: CreateAccountOptions) {
   const { pool, clock, revocations, cursorKey, queues } = context;
-  const { ring, audit, workspaces, guests, elevations, notices } = options;
+  const { ring, failures, workspaces, guests, elevations, notices } = options;
   const { publicUrl, allowedOrigins } = options;
   const users = new UserStore(pool);
   const logins = new LoginStore(pool);
@@ -64,7 +64,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
   const tokens = new Tokens(ring, clock);
   const passwords = new PasswordHasher();
   queues.add(passwords);
-  const parts = { accounts: users, audit, attempts, clock };
+  const parts = { accounts: users, failures, attempts, clock };
   const signIn = new SignIn({ ...parts, places, logins, guests, passwords, tokens, revocations });
   const magicLinks = createMagicLinks(context, options, { ...parts, signIn });
   const oauth = new OAuthSignIn({
@@ -103,7 +103,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
 
 type CreateMagicLinkOptions = Pick<
   ConstructorParameters<typeof MagicLinks>[0],
-  "accounts" | "audit" | "attempts" | "signIn" | "clock"
+  "accounts" | "failures" | "attempts" | "signIn" | "clock"
 >;
 
 function createMagicLinks(

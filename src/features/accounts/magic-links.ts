@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import type { FailedSignInTrail } from "../../access/audit-entry.ts";
 import { networkOf } from "../../access/network.ts";
 import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Background } from "../../base/background.ts";
@@ -51,7 +51,7 @@ interface MagicLinkOptions {
   store: MagicLinkStore;
   accounts: Pick<UserStore, "findByEmail">;
   attempts: AttemptStore;
-  audit: AuditTrail;
+  failures: FailedSignInTrail;
   signIn: Pick<SignIn, "enter">;
   /** Undefined when this installation sends no mail. */
   mail: Mail | undefined;
@@ -96,8 +96,7 @@ export class MagicLinks {
     const { store, clock, signIn } = this.#options;
     const account = FORM.test(token) ? await store.take(secretHash(token), clock.now()) : undefined;
     if (account === undefined) {
-      const detail = { reason: "bad_link" };
-      await this.#options.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+      await this.#options.failures.recordFailedSignIn({ reason: "bad_link", address });
       throw new AppError("invalid_token", "The link is unknown, used or expired.");
     }
     return signIn.enter(account, address);

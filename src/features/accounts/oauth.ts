@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import type { FailedSignInTrail } from "../../access/audit-entry.ts";
 import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
@@ -26,7 +26,7 @@ interface OAuthOptions {
   accounts: Pick<UserStore, "findByEmail">;
   signIn: Pick<SignIn, "enter">;
   attempts: AttemptStore;
-  audit: AuditTrail;
+  failures: FailedSignInTrail;
   /** Returns the address to which the provider sends the browser back. */
   callbackUrl: (provider: string) => string;
   clock: Clock;
@@ -125,20 +125,21 @@ export class OAuthSignIn {
     const secrets = deriveSecrets(state, browserSecret);
     return {
       redirect: request.redirect,
-      complete: () => this.#recorded(provider, this.#complete(answer, secrets)),
+      complete: () => this.#recorded(answer, this.#complete(answer, secrets)),
     };
   }
 
   /**
-   * Writes an audit entry when the sign-in was refused, but not when the provider was unavailable.
+   * Counts the failure when the sign-in was refused, but not when the provider was unavailable.
    */
-  async #recorded(provider: OAuthProvider, work: Promise<LoginResult>): Promise<LoginResult> {
+  async #recorded(answer: OAuthAnswer, work: Promise<LoginResult>): Promise<LoginResult> {
     try {
       return await work;
     } catch (error) {
       if (error instanceof AppError && error.status < 500) {
-        const detail = { reason: error.code, provider: provider.id };
-        await this.#options.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+        const { provider, address } = answer;
+        const failure = { reason: error.code, provider: provider.id, address };
+        await this.#options.failures.recordFailedSignIn(failure);
       }
       throw error;
     }

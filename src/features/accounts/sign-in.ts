@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import type { FailedSignInTrail } from "../../access/audit-entry.ts";
 import { networkOf } from "../../access/network.ts";
 import type { GuestPrincipal, UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
@@ -52,7 +52,7 @@ interface SignInOptions {
   logins: LoginStore;
   places: SignInPlaceStore;
   guests: Pick<GuestRecords, "revoke">;
-  audit: AuditTrail;
+  failures: FailedSignInTrail;
   attempts: AttemptStore;
   passwords: PasswordHasher;
   tokens: Tokens;
@@ -164,12 +164,8 @@ export class SignIn {
   async #recordFailure(account: Account | undefined, right: boolean, address: string) {
     const reason =
       account === undefined ? "unknown_account" : right ? "account_disabled" : "wrong_password";
-    await this.#options.audit.record({
-      kind: "login_failed",
-      actor: SYSTEM,
-      subjectId: account?.id,
-      detail: { reason, address },
-    });
+    const accountId = account?.id;
+    await this.#options.failures.recordFailedSignIn({ reason, accountId, address });
   }
 
   async #spend(budget: string, policy: AttemptPolicy): Promise<void> {

@@ -17,6 +17,7 @@ const jobsRow = z.object({ kind: z.string(), queued: z.number(), running: z.numb
 const countRow = z.object({ count: z.number() });
 const partitionRow = z.object({ partition: z.number(), count: z.number() });
 const statusRow = z.object({ status: z.string(), count: z.number() });
+const failedRow = z.object({ failures: z.number(), accounts: z.number() });
 const liveRow = z.object({
   id: z.string(),
   workspaceId: z.string(),
@@ -57,6 +58,14 @@ export class OverviewStore {
       from webhook_deliveries d join webhooks w on w.id = d.webhook_id
       where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
     return { ...toQueues(outbox), jobs: [...jobs], chunksPending, webhooksDue };
+  }
+
+  /** Sign-ins that failed in this hour, and at how many accounts; unknown ones count as one. */
+  async failedSignIns(): Promise<{ failures: number; accounts: number }> {
+    return this.#pool.one(sql.type(failedRow)`
+      select coalesce(sum(failures), 0)::int as failures,
+        count(distinct account_id)::int as accounts
+      from failed_sign_ins where hour = date_trunc('hour', now())`);
   }
 
   async sessionsByStatus(): Promise<Record<string, number>> {

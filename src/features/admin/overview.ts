@@ -99,6 +99,13 @@ const overviewSchema = Type.Object({
   ),
   workers: Type.Array(workerSchema),
   queues: queuesSchema,
+  failed_sign_ins: Type.Object(
+    {
+      this_hour: count,
+      accounts: Type.Integer({ minimum: 0, description: "Unknown ones count as one" }),
+    },
+    { description: "Since the full hour; the audit log tells which when the hour is over" },
+  ),
   sessions: Type.Object({
     by_status: Type.Object({
       recording: count,
@@ -129,10 +136,11 @@ export function overviewRoutes({
     roles: ["admin"],
     responses: { 200: { description: "The service as it is now", schema: overviewSchema } },
     async handle() {
-      const [nodes, unfinished, queues, statuses, live] = await Promise.all([
+      const [nodes, unfinished, queues, failed, statuses, live] = await Promise.all([
         nodesOf(register),
         overview.unfinishedByPartition(),
         overview.queues(),
+        overview.failedSignIns(),
         overview.sessionsByStatus(),
         overview.recording(NEWEST),
       ]);
@@ -145,6 +153,7 @@ export function overviewRoutes({
         }),
         workers: workers().map(presentWorker),
         queues: presentQueues(queues, now),
+        failed_sign_ins: { this_hour: failed.failures, accounts: failed.accounts },
         sessions: {
           by_status: presentStatuses(statuses),
           live: live.map((session) => presentLive(session, nodes ?? [])),

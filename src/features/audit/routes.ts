@@ -5,7 +5,12 @@ import { AppError } from "../../base/errors.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { AuditHead, AuditRecord, AuditStore } from "./audit-store.ts";
+import {
+  type AuditHead,
+  type AuditRecord,
+  type AuditStore,
+  VERIFIED_AT_ONCE,
+} from "./audit-store.ts";
 
 interface AuditOptions {
   log: AuditStore;
@@ -30,16 +35,30 @@ const entrySchema = Type.Object({
   session_id: Type.Optional(Type.String()),
   subject_id: Type.Optional(Type.String()),
   detail: Type.Record(Type.String(), Type.Unknown()),
+  addresses: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Of `login_failed`: the network addresses whose digests `detail` holds, until they are forgotten (AUDIT_ADDRESS_DAYS)",
+    }),
+  ),
   hash: Type.String({ description: "SHA-256 in hex over the entry and `previous_hash`" }),
   previous_hash: Type.String(),
 });
 
 const headPattern = "^[1-9][0-9]{0,15}:[0-9a-f]{64}$";
 
+const place = Type.Object({ seq: Type.Integer(), hash: Type.String() });
+
 const verdictSchema = Type.Object({
-  valid: Type.Boolean(),
-  entries: Type.Integer(),
-  head: Type.Optional(Type.Object({ seq: Type.Integer(), hash: Type.String() })),
+  valid: Type.Boolean({ description: "Of what was asked for, at most `limit` entries" }),
+  entries: Type.Integer({ description: "How many were found right in this answer" }),
+  head: Type.Optional(place),
+  next: Type.Optional(
+    Type.Composite([place], {
+      description:
+        "There are more entries: ask again with these as `from_seq` and `from_hash`. Absent when the log was followed to its end.",
+    }),
+  ),
   broken_seq: Type.Optional(Type.Integer()),
   problem: Type.Optional(Type.String()),
   protected: Type.Boolean({
@@ -63,6 +82,7 @@ function present(record: AuditRecord): Static<typeof entrySchema> {
     session_id: record.sessionId,
     subject_id: record.subjectId,
     detail: record.detail,
+    addresses: record.addresses.length === 0 ? undefined : record.addresses,
     hash: record.hash,
     previous_hash: record.previousHash,
   };
@@ -119,15 +139,27 @@ function verifyLog({ log }: AuditOptions): Route {
     tag: "Admin",
     summary: "Compute the audit log's hash chain again",
     description:
-      "Finds changed, missing and inserted entries. Keep `head` elsewhere and give it as `head=<seq>:<hash>` the next time: then a log that was cut short shows as well.",
+      "Finds changed, missing and inserted entries. Keep `head` elsewhere and give it as `head=<seq>:<hash>` the next time: then a log that was cut short shows as well. One answer covers at most `limit` entries: follow `next` until there is none. `from_seq` and `from_hash` may be any entry that is known to be right, such as the head of an earlier run.",
     auth: ["bearer"],
     roles: ["admin"],
     query: Type.Object({
       head: Type.Optional(Type.String({ pattern: headPattern, description: "`<seq>:<hash>`" })),
+      from_seq: Type.Optional(
+        Type.Integer({ minimum: 1, description: "Begin after this entry, with its `from_hash`" }),
+      ),
+      from_hash: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 50_000, default: VERIFIED_AT_ONCE }),
+      ),
     }),
     responses: { 200: { description: "What was found", schema: verdictSchema } },
     async handle({ query }) {
-      const { brokenSeq, ...verdict } = await log.verify(headOf(query.head));
+      const { from_seq: seq, from_hash: hash, limit } = query;
+      if ((seq === undefined) !== (hash === undefined)) {
+        throw new AppError("invalid_parameter", "Give `from_seq` and `from_hash` together.");
+      }
+      const from = seq === undefined || hash === undefined ? undefined : { seq, hash };
+      const { brokenSeq, ...verdict } = await log.verify(headOf(query.head), { from, limit });
       return { status: 200, body: { ...verdict, broken_seq: brokenSeq } };
     },
   });

@@ -98,6 +98,7 @@ async function leaveWorkspaces(tx: DatabaseTransactionConnection, userId: string
 async function erasePerson(tx: DatabaseTransactionConnection, userId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from logins where user_id = ${userId}`);
   await tx.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
+  await tx.query(sql.unsafe`delete from failed_sign_in_addresses where account_id = ${userId}`);
   await tx.query(sql.unsafe`delete from sign_in_places where user_id = ${userId}`);
   await tx.query(sql.unsafe`delete from user_identities where user_id = ${userId}`);
   await tx.query(sql.unsafe`

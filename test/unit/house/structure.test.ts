@@ -13,6 +13,8 @@ const REASONS: Readonly<Record<string, string>> = {
   LivePieces: "the worker's host may be in another process",
   StreamNotices: "the other streams may be in another process",
   DeviceKeyRecords: "devices stand on accounts, whose authenticator asks for their keys",
+  FailedSignInTrail:
+    "accounts count failures, and the audit beside them, on the same floor, keeps them",
   GuestRecords: "guests stand on sessions, and accounts below ask for them and sign them out",
   ServiceKeyRecords: "workspaces stand on accounts, whose authenticator asks for their keys",
   JobHandler: "handlers stand on the queue that runs them",

@@ -53,6 +53,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0043_workspace_elevations.sql":
     "9e905de611e9cb8441a8a91fcdec0b44fdcf3ae5c0fc051f8094539a96abcef6",
   "0048_sign_in_places.sql": "c8829d33ae63903da76efefe0e5b4e3527d223416b1661a52ed49f9f141f0bec",
+  "0049_failed_sign_ins.sql": "c3ee7b22ce18372775ab4c8841519ae233c781714c7317e06f6a2af64560c738",
   "0046_departures.sql": "a79aa25385ac82e9f598d2fd7da32666e7f942b2ab3d6df46282df41dc27696b",
   "0058_webhook_makers.sql": "97be675ef3a7510eb13685ffc2aaa357fdfd698eae7ff4399195516743570c6f",
 };

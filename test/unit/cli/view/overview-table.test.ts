@@ -8,6 +8,7 @@ const time = (ago: number): string => new Date(AT - ago).toISOString();
 const overview: Overview = {
   at: time(0),
   warnings: [],
+  failed_sign_ins: { this_hour: 0, accounts: 0 },
   nodes: [
     { name: "one", state: "alive", last_seen_at: time(200), partitions: [1, 2, 3], sessions: 2 },
     { name: "two", state: "silent", last_seen_at: time(95_000), partitions: [], sessions: 0 },
