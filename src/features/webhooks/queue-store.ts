@@ -105,6 +105,14 @@ const claimRow = z.object({
   failingSince: optionalColumn(z.number()),
 });
 
+/** How many endpoints may be served at once. */
+export interface EndpointShares {
+  /** Of one workspace. */
+  workspace: number;
+  /** That one user made, in all workspaces together. */
+  maker: number;
+}
+
 type Queries = Pick<CommonQueryMethods, "any" | "query">;
 
 /**
@@ -126,13 +134,19 @@ export class DeliveryQueueStore {
   }
 
   /**
-   * Claims one due message of each of at most `limit` endpoints, those served longest ago first.
+   * Claims one due message of each of at most `limit` endpoints, those served longest ago first, but
+   * no more of one workspace or one maker than their share of all that are being served.
    */
-  async claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
+  async claim(
+    limit: number,
+    now: number,
+    leaseMs: number,
+    shares: EndpointShares = { workspace: limit, maker: limit },
+  ): Promise<DeliveryClaim[]> {
     if (!(await isWaiting(this.#look, "deliveries"))) return [];
     const leaseId = newId();
     return this.#pool.transaction(async (tx) => {
-      const leased = await lease(tx, leaseId, limit, now, leaseMs);
+      const leased = await lease(tx, leaseId, limit, now, leaseMs, shares);
       if (leased.length === 0) return [];
       const claims = await take(tx, leaseId, leased, now);
       // Another process sent its message between the two statements.
@@ -230,19 +244,36 @@ async function lease(
   limit: number,
   now: number,
   leaseMs: number,
+  shares: EndpointShares,
 ): Promise<string[]> {
   const rows = await tx.any(sql.type(idRow)`
     update webhooks
     set lease_id = ${leaseId}, free_at = ${toInstant(now + leaseMs)}
     where id in (
-      select id from webhooks as w
-      where enabled and free_at <= ${toInstant(now)} and ${WEBHOOK_STANDS} and exists (
-        select from webhook_deliveries as d
-        where d.webhook_id = w.id and d.status = 'pending'
-          and d.next_attempt_at <= ${toInstant(now)})
-      order by free_at
+      select own.id from (
+        select mine.id, row_number() over (
+            partition by coalesce(mine.made_by, mine.workspace_id) order by mine.free_at)
+          + (select count(*) from webhooks as b where b.made_by = mine.made_by
+              and b.lease_id is not null and b.free_at > ${toInstant(now)}) as place
+        from (
+          select w.id, w.made_by, w.workspace_id, w.free_at,
+            row_number() over (partition by w.workspace_id order by w.free_at)
+            + (select count(*) from webhooks as b where b.workspace_id = w.workspace_id
+                and b.lease_id is not null and b.free_at > ${toInstant(now)}) as place
+          from webhooks as w
+          where w.enabled and w.free_at <= ${toInstant(now)} and ${WEBHOOK_STANDS} and exists (
+            select from webhook_deliveries as d
+            where d.webhook_id = w.id and d.status = 'pending'
+              and d.next_attempt_at <= ${toInstant(now)})
+        ) as mine
+        where mine.place <= ${shares.workspace}
+      ) as due
+      join webhooks as own on own.id = due.id
+      where due.place <= ${shares.maker}
+      order by own.free_at
       limit ${limit}
-      for no key update skip locked)
+      for no key update of own skip locked)
+      and free_at <= ${toInstant(now)}
     returning id`);
   return rows.map(({ id }) => id);
 }

@@ -13,7 +13,7 @@ import { TroubleLog } from "../../base/trouble-log.ts";
 import type { WebhookError } from "../../session/webhook-event.ts";
 import { type AddressGuard, EndpointRefused } from "./address-guard.ts";
 import { type AttemptResult, type DeliveryClaim, judgeFailure } from "./queue.ts";
-import type { DeliveryQueueStore } from "./queue-store.ts";
+import type { DeliveryQueueStore, EndpointShares } from "./queue-store.ts";
 import type { WebhookSecrets } from "./secrets.ts";
 
 interface PostOutcome {
@@ -195,7 +195,7 @@ export class WebhookSender implements QueueOwner {
     const { queue, runtime, parallel, lease } = this.#options;
     const places = parallel - this.#underWay.size;
     if (places <= 0) return;
-    for (const claim of await queue.claim(places, runtime.now(), lease)) {
+    for (const claim of await queue.claim(places, runtime.now(), lease, sharesOf(parallel))) {
       const work = this.#deliver(claim).finally(() => {
         this.#underWay.delete(work);
         this.#ended.resolve();
@@ -271,4 +271,9 @@ export class WebhookSender implements QueueOwner {
       return undefined;
     }
   }
+}
+
+/** So that endpoints of one tenant that do not answer leave places to the others. */
+function sharesOf(parallel: number): EndpointShares {
+  return { workspace: Math.ceil(parallel / 4), maker: Math.ceil(parallel / 2) };
 }
