@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueMetrics } from "../base/queue-metrics.ts";
 import type { Stack } from "../base/stack.ts";
+import type { Ceilings } from "../postgres/ceilings.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { OutsideCommand } from "../session/outside-command.ts";
@@ -15,6 +16,7 @@ export interface FeatureContext {
   log: Log;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
+  ceilings: Ceilings;
   notifier: CommandNotifier;
   actors: SessionActors;
   revocations: RevocationFeed;

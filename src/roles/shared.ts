@@ -80,10 +80,12 @@ export interface AppContext {
 }
 
 /** The part of the context that features use. */
-export function featureContext({ log, clock, stack, shared, queues }: AppContext): FeatureContext {
+export function featureContext(app: AppContext): FeatureContext {
+  const { log, clock, stack, shared, queues, config } = app;
+  const { ceilings } = config;
   const { pool, notifier, commands: actors, revocations, keys } = shared;
   const { cursorKey } = keys;
-  return { pool, clock, log, cursorKey, notifier, actors, revocations, stack, queues };
+  return { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations, stack, queues };
 }
 
 /** Connects to the services that the process depends on. */

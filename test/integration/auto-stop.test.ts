@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { HeartbeatWriter } from "../../src/features/devices/heartbeats.ts";
@@ -60,6 +61,33 @@ describe("auto-stop", () => {
     const [row] = await fixture.sql("select status, stop_reason from sessions where id = $1", [id]);
     return row;
   }
+
+  it("auto-stop: a session without a device ends too, when no audio comes to it", async () => {
+    const { owner, device } = await fixture.ownDevice();
+    const [silent, heard] = [newId(), newId()];
+    for (const id of [silent, heard]) {
+      await fixture.sql(
+        `insert into sessions (id, workspace_id, owner_id, job_id, status)
+         values ($1, $2, $3, $4, 'recording')`,
+        [id, device.workspaceId, owner.id, newId()],
+      );
+    }
+    const clock = new ManualClock(Date.now());
+    const only = await process(clock);
+    await listen(clock, [only], SILENCE / 2);
+    expect(await statusOf(silent)).toMatchObject({ status: "recording" });
+    await fixture.sql(
+      `insert into chunks
+         (id, session_id, sequence, media_type, bytes, sha256, frames, sample_rate,
+          duration_seconds, status, start_sample, length_samples)
+       values ($1, $2, 0, 'audio/wav', 1, sha256('x'), 16000, 16000, 1, 'completed', 0, 16000)`,
+      [newId(), heard],
+    );
+    await listen(clock, [only], SILENCE / 2 + 10_000);
+    expect(await statusOf(silent)).toMatchObject({ stop_reason: "device_silent" });
+    expect(await statusOf(heard)).toMatchObject({ status: "recording" });
+    await fixture.sql("update sessions set status = 'completed' where id = $1", [heard]);
+  });
 
   it("auto-stop: of two processes at once, each session is stopped once", async () => {
     const ids: string[] = [];

@@ -3,6 +3,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { QueueMetrics } from "../../src/base/queue-metrics.ts";
 import { Stack } from "../../src/base/stack.ts";
 import type { FeatureContext } from "../../src/features/context.ts";
+import { NO_CEILINGS } from "../../src/postgres/ceilings.ts";
 import type { Pool } from "../../src/postgres/pool.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 
@@ -13,6 +14,7 @@ export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): 
     clock: systemClock,
     log: silentLog,
     cursorKey: new Uint8Array(32).fill(7),
+    ceilings: NO_CEILINGS,
     notifier: { notify: () => {} },
     actors: { ask: async () => undefined },
     revocations: new LocalRevocations(),

@@ -21,11 +21,11 @@ interface CreateDeviceOptions {
 
 /** Devices, from pairing on, and what they say of themselves. */
 export function createDevices(
-  { pool, clock, log, cursorKey, revocations, stack, queues }: FeatureContext,
+  { pool, clock, log, cursorKey, revocations, stack, queues, ceilings }: FeatureContext,
   { attempts, authenticator, workspaces, pepper }: CreateDeviceOptions,
 ) {
   const devices = new DeviceStore(pool);
-  const store = new PairingStore(pool);
+  const store = new PairingStore(pool, ceilings);
   const pairing = new Pairing({ store, attempts, revocations, pepper, clock });
   // What this process heard is written before it goes.
   const heartbeats = new HeartbeatWriter({ store: new PostgresHeartbeats(pool), clock, log });

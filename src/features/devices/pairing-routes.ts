@@ -106,7 +106,7 @@ function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Rou
       schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: nameMember }),
     },
     responses: { 200: { description: "The paired device", schema: deviceSchema } },
-    errors: ["not_found", "conflict"],
+    errors: ["not_found", "conflict", "quota_exceeded"],
     async handle({ principal, body, address }) {
       const approval = await toApproval(workspaces, requireUser(principal), body, address);
       const deviceId = await pairing.approve(approval);
@@ -191,7 +191,7 @@ function claimAuth(options: PairingRouteOptions): Route {
     auth: ["bearer", "device_key", "pairing_secret"],
     body: { kind: "json", schema: claimBody, optional: true },
     responses: { 200: { description: "The key", schema: issuedKeySchema } },
-    errors: ["forbidden", "not_found", "conflict", "not_paired", "slow_down"],
+    errors: ["forbidden", "not_found", "conflict", "not_paired", "slow_down", "quota_exceeded"],
     // The claimant is checked here, so that 401 and 403 come before the body is validated.
     resolve: (request) => proveClaimant(options.authenticator, request),
     async handle({ body, address }, claimant: Claimant): Promise<Reply> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
 import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
+import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import type { DeviceKeyRecords, DeviceKeyStatus } from "../accounts/credential-authenticator.ts";
 import { OWNER_GONE_AT, OWNER_STANDS } from "./owner-standing-store.ts";
@@ -102,11 +103,13 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
 /** Devices being paired, their codes and keys, in PostgreSQL. */
 export class PairingStore implements DeviceKeyRecords {
   readonly #pool: DatabasePool;
+  readonly #ceilings: Ceilings;
   readonly #keys: LookupBatcher<string, DeviceKeyStatus>;
   readonly #openKeys: LookupBatcher<string, DeviceKeyStatus>;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, ceilings = NO_CEILINGS) {
     this.#pool = pool;
+    this.#ceilings = ceilings;
     this.#keys = new LookupBatcher((hashes) => this.#byHash(hashes), MANY_KEYS);
     this.#openKeys = new LookupBatcher((ids) => this.#byId(ids), MANY_KEYS);
   }
@@ -146,6 +149,7 @@ export class PairingStore implements DeviceKeyRecords {
         for update`);
       if (code === null || code.expires_at <= approval.now) return { kind: "unknown_code" };
       if (code.used_at !== null || code.status !== "pairing") return { kind: "used_code" };
+      await this.#assertRoom(transaction, approval.ownerId);
       const name = approval.name ?? null;
       await transaction.query(sql.unsafe`
         update pairing_codes set used_at = ${toInstant(approval.now)}
@@ -205,6 +209,7 @@ export class PairingStore implements DeviceKeyRecords {
   ): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       const { workspaceId, ownerId } = pairing;
+      await this.#assertRoom(transaction, ownerId);
       await insertDevice(
         transaction,
         device,
@@ -249,6 +254,14 @@ export class PairingStore implements DeviceKeyRecords {
   }
 
   /** Looks up many devices at a time, as every request of a device shows its key. */
+  #assertRoom(transaction: DatabaseTransactionConnection, ownerId: string): Promise<void> {
+    return assertBelowCeiling(transaction, {
+      most: this.#ceilings.devicesPerUser,
+      ...{ whose: "user", what: "devices", ownerId },
+      counted: sql.fragment`devices where owner_id = ${ownerId} and status = 'paired'`,
+    });
+  }
+
   async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStatus | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`(

@@ -184,7 +184,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
         }),
       },
     },
-    errors: ["not_found"],
+    errors: ["not_found", "quota_exceeded"],
     async handle({ principal, body }) {
       const owner = requireUser(principal);
       const { workspace_id: workspaceId, name, model = "virtual" } = body;

@@ -2,6 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
+import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
@@ -89,10 +90,16 @@ const stoppableRow = z.object({
 export class PostgresDeviceSessions implements DeviceSessionStore {
   readonly #pool: DatabasePool;
   readonly #runtime: Pick<Runtime, "newId">;
+  readonly #ceilings: Ceilings;
 
-  constructor(pool: DatabasePool, runtime: Pick<Runtime, "newId"> = systemRuntime) {
+  constructor(
+    pool: DatabasePool,
+    runtime: Pick<Runtime, "newId"> = systemRuntime,
+    ceilings = NO_CEILINGS,
+  ) {
     this.#pool = pool;
     this.#runtime = runtime;
+    this.#ceilings = ceilings;
   }
 
   deviceExists(deviceId: string): Promise<boolean> {
@@ -123,6 +130,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
     return this.#pool.transaction(async (tx) => {
       await holdWorkspace(tx, session.workspaceId);
+      await this.#assertRoom(tx, session);
       const startedAt = await insertSession(tx, session);
       await insertJob(tx, session);
       const { jobId, language } = session;
@@ -130,6 +138,25 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
       const row = outboxRow(session.id, command, this.#runtime.newId());
       await writeOutbox(tx, row);
       return { startedAt, outbox: [row] };
+    });
+  }
+
+  /** The own device's running session is told by `already_recording`, whatever else runs. */
+  async #assertRoom(tx: CommonQueryMethods, session: NewSession): Promise<void> {
+    const { ownerId, workspaceId, deviceId = null } = session;
+    const other = sql.fragment`status = 'recording'
+      and not exists (
+        select from sessions own where own.device_id = ${deviceId}::uuid and own.status = 'recording')`;
+    const what = "sessions that record at once";
+    await assertBelowCeiling(tx, {
+      most: this.#ceilings.recordingsPerWorkspace,
+      ...{ whose: "workspace", what, ownerId: workspaceId },
+      counted: sql.fragment`sessions where workspace_id = ${workspaceId} and ${other}`,
+    });
+    await assertBelowCeiling(tx, {
+      most: this.#ceilings.recordingsPerUser,
+      ...{ whose: "user", what, ownerId },
+      counted: sql.fragment`sessions where owner_id = ${ownerId} and ${other}`,
     });
   }
 

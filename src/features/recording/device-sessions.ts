@@ -174,7 +174,7 @@ function startSession(options: DeviceSessionOptions): Route {
         }),
       },
     },
-    errors: ["forbidden", "already_recording"],
+    errors: ["forbidden", "already_recording", "quota_exceeded"],
     resolve: ({ principal, params }) => requireSelf(options.sessions, principal, params.device_id),
     async handle({ body, headers }, device) {
       const { id, startedAt } = await startRecording(options, device, body);

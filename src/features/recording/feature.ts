@@ -23,7 +23,7 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
 
 /** Audio: from the start of a session over its uploads to hearing it again. */
 export function createRecording(
-  { pool, clock, notifier, queues }: FeatureContext,
+  { pool, clock, notifier, queues, ceilings }: FeatureContext,
   {
     directory,
     devices,
@@ -34,7 +34,7 @@ export function createRecording(
     ...intake
   }: CreateRecordingOptions,
 ) {
-  const sessions = new PostgresDeviceSessions(pool);
+  const sessions = new PostgresDeviceSessions(pool, undefined, ceilings);
   const chunks = new PostgresChunkStore(pool);
   queues.add(chunks);
   const recordings = new RecordingStore(pool, blobs, new PostgresRedactedSpans(pool));

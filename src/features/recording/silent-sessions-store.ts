@@ -24,14 +24,15 @@ export class SilentSessionStore {
 
   /**
    * Stops at most `limit` sessions whose device has given no sign of life, neither audio nor
-   * heartbeat, for `silence` milliseconds of the database's time. Each is stopped once, however
+   * heartbeat, for `silence` milliseconds of the database's time; without a device, those to which
+   * no audio came for as long. Each is stopped once, however
    * many processes try. Returns the commands to their actors.
    */
   async stop(silence: number, limit: number): Promise<OutboxRow[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
     return this.#pool.transaction(async (tx) => {
       const locked = await tx.any(sql.type(idRow)`
-        select s.id from sessions s join devices d on d.id = s.device_id
+        select s.id from sessions s left join devices d on d.id = s.device_id
         where s.status = 'recording' and ${isSilent(silence)}
         order by s.started_at limit ${limit}
         for update of s skip locked`);
@@ -63,6 +64,6 @@ function isSilent(silence: number): ReturnType<typeof sql.fragment> {
  */
 function isStillSilent(tx: CommonQueryMethods, id: string, silence: number): Promise<boolean> {
   return tx.exists(sql.type(z.object({}).strict())`
-    select 1 from sessions s join devices d on d.id = s.device_id
+    select 1 from sessions s left join devices d on d.id = s.device_id
     where s.id = ${id} and s.status = 'recording' and ${isSilent(silence)}`);
 }

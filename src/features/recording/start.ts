@@ -126,12 +126,12 @@ function createSession(options: SessionStartOptions): Route {
     tag: "Session",
     summary: "Make a session of one's own",
     description:
-      "The session records from now on and belongs to the caller. Its audio is uploaded with the key of the device that is named here (a browser is one after POST /devices), by the caller's own devices only; the device itself need not start it. Without a device the session takes no uploads: it is there to invite people and guests ahead, and is ended with POST /sessions/{session_id}/stop.",
+      "The session records from now on and belongs to the caller. Its audio is uploaded with the key of the device that is named here (a browser is one after POST /devices), by the caller's own devices only; the device itself need not start it. Without a device the session takes no uploads: it is there to invite people and guests ahead, and is ended with POST /sessions/{session_id}/stop, or by itself like that of a silent device.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: { kind: "json", schema: newSessionBody },
     responses: { 201: { description: "Recording", schema: sessionSchema } },
-    errors: ["not_found", "not_paired", "already_recording"],
+    errors: ["not_found", "not_paired", "already_recording", "quota_exceeded"],
     async handle({ principal, body }) {
       const id = await start(options, requireUser(principal), body);
       const session = await options.directory.get(id);

@@ -43,7 +43,7 @@ export const sessionSchema = Type.Object({
       type: "string",
       enum: ["device_silent", "not_audio"],
       description:
-        "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio",
+        "Set when the service stopped it: nothing came from its device (without one, no audio at all), or its device began it with a stream that was no audio",
     }),
   ),
   completed_at: Type.Optional(timestamp),

@@ -19,15 +19,15 @@ interface CreateWorkspaceOptions
 
 /** Workspaces with their members, service keys, workshops and characters. */
 export function createWorkspaces(
-  { pool, clock, cursorKey, revocations }: FeatureContext,
+  { pool, clock, cursorKey, revocations, ceilings }: FeatureContext,
   { invitationBook, ...giving }: CreateWorkspaceOptions,
 ) {
-  const workspaces = new WorkspaceStore(pool);
+  const workspaces = new WorkspaceStore(pool, ceilings);
   const workspaceEdits = new WorkspaceEditStore(pool);
   const members = new WorkspaceMemberStore(pool);
   const workshops = new WorkshopStore(pool);
   const characters = new CharacterStore(pool);
-  const serviceKeyBook = new ServiceKeyStore(pool);
+  const serviceKeyBook = new ServiceKeyStore(pool, ceilings);
   const serviceKeys = new ServiceKeys({ store: serviceKeyBook, revocations, clock });
   return {
     workspaces,

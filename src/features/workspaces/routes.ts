@@ -132,6 +132,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
       }),
     },
     responses: { 201: { description: "The workspace", schema: workspaceSchema } },
+    errors: ["quota_exceeded"],
     async handle({ principal, body }) {
       const owner = requireUser(principal);
       const workspace = await workspaces.insert({

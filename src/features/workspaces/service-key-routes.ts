@@ -184,7 +184,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
       }),
     },
     responses: { 201: { description: "The key", schema: issuedServiceKeySchema } },
-    errors: ["not_found"],
+    errors: ["not_found", "quota_exceeded"],
     async handle({ principal, body }) {
       const caller = requireUser(principal);
       const workspace = await requireWorkspace(

@@ -4,6 +4,7 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import { MAKER_STANDS } from "../../access/key-makers-store.ts";
 import { SCOPES } from "../../access/principal.ts";
+import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
@@ -70,9 +71,11 @@ type Connection = Pick<DatabasePool, "query" | "maybeOne">;
 /** Service keys in PostgreSQL. */
 export class ServiceKeyStore implements ServiceKeyRecords {
   readonly #pool: DatabasePool;
+  readonly #ceilings: Ceilings;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, ceilings = NO_CEILINGS) {
     this.#pool = pool;
+    this.#ceilings = ceilings;
   }
 
   async statusByHash(secretHash: Uint8Array): Promise<ServiceKeyStatus | undefined> {
@@ -94,6 +97,12 @@ export class ServiceKeyStore implements ServiceKeyRecords {
 
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
     return this.#pool.transaction(async (transaction) => {
+      await assertBelowCeiling(transaction, {
+        most: this.#ceilings.keysPerWorkspace,
+        ...{ whose: "workspace", what: "service keys", ownerId: key.workspaceId },
+        counted: sql.fragment`service_keys
+          where workspace_id = ${key.workspaceId} and revoked_at is null`,
+      });
       await transaction.query(sql.unsafe`
         insert into service_keys (id, workspace_id, name, scopes, created_at)
         values (${key.id}, ${key.workspaceId}, ${key.name},
