@@ -1,8 +1,8 @@
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { newId } from "../base/ids.ts";
 import { FailedSignInStore } from "../features/audit/failed-sign-ins-store.ts";
-import { createErasure } from "../features/erasure/feature.ts";
-import { applyRetention, type SessionErasureOptions } from "../features/erasure/session-erasure.ts";
+import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
+import { applyRetention } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
 import { InvitationStore } from "../features/invitations/store.ts";
 import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.ts";
@@ -14,6 +14,7 @@ import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import { renderFrames } from "../live/render.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
+import { ACCOUNT_ENDINGS } from "./account-endings.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";
 import { createFinalizer } from "./streams.ts";
 
@@ -25,8 +26,9 @@ export function erasureEffects({
   blobs,
   fanout,
   commands,
-}: Shared): Pick<SessionErasureOptions, "eraseAudio" | "publish" | "wake"> {
+}: Shared): Omit<CreateErasureOptions, "directory"> {
   return {
+    accountEndings: ACCOUNT_ENDINGS,
     eraseAudio: (sessionId) => blobs.delete(sessionId),
     publish: (sessionId, { seq, at }) => {
       const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;

@@ -225,7 +225,16 @@ describe("deletion", () => {
       ).toEqual([]);
     }
     expect(privacy.revoked).toContainEqual({ kind: "user", userId: owner.id });
-    expect(privacy.revoked).toContainEqual({ kind: "device", deviceId: device.id });
+    // The event about the person concerns the devices too: each is bound to its owner.
+    const [unpaired] = await privacy.fixture.sql("select status, name from devices where id = $1", [
+      device.id,
+    ]);
+    expect(unpaired).toEqual({ status: "revoked", name: "" });
+    const keys = await privacy.fixture.sql(
+      "select 1 from device_keys where device_id = $1 and revoked_at is null",
+      [device.id],
+    );
+    expect(keys).toEqual([]);
     const members = await privacy.fixture.sql(
       "select user_id, role from workspace_members where workspace_id = $1",
       [device.workspaceId],

@@ -13,6 +13,7 @@ import { SessionMemberStore } from "../../src/features/sessions/members-store.ts
 import { SessionEditStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
+import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
 import { AccountFixture, PASSWORD } from "../support/account-fixture.ts";
 
 const HOUR = 3_600_000;
@@ -148,7 +149,7 @@ const CAUSES: readonly Cause[] = [
       );
       return "";
     },
-    end: () => new AccountErasureStore(fixture.pool).erase(ids.user),
+    end: () => new AccountErasureStore(fixture.pool, ACCOUNT_ENDINGS).erase(ids.user),
     // The member takes the workspace over.
     told: () => [ofDevice(), ofMember(), ofUser()],
   },

@@ -6,6 +6,7 @@ import { AccountErasureStore } from "../../src/features/erasure/account-erasure-
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { InvitationStore } from "../../src/features/invitations/store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
+import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 
 type Body = Record<string, unknown>;
@@ -258,7 +259,7 @@ describe("invitations", () => {
     await toSession({ user_id: guest.id });
     await toWorkspace({ email: other.email });
     expect(await left()).toBe(3);
-    await new AccountErasureStore(pool).erase(guest.id);
+    await new AccountErasureStore(pool, ACCOUNT_ENDINGS).erase(guest.id);
     expect(await left()).toBe(1);
     await toSession({ email: other.email });
     await new PostgresSessionDeletion(pool).erase(sessionId, "session_deleted_by_owner", {

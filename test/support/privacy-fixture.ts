@@ -11,6 +11,7 @@ import {
 import { createErasure } from "../../src/features/erasure/feature.ts";
 import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
+import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
 import { makeWav } from "./make-wav.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
@@ -48,6 +49,7 @@ export class PrivacyFixture {
     this.audit = audit.audit;
     const erasure = createErasure(context, {
       directory: fixture.directory,
+      accountEndings: ACCOUNT_ENDINGS,
       eraseAudio: (sessionId) => this.eraseAudio(sessionId),
       publish: (sessionId) => this.published.push(sessionId),
       wake: async (sessionId) => {

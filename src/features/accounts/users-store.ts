@@ -215,3 +215,21 @@ export class UserStore {
       where id = ${userId} and password_hash = ${before}`);
   }
 }
+
+/** The name that replaces the person's name. */
+const ERASED_NAME = "Deleted account";
+
+/** Takes the person out of an account that is erased, and every way to sign in to it. */
+export async function erasePerson(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from logins where user_id = ${userId}`);
+  await tx.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
+  await tx.query(sql.unsafe`delete from sign_in_places where user_id = ${userId}`);
+  await tx.query(sql.unsafe`delete from user_identities where user_id = ${userId}`);
+  await tx.query(sql.unsafe`
+    update users
+    set email = ${`erased-${userId}@erased.invalid`}, name = ${ERASED_NAME}, password_hash = null,
+        verified_email = null, setup_password_hash = null, former_setup_hashes = '{}',
+        role = 'participant', disabled_at = coalesce(disabled_at, now()), erased_at = now(),
+        tokens_valid_from = clock_timestamp(), updated_at = now()
+    where id = ${userId}`);
+}

@@ -157,3 +157,10 @@ export async function recordElevatedRead(
     detail: { action },
   });
 }
+
+/** Ends the elevations of an account that is erased. */
+export async function endElevationsOf(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`
+    update content_elevations set ended_at = now()
+    where admin_id = ${userId} and ended_at is null`);
+}

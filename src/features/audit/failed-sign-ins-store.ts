@@ -1,5 +1,10 @@
 import { createHmac } from "node:crypto";
-import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { type FailedSignIn, type FailedSignInTrail, SYSTEM } from "../../access/audit-entry.ts";
@@ -128,4 +133,9 @@ function readOrigins(tx: DatabaseTransactionConnection, accountId: string, hour:
       coalesce((select string_agg(digest, ' ' order by failures desc, digest)
         from (select * from origins order by failures desc, digest limit ${NAMED_ADDRESSES}) o
       ), '') as digests`);
+}
+
+/** Deletes the addresses from which somebody failed to sign in to an account that is erased. */
+export async function forgetFailedSignInsOf(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from failed_sign_in_addresses where account_id = ${userId}`);
 }

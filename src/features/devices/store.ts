@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
@@ -99,4 +99,14 @@ export class DeviceStore {
       returning id`);
     return row !== null;
   }
+}
+
+/** Unpairs the devices of an account that is erased; what they said of themselves goes. */
+export async function unpairDevicesOf(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`
+    with unpaired as (
+      update devices set status = 'revoked', name = '', telemetry = '{}'::jsonb, updated_at = now()
+      where owner_id = ${userId} and status <> 'revoked' returning id)
+    update device_keys set revoked_at = now()
+    from unpaired where device_id = unpaired.id and revoked_at is null`);
 }

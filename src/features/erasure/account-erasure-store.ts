@@ -1,24 +1,25 @@
-import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import { eraseInvitations } from "../invitations/store.ts";
 
-/** The name that replaces the person's name. */
-const ERASED_NAME = "Deleted account";
+/** What a feature deletes or ends in the transaction that erases an account. */
+export type AccountEnding = (tx: CommonQueryMethods, userId: string) => Promise<void>;
 
-const idRow = z.object({ id: z.string() });
-const userRow = z.object({ role: z.string(), otherAdmins: z.number() });
+const userRow = z.object({ role: z.string(), otherAdmins: z.number(), devices: z.number() });
 
 /** The database's part of an account's erasure. */
 export class AccountErasureStore {
   readonly #pool: DatabasePool;
+  readonly #endings: readonly AccountEnding[];
 
-  constructor(pool: DatabasePool) {
+  /** `endings` are carried out one after the other: the account itself is the last. */
+  constructor(pool: DatabasePool, endings: readonly AccountEnding[]) {
     this.#pool = pool;
+    this.#endings = endings;
   }
 
   /** Removes the person's data from the account, in one transaction with its audit entry. */
-  erase(userId: string): Promise<{ deviceIds: string[] } | "last_admin" | undefined> {
+  erase(userId: string): Promise<{ devices: number } | "last_admin" | undefined> {
     return this.#pool.transaction(async (tx) => {
       // Locks all administrators, so that the last two cannot leave at once.
       await tx.query(sql.unsafe`
@@ -27,20 +28,21 @@ export class AccountErasureStore {
         select role, (
           select count(*)::int from users o
           where o.role = 'admin' and o.disabled_at is null and o.id <> u.id
-        ) as "otherAdmins"
+        ) as "otherAdmins", (
+          select count(*)::int from devices d where d.owner_id = u.id and d.status <> 'revoked'
+        ) as devices
         from users u where id = ${userId} and erased_at is null`);
       if (user === null) return undefined;
       if (user.role === "admin" && user.otherAdmins === 0) return "last_admin";
-      const deviceIds = await unpairDevices(tx, userId);
-      await leaveWorkspaces(tx, userId);
-      await erasePerson(tx, userId);
+      for (const end of this.#endings) await end(tx, userId);
+      const { devices } = user;
       await insertAuditEntry(tx, {
         kind: "account_erased",
         actor: { kind: "user", id: userId },
         subjectId: userId,
-        detail: { devices: deviceIds.length },
+        detail: { devices },
       });
-      return { deviceIds };
+      return { devices };
     });
   }
 
@@ -64,51 +66,4 @@ export class AccountErasureStore {
       select count(*)::int as count from sessions
       where owner_id = ${userId} and status <> 'deleted'`);
   }
-}
-
-async function unpairDevices(tx: DatabaseTransactionConnection, userId: string): Promise<string[]> {
-  const devices = await tx.any(sql.type(idRow)`
-    update devices set status = 'revoked', name = '', telemetry = '{}'::jsonb, updated_at = now()
-    where owner_id = ${userId} and status <> 'revoked' returning id`);
-  const ids = devices.map(({ id }) => id);
-  await tx.query(sql.unsafe`
-    update device_keys set revoked_at = now()
-    where device_id = any(${sql.array(ids, "uuid")}) and revoked_at is null`);
-  return ids;
-}
-
-/** Makes the longest-standing member the owner of each workspace whose only owner leaves. */
-async function leaveWorkspaces(tx: DatabaseTransactionConnection, userId: string): Promise<void> {
-  await tx.query(sql.unsafe`
-    update workspace_members m set role = 'owner'
-    from (
-      select distinct on (workspace_id) workspace_id, user_id
-      from workspace_members
-      where user_id <> ${userId} and workspace_id in (
-        select workspace_id from workspace_members
-        where user_id = ${userId} and role = 'owner')
-      order by workspace_id, role = 'owner' desc, created_at, user_id
-    ) heir
-    where m.workspace_id = heir.workspace_id and m.user_id = heir.user_id`);
-  await tx.query(sql.unsafe`delete from workspace_members where user_id = ${userId}`);
-  await tx.query(sql.unsafe`delete from session_members where user_id = ${userId}`);
-  await eraseInvitations(tx, userId);
-}
-
-async function erasePerson(tx: DatabaseTransactionConnection, userId: string): Promise<void> {
-  await tx.query(sql.unsafe`delete from logins where user_id = ${userId}`);
-  await tx.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
-  await tx.query(sql.unsafe`delete from failed_sign_in_addresses where account_id = ${userId}`);
-  await tx.query(sql.unsafe`delete from sign_in_places where user_id = ${userId}`);
-  await tx.query(sql.unsafe`delete from user_identities where user_id = ${userId}`);
-  await tx.query(sql.unsafe`
-    update content_elevations set ended_at = now()
-    where admin_id = ${userId} and ended_at is null`);
-  await tx.query(sql.unsafe`
-    update users
-    set email = ${`erased-${userId}@erased.invalid`}, name = ${ERASED_NAME}, password_hash = null,
-        verified_email = null, setup_password_hash = null, former_setup_hashes = '{}',
-        role = 'participant', disabled_at = coalesce(disabled_at, now()), erased_at = now(),
-        tokens_valid_from = clock_timestamp(), updated_at = now()
-    where id = ${userId}`);
 }

@@ -38,7 +38,6 @@ export class AccountErasures {
     const erased = await accounts.erase(userId);
     if (erased === undefined || erased === "last_admin") return erased;
     revocations.publish({ kind: "user", userId });
-    for (const deviceId of erased.deviceIds) revocations.publish({ kind: "device", deviceId });
     const until = clock.monotonic() + BUDGET_MS;
     let sessionsDeleted = 0;
     while (clock.monotonic() < until) {
@@ -47,7 +46,7 @@ export class AccountErasures {
       if (done < PAGE) break;
     }
     const sessionsLeft = await accounts.countOrphaned(userId);
-    return { sessionsDeleted, sessionsLeft, devicesUnpaired: erased.deviceIds.length };
+    return { sessionsDeleted, sessionsLeft, devicesUnpaired: erased.devices };
   }
 
   /** Deletes one page of sessions that erased accounts still own; returns how many. */

@@ -1,7 +1,7 @@
 import type { FeatureContext } from "../context.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { AccountErasures } from "./account-erasure.ts";
-import { AccountErasureStore } from "./account-erasure-store.ts";
+import { type AccountEnding, AccountErasureStore } from "./account-erasure-store.ts";
 import {
   SessionErasure,
   type SessionErasureOptions,
@@ -9,19 +9,21 @@ import {
 } from "./session-erasure.ts";
 import { PostgresSessionDeletion } from "./session-erasure-store.ts";
 
-interface CreateErasureOptions
+export interface CreateErasureOptions
   extends Pick<SessionErasureOptions, "eraseAudio" | "publish" | "wake"> {
   directory: SessionStore;
+  /** What features do when an account is erased. */
+  accountEndings: readonly AccountEnding[];
 }
 
 /** What takes sessions and people out of the service. */
 export function createErasure(
   { pool, clock, log, revocations }: FeatureContext,
-  { directory, ...effects }: CreateErasureOptions,
+  { directory, accountEndings, ...effects }: CreateErasureOptions,
 ) {
   const records = new PostgresSessionDeletion(pool);
   const sessions = new SessionErasure({ ...effects, records, revocations, log });
-  const store = new AccountErasureStore(pool);
+  const store = new AccountErasureStore(pool, accountEndings);
   const accounts = new AccountErasures({ accounts: store, sessions, revocations, clock });
   return {
     sessions,

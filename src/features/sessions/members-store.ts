@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
@@ -120,4 +120,9 @@ export class SessionMemberStore {
       return true;
     });
   }
+}
+
+/** Takes an account that is erased out of the sessions of others. */
+export async function leaveSessions(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from session_members where user_id = ${userId}`);
 }

@@ -116,3 +116,22 @@ function record(
 ): Promise<void> {
   return insertAuditEntry(tx, { kind, actor, workspaceId, subjectId: userId, detail });
 }
+
+/**
+ * Takes an account that is erased out of its workspaces. Where it was the only owner the
+ * longest-standing member becomes one.
+ */
+export async function leaveWorkspaces(tx: CommonQueryMethods, userId: string): Promise<void> {
+  await tx.query(sql.unsafe`
+    update workspace_members m set role = 'owner'
+    from (
+      select distinct on (workspace_id) workspace_id, user_id
+      from workspace_members
+      where user_id <> ${userId} and workspace_id in (
+        select workspace_id from workspace_members
+        where user_id = ${userId} and role = 'owner')
+      order by workspace_id, role = 'owner' desc, created_at, user_id
+    ) heir
+    where m.workspace_id = heir.workspace_id and m.user_id = heir.user_id`);
+  await tx.query(sql.unsafe`delete from workspace_members where user_id = ${userId}`);
+}
