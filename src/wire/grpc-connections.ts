@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { ConnectionInjector } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { networkOf } from "./network.ts";
 
 export interface ConnectionLimits {
   /** Connections at once, from everywhere. */
@@ -30,27 +31,27 @@ export class Connection {
   readonly network: string;
   readonly #socket: Socket;
   readonly #limits: ConnectionLimits;
+  readonly #onPassed: () => void;
   #timer: NodeJS.Timeout;
   #refused = 0;
   #isKnown = false;
 
-  constructor(socket: Socket, network: string, limits: ConnectionLimits) {
+  /** @param onPassed called when it is no longer one that may be closed for others */
+  constructor(socket: Socket, network: string, limits: ConnectionLimits, onPassed: () => void) {
     this.network = network;
     this.#socket = socket;
     this.#limits = limits;
+    this.#onPassed = onPassed;
     this.#timer = setTimeout(() => this.close(), limits.strangerMs);
     this.#timer.unref();
   }
 
-  /** Whether a caller with a key has called over it. */
-  get isKnown(): boolean {
-    return this.#isKnown;
-  }
-
   /** A call with a key was let in: from now on the connection may last. */
   know(): void {
+    if (this.#isKnown) return;
     this.#isKnown = true;
     clearTimeout(this.#timer);
+    this.#onPassed();
   }
 
   /** A call that needs no key was let in: the connection may last a little longer. */
@@ -66,6 +67,7 @@ export class Connection {
   }
 
   close(): void {
+    this.#onPassed();
     this.#socket.destroy();
   }
 
@@ -84,8 +86,12 @@ export class GrpcConnections implements QueueOwner {
   readonly #name: string;
   readonly #limits: ConnectionLimits;
   readonly #server: Server;
-  /** By address and port of the client, oldest first. */
+  /** By address and port of the client. */
   readonly #open = new Map<string, Connection>();
+  /** Those over which nobody with a key has called, oldest first. */
+  readonly #strangers = new Set<Connection>();
+  /** The same for each network from which at least one is open. */
+  readonly #near = new Map<string, Near>();
   #injector: ConnectionInjector | undefined;
   #refused = 0;
 
@@ -138,37 +144,61 @@ export class GrpcConnections implements QueueOwner {
   #take(socket: Socket): void {
     // Without a listener an error of the socket would end the process.
     socket.on("error", () => {});
-    const network = networkOf(socket.remoteAddress ?? "");
+    const network = networkOf(socket.remoteAddress ?? "").network;
     if (!this.#makeRoom(network)) {
       this.#refused += 1;
       socket.destroy();
       return;
     }
+    this.#add(socket, network);
+    this.#injector?.injectConnection(socket);
+  }
+
+  #add(socket: Socket, network: string): void {
     const key = keyOf(socket);
-    const connection = new Connection(socket, network, this.#limits);
+    const near = this.#near.get(network) ?? { open: 0, strangers: new Set<Connection>() };
+    const forget = (): void => {
+      near.strangers.delete(connection);
+      this.#strangers.delete(connection);
+    };
+    const connection: Connection = new Connection(socket, network, this.#limits, forget);
+    near.open += 1;
+    near.strangers.add(connection);
+    this.#near.set(network, near);
+    this.#strangers.add(connection);
     this.#open.set(key, connection);
     socket.once("close", () => {
       connection.ended();
+      forget();
+      near.open -= 1;
+      if (near.open === 0) this.#near.delete(network);
       if (this.#open.get(key) === connection) this.#open.delete(key);
     });
-    this.#injector?.injectConnection(socket);
   }
 
   /** Whether one more may come from there, after closing a stranger's connection for it if needed. */
   #makeRoom(network: string): boolean {
     const { total, perAddress, strangersPerAddress } = this.#limits;
-    const near = [...this.#open.values()].filter((each) => each.network === network);
-    const strangers = near.filter(({ isKnown }) => !isKnown);
-    if (strangers.length >= strangersPerAddress) return this.#evict(strangers[0]);
-    if (near.length >= perAddress) return this.#evict(strangers[0]);
-    if (this.#open.size < total) return true;
-    return this.#evict([...this.#open.values()].find(({ isKnown }) => !isKnown));
+    const { open = 0, strangers = NOBODY } = this.#near.get(network) ?? {};
+    if (strangers.size >= strangersPerAddress || open >= perAddress) return evictOldest(strangers);
+    return this.#open.size < total || evictOldest(this.#strangers);
   }
+}
 
-  #evict(stranger: Connection | undefined): boolean {
-    stranger?.close();
-    return stranger !== undefined;
-  }
+/** The connections of one network. */
+interface Near {
+  open: number;
+  /** Oldest first. */
+  readonly strangers: Set<Connection>;
+}
+
+const NOBODY: ReadonlySet<Connection> = new Set();
+
+/** Closes the first of them; false when there is none. */
+function evictOldest(strangers: ReadonlySet<Connection>): boolean {
+  const [oldest] = strangers;
+  oldest?.close();
+  return oldest !== undefined;
 }
 
 interface Peer {
@@ -178,17 +208,4 @@ interface Peer {
 
 function keyOf({ remoteAddress, remotePort }: Peer): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-/** The first four groups of an IPv6 address; an IPv4 address as it is. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!address.includes(":")) return address;
-  const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
-  const before = head === "" ? [] : head.split(":");
-  const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...Array<string>(zeros).fill("0"), ...after];
-  return `${groups.slice(0, 4).join(":")}::/64`;
 }

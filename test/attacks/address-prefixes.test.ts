@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SITE_FACTOR } from "../../src/access/network.ts";
+import { SITE_FACTOR } from "../../src/wire/network.ts";
 import { start, stopAfterEach } from "../support/front-calls.ts";
 
 stopAfterEach();

@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { FailedSignInTrail } from "../../access/audit-entry.ts";
-import { networkOf } from "../../access/network.ts";
 import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Background } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
 import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
+import { networkOf } from "../../wire/network.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import type { MagicLinkStore } from "./magic-links-store.ts";
 import type { Mail, MailMessage } from "./mail.ts";

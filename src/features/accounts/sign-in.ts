@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { FailedSignInTrail } from "../../access/audit-entry.ts";
-import { networkOf } from "../../access/network.ts";
 import type { GuestPrincipal, UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { networkOf } from "../../wire/network.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import type { GuestRecords } from "./guest-records.ts";
 import { comparableAddress } from "./mail-addresses.ts";

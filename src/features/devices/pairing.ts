@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { AuditActor } from "../../access/audit-entry.ts";
-import { networkOf } from "../../access/network.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { newDeviceKey, randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { networkOf } from "../../wire/network.ts";
 import type { AttemptPolicy, AttemptStore } from "../accounts/attempts-store.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { NewDevice, NewDeviceKey, PairingState, PairingStore } from "./pairing-store.ts";

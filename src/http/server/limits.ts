@@ -1,9 +1,9 @@
-import { type Network, SITE_FACTOR } from "../../access/network.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { Gcra, type RateLimit, type RateVerdict } from "../../base/gcra.ts";
 import type { Route } from "../../rest/route.ts";
+import { type Network, SITE_FACTOR } from "../../wire/network.ts";
 
 type RateClass =
   | "address"

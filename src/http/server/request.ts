@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { isIP } from "node:net";
-import { type Network, networkOf } from "../../access/network.ts";
 import { newId } from "../../base/ids.ts";
+import { type Network, networkOf } from "../../wire/network.ts";
 
 const PORT = /:\d{1,5}$/;
 

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
-import { networkOf } from "../../../../src/access/network.ts";
 import { DEFAULT_RATE_LIMITS, RateLimits } from "../../../../src/http/server/limits.ts";
 import { defineRoute } from "../../../../src/rest/route.ts";
+import { networkOf } from "../../../../src/wire/network.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 /** The burst that a caller of this route has. */

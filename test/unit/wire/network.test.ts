@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { networkOf } from "../../../src/access/network.ts";
+import { networkOf } from "../../../src/wire/network.ts";
 
 const same = (one: string, other: string) => networkOf(one).network === networkOf(other).network;
 
@@ -18,6 +18,8 @@ describe("network of an address", () => {
     });
     expect(same("2001:db8:1:2::1", "2001:0DB8:0001:0002:ffff::9")).toBe(true);
     expect(same("2001:db8:1:2::1", "2001:db8:1:3::1")).toBe(false);
+    expect(networkOf("fe80::1%eth0").network).toBe("fe80:0:0:0::/64");
+    expect(networkOf("::1").network).toBe("0:0:0:0::/64");
     expect(networkOf("2001:db8:1:3::1").site).toBe(networkOf("2001:db8:1:2::1").site);
   });
 
