@@ -247,7 +247,7 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
           workspaceId: facts.workspaceId,
           sessionId: facts.id,
           subjectId: userId,
-          detail: { relation: isGuest ? "guest" : "member" },
+          detail: isGuest ? { relation: "guest" } : {},
         }));
       if (!removed) throw new AppError("not_found", "Nobody with this id is in this session.");
       revocations.publish(
