@@ -5,6 +5,7 @@ import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import { readiness } from "./features/admin/health.ts";
 import { AuditStore } from "./features/audit/audit-store.ts";
+import { Ceilings } from "./postgres/ceilings.ts";
 import type { Config } from "./roles/config.ts";
 import { startFront } from "./roles/front.ts";
 import { healthPorts } from "./roles/health.ts";
@@ -58,7 +59,18 @@ async function startParts(
   const queues = new QueueMetrics();
   queues.add(shared.blobs);
   const { runtime } = shared;
-  const context = { config, version, log, clock: runtime, runtime, stack, shared, queues };
+  const ceilings = new Ceilings(config.ceilings);
+  const context = {
+    config,
+    version,
+    log,
+    clock: runtime,
+    runtime,
+    stack,
+    shared,
+    queues,
+    ceilings,
+  };
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);

@@ -564,6 +564,15 @@ export const SETTINGS = {
     readers: ["front"],
     what: "paired devices that one user may have; 0: any number",
   },
+  MAX_DEVICES_PER_WORKSPACE: {
+    group: "limits",
+    type: "integer",
+    low: 0,
+    high: 1_000_000,
+    default: 1_000,
+    readers: ["front"],
+    what: "paired devices that one workspace may have; 0: any number",
+  },
   MAX_KEYS_PER_WORKSPACE: {
     group: "limits",
     type: "integer",
@@ -572,6 +581,15 @@ export const SETTINGS = {
     default: 100,
     readers: ["front"],
     what: "service keys that one workspace may have; 0: any number",
+  },
+  MAX_WEBHOOKS_PER_WORKSPACE: {
+    group: "limits",
+    type: "integer",
+    low: 0,
+    high: 1_000_000,
+    default: 20,
+    readers: ["front"],
+    what: "webhooks that one workspace may have; 0: any number",
   },
   MAX_RECORDINGS_PER_USER: {
     group: "limits",

@@ -12,6 +12,15 @@ export interface Figure {
   read(): number;
 }
 
+/** A counter for each of a closed list of kinds, read on request. */
+export interface CounterByKind {
+  name: string;
+  help: string;
+  /** Name of the label that says the kind. */
+  label: string;
+  read(): ReadonlyMap<string, number>;
+}
+
 /** Metrics of a process, including those of its runtime: memory, event loop, open files. */
 export class OpsMetrics {
   readonly #registry = new Registry();
@@ -19,11 +28,16 @@ export class OpsMetrics {
   readonly #loopDelay = new LoopDelay();
   #requests: RequestTimes | undefined;
 
-  constructor(figures: readonly Figure[], queues: QueueOwner) {
+  constructor(
+    figures: readonly Figure[],
+    queues: QueueOwner,
+    byKind: readonly CounterByKind[] = [],
+  ) {
     this.#queues = queues;
     collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });
     for (const name of LOOP_DELAY_FIGURES) this.#registry.removeSingleMetric(name);
     for (const figure of figures) register(this.#registry, figure);
+    for (const counter of byKind) registerByKind(this.#registry, counter);
   }
 
   get contentType(): string {
@@ -85,6 +99,19 @@ function register(registry: Registry, { name, help, kind, read }: Figure): void 
     registers,
     collect() {
       this.set(read());
+    },
+  });
+}
+
+function registerByKind(registry: Registry, { name, help, label, read }: CounterByKind): void {
+  new Counter({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [kind, count] of read()) this.inc({ [label]: kind }, count);
     },
   });
 }

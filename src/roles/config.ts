@@ -4,7 +4,7 @@ import { databaseHosts } from "../base/database-address.ts";
 import { readInnerTls, readNatsLogin } from "../base/inner-settings.ts";
 import type { PortChoice } from "../base/listening.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
-import type { Ceilings } from "../postgres/ceilings.ts";
+import type { CeilingLimits } from "../postgres/ceilings.ts";
 
 /** The settings of a service process, read once from its environment. */
 export interface Config {
@@ -51,7 +51,7 @@ export interface Config {
   passivateMs: number;
   /** How long missing audio of a stopped session is awaited, milliseconds. */
   patience: { silence: number; chunk: number };
-  ceilings: Ceilings;
+  ceilings: CeilingLimits;
   /** How long network addresses are kept beside the audit log. */
   auditAddressDays: number;
   /** A session whose device is silent for this time is stopped, seconds; 0 disables this. */
@@ -139,11 +139,13 @@ export function readConfig(env: Environment, hostname: string): Config {
       chunk: reader.get("LATE_CHUNK_PATIENCE_MS"),
     },
     ceilings: {
-      workspacesPerUser: reader.get("MAX_WORKSPACES_PER_USER"),
-      devicesPerUser: reader.get("MAX_DEVICES_PER_USER"),
-      keysPerWorkspace: reader.get("MAX_KEYS_PER_WORKSPACE"),
-      recordingsPerUser: reader.get("MAX_RECORDINGS_PER_USER"),
-      recordingsPerWorkspace: reader.get("MAX_RECORDINGS_PER_WORKSPACE"),
+      workspaces_per_user: reader.get("MAX_WORKSPACES_PER_USER"),
+      devices_per_user: reader.get("MAX_DEVICES_PER_USER"),
+      devices_per_workspace: reader.get("MAX_DEVICES_PER_WORKSPACE"),
+      keys_per_workspace: reader.get("MAX_KEYS_PER_WORKSPACE"),
+      webhooks_per_workspace: reader.get("MAX_WEBHOOKS_PER_WORKSPACE"),
+      recordings_per_user: reader.get("MAX_RECORDINGS_PER_USER"),
+      recordings_per_workspace: reader.get("MAX_RECORDINGS_PER_WORKSPACE"),
     },
     auditAddressDays: reader.get("AUDIT_ADDRESS_DAYS"),
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),

@@ -5,7 +5,7 @@ import type { SessionsRole } from "./sessions.ts";
 import type { AppContext, Shared } from "./shared.ts";
 
 export function createMetrics(
-  { queues, shared }: AppContext,
+  { queues, shared, ceilings }: AppContext,
   { sessions, outbox }: { sessions: SessionsRole | undefined; outbox: OutboxBacklog },
   more: readonly Figure[],
 ): OpsMetrics {
@@ -14,6 +14,14 @@ export function createMetrics(
   return new OpsMetrics(
     [...createFigures(shared, sessions), ...parkedFigures(outbox), ...more],
     queues,
+    [
+      {
+        name: "voice_quota_refused_total",
+        help: "How often a ceiling kept something from beginning, since the start",
+        label: "ceiling",
+        read: () => ceilings.refused,
+      },
+    ],
   );
 }
 

@@ -29,6 +29,7 @@ import { connectBus, followWorkers } from "../nats/connect.ts";
 import { type Line, NatsLine } from "../nats/line.ts";
 import { LiveFanout } from "../nats/live-fanout.ts";
 import { PartitionOwners } from "../nats/partition-owners.ts";
+import type { Ceilings } from "../postgres/ceilings.ts";
 import { PostgresCommandRecord } from "../postgres/command-outcomes.ts";
 import { DatabaseClock } from "../postgres/database-clock.ts";
 import { durabilityFaults } from "../postgres/durability.ts";
@@ -77,12 +78,12 @@ export interface AppContext {
   shared: Shared;
   /** Register of all queues, for metrics. */
   queues: QueueMetrics;
+  ceilings: Ceilings;
 }
 
 /** The part of the context that features use. */
 export function featureContext(app: AppContext): FeatureContext {
-  const { log, clock, stack, shared, queues, config } = app;
-  const { ceilings } = config;
+  const { log, clock, stack, shared, queues, ceilings } = app;
   const { pool, notifier, commands: actors, revocations, keys } = shared;
   const { cursorKey } = keys;
   return { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations, stack, queues };

@@ -10,6 +10,9 @@ beforeAll(async () => {
   house = await AttackedService.open({
     MAX_WORKSPACES_PER_USER: String(MOST),
     MAX_DEVICES_PER_USER: String(MOST),
+    MAX_DEVICES_PER_WORKSPACE: String(MOST + 1),
+    MAX_WEBHOOKS_PER_WORKSPACE: String(MOST),
+    WEBHOOK_ALLOW_PRIVATE: "1",
     MAX_KEYS_PER_WORKSPACE: String(MOST),
     MAX_RECORDINGS_PER_USER: String(MOST),
     MAX_RECORDINGS_PER_WORKSPACE: String(MOST + 1),
@@ -58,6 +61,57 @@ describe("ceilings", () => {
     const gone = await house.call("DELETE", `/devices/${bodies[0]?.device_id}`, headers);
     expect(gone.status).toBe(200);
     expect((await grab(headers, "/devices", body)).taken).toBe(1);
+  });
+
+  it("ceilings: the members of a workspace share what may be paired with it", async () => {
+    const one = await tenant();
+    const other = await house.addUser();
+    await house.join(one.workspace, other.id, "member");
+    const body = { workspace_id: one.workspace };
+    const both = await Promise.all([
+      grab(one.headers, "/devices", body),
+      grab(other.headers, "/devices", body),
+    ]);
+    expect(both[0].taken + both[1].taken).toBe(MOST + 1);
+    expect([...both[0].told, ...both[1].told]).toContain("403 quota_exceeded");
+  });
+
+  it("ceilings: a code of somebody without room is not used up", async () => {
+    const { headers, workspace } = await tenant();
+    const body = { workspace_id: workspace };
+    const { bodies } = await grab(headers, "/devices", body);
+    const serial = { device_serial: "ceiling-1" };
+    const { code } = await house.done("POST", "/devices/pairing-codes", {}, serial);
+    const pair = () => house.call("POST", "/devices/pair", headers, { ...body, code });
+    expect(await pair()).toMatchObject({ status: 403, code: "quota_exceeded" });
+    await house.done("DELETE", `/devices/${bodies[0]?.device_id}`, headers);
+    expect(await pair()).toMatchObject({ status: 200 });
+  });
+
+  it("ceilings: one workspace has no more webhooks, as its refusal says", async () => {
+    const { headers, workspace } = await tenant();
+    const path = `/workspaces/${workspace}/webhooks`;
+    const { taken, told, message } = await grab(headers, path, { url: "http://127.0.0.1:9/hook" });
+    expect(taken).toBe(MOST);
+    expect([...told]).toEqual(["403 quota_exceeded"]);
+    expect(message).toContain(`at most ${MOST} webhooks`);
+  });
+
+  it("ceilings: operators see which are reached, and nobody's name", async () => {
+    const { headers, workspace } = await tenant();
+    const refused = async (): Promise<number> => {
+      const lines = (await house.metrics()).split("\n");
+      const own = lines.filter((line) => line.startsWith("voice_quota_refused_total{"));
+      // One line for each ceiling, whoever reached it.
+      expect(own.every((line) => /^\S+\{ceiling="[a-z_]+"\} \d+$/.test(line))).toBe(true);
+      const mine = own.filter((line) => line.includes('"webhooks_per_workspace"'));
+      expect(mine).toHaveLength(1);
+      return Number(mine[0]?.split(" ")[1]);
+    };
+    const before = await refused();
+    const path = `/workspaces/${workspace}/webhooks`;
+    await grab(headers, path, { url: "http://127.0.0.1:9/hook" });
+    expect(await refused()).toBe(before + AT_ONCE - MOST);
   });
 
   it("ceilings: one workspace has no more keys", async () => {

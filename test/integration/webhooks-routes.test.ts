@@ -121,7 +121,7 @@ describe("webhooks: routes", () => {
   it("routes: a workspace has at most 20 webhooks, even when asked all at once", async () => {
     const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(add())));
     expect(codes.filter((code) => code === "none")).toHaveLength(20);
-    expect(codes.filter((code) => code === "conflict")).toHaveLength(5);
+    expect(codes.filter((code) => code === "quota_exceeded")).toHaveLength(5);
     const first = await fixture.call("listWebhooks", { ...at(""), query: { limit: 15 } });
     const cursor = String(first.next_cursor);
     const second = await fixture.call("listWebhooks", { ...at(""), query: { limit: 15, cursor } });

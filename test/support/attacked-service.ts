@@ -60,6 +60,12 @@ export class AttackedService {
     return this.#parts.app.addresses.grpc_sessions;
   }
 
+  /** What the operations port tells of the process. */
+  async metrics(): Promise<string> {
+    const response = await fetch(`${this.#parts.app.addresses.ops_url}/metrics`);
+    return response.text();
+  }
+
   /** Where the service keeps its files. */
   get folder(): string {
     return this.#parts.folder;

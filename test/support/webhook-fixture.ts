@@ -6,6 +6,7 @@ import { createWebhooks } from "../../src/features/webhooks/feature.ts";
 import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
 import { WebhookSecrets } from "../../src/features/webhooks/secrets.ts";
 import { WebhookSender, type WebhookSenderOptions } from "../../src/features/webhooks/sender.ts";
+import { Ceilings } from "../../src/postgres/ceilings.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ManualClock, runtimeBy } from "./manual-clock.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
@@ -38,7 +39,8 @@ export class WebhookFixture {
     const { context, workspaces } = fixture;
     const elevations = new ElevationStore(fixture.pool);
     const parts = { workspaces, elevations, endpoints, secrets };
-    this.routes = createWebhooks({ ...context, clock }, parts).routes;
+    const ceilings = new Ceilings({ webhooks_per_workspace: 20 });
+    this.routes = createWebhooks({ ...context, clock, ceilings }, parts).routes;
   }
 
   static async open(): Promise<WebhookFixture> {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
 import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
-import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
+import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import type { DeviceKeyRecords, DeviceKeyStatus } from "../accounts/credential-authenticator.ts";
 import { OWNER_GONE_AT, OWNER_STANDS } from "./owner-standing-store.ts";
@@ -149,7 +149,7 @@ export class PairingStore implements DeviceKeyRecords {
         for update`);
       if (code === null || code.expires_at <= approval.now) return { kind: "unknown_code" };
       if (code.used_at !== null || code.status !== "pairing") return { kind: "used_code" };
-      await this.#assertRoom(transaction, approval.ownerId);
+      await this.#assertRoom(transaction, approval);
       const name = approval.name ?? null;
       await transaction.query(sql.unsafe`
         update pairing_codes set used_at = ${toInstant(approval.now)}
@@ -209,7 +209,7 @@ export class PairingStore implements DeviceKeyRecords {
   ): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       const { workspaceId, ownerId } = pairing;
-      await this.#assertRoom(transaction, ownerId);
+      await this.#assertRoom(transaction, pairing);
       await insertDevice(
         transaction,
         device,
@@ -253,15 +253,18 @@ export class PairingStore implements DeviceKeyRecords {
     return this.#openKeys.get(keyId);
   }
 
-  /** Looks up many devices at a time, as every request of a device shows its key. */
-  #assertRoom(transaction: DatabaseTransactionConnection, ownerId: string): Promise<void> {
-    return assertBelowCeiling(transaction, {
-      most: this.#ceilings.devicesPerUser,
-      ...{ whose: "user", what: "devices", ownerId },
-      counted: sql.fragment`devices where owner_id = ${ownerId} and status = 'paired'`,
-    });
+  /** Throws `quota_exceeded` when the workspace or its user has no room for another device. */
+  async #assertRoom(
+    transaction: DatabaseTransactionConnection,
+    { workspaceId, ownerId }: Pick<Approval, "workspaceId" | "ownerId">,
+  ): Promise<void> {
+    const inPlace = sql.fragment`devices where workspace_id = ${workspaceId} and status = 'paired'`;
+    await this.#ceilings.assertRoom(transaction, "devices_per_workspace", workspaceId, inPlace);
+    const own = sql.fragment`devices where owner_id = ${ownerId} and status = 'paired'`;
+    await this.#ceilings.assertRoom(transaction, "devices_per_user", ownerId, own);
   }
 
+  /** Looks up many devices at a time, as every request of a device shows its key. */
   async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStatus | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`(

@@ -2,7 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
-import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
+import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
@@ -147,17 +147,10 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     const other = sql.fragment`status = 'recording'
       and not exists (
         select from sessions own where own.device_id = ${deviceId}::uuid and own.status = 'recording')`;
-    const what = "sessions that record at once";
-    await assertBelowCeiling(tx, {
-      most: this.#ceilings.recordingsPerWorkspace,
-      ...{ whose: "workspace", what, ownerId: workspaceId },
-      counted: sql.fragment`sessions where workspace_id = ${workspaceId} and ${other}`,
-    });
-    await assertBelowCeiling(tx, {
-      most: this.#ceilings.recordingsPerUser,
-      ...{ whose: "user", what, ownerId },
-      counted: sql.fragment`sessions where owner_id = ${ownerId} and ${other}`,
-    });
+    const inPlace = sql.fragment`sessions where workspace_id = ${workspaceId} and ${other}`;
+    await this.#ceilings.assertRoom(tx, "recordings_per_workspace", workspaceId, inPlace);
+    const own = sql.fragment`sessions where owner_id = ${ownerId} and ${other}`;
+    await this.#ceilings.assertRoom(tx, "recordings_per_user", ownerId, own);
   }
 
   stop(

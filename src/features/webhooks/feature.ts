@@ -13,10 +13,10 @@ interface CreateWebhookOptions extends GivingOptions {
 
 /** Where workspaces are told of what happens, and how that went. */
 export function createWebhooks(
-  { pool, clock, cursorKey }: FeatureContext,
+  { pool, clock, cursorKey, ceilings }: FeatureContext,
   { workspaces, elevations, endpoints, secrets }: CreateWebhookOptions,
 ) {
-  const webhooks = new WebhookStore(pool);
+  const webhooks = new WebhookStore(pool, ceilings);
   const deliveries = new DeliveryStore(pool);
   return {
     routes: [

@@ -74,8 +74,6 @@ export function actorOfCaller(principal: Principal | undefined): AuditActor {
   return actorOf(requirePrincipal(principal));
 }
 
-const MAX_WEBHOOKS = 20;
-
 interface WebhookOptions extends WebhookAccessOptions, GivingOptions {
   workspaces: GivingOptions["workspaces"];
   endpoints: AddressGuard;
@@ -136,8 +134,7 @@ function createWebhook(options: WebhookOptions): Route {
       "answer shows once. They carry ids and states, never words; `seq` is the place in the session's",
       "journal. Anything but a 2xx within 15 s, redirects included, counts as a failure and is tried",
       "again with growing waits for up to 3 days; a message may come more than once, always under its",
-      "`webhook-id`. 410 switches the webhook off, and so do 5 days in which nothing arrived. A",
-      `workspace has at most ${MAX_WEBHOOKS} webhooks.`,
+      "`webhook-id`. 410 switches the webhook off, and so do 5 days in which nothing arrived.",
     ].join(" "),
     params: workspaceParams,
     body: {
@@ -150,7 +147,7 @@ function createWebhook(options: WebhookOptions): Route {
       }),
     },
     responses: { 201: { description: "The webhook and its secret", schema: webhookSecretSchema } },
-    errors: ["conflict"],
+    errors: ["quota_exceeded"],
     resolve: ({ principal, params }) => requireWebhooks(options, principal, params.id),
     async handle({ principal, body }, workspace: WorkspaceRecord) {
       await assertSendable(options.endpoints, body.url);
@@ -166,12 +163,8 @@ function createWebhook(options: WebhookOptions): Route {
           enabled: body.enabled ?? true,
           sealedSecret: sealed,
         },
-        MAX_WEBHOOKS,
         actorOfCaller(principal),
       );
-      if (webhook === undefined) {
-        throw new AppError("conflict", `A workspace has at most ${MAX_WEBHOOKS} webhooks.`);
-      }
       return {
         status: 201,
         body: { ...presentWebhook(webhook), secret },

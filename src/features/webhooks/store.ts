@@ -9,6 +9,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor, AuditEntry, AuditKind } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
+import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
@@ -227,21 +228,20 @@ const COLUMNS = sql.fragment`
  */
 export class WebhookStore {
   readonly #pool: DatabasePool;
+  readonly #ceilings: Ceilings;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, ceilings = NO_CEILINGS) {
     this.#pool = pool;
+    this.#ceilings = ceilings;
   }
 
-  /** Undefined when the workspace has `limit` webhooks already. */
-  insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined> {
+  /** Throws `quota_exceeded` when the workspace has as many as it may. */
+  async insert(webhook: NewWebhook, by: AuditActor): Promise<WebhookRecord> {
     const makers = makersOf(by);
-    return this.#change("webhook_created", by, async (tx) => {
-      // Under the workspace's lock two requests cannot both take the last place.
-      await tx.query(sql.unsafe`
-        select from workspaces where id = ${webhook.workspaceId} for no key update`);
-      const count = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
-        select count(*) from webhooks where workspace_id = ${webhook.workspaceId}`);
-      if (count >= limit) return null;
+    const { workspaceId } = webhook;
+    return this.#record("webhook_created", by, async (tx) => {
+      const all = sql.fragment`webhooks where workspace_id = ${workspaceId}`;
+      await this.#ceilings.assertRoom(tx, "webhooks_per_workspace", workspaceId, all);
       return tx.one(sql.type(webhookRow)`
         insert into webhooks as w (id, workspace_id, url, description, event_types, enabled, secret,
           made_by, made_by_key)
@@ -343,15 +343,25 @@ export class WebhookStore {
     );
   }
 
-  #change(
+  /** Undefined when there is nothing to change any more. */
+  async #change(
     kind: AuditKind,
     actor: AuditActor,
     work: (tx: DatabaseTransactionConnection) => Promise<WebhookRecord | null>,
-    more: AuditEntry["detail"] = {},
+    more?: AuditEntry["detail"],
   ): Promise<WebhookRecord | undefined> {
+    return (await this.#record(kind, actor, work, more)) ?? undefined;
+  }
+
+  #record<T extends WebhookRecord | null>(
+    kind: AuditKind,
+    actor: AuditActor,
+    work: (tx: DatabaseTransactionConnection) => Promise<T>,
+    more: AuditEntry["detail"] = {},
+  ): Promise<T> {
     return this.#pool.transaction(async (tx) => {
       const webhook = await work(tx);
-      if (webhook === null) return undefined;
+      if (webhook === null) return webhook;
       const { id: subjectId, workspaceId, enabled } = webhook;
       await insertAuditEntry(tx, {
         kind,

@@ -4,7 +4,7 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import { MAKER_STANDS } from "../../access/key-makers-store.ts";
 import { SCOPES } from "../../access/principal.ts";
-import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
+import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
@@ -97,12 +97,10 @@ export class ServiceKeyStore implements ServiceKeyRecords {
 
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
     return this.#pool.transaction(async (transaction) => {
-      await assertBelowCeiling(transaction, {
-        most: this.#ceilings.keysPerWorkspace,
-        ...{ whose: "workspace", what: "service keys", ownerId: key.workspaceId },
-        counted: sql.fragment`service_keys
-          where workspace_id = ${key.workspaceId} and revoked_at is null`,
-      });
+      const { workspaceId } = key;
+      const open = sql.fragment`service_keys
+        where workspace_id = ${workspaceId} and revoked_at is null`;
+      await this.#ceilings.assertRoom(transaction, "keys_per_workspace", workspaceId, open);
       await transaction.query(sql.unsafe`
         insert into service_keys (id, workspace_id, name, scopes, created_at)
         values (${key.id}, ${key.workspaceId}, ${key.name},

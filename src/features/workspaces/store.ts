@@ -4,7 +4,7 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
 import { GUEST_ACCESS, type GuestAccess } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
-import { assertBelowCeiling, type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
+import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
@@ -211,12 +211,10 @@ export class WorkspaceStore {
 
   insert(workspace: NewWorkspace): Promise<WorkspaceRecord> {
     return this.#pool.transaction(async (transaction) => {
-      await assertBelowCeiling(transaction, {
-        most: this.#ceilings.workspacesPerUser,
-        ...{ whose: "user", what: "workspaces", ownerId: workspace.ownerId },
-        counted: sql.fragment`workspace_members m join workspaces w on w.id = m.workspace_id
-          where m.user_id = ${workspace.ownerId} and m.role = 'owner' and w.deleted_at is null`,
-      });
+      const owned = sql.fragment`workspace_members m join workspaces w on w.id = m.workspace_id
+        where m.user_id = ${workspace.ownerId} and m.role = 'owner' and w.deleted_at is null`;
+      const { ownerId } = workspace;
+      await this.#ceilings.assertRoom(transaction, "workspaces_per_user", ownerId, owned);
       const row = await transaction.one(sql.type(workspaceRow)`
         insert into workspaces (id, name, preferred_language)
         values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
