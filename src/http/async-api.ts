@@ -176,6 +176,7 @@ function audioMessage(): JsonObject {
 const DEVICE_CHANNEL = [
   "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet. ",
   "CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
+  "When the device's right ends (its owner left or was disabled, its key was revoked, it was unpaired), what came is stored, and an Error, the last AudioAck and 4401 follow: what lies behind that AudioAck may still be uploaded for 24 h, from its `chunk_sequence` on.",
   "`audio_offset_bytes` counts the bytes of all binary messages of the session's stream, over all connections, as the device sent them: of Opus those of its packets (with `length_prefixed` their lengths too), not samples.",
   "AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may be on its way; with more comes the Warning `overloaded`, with more than 8 MiB the close code 4429.",
   "Files are refused at the first bytes (`unsupported_media_type`), text and what is no Opus packets too (`not_audio`), each with 4400; a session that this Configure began then ends as `failed`. For a single broken packet there is the Warning `not_audio`, and silence in its place.",

@@ -67,12 +67,19 @@ export const DEVICE_FRAME_SCHEMAS = {
   CloseStream: Type.Object({ type: Type.Literal("CloseStream") }),
 } as const;
 
+const chunkSequence = Type.Integer({
+  description:
+    "The `chunk_sequence` of an upload that goes on where the stored part of the stream ends. When the right to the stream has ended (4401, or 401 and 403 at the upgrade), the device's key may for 24 h still bring the bytes from `audio_offset_bytes` on with `POST /sessions/{id}/upload-audio`, from this number on, and then stop the session.",
+  examples: [2],
+});
+
 const begin = transient("Begin", {
   seq: Type.Integer({ description: "Newest durable event of the session" }),
   audio_offset_bytes: Type.Integer({
     description: "From this byte of its stream on it must send",
     examples: [0],
   }),
+  chunk_sequence: chunkSequence,
   configuration: Type.Object({
     encoding: oneOf("pcm_s16le", "opus", "mulaw"),
     sample_rate: Type.Integer(),
@@ -87,6 +94,7 @@ const audioAck = transient("AudioAck", {
     description: "Everything before it is on disk and committed: the device may forget it",
     examples: [64_000],
   }),
+  chunk_sequence: chunkSequence,
 });
 
 const { SpeechStarted, UtteranceEnd, SessionStatus, Heartbeat, Warning } = SERVER_FRAMES;

@@ -1,11 +1,19 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { adminToken, call, cut, PCM } from "../support/paired-device.ts";
+import { ApiClient } from "../../src/cli/client/api-client.ts";
+import { UserSession } from "../../src/cli/client/user-session.ts";
+import { DeviceShelf } from "../../src/cli/device/device-shelf.ts";
+import { simulateDevice } from "../../src/cli/device/simulate-device.ts";
+import { parseWave } from "../../src/cli/device/wave-file.ts";
+import { adminToken, call, conversationPcm, cut, PCM } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 
 const PASSWORD = "a horse that staples correctly";
 const CHUNK_SECONDS = 5;
+const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 
 describe("the backlog of a device whose owner was removed while it recorded", () => {
   let service: WholeService;
@@ -27,12 +35,19 @@ describe("the backlog of a device whose owner was removed while it recorded", ()
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
-  async function person(): Promise<{ id: string; token: string }> {
+  interface Account {
+    id: string;
+    token: string;
+    signIn: { email: string; password: string };
+  }
+
+  async function person(): Promise<Account> {
     const email = `${randomUUID()}@example.org`;
     const account = { email, password: PASSWORD, name: "P", role: "participant" };
     const made = await done("POST", "/users", { token: admin, body: account });
-    const signedIn = await done("POST", "/auth/login", { body: { email, password: PASSWORD } });
-    return { id: String(made.id), token: String(signedIn.token) };
+    const signIn = { email, password: PASSWORD };
+    const signedIn = await done("POST", "/auth/login", { body: signIn });
+    return { id: String(made.id), token: String(signedIn.token), signIn };
   }
 
   it("its words are in the transcript, the last as well as the first", async () => {
@@ -84,6 +99,68 @@ describe("the backlog of a device whose owner was removed while it recorded", ()
     expect(told.split(/\s+/).length).toBeGreaterThan(100);
     const lastChunkAt = (parts.length - 2) * CHUNK_SECONDS * 1_000;
     expect(items.some(({ end_ms }) => end_ms > lastChunkAt)).toBe(true);
+  });
+
+  it("streaming software of somebody who is disabled brings what it has, and its words come", async () => {
+    const leaver = await person();
+    await done("POST", "/workspaces", { token: leaver.token, body: { name: "W" } });
+    const user = new UserSession(
+      new ApiClient(service.api),
+      { email: "", token: leaver.token },
+      () => undefined,
+    );
+    const shelf = new DeviceShelf({ XDG_CONFIG_HOME: service.folder });
+    const recording = parseWave(readFileSync(CONVERSATION));
+    if (recording === undefined) throw new Error(CONVERSATION);
+    const told: { sessionId?: string; seconds: number; reason?: string } = { seconds: 0 };
+    let disabling: Promise<unknown> | undefined;
+    const streaming = simulateDevice(
+      { user, shelf },
+      [recording],
+      { files: [CONVERSATION], codec: "pcm", chunkSeconds: 1, speed: 3, loss: 0, stream: true },
+      {
+        signal: new AbortController().signal,
+        onStarted: ({ id }) => {
+          told.sessionId = id;
+        },
+        onProgress: ({ seconds }) => {
+          told.seconds = seconds;
+          if (seconds < 12) return;
+          disabling ??= done("POST", `/users/${leaver.id}/disable`, { token: admin });
+        },
+        onAccessEnded: (reason) => {
+          told.reason = reason;
+        },
+      },
+    );
+    await expect(streaming).rejects.toThrow(/^Your access ended during the recording\. What was/);
+    await disabling;
+    expect(told.reason).toMatch(/^This device's owner no longer belongs to its workspace/);
+    const seconds = conversationPcm().length / 32_000;
+    expect(told.seconds).toBeGreaterThan(12);
+    expect(told.seconds).toBeLessThan(seconds - 1);
+
+    await done("POST", `/users/${leaver.id}/enable`, { token: admin });
+    const signedIn = await done("POST", "/auth/login", { body: leaver.signIn });
+    const token = String(signedIn.token);
+    const path = `/sessions/${told.sessionId}`;
+    const status = async () => (await done("GET", path, { token })).status;
+    await until(async () => (await status()) === "completed", "the session to complete", 180_000);
+    // Not one sample is missing or doubled.
+    const answer = await fetch(`${service.api}${path}/audio`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const audio = Buffer.from(await answer.arrayBuffer()).subarray(44);
+    expect(audio.length).toBe(Math.round(told.seconds * 32_000));
+    expect(audio.equals(conversationPcm().subarray(0, audio.length))).toBe(true);
+    const { items } = await done<{ items: { text: string }[] }>(
+      "GET",
+      `${path}/segments?limit=100`,
+      { token },
+    );
+    const words = items.flatMap(({ text }) => text.split(/\s+/));
+    // Some three words a second.
+    expect(words.length).toBeGreaterThan(told.seconds);
   });
 
   async function invitations(token: string): Promise<{ id: string }[]> {

@@ -167,10 +167,25 @@ describe("a device whose right has ended", () => {
     const encoding = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 };
     socket.send({ type: "Configure", session_id: sessionId, ...encoding });
     await socket.received("Begin");
+    for (let sent = 0; sent < 3; sent++) socket.socket.send(AUDIO);
+    await socket.received("AudioAck");
+    for (let sent = 0; sent < 3; sent++) socket.socket.send(AUDIO);
     await leave();
     await until(() => socket.closeCode !== undefined, "the stream to close");
     expect(socket.closeCode).toBe(4401);
-    expect((await upload(sessionId, 0)).status).toBe(201);
+    const refusal = socket.frames.find(({ type }) => type === "Error");
+    expect(refusal).toMatchObject({ code: "key_suspended" });
+    // What it is told last is exact: that much is stored, and the rest goes behind it.
+    const last = socket.frames.at(-1);
+    expect(last).toMatchObject({ type: "AudioAck", chunk_sequence: 1 });
+    const chunks = () =>
+      service.sql("select bytes::int from chunks where session_id = $1 order by sequence", [
+        sessionId,
+      ]);
+    await until(async () => (await chunks()).length === 1, "the chunk of what was streamed");
+    expect((await chunks())[0]?.bytes).toBe(last?.audio_offset_bytes);
+    expect((await upload(sessionId, 0)).status).toBe(409);
+    expect((await upload(sessionId, 1)).status).toBe(201);
     expect((await stop(sessionId)).status).toBe(200);
   });
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
 import { ApiClient } from "../../src/cli/client/api-client.ts";
 import { chooseWorkspace, describeChoice } from "../../src/cli/client/flags.ts";
 import { UserSession } from "../../src/cli/client/user-session.ts";
@@ -30,6 +31,10 @@ type Fault = number | "cut" | undefined;
 class ScriptedService {
   readonly received: Received[] = [];
   fault: (call: Received, count: number) => Fault = () => undefined;
+  /** The code that stands with 409. */
+  conflict = "already_recording";
+  /** What a stream hears with its first audio, before it is closed with 4401. */
+  lastWord: object | undefined;
   userId = "u1";
   keyLifeMs = 30 * DAY_MS;
   workspaces: (path: string) => object = () => ({
@@ -42,6 +47,8 @@ class ScriptedService {
 
   constructor() {
     this.#server = createServer((request, response) => this.#answer(request, response));
+    const sockets = new WebSocketServer({ server: this.#server });
+    sockets.on("connection", (socket) => this.#stream(socket));
   }
 
   async start(): Promise<string> {
@@ -52,6 +59,16 @@ class ScriptedService {
   stop(): Promise<unknown> {
     this.#server.closeAllConnections();
     return new Promise((done) => this.#server.close(done));
+  }
+
+  #stream(socket: WebSocket): void {
+    const tell = (frame: object) =>
+      socket.send(JSON.stringify({ session_id: SESSION, chunk_sequence: 0, ...frame }));
+    socket.on("message", (_data, isBinary) => {
+      if (!isBinary) return tell({ type: "Begin", audio_offset_bytes: 0 });
+      if (this.lastWord !== undefined) tell(this.lastWord);
+      socket.close(4401, "Your account is disabled.");
+    });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,7 +84,7 @@ class ScriptedService {
       return;
     }
     const refusal = { success: false, message: `busy with ${SESSION}` };
-    const code = fault === 409 ? { "X-Error-Code": "already_recording" } : {};
+    const code = fault === 409 ? { "X-Error-Code": this.conflict } : {};
     const type = { "Content-Type": "application/json", "Retry-After": "0" };
     response.writeHead(fault ?? 200, { ...type, ...code });
     response.end(JSON.stringify(fault ? refusal : this.#answerTo(call)));
@@ -104,7 +121,10 @@ const audio: WaveAudio = {
 let service: ScriptedService;
 let user: UserSession;
 let folder: string;
+/** Why access ended, as the person was told. */
+let ended: string[];
 beforeEach(async () => {
+  ended = [];
   folder = mkdtempSync(join(tmpdir(), "voice-cli-"));
   service = new ScriptedService();
   const api = new ApiClient(await service.start(), QUICK);
@@ -115,10 +135,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function simulate(loss = 0, signal = new AbortController().signal) {
-  const options = { files: ["a.wav"], chunkSeconds: 0.25, speed: Number.POSITIVE_INFINITY, loss };
+function simulate(loss = 0, signal = new AbortController().signal, stream = false) {
+  const pace = { chunkSeconds: 0.25, speed: Number.POSITIVE_INFINITY, loss };
+  const options = { files: ["a.wav"], codec: "pcm", stream, ...pace } as const;
   const shelf = new DeviceShelf({ XDG_CONFIG_HOME: folder });
-  return simulateDevice({ user, shelf }, [audio], { ...options, codec: "pcm" }, { signal });
+  const onAccessEnded = (reason: string) => ended.push(reason);
+  return simulateDevice({ user, shelf }, [audio], options, { signal, onAccessEnded });
 }
 
 /** Stored audio by sequence, as the service would keep it; fails when a repeat differs. */
@@ -195,6 +217,42 @@ describe("cli device: against a scripted service", () => {
     await expect(simulate(0, stop.signal)).rejects.toThrow(/abort/i);
     const [call] = service.calls(/session\/stop$/);
     expect(JSON.parse(String(call?.body))).toMatchObject({ last_chunk_sequence: 0 });
+  });
+});
+
+describe("cli device: whose right to stream ends", () => {
+  const stream = () => simulate(0, undefined, true);
+  const sequences = () =>
+    service.calls(/upload-audio$/).map(({ headers }) => Number(headers["x-chunk-sequence"]));
+  const stops = () =>
+    service.calls(/session\/stop$/).map(({ body }) => JSON.parse(String(body)) as object);
+
+  it("brings what was recorded and not stored, stops the session, and says so", async () => {
+    service.lastWord = { type: "AudioAck", audio_offset_bytes: 12_000, chunk_sequence: 2 };
+    await expect(stream()).rejects.toThrow(
+      "Your access ended during the recording. What was recorded until then, 00:01, is stored.",
+    );
+    expect(ended).toEqual(["Your account is disabled."]);
+    expect(sequences()).toEqual([2]);
+    expect(stored()).toEqual(audio.data.subarray(12_000));
+    expect(stops()[0]).toEqual({ session_id: SESSION, last_chunk_sequence: 2 });
+  });
+
+  it("goes on at the next number when the service has begun a chunk there", async () => {
+    service.conflict = "chunk_conflict";
+    service.fault = ({ path }, count) =>
+      path.endsWith("upload-audio") && count === 0 ? 409 : undefined;
+    await expect(stream()).rejects.toThrow(/until then, 00:01, is stored/);
+    expect(sequences()).toEqual([0, 1]);
+    expect(stops()[0]).toMatchObject({ last_chunk_sequence: 1 });
+  });
+
+  it("says what could not be brought", async () => {
+    service.fault = ({ path }) => (path.endsWith("upload-audio") ? 401 : undefined);
+    await expect(stream()).rejects.toThrow(
+      /Your access ended, and what was recorded after 00:00 could not be brought: POST .* 401/,
+    );
+    expect(sequences()).toEqual([0]);
   });
 });
 

@@ -138,7 +138,8 @@ function failureOf(call: string, response: Response, text: string): ApiFailure {
   return new ApiFailure(call, response.status, code, messageIn(text), wait);
 }
 
-function messageIn(text: string): string {
+/** The message of an error body, or its beginning when it is not this service's. */
+export function messageIn(text: string): string {
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null && "message" in body) return String(body.message);

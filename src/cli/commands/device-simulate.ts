@@ -105,6 +105,7 @@ function barEvents({ stdout, signal }: CommandContext): Events {
     },
     onProgress: ({ seconds }) => area.show([], [row(seconds)]),
     onRetry: (error, waitMs) => area.show([printable(retryNotice(error, waitMs))]),
+    onAccessEnded: (reason) => area.show([printable(endNotice(reason))]),
     end: () => area.show([], []),
   };
 }
@@ -118,8 +119,16 @@ function jsonEvents({ stdout, stderr, signal }: CommandContext): Events {
     },
     onProgress: (progress) => writeJson(stdout, { event: "sent", ...progress }),
     onRetry: (error, waitMs) => stderr.write(`${retryNotice(error, waitMs)}\n`),
+    onAccessEnded: (reason) => {
+      stderr.write(`${printable(endNotice(reason))}\n`);
+      writeJson(stdout, { event: "access_ended" });
+    },
     end: () => undefined,
   };
+}
+
+function endNotice(reason: string): string {
+  return `Your access ended; bringing what was recorded until now. The service says: ${reason}`;
 }
 
 function retryNotice(error: unknown, waitMs: number): string {

@@ -12,13 +12,17 @@ export interface AudioChunk {
   readonly recordedAt: number;
 }
 
-/** Cuts consecutive recordings into chunks of equal length; the last of each is shorter. */
+/**
+ * Cuts consecutive recordings into chunks of equal length, numbered from `sequence` on; the last of
+ * each is shorter.
+ */
 export function* cutIntoChunks(
   recordings: readonly WaveAudio[],
   chunkSeconds: number,
   codec: ChunkCodec,
+  sequence = 0,
 ): Generator<AudioChunk> {
-  let sequence = 0;
+  let next = sequence;
   let recordedAt = 0;
   for (const recording of recordings) {
     const audio = codec === "pcm" ? toPcm16(recording) : recording;
@@ -27,7 +31,7 @@ export function* cutIntoChunks(
       const piece = { ...audio, data: audio.data.subarray(at, at + step) };
       const seconds = durationSeconds(piece);
       recordedAt += seconds;
-      yield { sequence: sequence++, seconds, recordedAt, ...encode(piece, codec) };
+      yield { sequence: next++, seconds, recordedAt, ...encode(piece, codec) };
     }
   }
 }

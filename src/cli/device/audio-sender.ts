@@ -1,7 +1,9 @@
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
 import { CLOSE } from "../../wire/live-frames.ts";
+import { messageIn } from "../client/api-client.ts";
 import { type BackOff, waitBefore } from "../client/back-off.ts";
 import { CommandFailure } from "../client/command-context.ts";
 
@@ -19,6 +21,30 @@ export interface AudioSenderOptions {
   readonly onReconnect?: (reason: string, waitMs: number) => void;
 }
 
+/** What a device still has when its right to the stream ends. */
+export interface UnstoredAudio {
+  /** Bytes of the stream that the service has not stored, from `offset` on. */
+  readonly bytes: Buffer;
+  readonly offset: number;
+  /** The sequence with which an upload goes on after what is stored. */
+  readonly chunkSequence: number;
+}
+
+/**
+ * Thrown when the device's right to stream has ended: its owner left or was disabled, its key was
+ * revoked, or it was unpaired. For a day its key still uploads what was recorded until then.
+ */
+export class AccessEnded extends CommandFailure {
+  readonly unstored: UnstoredAudio;
+  readonly reason: string;
+
+  constructor(reason: string, unstored: UnstoredAudio) {
+    super(`The stream was refused: ${reason}`);
+    this.unstored = unstored;
+    this.reason = reason;
+  }
+}
+
 const RECONNECT: BackOff = { attempts: 15, firstMs: 200, longestMs: 5_000 };
 const HANDSHAKE_MS = 10_000;
 const MESSAGE_BYTES = 32 * 1024;
@@ -27,12 +53,12 @@ const MOST_AHEAD = 512 * 1024;
 const MOST_KEPT = 8 * 1024 * 1024;
 const SILENCE_MS = 45_000;
 const KEEP_ALIVE_MS = 15_000;
+/** Close codes with which the device's right ends, though not its duty to bring what it has. */
+const ENDED: ReadonlySet<number> = new Set([CLOSE.auth, CLOSE.forbidden]);
 /** Close codes after which retrying is useless. */
 const FINAL: ReadonlySet<number> = new Set([
   CLOSE.tooLarge,
   CLOSE.protocol,
-  CLOSE.auth,
-  CLOSE.forbidden,
   CLOSE.unknownSession,
   CLOSE.superseded,
 ]);
@@ -48,6 +74,7 @@ export class AudioSender {
   #kept = Buffer.alloc(0);
   #from = 0;
   #sentTo = 0;
+  #chunkSequence = 0;
   #socket: WebSocket | undefined;
   #isBegun = false;
   #ended = false;
@@ -98,6 +125,7 @@ export class AudioSender {
     while (!signal.aborted) {
       const { code, reason } = await this.#connectOnce();
       if (code === CLOSE.done && this.#ended && this.#kept.byteLength === 0) return;
+      if (ENDED.has(code)) throw this.#endAccess(reason || `closed with ${code}`);
       if (FINAL.has(code) || code === CLOSE.done) this.#fail(reason || `closed with ${code}`);
       this.#fruitless += 1;
       if (this.#fruitless >= backOff.attempts) this.#fail(reason || "The connection breaks.");
@@ -110,6 +138,13 @@ export class AudioSender {
   #fail(reason: string): never {
     this.#failure = new CommandFailure(`The stream was refused: ${reason}`);
     throw this.#failure;
+  }
+
+  #endAccess(reason: string): AccessEnded {
+    const unstored = { bytes: this.#kept, offset: this.#from, chunkSequence: this.#chunkSequence };
+    const ended = new AccessEnded(reason, unstored);
+    this.#failure = ended;
+    return ended;
   }
 
   #connectOnce(): Promise<{ code: number; reason: string }> {
@@ -139,11 +174,11 @@ export class AudioSender {
         this.#hear(JSON.parse(data.toString()) as DeviceServerFrame);
       });
       socket.on("ping", () => silence.refresh());
-      socket.on("unexpected-response", (_request, response) => {
+      socket.on("unexpected-response", async (_request, response) => {
         const status = response.statusCode ?? 0;
-        response.resume();
+        const said = messageIn(await text(response).catch(() => ""));
         const code = status === 401 ? CLOSE.auth : status === 403 ? CLOSE.forbidden : 0;
-        finish(status === 404 ? CLOSE.unknownSession : code, `HTTP ${status}`);
+        finish(status === 404 ? CLOSE.unknownSession : code, `${said} (HTTP ${status})`);
         socket.terminate();
       });
       socket.on("error", (error) => {
@@ -154,6 +189,9 @@ export class AudioSender {
   }
 
   #hear(frame: DeviceServerFrame): void {
+    if (frame.type === "Begin" || frame.type === "AudioAck") {
+      this.#chunkSequence = frame.chunk_sequence;
+    }
     if (frame.type === "Begin") return this.#begin(frame.audio_offset_bytes);
     if (frame.type === "AudioAck") return this.#forget(frame.audio_offset_bytes);
     if (frame.type === "Error") this.#refusal = frame.message;

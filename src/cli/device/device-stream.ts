@@ -12,6 +12,8 @@ export interface StreamOptions {
   readonly loss: number;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: StreamProgress) => void;
+  /** Called when the right to stream ended, before what was recorded until then is brought. */
+  readonly onAccessEnded?: ((reason: string) => void) | undefined;
 }
 
 export interface StreamProgress {

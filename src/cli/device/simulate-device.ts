@@ -37,6 +37,8 @@ export interface SimulationEvents {
   readonly onStarted?: (session: StartedSession) => void;
   readonly onProgress?: (progress: StreamProgress) => void;
   readonly onRetry?: Attempts["onRetry"];
+  /** Called when the right to record ended, before the rest is brought. */
+  readonly onAccessEnded?: (reason: string) => void;
 }
 
 interface Simulation extends StreamProgress {
@@ -58,7 +60,7 @@ export async function simulateDevice(
   { user, shelf }: { user: UserSession; shelf: DeviceShelf },
   recordings: readonly WaveAudio[],
   options: SimulationOptions,
-  { signal, onStarted, onProgress, onRetry }: SimulationEvents,
+  { signal, onStarted, onProgress, onRetry, onAccessEnded }: SimulationEvents,
 ): Promise<Simulation> {
   const title = options.title ?? options.files.map((file) => basename(file)).join(", ");
   const workspace = await chooseWorkspace(user, options.workspace);
@@ -77,7 +79,7 @@ export async function simulateDevice(
   try {
     await device.heartbeat({ battery_percent: 100, recording: true });
     const { speed, loss } = options;
-    const pace = { speed, loss, signal, onProgress: keep };
+    const pace = { speed, loss, signal, onProgress: keep, onAccessEnded };
     if (options.stream) await streamRecordings(device, id, recordings, pace);
     else {
       const chunks = cutIntoChunks(recordings, options.chunkSeconds, options.codec);

@@ -1,21 +1,25 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CommandFailure } from "../client/command-context.ts";
+import { clockTime } from "../../wire/clock-time.ts";
+import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { AccessEnded, type AudioSender } from "./audio-sender.ts";
+import { bringRest } from "./bring-rest.ts";
 import { keepBeating, type StreamOptions, type StreamProgress } from "./device-stream.ts";
 import type { VirtualDevice } from "./virtual-device.ts";
-import { frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
+import { durationSeconds, frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
 
 /** Duration of audio that is sent at once, like that of a microphone. */
 const STEP_SECONDS = 0.1;
 
 /**
  * Streams consecutive recordings over one WebSocket; resolves when all of it is stored. Throws when
- * they differ in rate or channels.
+ * they differ in rate or channels, and when the right to stream ends in their middle: then what was
+ * recorded until that moment is uploaded first.
  */
 export async function streamRecordings(
   device: VirtualDevice,
   sessionId: string,
   recordings: readonly WaveAudio[],
-  { speed, loss, signal, onProgress }: StreamOptions,
+  { speed, loss, signal, onProgress, onAccessEnded }: StreamOptions,
 ): Promise<StreamProgress> {
   const parts = recordings.map(toPcm16);
   const [first] = parts;
@@ -26,39 +30,71 @@ export async function streamRecordings(
   }
   const bytesPerSecond = sampleRate * frameBytes(first);
   let progress: StreamProgress = { chunks: 0, seconds: 0, lost: 0 };
+  const onSeconds = (seconds: number) => {
+    progress = { ...progress, seconds };
+    onProgress?.(progress);
+  };
   const sender = device.stream(sessionId, first, {
     signal,
-    onStored: (offset) => {
-      progress = { ...progress, seconds: offset / bytesPerSecond };
-      onProgress?.(progress);
-    },
+    onStored: (offset) => onSeconds(offset / bytesPerSecond),
   });
   const stopHeartbeats = keepBeating(device, () => ({ recording: true }));
   const running = sender.run();
   // Awaited below; until then the next push reports a failure.
   running.catch(() => undefined);
   try {
-    const step = Math.round(sampleRate * STEP_SECONDS) * frameBytes(first);
-    const start = performance.now();
-    let sent = 0;
-    for (const { data } of parts) {
-      for (let at = 0; at < data.length; at += step) {
-        const bytes = data.subarray(at, at + step);
-        sent += bytes.length;
-        const wait = start + ((sent / bytesPerSecond) * 1_000) / speed - performance.now();
-        if (wait > 1) await delay(wait, undefined, { signal });
-        while (sender.isFull) await delay(20, undefined, { signal });
-        sender.push(bytes);
-        if (Math.random() < loss * STEP_SECONDS) {
-          progress = { ...progress, lost: progress.lost + 1 };
-          sender.drop();
-        }
-      }
-    }
-    sender.end();
+    await play(sender, parts, { speed, loss, signal }, () => {
+      progress = { ...progress, lost: progress.lost + 1 };
+    });
     await running;
+  } catch (error) {
+    if (!(error instanceof AccessEnded)) throw error;
+    onAccessEnded?.(error.reason);
+    const cutOff = { sessionId, format: first, unstored: error.unstored };
+    const brought = bringRest(device, cutOff, signal, onSeconds);
+    throw await brought.then(
+      () => cutOffAt(progress.seconds, error),
+      (cause: unknown) => (signal.aborted ? cause : notBrought(progress.seconds, cause)),
+    );
   } finally {
     stopHeartbeats();
   }
   return progress;
+}
+
+/** Pushes the recordings at the pace of a microphone; `onLoss` is told of each cut connection. */
+async function play(
+  sender: AudioSender,
+  recordings: readonly WaveAudio[],
+  { speed, loss, signal }: Pick<StreamOptions, "speed" | "loss" | "signal">,
+  onLoss: () => void,
+): Promise<void> {
+  const start = performance.now();
+  let seconds = 0;
+  for (const recording of recordings) {
+    const { data, sampleRate } = recording;
+    const step = Math.round(sampleRate * STEP_SECONDS) * frameBytes(recording);
+    for (let at = 0; at < data.length; at += step) {
+      const piece = { ...recording, data: data.subarray(at, at + step) };
+      seconds += durationSeconds(piece);
+      const wait = start + (seconds * 1_000) / speed - performance.now();
+      if (wait > 1) await delay(wait, undefined, { signal });
+      while (sender.isFull) await delay(20, undefined, { signal });
+      sender.push(piece.data);
+      if (Math.random() >= loss * STEP_SECONDS) continue;
+      onLoss();
+      sender.drop();
+    }
+  }
+  sender.end();
+}
+
+function cutOffAt(seconds: number, cause: unknown): CommandFailure {
+  const until = `What was recorded until then, ${clockTime(seconds)}, is stored.`;
+  return new CommandFailure(`Your access ended during the recording. ${until}`, cause);
+}
+
+function notBrought(seconds: number, cause: unknown): CommandFailure {
+  const lost = `what was recorded after ${clockTime(seconds)} could not be brought`;
+  return new CommandFailure(`Your access ended, and ${lost}: ${reasonOf(cause)}`, cause);
 }

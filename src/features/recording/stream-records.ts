@@ -41,6 +41,8 @@ export interface TakenStream extends StreamHold {
   seq: number;
   /** Sequence of the chunk that was begun last. */
   sequence?: number | undefined;
+  /** The lowest sequence above those of all chunks and streamed audio. */
+  nextSequence: number;
   /** Settings of the previous connection, if there was one. */
   settingsBefore?: StreamSettings | undefined;
 }

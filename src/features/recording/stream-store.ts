@@ -96,7 +96,8 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
       const held = await (settings === undefined
         ? takeAgain(tx, sessionId)
         : takeWith(tx, sessionId, settings));
-      const taken = { sessionId, ...session, ...held };
+      const nextSequence = (await highestSequence(tx, sessionId)) + 1;
+      const taken = { sessionId, ...session, ...held, nextSequence };
       accept(taken);
       return taken;
     });

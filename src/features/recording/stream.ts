@@ -71,6 +71,7 @@ export class AudioStream {
   #head: StreamHead | undefined;
   #offset: number;
   #after: number | undefined;
+  #next: number;
   #chunk: OpenChunk | undefined;
   #sealing: Promise<void> = Promise.resolve();
   #pumping: Promise<void> | undefined;
@@ -84,6 +85,7 @@ export class AudioStream {
     this.#hold = { sessionId: taken.sessionId, epoch: taken.epoch };
     this.#offset = taken.offset;
     this.#after = taken.sequence;
+    this.#next = taken.nextSequence;
     this.#cutter = cutter;
     this.#ports = parts.ports;
     this.#events = parts.events;
@@ -102,6 +104,11 @@ export class AudioStream {
   /** Number of stream bytes that are stored. */
   get offset(): number {
     return this.#offset;
+  }
+
+  /** Sequence that a chunk may have which is uploaded after everything that is stored. */
+  get nextSequence(): number {
+    return this.#next;
   }
 
   /** How often more audio came than could be buffered. */
@@ -293,6 +300,7 @@ export class AudioStream {
     };
     this.#chunk = chunk;
     this.#after = begun.sequence;
+    this.#next = begun.sequence + 1;
     return chunk;
   }
 

@@ -4,23 +4,24 @@ import type { RightHolder } from "../../access/rights-watch.ts";
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Runtime, Timer } from "../../base/runtime.ts";
+import type { Runtime } from "../../base/runtime.ts";
 import type { HeartbeatCommand } from "../../features/devices/heartbeats.ts";
 import { type AudioStream, SLOW_BYTES } from "../../features/recording/stream.ts";
 import type { OpenedAudioStream } from "../../features/recording/stream-routes.ts";
 import type { DeviceStreams, StreamOrder } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
-import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
+import type { DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
 import { CLOSE, type CloseCode, type PublishedFrame } from "../../wire/live-frames.ts";
 import type { NoticeCode } from "../../wire/notice-codes.ts";
 import { closeCodeOf } from "../server/problem.ts";
-import { parseDeviceFrame } from "./frame-parser.ts";
+import { AudioAcks } from "./audio-acks.ts";
+import { orderOf, parseDeviceFrame } from "./frame-parser.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { Connection } from "./live-socket.ts";
 
-/** Acknowledgements follow the commit within this time, milliseconds. */
-const ACK_MS = 100;
 const CLOSE_MS = 30_000;
+/** Most time for storing what came before a right ended: its socket is to close within 5 s. */
+const LEAVE_MS = 2_000;
 const AUDIO_FRAME_BYTES = 1024 * 1024;
 
 /** Frames of the session that devices receive; none contains words. */
@@ -46,6 +47,7 @@ export interface DeviceSocketOptions {
  * The stream of an authenticated device.
  *
  * waiting ─Configure | Resume→ opening ─Begin→ streaming ─CloseStream→ closing → closed
+ *                            streaming | closing ─right ended→ leaving → closed
  *    any ─failure | other end gone | superseded→ closed
  *
  * Audio that came before the end is stored and becomes a chunk, whatever ends the stream.
@@ -54,14 +56,12 @@ export class DeviceSocket implements RightHolder {
   readonly #options: DeviceSocketOptions;
   readonly #connection: Connection;
   #device: DevicePrincipal;
-  #phase: "waiting" | "opening" | "streaming" | "closing" | "closed" = "waiting";
+  #phase: "waiting" | "opening" | "streaming" | "closing" | "leaving" | "closed" = "waiting";
   #stream: AudioStream | undefined;
   #stopFollowing: (() => void) | undefined;
   #badFrames = 0;
   #isHeard = false;
-  #stored = 0;
-  #ackTimer: Timer | undefined;
-  #ackedAt = 0;
+  #acks: AudioAcks | undefined;
   #slow = false;
   #told: Set<string> | undefined;
   /** True when Configure started the session. */
@@ -92,7 +92,7 @@ export class DeviceSocket implements RightHolder {
 
   /** Takes a message of the device; `bytes` is not used after the call returns. */
   message(bytes: Buffer, isBinary: boolean): void {
-    if (this.#phase === "closing" || this.#phase === "closed") return;
+    if (["closing", "leaving", "closed"].includes(this.#phase)) return;
     this.isThere();
     const most = isBinary ? AUDIO_FRAME_BYTES : this.#options.limits.frameBytes;
     if (bytes.byteLength > most) return this.close(CLOSE.tooLarge, "The message is too large.");
@@ -162,7 +162,7 @@ export class DeviceSocket implements RightHolder {
   async #begin(order: StreamOrder): Promise<void> {
     const { streams, limits, source, runtime } = this.#options;
     const opening = streams.open(this.#device, order, {
-      onStored: (offset) => this.#acknowledge(offset),
+      onStored: () => this.#acknowledge(),
       onBroken: (packets) => this.#warnBroken(packets),
       onEnd: (error) => this.#end(error),
     });
@@ -178,7 +178,7 @@ export class DeviceSocket implements RightHolder {
     const { stream } = opened;
     this.#stream = stream;
     this.#begun = opened.begun;
-    this.#stored = stream.offset;
+    this.#acks = new AudioAcks(stream, runtime, (frame) => this.#send([frame]));
     this.#phase = "streaming";
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
     this.#send([begin(opened)]);
@@ -199,24 +199,10 @@ export class DeviceSocket implements RightHolder {
     }
   }
 
-  #acknowledge(offset: number): void {
-    this.#stored = offset;
-    const { buffered, sessionId } = this.#stream ?? { buffered: 0, sessionId: "" };
+  #acknowledge(): void {
+    const buffered = this.#stream?.buffered ?? 0;
     if (this.#slow && buffered < SLOW_BYTES / 4) this.#slow = false;
-    if (this.#ackTimer !== undefined || sessionId === "") return;
-    const { runtime } = this.#options;
-    const wait = Math.max(0, this.#ackedAt + ACK_MS - runtime.monotonic());
-    if (wait === 0) return this.#sendAck();
-    this.#ackTimer = runtime.after(wait, () => this.#sendAck());
-  }
-
-  #sendAck(): void {
-    this.#ackTimer?.cancel();
-    this.#ackTimer = undefined;
-    this.#ackedAt = this.#options.runtime.monotonic();
-    const session_id = this.#stream?.sessionId;
-    if (session_id === undefined) return;
-    this.#send([{ type: "AudioAck", session_id, audio_offset_bytes: this.#stored }]);
+    this.#acks?.plan();
   }
 
   #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
@@ -247,7 +233,8 @@ export class DeviceSocket implements RightHolder {
     const closing = this.#stream.close();
     withTimeout(closing, CLOSE_MS, "Storing the last audio", this.#options.runtime).then(
       () => {
-        this.#sendAck();
+        if (this.#phase !== "closing") return;
+        this.#acks?.now();
         this.close(CLOSE.done, "Everything is stored.");
       },
       (error: unknown) => this.#end(toAppError(error)),
@@ -256,7 +243,7 @@ export class DeviceSocket implements RightHolder {
 
   /** Reports that the stream takes no more, and why. */
   #end(error: AppError | undefined): void {
-    if (this.#phase === "closed" || error === undefined) return;
+    if (["leaving", "closed"].includes(this.#phase) || error === undefined) return;
     const { log } = this.#options;
     const fields = { device_id: this.#device.id, session_id: this.#stream?.sessionId };
     const cause = errorMessage(error.cause ?? error);
@@ -284,8 +271,8 @@ export class DeviceSocket implements RightHolder {
       return true;
     } catch (error) {
       const failure = toAppError(error);
-      if (endsCaller(failure)) this.close(CLOSE.auth, failure.message);
-      return this.#phase === "closed";
+      if (endsCaller(failure)) this.#end(failure);
+      return endsCaller(failure);
     }
   }
 
@@ -326,6 +313,28 @@ export class DeviceSocket implements RightHolder {
 
   close(code: CloseCode, reason: string): void {
     if (this.#phase === "closed") return;
+    if (code === CLOSE.auth && this.#stream !== undefined) return this.#leave(this.#stream, reason);
+    this.#shut(code, reason);
+  }
+
+  /**
+   * Ends the stream of a device whose right has ended. Its key may still upload for a day, so it is
+   * told how much of what it sent is stored: the rest it can bring as chunks.
+   */
+  #leave(stream: AudioStream, reason: string): void {
+    if (this.#phase === "leaving") return;
+    this.#phase = "leaving";
+    const stored = withTimeout(stream.close(), LEAVE_MS, "Storing", this.#options.runtime);
+    void stored
+      .catch(() => undefined)
+      .then(() => {
+        this.#acks?.now();
+        this.#shut(CLOSE.auth, reason);
+      });
+  }
+
+  #shut(code: CloseCode, reason: string): void {
+    if (this.#phase === "closed") return;
     this.closed();
     this.#connection.close(code, reason);
   }
@@ -334,7 +343,7 @@ export class DeviceSocket implements RightHolder {
   closed(): void {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
-    this.#ackTimer?.cancel();
+    this.#acks?.cancel();
     this.#stopFollowing?.();
     const stream = this.#stream;
     if (stream === undefined) return;
@@ -358,28 +367,13 @@ function isNoAudio({ code }: AppError): boolean {
   return code === "not_audio" || code === "unsupported_media_type";
 }
 
-function orderOf(frame: ConfigureFrame): StreamOrder {
-  return {
-    sessionId: frame.session_id,
-    settings: {
-      encoding: frame.encoding,
-      sampleRate: frame.sample_rate,
-      channels: frame.channels,
-      framing: frame.framing ?? "packet",
-      interim: frame.interim_results ?? true,
-    },
-    title: frame.title,
-    language: frame.language,
-    vocabulary: frame.vocabulary,
-  };
-}
-
 function begin({ stream, settings, offset, seq }: OpenedAudioStream): DeviceServerFrame {
   return {
     type: "Begin",
     session_id: stream.sessionId,
     seq,
     audio_offset_bytes: offset,
+    chunk_sequence: stream.nextSequence,
     configuration: {
       encoding: settings.encoding,
       sample_rate: settings.sampleRate,

@@ -1,6 +1,11 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
-import { DEVICE_FRAME_SCHEMAS, type DeviceFrame } from "../../wire/device-frames.ts";
+import type { StreamOrder } from "../../features/recording/streams.ts";
+import {
+  type ConfigureFrame,
+  DEVICE_FRAME_SCHEMAS,
+  type DeviceFrame,
+} from "../../wire/device-frames.ts";
 import { VIEWER_FRAME_SCHEMAS, type ViewerFrame } from "../../wire/live-frames.ts";
 import { parseJson } from "../server/request-body.ts";
 import { type SchemaCheck, SchemaChecks } from "../server/schema-check.ts";
@@ -46,3 +51,20 @@ export const parseDeviceFrame = frameParser<DeviceFrame>(DEVICE_FRAME_SCHEMAS);
 
 /** Parses a viewer's text message. Throws `bad_request` with the fault of the message. */
 export const parseViewerFrame = frameParser<ViewerFrame>(VIEWER_FRAME_SCHEMAS);
+
+/** What a device asks for with Configure. */
+export function orderOf(frame: ConfigureFrame): StreamOrder {
+  return {
+    sessionId: frame.session_id,
+    settings: {
+      encoding: frame.encoding,
+      sampleRate: frame.sample_rate,
+      channels: frame.channels,
+      framing: frame.framing ?? "packet",
+      interim: frame.interim_results ?? true,
+    },
+    title: frame.title,
+    language: frame.language,
+    vocabulary: frame.vocabulary,
+  };
+}

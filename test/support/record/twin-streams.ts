@@ -61,6 +61,7 @@ export class TwinStreams implements AudioStreamStore {
         epoch: row.epoch,
         offset: row.offset_bytes,
         sequence: row.sequence ?? undefined,
+        nextSequence: (await tx.run((s) => highestSequence(s, t, sessionId))) + 1,
         settings: parseSettings(row),
         ...(settings === undefined
           ? {}

@@ -39,7 +39,7 @@ function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: T
     append: async () => {},
   };
   const stream = new AudioStream(
-    { sessionId: "s", epoch: 1, status: "recording", settings, offset, seq: 0 },
+    { sessionId: "s", epoch: 1, status: "recording", settings, offset, seq: 0, nextSequence: 0 },
     createCutter(settings),
     {
       ports: {
