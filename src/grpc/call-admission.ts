@@ -42,6 +42,8 @@ export interface RpcLimits {
   quietMs: number;
   /** Longest wait for the first message of a call, milliseconds. */
   messageMs: number;
+  /** Longest time of a call of reflection or health, milliseconds. */
+  callMs: number;
 }
 
 export const DEFAULT_RPC_LIMITS: RpcLimits = {
@@ -61,6 +63,7 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   readTimeoutMs: 10_000,
   quietMs: 15_000,
   messageMs: 10_000,
+  callMs: 300_000,
 };
 
 /** Ends a streaming call with a status, in the way that grpc-js documents. */

@@ -47,7 +47,9 @@ export class RpcServer implements QueueOwner {
     const gate = gateOf({
       judge: (head) => service.judge(head),
       connections: this.#connections,
-      messageMs: service.messageMs,
+      messageMs: service.limits.messageMs,
+      callMs: service.limits.callMs,
+      own: service.paths,
     });
     this.#server = new Server({ ...CHANNEL_OPTIONS, interceptors: [gate] });
     this.#health = new HealthImplementation(

@@ -124,9 +124,13 @@ export class SessionService implements QueueOwner {
     };
   }
 
-  /** Longest wait for the first message of a call, milliseconds. */
-  get messageMs(): number {
-    return this.#options.limits.messageMs;
+  get limits(): Pick<RpcLimits, "messageMs" | "callMs"> {
+    return this.#options.limits;
+  }
+
+  /** Its methods, as `/service/method`. */
+  get paths(): ReadonlySet<string> {
+    return new Set(Object.values(DEFINITION).map(({ path }) => path));
   }
 
   /** Judges a call by its metadata. */

@@ -1,5 +1,6 @@
 import {
   type Metadata,
+  type Responder,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
@@ -33,6 +34,10 @@ interface GateOptions {
    * one and its end; milliseconds.
    */
   messageMs: number;
+  /** Longest time of a call whose method is not in `own`, milliseconds. */
+  callMs: number;
+  /** Paths of the methods that see to the end of their calls themselves. */
+  own: ReadonlySet<string>;
 }
 
 /** Open calls without a key over one connection: health checks ask one at a time. */
@@ -40,7 +45,7 @@ const MAX_OPEN_CALLS = 4;
 
 /**
  * Judges each call by its metadata before one of its messages is read, whatever its method, and
- * ends calls whose first message stays out.
+ * ends calls whose first message stays out, or that last longer than anybody needs them.
  */
 export function gateOf(options: GateOptions): ServerInterceptor {
   const openCalls = new WeakMap<Connection, number>();
@@ -53,7 +58,9 @@ export function gateOf(options: GateOptions): ServerInterceptor {
     const connection = options.connections.of(call.getConnectionInfo());
     let isOver = false;
     let onEnd = (): void => {};
-    const timer = new FirstMessage(call, options.messageMs);
+    const firstMessage = new Timer(call, options.messageMs, MESSAGE_LATE);
+    const wholeCall = new Timer(call, options.callMs, CALL_LONG);
+    const writing = endWritingWithStatus(call);
     const admit = async (metadata: Metadata): Promise<void> => {
       if (connection === undefined) throw gone();
       const { network } = connection;
@@ -72,7 +79,8 @@ export function gateOf(options: GateOptions): ServerInterceptor {
       onReceiveMetadata(metadata, proceed) {
         admit(metadata).then(
           () => {
-            timer.start();
+            firstMessage.start();
+            if (!options.own.has(path)) wholeCall.start();
             proceed(metadata);
           },
           (error: unknown) => {
@@ -82,38 +90,65 @@ export function gateOf(options: GateOptions): ServerInterceptor {
         );
       },
       onReceiveMessage(message, proceed) {
-        if (requestStream) timer.stop();
+        if (requestStream) firstMessage.stop();
         proceed(message);
       },
       onReceiveHalfClose(proceed) {
-        timer.stop();
+        firstMessage.stop();
         proceed();
       },
       onCancel() {
         isOver = true;
-        timer.stop();
+        firstMessage.stop();
+        wholeCall.stop();
         onEnd();
       },
     };
-    return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+    return new ServerInterceptingCall(call, { start: (next) => next(listener), ...writing });
   };
 }
 
-/** Ends a call when its first message has not come in time. */
-class FirstMessage {
+/**
+ * Lets no message out after the call's status. grpc-js itself ends a call of which a message cannot
+ * be decoded, while the answers to earlier ones are still being made; a write after the end would
+ * keep the HTTP/2 stream open, as Node never finishes a stream with an error.
+ */
+function endWritingWithStatus(
+  call: ServerInterceptingCallInterface,
+): Pick<Responder, "sendMessage"> {
+  const sendStatus = call.sendStatus.bind(call);
+  let hasStatus = false;
+  call.sendStatus = (status) => {
+    hasStatus = true;
+    sendStatus(status);
+  };
+  return {
+    sendMessage: (message, next) => {
+      if (!hasStatus) next(message);
+    },
+  };
+}
+
+const MESSAGE_LATE = (ms: number) => `The message did not come within ${ms / 1_000} s.`;
+const CALL_LONG = (ms: number) => `A call of this method may last ${ms / 1_000} s. Call it again.`;
+
+/** Ends a call with `timeout` after a time. */
+class Timer {
   readonly #call: ServerInterceptingCallInterface;
   readonly #ms: number;
+  readonly #message: (ms: number) => string;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(call: ServerInterceptingCallInterface, ms: number) {
+  constructor(call: ServerInterceptingCallInterface, ms: number, message: (ms: number) => string) {
     this.#call = call;
     this.#ms = ms;
+    this.#message = message;
   }
 
   start(): void {
     if (this.#isOver) return;
-    const late = new AppError("timeout", `The message did not come within ${this.#ms / 1_000} s.`);
+    const late = new AppError("timeout", this.#message(this.#ms));
     this.#timer = setTimeout(() => this.#call.sendStatus(toGrpcFailure(late)), this.#ms);
     this.#timer.unref();
   }

@@ -1,19 +1,26 @@
 import { status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
 import { newServiceKey } from "../../src/access/secrets.ts";
-import { callUnary, GrpcFixture, type GrpcFixtureOptions } from "../support/grpc-fixture.ts";
+import {
+  callUnary,
+  GrpcFixture,
+  type GrpcFixtureOptions,
+  withKey,
+} from "../support/grpc-fixture.ts";
 import { RawGrpc } from "../support/raw-grpc.ts";
 import { until } from "../support/until.ts";
 
 const GET = "/voice.v1.SessionService/GetSession";
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+const HEALTH = "/grpc.health.v1.Health/Watch";
 const METHODS = [
   GET,
   "/voice.v1.SessionService/ListSegments",
   "/voice.v1.SessionService/Ask",
   "/voice.v1.SessionService/WatchTranscript",
   "/voice.v1.SessionService/IngestAudio",
-  "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-  "/grpc.health.v1.Health/Watch",
+  REFLECTION,
+  HEALTH,
 ];
 const CHECK = "/grpc.health.v1.Health/Check";
 const UNAUTHENTICATED = String(status.UNAUTHENTICATED);
@@ -78,6 +85,54 @@ describe("strangers at the gRPC port: half a message", () => {
     const statuses = calls.map((call) => call.status);
     expect(statuses.filter((each) => each === LATE)).toHaveLength(4);
     expect(statuses.filter((each) => each === String(status.RESOURCE_EXHAUSTED))).toHaveLength(6);
+  });
+});
+
+/** A message as it goes over the wire. */
+function framed(bytes: readonly number[]): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, Buffer.from(bytes)]);
+}
+
+/** Asks reflection for the list of services; a field of a wire type that does not exist. */
+const LIST = framed([0x3a, 0x01, 0x2a]);
+const BROKEN = framed([0x07]);
+
+describe("callers with a key at the gRPC port: calls without an end", () => {
+  it.each([
+    ["at the end", [LIST, LIST, BROKEN]],
+    ["in the middle", [LIST, LIST, BROKEN, LIST]],
+    ["with others", [LIST, LIST, LIST, BROKEN, BROKEN, LIST]],
+  ])("end by a broken message %s, of which the first are being answered", async (_, messages) => {
+    const { fixture, secret } = await openFixture();
+    const raw = await openRaw(fixture.address);
+    const call = raw.call(REFLECTION, { "x-api-key": secret });
+    call.stream.end(Buffer.concat(messages));
+    await until(() => call.status !== undefined && call.stream.closed, "an end of the call");
+    expect(call.status).toBe(String(status.INTERNAL));
+  });
+
+  it("of reflection and health have a longest time, and those of our streams have none", async () => {
+    const { fixture, sessionId, secret } = await openFixture({ limits: { callMs: 300 } });
+    const raw = await openRaw(fixture.address);
+    const client = fixture.client();
+    const watch = client.watchTranscript({ sessionId, durableOnly: false }, withKey(secret));
+    let watchEnd: unknown;
+    watch.on("data", () => {});
+    watch.on("error", (error) => {
+      watchEnd = error;
+    });
+    const calls = [REFLECTION, HEALTH].map((path) => {
+      const call = raw.call(path, { "x-api-key": secret });
+      if (path === HEALTH) call.stream.end(framed([]));
+      else call.stream.write(LIST);
+      return call;
+    });
+    await until(() => calls.every((call) => call.status !== undefined), "an end of each call");
+    expect(calls.map((call) => call.status)).toEqual([LATE, LATE]);
+    expect([watchEnd, raw.isClosed]).toEqual([undefined, false]);
+    watch.cancel();
   });
 });
 

@@ -29,7 +29,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
   ),
 );
 
-export const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 
 /** Bytes of a message that are changed before it is sent. */
 interface Change {

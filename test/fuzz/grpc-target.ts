@@ -9,7 +9,6 @@ import {
   grpcPlans,
   METHODS,
   type MessagePlan,
-  REFLECTION,
   type WirePlan,
 } from "./grpc-plan.ts";
 import type { Target } from "./target.ts";
@@ -19,6 +18,11 @@ import { type FuzzWorld, fillIn } from "./world.ts";
 const HANG_MS = 45_000;
 /** How long a stream that need not end is listened to. */
 const LISTEN_MS = 300;
+/** Methods that answer until their caller has heard enough. */
+const ENDLESS: ReadonlySet<string> = new Set([
+  "/voice.v1.SessionService/WatchTranscript",
+  "/grpc.health.v1.Health/Watch",
+]);
 const LIMIT_BYTES = 1024 * 1024;
 
 /** What grpc-js itself answers with INTERNAL, though the fault is the client's. */
@@ -97,10 +101,7 @@ class Call {
       return "cut";
     }
     if (end === "end") stream.end();
-    // Known: among several messages a broken one leaves a call of reflection, for which grpc-js
-    // decodes, open until its connection ends. Only callers with a key get so far.
-    const isEndless = METHODS.get(path)?.responseStream === true || path === REFLECTION;
-    const mustEnd = end === "end" && !isEndless;
+    const mustEnd = end === "end" && !ENDLESS.has(path);
     const over = until(() => this.#isOver, "the end of the call", mustEnd ? HANG_MS : LISTEN_MS);
     await over.catch((error: unknown) => {
       if (mustEnd) throw error;

@@ -32,6 +32,13 @@ const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
 /** A request of text may be long, but a whole minute is not needed between machines. */
 const MESSAGE_MS = 30_000;
+/** Longest time of a call of reflection, health, or a service that was added. */
+const CALL_MS = 300_000;
+const OWN_PATHS = new Set(
+  [workerService, textService, retrievalService].flatMap((methods) =>
+    Object.values(methods).map(({ path }): string => path),
+  ),
+);
 const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
 
 /** An additional gRPC service on the worker's port. */
@@ -99,6 +106,8 @@ export class WorkerServer implements QueueOwner {
       },
       connections: this.#connections,
       messageMs: options.messageMs ?? MESSAGE_MS,
+      callMs: CALL_MS,
+      own: OWN_PATHS,
     });
     this.#server = new Server({
       interceptors: [gate],
