@@ -44,14 +44,23 @@ describe("conformance: signing in", () => {
   const refresh = (token: string) =>
     fixture.send<{ token: string }>("GET", "/auth/refresh-token", { token });
 
-  /** The token of the newest letter, once there are more than `before`. */
+  /** The token of the newest sign-in link, once there are more than `before`; others get letters too. */
   async function mailed(before: number): Promise<string> {
     const folder = join(fixture.service.folder, "data/mail");
-    const names = async () => (await readdir(folder).catch(() => [])).sort();
-    await eventually(async () => (await names()).length > before, "a letter", 10_000);
-    const letter = await readFile(join(folder, (await names()).at(-1) ?? ""), "utf8");
-    const plain = letter.replaceAll("=\r\n", "").replaceAll("=3D", "=");
-    return /token=([A-Za-z0-9._~-]+)/.exec(plain)?.[1] ?? "";
+    let tokens: string[] = [];
+    const read = async () => {
+      const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".eml"));
+      const letters = await Promise.all(
+        names.sort().map((name) => readFile(join(folder, name), "utf8")),
+      );
+      tokens = letters.flatMap((letter) => {
+        const plain = letter.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+        return /token=([A-Za-z0-9._~-]+)/.exec(plain)?.[1] ?? [];
+      });
+      return tokens.length > before;
+    };
+    await eventually(read, "a sign-in link", 10_000);
+    return tokens.at(-1) ?? "";
   }
 
   it("POST /auth/login: 200 400 401, the same 401 whatever was wrong", async () => {

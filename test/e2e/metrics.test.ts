@@ -12,6 +12,7 @@ const QUEUES = [
   "audio_files",
   "audio_pieces",
   "background",
+  "bytes_of_request_bodies",
   "chunks",
   "commands",
   "commands_posted",
