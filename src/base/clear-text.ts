@@ -29,6 +29,16 @@ export function clearTextProblems(reader: SettingsReader, ways: readonly Way[]):
   return ways.flatMap((way) => JUDGES[way](reader)).map((told) => `${told}, ${WAYS_OUT}.`);
 }
 
+/**
+ * Whether mail leaves under TLS only: a server on another machine has to offer STARTTLS, unless
+ * ALLOW_INSECURE is on.
+ */
+export function mailNeedsTls(reader: SettingsReader): boolean {
+  if (reader.get("ALLOW_INSECURE")) return false;
+  const url = reader.get("SMTP_URL") ?? "";
+  return elsewhere([url], ({ protocol }) => protocol === "smtps:").length > 0;
+}
+
 const JUDGES: Readonly<Record<Way, (reader: SettingsReader) => string[]>> = {
   web(reader) {
     const host = reader.get("HOST");

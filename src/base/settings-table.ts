@@ -453,7 +453,7 @@ export const SETTINGS = {
     secret: true,
     readers: ["front"],
     usually: "mails are files in VOICE_MAIL_DIR",
-    what: "the mail server for sign-in links",
+    what: "the mail server for sign-in links. With smtp:// a server on another machine has to offer STARTTLS, unless ALLOW_INSECURE is on",
   },
   MAIL_FROM: {
     group: "people",

@@ -42,9 +42,9 @@ export function createOAuthProviders({ oauthProviders }: Config): OAuthProvider[
 
 /** Undefined when this installation sends no mail. */
 export function openMail(config: Config, log: Log, stack: Stack): Mail | undefined {
-  const { smtpUrl, mailFolder, mailFrom } = config;
+  const { smtpUrl, smtpNeedsTls, mailFolder, mailFrom } = config;
   if (smtpUrl !== undefined) {
-    const mail = new SmtpMail(smtpUrl, mailFrom);
+    const mail = new SmtpMail(smtpUrl, mailFrom, { requireTLS: smtpNeedsTls });
     stack.push("mail", () => mail.close());
     return mail;
   }

@@ -1,5 +1,5 @@
 import type { GuestAccess } from "../access/policy.ts";
-import { clearTextProblems, type Way } from "../base/clear-text.ts";
+import { clearTextProblems, mailNeedsTls, type Way } from "../base/clear-text.ts";
 import { databaseHosts } from "../base/database-address.ts";
 import { readInnerTls, readNatsLogin } from "../base/inner-settings.ts";
 import type { PortChoice } from "../base/listening.ts";
@@ -64,6 +64,8 @@ export interface Config {
    * sent.
    */
   smtpUrl: string | undefined;
+  /** Whether the mail server has to speak TLS. */
+  smtpNeedsTls: boolean;
   mailFrom: string;
   mailFolder: string | undefined;
   /** The page that takes the token of a sign-in link; the service's own page when absent. */
@@ -151,9 +153,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
     drainMs: reader.get("DRAIN_MS"),
     logLevel: reader.get("LOG_LEVEL"),
-    smtpUrl: reader.get("SMTP_URL"),
-    mailFrom: reader.get("MAIL_FROM"),
-    mailFolder: reader.get("VOICE_MAIL_DIR"),
+    ...readMail(reader),
     oauthProviders: reader.get("OAUTH_PROVIDERS"),
     signInUrl: reader.get("SIGN_IN_URL"),
   };
@@ -161,6 +161,15 @@ export function readConfig(env: Environment, hostname: string): Config {
   reader.problems.push(...clearTextProblems(reader, [...web, "grpc", "nats", "database"]));
   reader.finish();
   return config;
+}
+
+function readMail(reader: SettingsReader) {
+  return {
+    smtpUrl: reader.get("SMTP_URL"),
+    smtpNeedsTls: mailNeedsTls(reader),
+    mailFrom: reader.get("MAIL_FROM"),
+    mailFolder: reader.get("VOICE_MAIL_DIR"),
+  };
 }
 
 /** Settings of `node src/setup.ts`. */

@@ -122,6 +122,17 @@ describe("magic links over HTTP", () => {
     expect((await validate(await received())).status).toBe(200);
   });
 
+  it("failure: a mail server without TLS gets nothing where TLS is demanded", async () => {
+    const { email } = await fixture.accounts.addUser();
+    const strict = new SmtpMail(`${server.url}/?ignoreTLS=true`, FROM, { requireTLS: true });
+    const letter = { to: email, subject: "S", text: "T", html: "<p>T</p>" };
+    await expect(strict.send(letter)).rejects.toThrow(/STARTTLS/);
+    strict.close();
+    expect(server.received).toEqual([]);
+    await smtp.send(letter);
+    expect(server.received).toHaveLength(1);
+  });
+
   it("expiry: 10 min; and a use, a disable in between, ends the other links", async () => {
     const { id, email } = await fixture.accounts.addUser();
     await request(email);

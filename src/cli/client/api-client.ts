@@ -111,6 +111,8 @@ async function exchange(
   const limit = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(request, {
+      // Passwords and keys are sent to no other address than the one that was judged.
+      redirect: "manual",
       signal: signal ? AbortSignal.any([limit, signal]) : limit,
     });
     const text = await response.text();
@@ -135,7 +137,9 @@ export function judge(error: unknown): Retry {
 function failureOf(call: string, response: Response, text: string): ApiFailure {
   const code = response.headers.get("x-error-code") ?? "";
   const wait = retryAfterMs(response.headers.get("retry-after"));
-  return new ApiFailure(call, response.status, code, messageIn(text), wait);
+  const target = response.headers.get("location");
+  const said = target === null ? messageIn(text) : `it leads to ${target}; is that the --base-url?`;
+  return new ApiFailure(call, response.status, code, said, wait);
 }
 
 /** The message of an error body, or its beginning when it is not this service's. */

@@ -46,7 +46,11 @@ export function withConnectionFlags(command: Command): Command {
     )
     .option("--email <address>", "sign in as this user, or VOICE_EMAIL")
     .option("--password <text>", "with this password, or VOICE_PASSWORD (safer)")
-    .option("--token <jwt>", "use this access token, or VOICE_TOKEN");
+    .option("--token <jwt>", "use this access token, or VOICE_TOKEN")
+    .option(
+      "--insecure",
+      "allow http:// to another machine, where passwords go in clear, or ALLOW_INSECURE=1",
+    );
 }
 
 const MOST_PAGES = 100;

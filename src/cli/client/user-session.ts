@@ -1,5 +1,6 @@
 import { ApiClient, ApiFailure, type CallOptions, type Send, Unreachable } from "./api-client.ts";
 import { type BackOff, BRISK } from "./back-off.ts";
+import { refuseClearText } from "./clear-text.ts";
 import { CommandFailure } from "./command-context.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
 
@@ -11,9 +12,14 @@ export interface ConnectionOptions {
   readonly email?: string;
   readonly password?: string;
   readonly token?: string;
+  /** Allows an address of another machine without TLS. */
+  readonly insecure?: boolean;
 }
 
-/** The base URL from flags, else from the environment, else from the stored login. */
+/**
+ * The base URL from flags, else from the environment, else from the stored login. Throws for an
+ * address to which passwords and keys would go in clear.
+ */
 export function baseUrlOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): string {
   const stored = () => new Credentials(env).currentBaseUrl;
   const given = options.baseUrl || env.VOICE_BASE_URL || stored() || DEFAULT_BASE_URL;
@@ -21,6 +27,7 @@ export function baseUrlOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): s
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new CommandFailure(`"${given}" is not an address like ${DEFAULT_BASE_URL}`);
   }
+  refuseClearText(url, options.insecure === true, env);
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path.endsWith("/api") ? path : `${path}/api`}`;
 }

@@ -81,15 +81,20 @@ function unencoded(message: { toString(encoding: "latin1"): string }, text: stri
 
 const TIMEOUT_MS = 10_000;
 
-/** Mail over SMTP; `url` as in `smtps://user:password@mail.example.org`. */
+/**
+ * Mail over SMTP; `url` as in `smtps://user:password@mail.example.org`. With `requireTLS` nothing
+ * is sent, nor a password, to a server that does not offer STARTTLS.
+ */
 export class SmtpMail implements Mail {
   readonly #transport: ReturnType<typeof createTransport>;
   readonly #from: string;
 
-  constructor(url: string, from: string) {
+  constructor(url: string, from: string, { requireTLS } = { requireTLS: false }) {
     this.#from = from;
     this.#transport = createTransport({
       url,
+      // It wins over what the address says.
+      ...(requireTLS && { requireTLS }),
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { clearTextProblems, isThisMachine, type Way } from "../../../src/base/clear-text.ts";
+import {
+  clearTextProblems,
+  isThisMachine,
+  mailNeedsTls,
+  type Way,
+} from "../../../src/base/clear-text.ts";
 import { SettingsReader } from "../../../src/base/settings.ts";
 
 function problems(way: Way, env: Record<string, string>): string[] {
@@ -75,6 +80,20 @@ describe("clear text: judged", () => {
     expect(told).not.toContain("pw");
     expect(more).toEqual([]);
     expect(problems(way, { ...env, ALLOW_INSECURE: "1" })).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>, boolean]>([
+    ["none", {}, false],
+    ["of this machine", { SMTP_URL: "smtp://127.0.0.1:25" }, false],
+    ["with TLS from the start", { SMTP_URL: "smtps://me:pw@mail.example.org" }, false],
+    ["of another machine", { SMTP_URL: "smtp://me:pw@mail.example.org:587" }, true],
+    [
+      "of another machine, allowed",
+      { SMTP_URL: "smtp://mail.example.org", ALLOW_INSECURE: "1" },
+      false,
+    ],
+  ])("a mail server %s", (_name, env, needed) => {
+    expect(mailNeedsTls(new SettingsReader(env))).toBe(needed);
   });
 
   it("certificates of our own cover workers and NATS, and nothing else", () => {

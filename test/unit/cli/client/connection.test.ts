@@ -21,22 +21,67 @@ describe("cli connection: address", () => {
     ["host:1", "http://host:1/api"],
     ["https://host/sub/api", "https://host/sub/api"],
   ])("takes %s as %s", (given, expected) => {
-    expect(baseUrlOf({ baseUrl: given }, { XDG_CONFIG_HOME: folder })).toBe(expected);
+    const options = { baseUrl: given, insecure: true };
+    expect(baseUrlOf(options, { XDG_CONFIG_HOME: folder })).toBe(expected);
   });
 
   it("prefers the flag, then the environment, then the last login, then the default", () => {
     const env = { XDG_CONFIG_HOME: folder };
     expect(baseUrlOf({}, env)).toBe(DEFAULT_BASE_URL);
-    new Credentials(env).save("http://stored/api", { email: "e", token: "t" });
-    expect(baseUrlOf({}, env)).toBe("http://stored/api");
-    expect(baseUrlOf({}, { ...env, VOICE_BASE_URL: "http://env" })).toBe("http://env/api");
-    expect(baseUrlOf({ baseUrl: "http://flag" }, { ...env, VOICE_BASE_URL: "http://env" })).toBe(
-      "http://flag/api",
+    new Credentials(env).save("https://stored/api", { email: "e", token: "t" });
+    expect(baseUrlOf({}, env)).toBe("https://stored/api");
+    expect(baseUrlOf({}, { ...env, VOICE_BASE_URL: "https://env" })).toBe("https://env/api");
+    expect(baseUrlOf({ baseUrl: "https://flag" }, { ...env, VOICE_BASE_URL: "https://env" })).toBe(
+      "https://flag/api",
     );
   });
 
   it("refuses what is no address", () => {
     expect(() => baseUrlOf({ baseUrl: "ftp://x" }, {})).toThrow(/not an address/);
+  });
+});
+
+describe("cli connection: what would go in clear", () => {
+  const take = (given: string, env: NodeJS.ProcessEnv = {}, insecure?: true) =>
+    baseUrlOf(
+      { baseUrl: given, ...(insecure && { insecure }) },
+      { XDG_CONFIG_HOME: folder, ...env },
+    );
+
+  it.each([
+    "http://voice.example.org",
+    "http://10.0.0.2:8080",
+    "voice.example.org",
+    "http://localhost.example.org",
+    "http://127.0.0.1.example.org",
+    "http://[2001:db8::1]",
+    "http://0.0.0.0:8080",
+  ])("is refused: %s", (given) => {
+    const refusal = /in clear.*https:\/\/.*--insecure.*ALLOW_INSECURE=1/;
+    expect(() => take(given)).toThrow(refusal);
+    expect(() => take("https://x", {})).not.toThrow();
+    expect(() => take(given, { ALLOW_INSECURE: "0" })).toThrow(refusal);
+    expect(take(given, {}, true)).toMatch(/^http:/);
+    expect(take(given, { ALLOW_INSECURE: "1" })).toMatch(/^http:/);
+    expect(take(given, { ALLOW_INSECURE: "yes" })).toMatch(/^http:/);
+  });
+
+  it("is refused for an address from the environment and from an earlier login, too", () => {
+    const env = { XDG_CONFIG_HOME: folder };
+    expect(() => baseUrlOf({}, { ...env, VOICE_BASE_URL: "http://env" })).toThrow(/in clear/);
+    new Credentials(env).save("http://stored/api", { email: "e", token: "t" });
+    expect(() => baseUrlOf({}, env)).toThrow(/http:\/\/stored.*in clear/);
+  });
+
+  it.each([
+    "http://127.0.0.1:8080",
+    "http://127.8.9.10",
+    "http://localhost:1",
+    "http://voice.localhost",
+    "http://[::1]:8080",
+    "https://voice.example.org",
+  ])("is not %s", (given) => {
+    expect(take(given)).toMatch(/\/api$/);
   });
 });
 
