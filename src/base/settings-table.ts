@@ -553,7 +553,7 @@ export const SETTINGS = {
     high: 1_000_000,
     default: 200,
     readers: ["front"],
-    what: "workspaces that one user may own; 0: any number",
+    what: "workspaces that one user may have made; 0: any number",
   },
   MAX_DEVICES_PER_USER: {
     group: "limits",
@@ -608,6 +608,16 @@ export const SETTINGS = {
     default: 1_000,
     readers: ["front"],
     what: "sessions of one workspace that may record at once; 0: any number",
+  },
+  MAX_STORED_BYTES_PER_WORKSPACE: {
+    group: "limits",
+    type: "integer",
+    low: 0,
+    high: 1_000_000_000_000_000,
+    unit: "bytes",
+    default: 1_099_511_627_776,
+    readers: ["front"],
+    what: "audio that one workspace may have stored when another session begins; 0: any amount",
   },
   AUTO_STOP_SILENCE: {
     group: "limits",

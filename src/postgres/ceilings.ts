@@ -2,26 +2,68 @@ import { type CommonQueryMethods, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 
-/** What is counted of one user or of one workspace, as in "One user has at most 20 devices". */
+interface Counted {
+  whose: "user" | "workspace";
+  /** As in "One user has at most 20 devices". */
+  what: string;
+  /** SQL for the rows of this user or workspace that count. */
+  rows(id: string): FragmentSqlToken;
+}
+
+const RECORDING = { what: "sessions that record at once" };
+
 const COUNTED = {
-  workspaces_per_user: { whose: "user", what: "workspaces" },
-  devices_per_user: { whose: "user", what: "devices" },
-  devices_per_workspace: { whose: "workspace", what: "devices" },
-  keys_per_workspace: { whose: "workspace", what: "service keys" },
-  webhooks_per_workspace: { whose: "workspace", what: "webhooks" },
-  recordings_per_user: { whose: "user", what: "sessions that record at once" },
-  recordings_per_workspace: { whose: "workspace", what: "sessions that record at once" },
-} as const;
+  workspaces_per_user: {
+    ...{ whose: "user", what: "workspaces" },
+    rows: (id) => sql.fragment`workspaces where created_by = ${id} and deleted_at is null`,
+  },
+  devices_per_user: {
+    ...{ whose: "user", what: "devices" },
+    rows: (id) => sql.fragment`devices where owner_id = ${id} and status = 'paired'`,
+  },
+  devices_per_workspace: {
+    ...{ whose: "workspace", what: "devices" },
+    rows: (id) => sql.fragment`devices where workspace_id = ${id} and status = 'paired'`,
+  },
+  keys_per_workspace: {
+    ...{ whose: "workspace", what: "service keys" },
+    rows: (id) => sql.fragment`service_keys where workspace_id = ${id} and revoked_at is null`,
+  },
+  webhooks_per_workspace: {
+    ...{ whose: "workspace", what: "webhooks" },
+    rows: (id) => sql.fragment`webhooks where workspace_id = ${id}`,
+  },
+  recordings_per_user: {
+    ...{ whose: "user", ...RECORDING },
+    rows: (id) => sql.fragment`sessions where owner_id = ${id} and status = 'recording'`,
+  },
+  recordings_per_workspace: {
+    ...{ whose: "workspace", ...RECORDING },
+    rows: (id) => sql.fragment`sessions where workspace_id = ${id} and status = 'recording'`,
+  },
+} as const satisfies Record<string, Counted>;
 
-type Counted = keyof typeof COUNTED;
-export type CeilingName = Counted;
+const STORED = "stored_bytes_per_workspace";
 
-const CEILINGS = Object.keys(COUNTED) as readonly CeilingName[];
+type CountedName = keyof typeof COUNTED;
+export type CeilingName = CountedName | typeof STORED;
+
+const CEILINGS = [...(Object.keys(COUNTED) as CountedName[]), STORED] as const;
 
 /** How much there may be of each; 0: any number. */
 export type CeilingLimits = Readonly<Record<CeilingName, number>>;
 
 const countRow = z.object({ count: z.number() });
+const bytesRow = z.object({ bytes: z.number() });
+
+/** SQL for the bytes of a workspace's audio: of its chunks, and of what is being streamed. */
+function storedBytes(workspaceId: string): FragmentSqlToken {
+  return sql.fragment`(
+    (select coalesce(sum(bytes), 0) from stored_audio where workspace_id = ${workspaceId})
+    + (select coalesce(sum(a.unsealed_bytes), 0)
+      from sessions s join audio_streams a on a.session_id = s.id
+      where s.workspace_id = ${workspaceId} and s.status in ('recording', 'processing')))::bigint`;
+}
 
 /**
  * How much one user or workspace may have. It is judged in the transaction in which something
@@ -49,25 +91,42 @@ export class Ceilings {
    * Throws `quota_exceeded` when one more would be too many. Nobody else can add one until this
    * transaction ends, so that two at once do not both take the last place.
    *
-   * @param counted SQL for the rows that count, as in `workspaces where …`
+   * @param exceptId the row that is being added, where it is there already
    */
   async assertRoom(
     tx: CommonQueryMethods,
-    name: Counted,
+    name: CountedName,
     ownerId: string,
-    counted: FragmentSqlToken,
+    exceptId?: string,
   ): Promise<void> {
     const most = this.most(name);
     if (most === undefined) return;
     const place = `${name} of ${ownerId}`;
     await tx.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended(${place}, 0))`);
+    const { whose, what, rows } = COUNTED[name];
+    const others =
+      exceptId === undefined
+        ? rows(ownerId)
+        : sql.fragment`${rows(ownerId)} and id <> ${exceptId}::uuid`;
     const { count } = await tx.one(sql.type(countRow)`
-      select count(*)::int as count from (select from ${counted} limit ${most}) as taken`);
+      select count(*)::int as count from (select from ${others} limit ${most}) as taken`);
     if (count < most) return;
-    const { whose, what } = COUNTED[name];
     this.#refuse(
       name,
       `One ${whose} has at most ${most} ${what}. End one first, or ask the operator for more.`,
+    );
+  }
+
+  /** Throws `quota_exceeded` when the workspace holds as much audio as it may, or more. */
+  async assertStoredBytes(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+    const most = this.most(STORED);
+    if (most === undefined) return;
+    const { bytes } = await tx.one(sql.type(bytesRow)`
+      select ${storedBytes(workspaceId)} as bytes`);
+    if (bytes < most) return;
+    this.#refuse(
+      STORED,
+      `One workspace stores at most ${most} bytes of audio, and this one has ${bytes}. Delete sessions first, or ask the operator for more.`,
     );
   }
 

@@ -140,15 +140,7 @@ export function readConfig(env: Environment, hostname: string): Config {
       silence: reader.get("LATE_DEVICE_SILENCE_MS"),
       chunk: reader.get("LATE_CHUNK_PATIENCE_MS"),
     },
-    ceilings: {
-      workspaces_per_user: reader.get("MAX_WORKSPACES_PER_USER"),
-      devices_per_user: reader.get("MAX_DEVICES_PER_USER"),
-      devices_per_workspace: reader.get("MAX_DEVICES_PER_WORKSPACE"),
-      keys_per_workspace: reader.get("MAX_KEYS_PER_WORKSPACE"),
-      webhooks_per_workspace: reader.get("MAX_WEBHOOKS_PER_WORKSPACE"),
-      recordings_per_user: reader.get("MAX_RECORDINGS_PER_USER"),
-      recordings_per_workspace: reader.get("MAX_RECORDINGS_PER_WORKSPACE"),
-    },
+    ceilings: readCeilings(reader),
     auditAddressDays: reader.get("AUDIT_ADDRESS_DAYS"),
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
     drainMs: reader.get("DRAIN_MS"),
@@ -169,6 +161,19 @@ function readMail(reader: SettingsReader) {
     smtpNeedsTls: mailNeedsTls(reader),
     mailFrom: reader.get("MAIL_FROM"),
     mailFolder: reader.get("VOICE_MAIL_DIR"),
+  };
+}
+
+function readCeilings(reader: SettingsReader): CeilingLimits {
+  return {
+    workspaces_per_user: reader.get("MAX_WORKSPACES_PER_USER"),
+    devices_per_user: reader.get("MAX_DEVICES_PER_USER"),
+    devices_per_workspace: reader.get("MAX_DEVICES_PER_WORKSPACE"),
+    keys_per_workspace: reader.get("MAX_KEYS_PER_WORKSPACE"),
+    webhooks_per_workspace: reader.get("MAX_WEBHOOKS_PER_WORKSPACE"),
+    recordings_per_user: reader.get("MAX_RECORDINGS_PER_USER"),
+    recordings_per_workspace: reader.get("MAX_RECORDINGS_PER_WORKSPACE"),
+    stored_bytes_per_workspace: reader.get("MAX_STORED_BYTES_PER_WORKSPACE"),
   };
 }
 

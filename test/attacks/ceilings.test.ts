@@ -52,6 +52,28 @@ describe("ceilings", () => {
     expect(message).toContain(`at most ${MOST} workspaces`);
   });
 
+  it("ceilings: nobody makes more workspaces by handing them to somebody else", async () => {
+    const { id, headers, workspace } = await tenant();
+    const friend = await house.addUser();
+    const made = await grab(headers, "/workspaces", { name: "W" });
+    for (const place of [workspace, ...made.bodies.map(({ id: other }) => String(other))]) {
+      await house.join(place, friend.id, "member");
+      const member = `/workspaces/${place}/members`;
+      await house.done("PATCH", `${member}/${friend.id}`, headers, { role: "owner" });
+      await house.done("DELETE", `${member}/${id}`, headers);
+    }
+    expect((await grab(headers, "/workspaces", { name: "W" })).taken).toBe(0);
+    // Nor does it take a place from whom they were handed to.
+    expect((await grab(friend.headers, "/workspaces", { name: "W" })).taken).toBe(MOST);
+  });
+
+  it("ceilings: a workspace that was deleted makes room", async () => {
+    const { headers, workspace } = await tenant();
+    await grab(headers, "/workspaces", { name: "W" });
+    await house.done("DELETE", `/workspaces/${workspace}`, headers);
+    expect((await grab(headers, "/workspaces", { name: "W" })).taken).toBe(1);
+  });
+
   it("ceilings: nor more devices, and one that is unpaired makes room", async () => {
     const { headers, workspace } = await tenant();
     const body = { workspace_id: workspace };

@@ -290,8 +290,9 @@ describe("record: journal", () => {
       for (const name of before) {
         await redactions.exclusively(name, async ({ spans, ...each }) => {
           silenced.push({ ...each, spans: spans.map(({ from, to }) => `${from} ${to}`).sort() });
-          const rival = await stand.a.redactions.exclusively(name, async () => {});
+          const rival = await stand.a.redactions.exclusively(name, async () => 1);
           silenced.push(rival);
+          return 1_000 + name.sequence;
         });
       }
       const rows = await comparable(stand, ["chunks", "redactions"], world.session);

@@ -37,6 +37,7 @@ const RUNNING = [
   "journal/session-journal",
   "journal/session-writes",
   "live/replay-store",
+  "postgres/ceilings",
   "postgres/command-outcomes",
   "postgres/outbox",
   "postgres/outbox-backlog",

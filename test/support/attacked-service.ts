@@ -135,7 +135,10 @@ export class AttackedService {
   /** A workspace of this owner. */
   async addWorkspace(ownerId: string): Promise<string> {
     const id = newId();
-    await this.sql("insert into workspaces (id, name) values ($1, 'W')", [id]);
+    await this.sql("insert into workspaces (id, name, created_by) values ($1, 'W', $2)", [
+      id,
+      ownerId,
+    ]);
     await this.join(id, ownerId, "owner");
     return id;
   }

@@ -258,10 +258,8 @@ export class PairingStore implements DeviceKeyRecords {
     transaction: DatabaseTransactionConnection,
     { workspaceId, ownerId }: Pick<Approval, "workspaceId" | "ownerId">,
   ): Promise<void> {
-    const inPlace = sql.fragment`devices where workspace_id = ${workspaceId} and status = 'paired'`;
-    await this.#ceilings.assertRoom(transaction, "devices_per_workspace", workspaceId, inPlace);
-    const own = sql.fragment`devices where owner_id = ${ownerId} and status = 'paired'`;
-    await this.#ceilings.assertRoom(transaction, "devices_per_user", ownerId, own);
+    await this.#ceilings.assertRoom(transaction, "devices_per_workspace", workspaceId);
+    await this.#ceilings.assertRoom(transaction, "devices_per_user", ownerId);
   }
 
   /** Looks up many devices at a time, as every request of a device shows its key. */

@@ -58,8 +58,9 @@ export interface DeviceSessionStore {
   workspace(workspaceId: string, userId: string): Promise<RecordingPlace | undefined>;
   /**
    * Creates the session, its transcription job and the command to its actor in one transaction.
-   * Throws `already_recording` with the running session's id in its message, `not_found` when the
-   * workspace was deleted meanwhile.
+   * Throws `already_recording` with the running session's id in its message, `quota_exceeded` when
+   * its workspace or owner has no room for another, `not_found` when the workspace was deleted
+   * meanwhile.
    */
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }>;
   /**
@@ -130,8 +131,9 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
     return this.#pool.transaction(async (tx) => {
       await holdWorkspace(tx, session.workspaceId);
-      await this.#assertRoom(tx, session);
       const startedAt = await insertSession(tx, session);
+      // Comes second: that the device records already is told whatever else is full.
+      await this.#assertRoom(tx, session);
       await insertJob(tx, session);
       const { jobId, language } = session;
       const command = { type: "Start" as const, jobId, language };
@@ -141,16 +143,11 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     });
   }
 
-  /** The own device's running session is told by `already_recording`, whatever else runs. */
   async #assertRoom(tx: CommonQueryMethods, session: NewSession): Promise<void> {
-    const { ownerId, workspaceId, deviceId = null } = session;
-    const other = sql.fragment`status = 'recording'
-      and not exists (
-        select from sessions own where own.device_id = ${deviceId}::uuid and own.status = 'recording')`;
-    const inPlace = sql.fragment`sessions where workspace_id = ${workspaceId} and ${other}`;
-    await this.#ceilings.assertRoom(tx, "recordings_per_workspace", workspaceId, inPlace);
-    const own = sql.fragment`sessions where owner_id = ${ownerId} and ${other}`;
-    await this.#ceilings.assertRoom(tx, "recordings_per_user", ownerId, own);
+    const { id, ownerId, workspaceId } = session;
+    await this.#ceilings.assertStoredBytes(tx, workspaceId);
+    await this.#ceilings.assertRoom(tx, "recordings_per_workspace", workspaceId, id);
+    await this.#ceilings.assertRoom(tx, "recordings_per_user", ownerId, id);
   }
 
   stop(

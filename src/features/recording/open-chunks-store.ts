@@ -67,10 +67,15 @@ export class PostgresOpenChunks implements OpenChunks {
       await writeOutbox(tx, row);
       await tx.query(sql.unsafe`
         delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
-      // Resetting the count makes a late writer's append fail.
+      // Resetting the count makes a late writer's append fail. The bytes are counted afresh rather
+      // than subtracted, so that no mistake in them stays.
       await tx.query(sql.unsafe`
-        update audio_streams set pieces = 0
-        where session_id = ${sessionId} and sequence = ${sequence}`);
+        update audio_streams
+        set pieces = case when sequence = ${sequence} then 0 else pieces end,
+            unsealed_bytes = (
+              select coalesce(sum(octet_length(data)), 0)
+              from audio_pieces where session_id = ${sessionId})
+        where session_id = ${sessionId}`);
       return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
     });
   }

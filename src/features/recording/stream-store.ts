@@ -123,7 +123,8 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
       const moved = await tx.maybeOne(sql.type(idRow)`
         update audio_streams
         set sequence = ${sequence}, pieces = 1, touched_at = now(),
-            offset_bytes = offset_bytes + ${piece.streamBytes}
+            offset_bytes = offset_bytes + ${piece.streamBytes},
+            unsealed_bytes = unsealed_bytes + ${piece.data.byteLength}
         where session_id = ${sessionId} and epoch = ${hold.epoch}
           and sequence is not distinct from ${after ?? null}
         returning session_id as id`);
@@ -289,7 +290,8 @@ async function insertPieces(
       order by session_id for no key update skip locked
     ), moved as (
       update audio_streams a
-      set pieces = g.piece + 1, offset_bytes = offset_bytes + g.stream_bytes, touched_at = now()
+      set pieces = g.piece + 1, offset_bytes = offset_bytes + g.stream_bytes,
+          unsealed_bytes = unsealed_bytes + octet_length(g.data), touched_at = now()
       from given g join free on free.session_id = g.session_id
       where a.session_id = g.session_id and a.epoch = g.epoch
         and a.sequence = g.sequence and a.pieces = g.piece

@@ -40,7 +40,7 @@ export class PostgresRedactions implements RedactionRecords {
 
   exclusively(
     { sessionId, sequence }: ChunkName,
-    work: (chunk: RedactedChunk) => Promise<void>,
+    work: (chunk: RedactedChunk) => Promise<number>,
   ): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       const { taken } = await tx.one(sql.type(z.object({ taken: z.boolean() }))`
@@ -49,9 +49,9 @@ export class PostgresRedactions implements RedactionRecords {
       const read = await readChunk(tx, sessionId, sequence);
       if (read === undefined) return false;
       const { wanted, ...chunk } = read;
-      await work(chunk);
+      const bytes = await work(chunk);
       await tx.query(sql.unsafe`
-        update chunks set silence_done = ${wanted}
+        update chunks set silence_done = ${wanted}, bytes = ${bytes}
         where session_id = ${sessionId} and sequence = ${sequence}`);
       return true;
     }, 0);

@@ -130,9 +130,9 @@ export interface RedactionRecords {
   /**
    * Runs `work` with the chunk and its present spans, unless another process is working on this
    * session; true when it ran. A chunk whose place or spans change meanwhile becomes pending again.
-   * `work` must not use the database.
+   * `work` returns the bytes of its file as it is then, and must not use the database.
    */
-  exclusively(chunk: ChunkName, work: (chunk: RedactedChunk) => Promise<void>): Promise<boolean>;
+  exclusively(chunk: ChunkName, work: (chunk: RedactedChunk) => Promise<number>): Promise<boolean>;
 }
 
 /** Audio files by session and SHA-256 in hex. */
@@ -180,12 +180,13 @@ export class AudioRedaction {
     return done;
   }
 
-  async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<void> {
+  async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<number> {
     const bytes = await this.#files.read(sessionId, chunk.blob);
     const quiet = silenceSpans(bytes, chunk.mediaType, chunk.spans.map(within(chunk)));
     // Audio that cannot be decoded cannot be silenced; it is deleted with its session.
-    if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) return;
+    if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) return bytes.byteLength;
     await this.#files.replace(sessionId, chunk.blob, quiet);
+    return quiet.byteLength;
   }
 }
 

@@ -238,10 +238,8 @@ export class WebhookStore {
   /** Throws `quota_exceeded` when the workspace has as many as it may. */
   async insert(webhook: NewWebhook, by: AuditActor): Promise<WebhookRecord> {
     const makers = makersOf(by);
-    const { workspaceId } = webhook;
     return this.#record("webhook_created", by, async (tx) => {
-      const all = sql.fragment`webhooks where workspace_id = ${workspaceId}`;
-      await this.#ceilings.assertRoom(tx, "webhooks_per_workspace", workspaceId, all);
+      await this.#ceilings.assertRoom(tx, "webhooks_per_workspace", webhook.workspaceId);
       return tx.one(sql.type(webhookRow)`
         insert into webhooks as w (id, workspace_id, url, description, event_types, enabled, secret,
           made_by, made_by_key)

@@ -97,10 +97,7 @@ export class ServiceKeyStore implements ServiceKeyRecords {
 
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
     return this.#pool.transaction(async (transaction) => {
-      const { workspaceId } = key;
-      const open = sql.fragment`service_keys
-        where workspace_id = ${workspaceId} and revoked_at is null`;
-      await this.#ceilings.assertRoom(transaction, "keys_per_workspace", workspaceId, open);
+      await this.#ceilings.assertRoom(transaction, "keys_per_workspace", key.workspaceId);
       await transaction.query(sql.unsafe`
         insert into service_keys (id, workspace_id, name, scopes, created_at)
         values (${key.id}, ${key.workspaceId}, ${key.name},

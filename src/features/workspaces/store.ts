@@ -211,13 +211,11 @@ export class WorkspaceStore {
 
   insert(workspace: NewWorkspace): Promise<WorkspaceRecord> {
     return this.#pool.transaction(async (transaction) => {
-      const owned = sql.fragment`workspace_members m join workspaces w on w.id = m.workspace_id
-        where m.user_id = ${workspace.ownerId} and m.role = 'owner' and w.deleted_at is null`;
-      const { ownerId } = workspace;
-      await this.#ceilings.assertRoom(transaction, "workspaces_per_user", ownerId, owned);
+      await this.#ceilings.assertRoom(transaction, "workspaces_per_user", workspace.ownerId);
       const row = await transaction.one(sql.type(workspaceRow)`
-        insert into workspaces (id, name, preferred_language)
-        values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
+        insert into workspaces (id, name, preferred_language, created_by)
+        values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage},
+          ${workspace.ownerId})
         returning ${WORKSPACE_COLUMNS}`);
       await transaction.query(sql.unsafe`
         insert into workspace_members (workspace_id, user_id, role)

@@ -32,7 +32,7 @@ export class TwinRedactions implements RedactionRecords {
 
   exclusively(
     { sessionId, sequence }: ChunkName,
-    work: (chunk: RedactedChunk) => Promise<void>,
+    work: (chunk: RedactedChunk) => Promise<number>,
   ): Promise<boolean> {
     const { client, t } = this.#parts;
     const key = `${sessionId}:${sequence}`;
@@ -47,8 +47,9 @@ export class TwinRedactions implements RedactionRecords {
         const { row, spans } = read;
         const under = spans.filter((span) => isUnder(row, span));
         const touching = under.map((span) => ({ from: span.start_sample, to: span.end_sample }));
-        await work(toChunk(row, touching));
-        await tx.run((s) => s.update(t.chunks, key, () => ({ silence_done: row.silence_wanted })));
+        const bytes = await work(toChunk(row, touching));
+        const done = { silence_done: row.silence_wanted, bytes };
+        await tx.run((s) => s.update(t.chunks, key, () => done));
         return true;
       },
       { retries: 0 },

@@ -56,6 +56,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0049_failed_sign_ins.sql": "c3ee7b22ce18372775ab4c8841519ae233c781714c7317e06f6a2af64560c738",
   "0046_departures.sql": "a79aa25385ac82e9f598d2fd7da32666e7f942b2ab3d6df46282df41dc27696b",
   "0058_webhook_makers.sql": "97be675ef3a7510eb13685ffc2aaa357fdfd698eae7ff4399195516743570c6f",
+  "0060_stored_audio.sql": "0115277f13fbb790f9ffbc79f2fd6e5ad1747c9bf9dfd4f5614b445ada42861b",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
