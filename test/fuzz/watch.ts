@@ -6,6 +6,13 @@ import type { WholeService } from "../support/whole-service.ts";
 
 /** How long places and memory may take to come back once nothing is asked any more. */
 const SETTLE_MS = 120_000;
+/**
+ * Audio that waits for the worker. Sessions beyond its capacity get a place there one after another,
+ * each of which lasts until its audio is read and 20 s more, so a long run leaves minutes of work.
+ */
+const BACKLOG: ReadonlySet<string> = new Set(["audio_ahead_samples", "stream_pieces_held"]);
+/** How long the backlog may take while it moves at least once in the time to settle. */
+const BACKLOG_MS = 900_000;
 /** Sessions in memory: those that are recorded stay there. */
 const NO_PLACES: ReadonlySet<string> = new Set(["activations"]);
 /** What a process may have grown by, for caches, pools and the heap's own slack. */
@@ -17,6 +24,15 @@ interface Watched {
   pids: Record<string, number>;
   memory: Record<string, number>;
   queues: Map<string, number>;
+}
+
+/** Something that was not given back. */
+interface Left {
+  /** Empty when it is memory. */
+  queue: string;
+  /** In the queue's unit, or MiB. */
+  length: number;
+  reason: string;
 }
 
 /** Sees what no single answer shows: processes, memory, places, logs. */
@@ -58,29 +74,51 @@ export class ServiceWatch {
 
   /** To be called when nothing is asked any more; waits until all has come back, or is told of. */
   async finish(): Promise<void> {
-    const deadline = performance.now() + SETTLE_MS;
-    let left = await this.#left();
-    while (left.length > 0 && performance.now() < deadline) {
-      await pause(2_000);
-      // A place that was free once has been given back.
-      const now = new Set(await this.#left());
-      left = left.filter((reason) => now.has(reason));
-    }
-    for (const reason of left) this.#report(`${reason}, ${SETTLE_MS / 1_000} s after the end`);
+    const began = performance.now();
+    const left = await this.#settle();
+    const after = `${((performance.now() - began) / 1_000).toFixed(0)} s after the end`;
+    for (const { reason } of left) this.#report(`${reason}, ${after}`);
     if (left.length > 0) await this.#printQueues();
+    else console.log(`all was given back ${after}`);
     this.checkProcesses();
     this.#readLogs();
   }
 
-  async #left(): Promise<string[]> {
+  /** Waits until all has come back, or does not; returns what is left. */
+  async #settle(): Promise<Left[]> {
+    const end = performance.now() + BACKLOG_MS;
+    let deadline = performance.now() + SETTLE_MS;
+    let seen = "";
+    let left = await this.#left();
+    while (left.length > 0 && performance.now() < deadline) {
+      await pause(2_000);
+      const held = await this.#left();
+      // A place that was free once has been given back.
+      left = left.filter(({ reason }) => held.some((each) => each.reason === reason));
+      const backlog = held.filter(({ queue }) => BACKLOG.has(queue));
+      const figures = backlog.map(({ length }) => length).join();
+      if (figures === seen || !left.every(({ queue }) => BACKLOG.has(queue))) continue;
+      seen = figures;
+      deadline = Math.min(end, performance.now() + SETTLE_MS);
+    }
+    return left;
+  }
+
+  async #left(): Promise<Left[]> {
     const { queues, memory } = await look(this.#service);
     const held = [...queues]
       .filter(([name]) => !NO_PLACES.has(name))
       .filter(([name, length]) => length > (this.#before.queues.get(name) ?? 0))
-      .map(([name]) => `places of the queue ${name} are not given back`);
+      .map(([queue, length]) => {
+        return { queue, length, reason: `places of the queue ${queue} are not given back` };
+      });
     const grown = Object.entries(memory)
       .filter(([part, mib]) => mib > (this.#before.memory[part] ?? 0) + GROWTH_MIB)
-      .map(([part]) => `the memory of ${part} grew by more than ${GROWTH_MIB} MiB`);
+      .map(([part, length]) => ({
+        queue: "",
+        length,
+        reason: `the memory of ${part} grew by more than ${GROWTH_MIB} MiB`,
+      }));
     return [...held, ...grown];
   }
 
