@@ -83,6 +83,19 @@ const JUDGES: Readonly<Record<Way, (reader: SettingsReader) => string[]>> = {
   },
 };
 
+/**
+ * Why words and audio would go to a worker at `host:port` in clear, told in half a sentence;
+ * undefined when they would not, or may.
+ */
+export function workerInClear(
+  address: string,
+  { tls, allowInsecure }: { tls: object | undefined; allowInsecure: boolean },
+): string | undefined {
+  const host = address.slice(0, address.lastIndexOf(":"));
+  if (tls !== undefined || allowInsecure || isThisMachine(host)) return undefined;
+  return `is on another machine, to where words and audio would go in clear, so it gets none: give all processes certificates (TLS_CA, TLS_CERT; npm run certificates makes them), ${WAYS_OUT}`;
+}
+
 function hasTls({ searchParams }: URL): boolean {
   return ["require", "no-verify"].includes(searchParams.get("sslmode") ?? "");
 }

@@ -52,31 +52,32 @@ interface WorkerDiscoveryOptions {
   /** The key that our calls carry. */
   key: string;
   onAnnouncement: (announcement: WorkerAnnouncement) => void;
+  /** Why nothing may be sent to `host:port`, told in half a sentence; undefined when it may. */
+  refusalOf: (address: string) => string | undefined;
   log: Log;
 }
 
 /**
- * Passes on the announcements of workers that accept our calls; a worker with another key is logged
- * once. Returns a function that stops it.
+ * Passes on the announcements of workers that accept our calls and may have them; any other is
+ * logged once. Returns a function that stops it.
  */
 export function followWorkers(
   line: Line,
-  { key, onAnnouncement, log }: WorkerDiscoveryOptions,
+  { key, onAnnouncement, refusalOf, log }: WorkerDiscoveryOptions,
 ): () => void {
   const strangers = new Set<string>();
+  const otherKey =
+    "has another WORKER_KEY than this process, so it gets no work: give all of them the same";
   return line.subscribe(WORKER_ANNOUNCE_SUBJECT, (data) => {
     const announcement = tryWorkerAnnouncement(data);
     if (announcement === undefined) return;
-    if (acceptsKey(announcement, key)) {
-      // The fingerprint is removed, because it is only needed here.
-      return onAnnouncement({ ...announcement, key_fingerprint: undefined });
-    }
     const { worker_id, address } = announcement;
+    const refusal = acceptsKey(announcement, key) ? refusalOf(address) : otherKey;
+    // The fingerprint is removed, because it is only needed here.
+    if (refusal === undefined)
+      return onAnnouncement({ ...announcement, key_fingerprint: undefined });
     if (strangers.has(address) || strangers.size >= MAX_STRANGERS) return;
     strangers.add(address);
-    log.warn(
-      { worker_id, address },
-      `worker ${worker_id} at ${address} has another WORKER_KEY than this process, so it gets no work: give all of them the same`,
-    );
+    log.warn({ worker_id, address }, `worker ${worker_id} at ${address} ${refusal}`);
   });
 }

@@ -28,6 +28,8 @@ export interface Config {
   natsLogin: { user: string; password: string | undefined; token: string | undefined };
   /** PEM files of this process for workers and NATS; without them these are spoken to in clear. */
   tls: Tls | undefined;
+  /** Allows words and audio to cross a network in clear. */
+  allowInsecure: boolean;
   /** The secret that workers require from their callers. */
   workerKey: string;
   blobFolder: string;
@@ -122,6 +124,7 @@ export function readConfig(env: Environment, hostname: string): Config {
       roles.includes("sessions") || roles.length === 0 ? "sessions" : "front",
     ),
     tls: readInnerTls(reader),
+    allowInsecure: reader.get("ALLOW_INSECURE"),
     workerKey: reader.needWorkerKey(),
     blobFolder: reader.need("VOICE_BLOB_DIR"),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),

@@ -1,6 +1,7 @@
 import { SYSTEM } from "../access/audit-entry.ts";
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { RevocationReader } from "../access/revocation-reader.ts";
+import { workerInClear } from "../base/clear-text.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import { derivedId } from "../base/ids.ts";
@@ -158,6 +159,7 @@ async function openBus(
     followWorkers(line, {
       key: config.workerKey,
       onAnnouncement: (announcement) => placement.update(announcement),
+      refusalOf: (address) => workerInClear(address, config),
       log,
     }),
   );

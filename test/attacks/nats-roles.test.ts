@@ -164,6 +164,7 @@ describe("NATS: what goes on meanwhile", () => {
     followWorkers(line, {
       key: KEY,
       onAnnouncement: ({ worker_id }) => workers.push(worker_id),
+      refusalOf: () => undefined,
       log: silentLog,
     });
     await Promise.all([front.flush(), other.flush(), host.flush()]);

@@ -121,6 +121,7 @@ describe("worker: announcements", () => {
       followWorkers(new NatsLine(connection), {
         key,
         log,
+        refusalOf: () => undefined,
         onAnnouncement: ({ worker_id }) => void placed.push(worker_id),
       }),
     );

@@ -60,6 +60,12 @@ export class AttackedService {
     return this.#parts.app.addresses.grpc_sessions;
   }
 
+  /** Where the bus is, and what lets everybody in. */
+  get nats(): { url: string; token: string } {
+    const { url, token } = this.#parts.nats;
+    return { url, token };
+  }
+
   /** What the operations port tells of the process. */
   async metrics(): Promise<string> {
     const response = await fetch(`${this.#parts.app.addresses.ops_url}/metrics`);

@@ -4,6 +4,7 @@ import {
   isThisMachine,
   mailNeedsTls,
   type Way,
+  workerInClear,
 } from "../../../src/base/clear-text.ts";
 import { SettingsReader } from "../../../src/base/settings.ts";
 
@@ -107,5 +108,20 @@ describe("clear text: judged", () => {
     expect(problems("worker", env)).toEqual([]);
     expect(problems("nats", env)).toEqual([]);
     expect(problems("web", env)).toHaveLength(1);
+  });
+});
+
+describe("clear text: a worker's address", () => {
+  const plain = { tls: undefined, allowInsecure: false };
+
+  it.each(["127.0.0.1:4000", "localhost:4000", "[::1]:4000"])("%s is here", (address) => {
+    expect(workerInClear(address, plain)).toBeUndefined();
+  });
+
+  it.each(["10.0.0.7:4000", "worker:4000", "[2001:db8::1]:4000"])("%s is elsewhere", (address) => {
+    const told = workerInClear(address, plain);
+    expect(told).toMatch(/^is on another machine.*TLS_CA, TLS_CERT.*ALLOW_INSECURE=1/);
+    expect(workerInClear(address, { ...plain, tls: {} })).toBeUndefined();
+    expect(workerInClear(address, { ...plain, allowInsecure: true })).toBeUndefined();
   });
 });
