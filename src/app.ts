@@ -5,6 +5,7 @@ import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import { readiness } from "./features/admin/health.ts";
 import { AuditStore } from "./features/audit/audit-store.ts";
+import type { Figure } from "./http/operations.ts";
 import { Ceilings } from "./postgres/ceilings.ts";
 import type { Config } from "./roles/config.ts";
 import { startFront } from "./roles/front.ts";
@@ -71,17 +72,19 @@ async function startParts(
     queues,
     ceilings,
   };
+  const figures: Figure[] = [];
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);
-    startMaintenance(context, sessions.isFirst);
+    figures.push(...startMaintenance(context, sessions.isFirst));
   }
   await reportAuditProtection(context);
   const backlog = startBacklog(context);
   // One for both ways in: a session takes audio from one connection at a time.
   const streams = createAudioStreams(context, backlog);
   const rpc = await startRpc(context, streams);
-  const metrics = createMetrics(context, { sessions, outbox: backlog }, rpc.figures);
+  figures.push(...rpc.figures);
+  const metrics = createMetrics(context, { sessions, outbox: backlog }, figures);
   const ops = new OpsServer({ metrics, ready: readiness(healthPorts(context)) });
   const opsPort = await listenOn("OPS_PORT", config.opsPort, (port) =>
     ops.start(config.opsHost, port),

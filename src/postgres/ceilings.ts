@@ -56,6 +56,29 @@ export type CeilingLimits = Readonly<Record<CeilingName, number>>;
 const countRow = z.object({ count: z.number() });
 const bytesRow = z.object({ bytes: z.number() });
 
+/** How much there is, and how much there may be; `most` undefined: any number. */
+export interface Use {
+  used: number;
+  most: number | undefined;
+}
+
+/** What a workspace has of all that has a ceiling; bytes are of its audio. */
+export interface WorkspaceUse {
+  devices: Use;
+  keys: Use;
+  webhooks: Use;
+  recordings: Use;
+  storedBytes: Use;
+}
+
+const useRow = z.object({
+  devices: z.number(),
+  keys: z.number(),
+  webhooks: z.number(),
+  recordings: z.number(),
+  storedBytes: z.number(),
+});
+
 /** SQL for the bytes of a workspace's audio: of its chunks, and of what is being streamed. */
 function storedBytes(workspaceId: string): FragmentSqlToken {
   return sql.fragment`(
@@ -130,9 +153,46 @@ export class Ceilings {
     );
   }
 
+  async workspaceUse(connection: CommonQueryMethods, workspaceId: string): Promise<WorkspaceUse> {
+    const count = (name: CountedName) =>
+      sql.fragment`(select count(*)::int from ${COUNTED[name].rows(workspaceId)})`;
+    const used = await connection.one(sql.type(useRow)`
+      select ${count("devices_per_workspace")} as devices, ${count("keys_per_workspace")} as keys,
+        ${count("webhooks_per_workspace")} as webhooks,
+        ${count("recordings_per_workspace")} as recordings,
+        ${storedBytes(workspaceId)} as "storedBytes"`);
+    return {
+      devices: { used: used.devices, most: this.most("devices_per_workspace") },
+      keys: { used: used.keys, most: this.most("keys_per_workspace") },
+      webhooks: { used: used.webhooks, most: this.most("webhooks_per_workspace") },
+      recordings: { used: used.recordings, most: this.most("recordings_per_workspace") },
+      storedBytes: { used: used.storedBytes, most: this.most(STORED) },
+    };
+  }
+
   #refuse(name: CeilingName, message: string): never {
     this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);
     throw new AppError("quota_exceeded", message);
+  }
+}
+
+/** The bytes of all audio that is stored, as of the last look. */
+export class StoredAudio {
+  readonly #pool: CommonQueryMethods;
+  #bytes = 0;
+
+  constructor(pool: CommonQueryMethods) {
+    this.#pool = pool;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async look(): Promise<void> {
+    const { bytes } = await this.#pool.one(sql.type(bytesRow)`
+      select coalesce(sum(bytes), 0)::bigint as bytes from stored_audio`);
+    this.#bytes = bytes;
   }
 }
 

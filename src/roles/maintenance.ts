@@ -12,7 +12,9 @@ import { SessionStore } from "../features/sessions/store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
+import type { Figure } from "../http/operations.ts";
 import { renderFrames } from "../live/render.ts";
+import { StoredAudio } from "../postgres/ceilings.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
 import { ACCOUNT_ENDINGS } from "./account-endings.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";
@@ -42,9 +44,9 @@ export function erasureEffects({
 
 /**
  * Starts the maintenance tasks: they finish deletions, silence redacted audio, and apply retention
- * times.
+ * times. Returns figures of the whole service, which every process with them reports.
  */
-export function startMaintenance(context: AppContext, isFirst: () => boolean): void {
+export function startMaintenance(context: AppContext, isFirst: () => boolean): Figure[] {
   const { log, clock, stack, shared } = context;
   const { work, background } = shared;
   const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
@@ -59,6 +61,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
   const endedRights = new EndedRightsStore(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const finalizer = createFinalizer(context);
+  const storedAudio = new StoredAudio(shared.pool);
   const maintenance = new Maintenance(
     [
       { name: "redacted audio", every: SECOND, ...ifAny("silence"), run: () => redaction.run() },
@@ -80,6 +83,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
       { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },
       ...failedSignInTasks(context),
+      storedAudioTask(storedAudio),
       ...autoStopTasks(context),
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
@@ -89,6 +93,21 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): v
   );
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
+  return [
+    {
+      name: "voice_stored_audio_bytes",
+      help: "Audio of all sessions, in bytes, looked up every five minutes",
+      read: () => storedAudio.bytes,
+    },
+  ];
+}
+
+function storedAudioTask(storedAudio: StoredAudio): MaintenanceTask {
+  const run = async () => {
+    await storedAudio.look();
+    return 0;
+  };
+  return { name: "stored audio", every: HOUR / 12, everywhere: true, run };
 }
 
 /** What becomes of counted failures: entries of the audit log, and addresses that end. */

@@ -123,6 +123,7 @@ describe("ceilings", () => {
     const { headers, workspace } = await tenant();
     const refused = async (): Promise<number> => {
       const lines = (await house.metrics()).split("\n");
+      expect(lines.filter((line) => /^voice_stored_audio_bytes \d+$/.test(line))).toHaveLength(1);
       const own = lines.filter((line) => line.startsWith("voice_quota_refused_total{"));
       // One line for each ceiling, whoever reached it.
       expect(own.every((line) => /^\S+\{ceiling="[a-z_]+"\} \d+$/.test(line))).toBe(true);

@@ -12,7 +12,7 @@ import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-sto
 import type { PlannedPiece, StreamSettings } from "../../src/features/recording/stream-records.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
 import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
-import { Ceilings } from "../../src/postgres/ceilings.ts";
+import { Ceilings, StoredAudio } from "../../src/postgres/ceilings.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -175,6 +175,16 @@ describe("the bytes of audio that are counted", () => {
     expect(rows).toEqual([]);
     const none = new Ceilings({ stored_bytes_per_workspace: 1 });
     await none.assertStoredBytes(fixture.pool, device.workspaceId);
+  });
+
+  it("stored audio: its sum is told to operators", async () => {
+    const total = new StoredAudio(fixture.pool);
+    const { sessionId } = await recording();
+    await total.look();
+    const before = total.bytes;
+    await chunks.store(newChunk(sessionId, 0, 7_000));
+    await total.look();
+    expect(total.bytes).toBe(before + 7_000);
   });
 
   it("stored audio: other workspaces' audio does not count", async () => {

@@ -6,6 +6,7 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
+import type { WorkspaceUse } from "../../postgres/ceilings.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
@@ -76,6 +77,25 @@ const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]
 
 const guestAccess = Type.Union(GUEST_ACCESS.map((each) => Type.Literal(each)));
 
+const useSchema = Type.Object({
+  used: Type.Integer(),
+  most: Type.Optional(Type.Integer({ description: "Absent: any number" })),
+});
+
+const usageSchema = Type.Object(
+  {
+    devices: useSchema,
+    api_keys: useSchema,
+    webhooks: useSchema,
+    recordings: useSchema,
+    stored_bytes: useSchema,
+  },
+  {
+    description:
+      "For who may change the workspace, where it is shown alone: what there is and may be of paired devices, service keys, webhooks, sessions that record now, and bytes of audio. What would be more is refused with 403 `quota_exceeded` when it begins",
+  },
+);
+
 const workspaceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -91,6 +111,7 @@ const workspaceSchema = Type.Object({
         "How guests get into its sessions that do not say so themselves; absent: as the installation says",
     }),
   ),
+  usage: Type.Optional(usageSchema),
   created_at: Type.String(),
   updated_at: Type.String(),
 });
@@ -99,6 +120,24 @@ const workspaceScope = Type.Union([Type.Literal("member"), Type.Literal("all")],
   default: "member",
   description: "`all`: those of others too, for administrators only (403 for everybody else)",
 });
+
+function presentUse({ storedBytes, keys, ...use }: WorkspaceUse): Static<typeof usageSchema> {
+  return { ...use, api_keys: keys, stored_bytes: storedBytes };
+}
+
+/** The workspace, with its usage for who may change it. */
+async function presentManaged(
+  workspaces: Pick<WorkspaceStore, "role" | "use">,
+  caller: Principal,
+  workspace: WorkspaceRecord,
+): Promise<Static<typeof workspaceSchema>> {
+  const { id } = workspace;
+  const role = await workspaces.role(id, caller.id);
+  const facts = { kind: "workspace", id, role, elevated: false } as const;
+  const shown = presentWorkspace(workspace);
+  if (mayWorkspace(caller, "workspace.edit", facts) !== "allow") return shown;
+  return { ...shown, usage: presentUse(await workspaces.use(id)) };
+}
 
 function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSchema> {
   return {
@@ -211,17 +250,19 @@ function getWorkspace({ workspaces }: WorkspaceOptions): Route {
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
+    volatile: ["usage"],
     responses: { 200: { description: "The workspace", schema: workspaceSchema } },
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.read"),
-    async handle(_request, workspace: WorkspaceRecord) {
-      return { status: 200, body: presentWorkspace(workspace) };
+    async handle({ principal }, workspace: WorkspaceRecord) {
+      const caller = requirePrincipal(principal);
+      return { status: 200, body: await presentManaged(workspaces, caller, workspace) };
     },
   });
 }
 
 interface WorkspaceEditOptions {
-  workspaces: Pick<WorkspaceStore, "find" | "role">;
+  workspaces: Pick<WorkspaceStore, "find" | "role" | "use">;
   workspaceEdits: WorkspaceEditStore;
   revocations: Pick<RevocationFeed, "publish">;
 }
@@ -283,13 +324,13 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Ro
         );
       }
       const since = expectedUpdate(request);
-      const by = actorOf(requireUser(principal));
-      const changed = await workspaceEdits.change(id, change, by, since);
+      const caller = requireUser(principal);
+      const changed = await workspaceEdits.change(id, change, actorOf(caller), since);
       if (changed === undefined) {
         if (since !== undefined) throw staleEdit();
         throw new AppError("not_found", "There is no workspace with this id.");
       }
-      return { status: 200, body: presentWorkspace(changed) };
+      return { status: 200, body: await presentManaged(workspaces, caller, changed) };
     },
   });
 }

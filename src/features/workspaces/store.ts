@@ -4,7 +4,7 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
 import { GUEST_ACCESS, type GuestAccess } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
-import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
+import { type Ceilings, NO_CEILINGS, type WorkspaceUse } from "../../postgres/ceilings.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
@@ -230,6 +230,10 @@ export class WorkspaceStore {
         where id = ${id} and deleted_at is null`,
     );
     return row ?? undefined;
+  }
+
+  use(id: string): Promise<WorkspaceUse> {
+    return this.#ceilings.workspaceUse(this.#pool, id);
   }
 
   /** Lists the workspaces that `memberId` belongs to, or all when it is undefined. */
