@@ -246,7 +246,7 @@ async function readDisplayNames(
   if (ids.length === 0) return new Map();
   const wanted = sql.array(ids, "uuid");
   const rows = await connection.any(sql.type(nameRow)`
-    select u.id, ${USER_DISPLAY_NAME} as name from users u where u.id = any(${wanted})
+    select u.id, u.name from users u where u.id = any(${wanted}) and ${USER_DISPLAY_NAME} is not null
     union all
     select g.id, g.display_name as name from guests g where g.id = any(${wanted})
   `);

@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { MailMessage } from "../../src/features/accounts/mail.ts";
+import { AttackedService, type Person as SignedIn } from "../support/attacked-service.ts";
 import { type Answer, HttpFixture } from "../support/http-fixture.ts";
 
 type Body = Record<string, unknown>;
@@ -197,5 +198,101 @@ describe("somebody who wants to learn who has an account", () => {
         ]);
       }
     }
+  });
+});
+
+describe("the owner of a session who assigns its voices to people", () => {
+  let service: AttackedService;
+  let owner: SignedIn;
+  let workspaceId: string;
+  let sessionId: string;
+
+  beforeAll(async () => {
+    service = await AttackedService.open();
+  });
+  afterAll(() => service?.close());
+  beforeEach(async () => {
+    owner = await service.addUser();
+    workspaceId = await service.addWorkspace(owner.id);
+    sessionId = await service.addTold(workspaceId, owner.id, [{ label: "S1", text: "hello" }]);
+  });
+
+  async function assign(userId: string, by = owner) {
+    const { status, code, text } = await service.call(
+      "POST",
+      `/sessions/${sessionId}/speaker-claims`,
+      by.headers,
+      { speaker_label: "S1", source: "moderator_assignment", assigned_user_id: userId },
+    );
+    return { status, code, text };
+  }
+
+  /** All that the session tells its owner of its speakers. */
+  async function told(): Promise<string> {
+    const paths = ["speakers", "transcript?format=json", "transcript?format=txt", "segments"];
+    const answers = await Promise.all(
+      paths.map((path) => service.call("GET", `/sessions/${sessionId}/${path}`, owner.headers)),
+    );
+    return answers.map(({ text }) => text).join("\n");
+  }
+
+  it("learns of an id of a stranger, who may be disabled or of another session, as much as of none", async () => {
+    const stranger = await service.addUser();
+    const disabled = await service.addUser();
+    await service.join(workspaceId, disabled.id, "member");
+    await service.sql("update users set disabled_at = now() where id = $1", [disabled.id]);
+    const elsewhere = await service.addUser();
+    const other = await service.addTold(workspaceId, owner.id, []);
+    await service.sql(
+      "insert into session_members (session_id, user_id, relation) values ($1, $2, 'participant')",
+      [other, elsewhere.id],
+    );
+    await service.sql("update users set name = 'Known Only To Friends' where id = any($1)", [
+      [stranger.id, disabled.id, elsewhere.id],
+    ]);
+    const unknown = await assign(newId());
+    expect(unknown).toMatchObject({ status: 404, code: "not_found" });
+    for (const { id } of [stranger, disabled, elsewhere]) {
+      expect(await assign(id)).toEqual(unknown);
+    }
+    expect(await told()).not.toContain("Known Only To Friends");
+  });
+
+  it("gives a voice to whom they share a workspace or the session with, and to themselves", async () => {
+    const [colleague, participant, guestOfWorkspace] = [
+      await service.addUser(),
+      await service.addUser(),
+      await service.addUser(),
+    ];
+    const second = await service.addWorkspace(colleague.id);
+    await service.join(second, owner.id, "member");
+    await service.sql(
+      "insert into session_members (session_id, user_id, relation) values ($1, $2, 'participant')",
+      [sessionId, participant.id],
+    );
+    await service.join(workspaceId, guestOfWorkspace.id, "member");
+    for (const { id } of [owner, colleague, participant, guestOfWorkspace]) {
+      expect((await assign(id)).status).toBe(200);
+    }
+  });
+
+  it("gives no voice to those of a workspace that they left, unless it shares the session", async () => {
+    const member = await service.addUser();
+    await service.join(workspaceId, member.id, "member");
+    await service.sql("delete from workspace_members where user_id = $1", [owner.id]);
+    expect((await assign(member.id)).status).toBe(404);
+    await service.sql("update sessions set visibility = 'workspace' where id = $1", [sessionId]);
+    expect((await assign(member.id)).status).toBe(200);
+  });
+
+  it("sees no part of the address of who gave no name", async () => {
+    const nameless = await service.addUser("participant", `secret.person.${newId()}@example.org`);
+    await service.join(workspaceId, nameless.id, "member");
+    await service.sql("update users set name = '' where id = $1", [nameless.id]);
+    expect((await assign(nameless.id)).status).toBe(200);
+    const text = await told();
+    expect(text).toContain(nameless.id);
+    expect(text).not.toContain("secret.person");
+    expect(text).toMatch(/^\[00:00\] S1: hello/m);
   });
 });

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../src/base/ids.ts";
-import type { SessionEvent } from "../../src/session/event.ts";
 import { AttackedService } from "../support/attacked-service.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -25,54 +23,14 @@ describe("many who claim one voice at once", () => {
     service = await AttackedService.open();
     owner = await service.addUser();
     const workspaceId = await service.addWorkspace(owner.id);
-    sessionId = await addTold(workspaceId);
+    const said = LABELS.map((label) => ({ label, text: `this is what ${label} said` }));
+    sessionId = await service.addTold(workspaceId, owner.id, said);
     racers = [
       ...(await Promise.all(Array.from({ length: GUESTS }, (_, n) => addGuest(`Guest ${n}`)))),
       ...(await Promise.all(Array.from({ length: MEMBERS }, (_, n) => addMember(`Member ${n}`)))),
     ];
   });
   afterAll(() => service?.close());
-
-  /** A session that is over, with a segment for each label, as its actor has recorded it. */
-  async function addTold(workspaceId: string): Promise<string> {
-    const jobId = newId();
-    const id = await service.addTold(
-      workspaceId,
-      owner.id,
-      LABELS.map((label) => ({ label, text: `this is what ${label} said` })),
-    );
-    const segments = await service.sql<{ id: string; from: string; to: string; label: string }>(
-      `select id, start_sample as from, end_sample as to, label from segments
-       where session_id = $1 order by start_sample`,
-      [id],
-    );
-    const events: SessionEvent[] = [
-      { type: "SessionStarted", sessionId: id, jobId, language: "en" },
-      ...segments.map((segment, cluster) => ({
-        type: "SegmentFinalised" as const,
-        segmentId: segment.id,
-        start: Number(segment.from),
-        end: Number(segment.to),
-        label: segment.label,
-        cluster,
-        checkpoint: Number(segment.to),
-      })),
-      { type: "SessionStopped", lastSequence: -1 },
-      { type: "SessionCompleted" },
-    ];
-    await service.sql(
-      `insert into events (session_id, seq, epoch, at, type, payload)
-       select $1::uuid, n, 1, now(), e ->> 'type', e
-       from jsonb_array_elements($2::jsonb) with ordinality as t (e, n)`,
-      [id, JSON.stringify(events)],
-    );
-    await service.sql("update sessions set job_id = $2, seq = $3 where id = $1", [
-      id,
-      jobId,
-      events.length,
-    ]);
-    return id;
-  }
 
   async function addGuest(name: string): Promise<Racer> {
     const body = { session_id: sessionId, display_name: name };

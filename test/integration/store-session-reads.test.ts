@@ -349,7 +349,7 @@ describe("session reads", () => {
     expect(await codeOf(call("getTranscriptionJob", unknown))).toBe("not_found");
   });
 
-  it("assignees: enabled users and this session's guests, nobody else", async () => {
+  it("assignees: enabled users whom an administrator knows, and this session's guests", async () => {
     const sessions = new SessionStore(fixture.pool);
     const user = await fixture.user();
     const [guest, gone, elsewhere] = [newId(), newId(), newId()];
@@ -361,7 +361,8 @@ describe("session reads", () => {
               ($3, $5, 'G', now() + interval '1 hour', null)`,
       [guest, gone, elsewhere, sessionId, other],
     );
-    const assignable = (id: string): Promise<boolean> => sessions.isAssignable(sessionId, id);
+    const assignable = (id: string): Promise<boolean> =>
+      sessions.isAssignable(admin, sessionId, id);
     expect(await assignable(user.id)).toBe(true);
     expect(await assignable(guest)).toBe(true);
     for (const id of [gone, elsewhere, newId()]) expect(await assignable(id)).toBe(false);

@@ -3,6 +3,7 @@ import type { QueryResultRow } from "pg";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
+import type { SessionEvent } from "../../src/session/event.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 
 export type Headers = Readonly<Record<string, string>>;
@@ -156,26 +157,47 @@ export class AttackedService {
     );
   }
 
-  /** A session without a device that is over, with one segment of these words for each speaker. */
+  /**
+   * A session without a device that is over, with one segment of these words for each speaker, as
+   * its actor has recorded it.
+   */
   async addTold(
     workspaceId: string,
     ownerId: string,
     segments: readonly { label: string; text: string }[],
   ): Promise<string> {
-    const id = newId();
+    const [id, jobId] = [newId(), newId()];
+    const said = segments.map(({ label, text }, cluster) => {
+      const start = cluster * 48_000;
+      return { segmentId: newId(), start, end: start + 32_000, label, cluster, text };
+    });
+    const events: SessionEvent[] = [
+      { type: "SessionStarted", sessionId: id, jobId, language: "en" },
+      ...said.map(({ text: _, ...segment }) => {
+        return { type: "SegmentFinalised" as const, ...segment, checkpoint: segment.end };
+      }),
+      { type: "SessionStopped", lastSequence: -1 },
+      { type: "SessionCompleted" },
+    ];
     await this.sql(
-      `insert into sessions (id, workspace_id, owner_id, job_id, status)
-       values ($1, $2, $3, $4, 'completed')`,
-      [id, workspaceId, ownerId, newId()],
+      `insert into sessions (id, workspace_id, owner_id, job_id, status, seq)
+       values ($1, $2, $3, $4, 'completed', $5)`,
+      [id, workspaceId, ownerId, jobId, events.length],
     );
-    for (const [n, { label, text }] of segments.entries()) {
+    for (const { segmentId, start, end, label, text } of said) {
       await this.sql(
         `insert into segments
            (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
          values ($1, $2, 1, $3, $4, $5, $6, '[]', 0.9)`,
-        [id, newId(), n * 48_000, n * 48_000 + 32_000, label, text],
+        [id, segmentId, start, end, label, text],
       );
     }
+    await this.sql(
+      `insert into events (session_id, seq, epoch, at, type, payload)
+       select $1::uuid, n, 1, now(), e ->> 'type', e
+       from jsonb_array_elements($2::jsonb) with ordinality as t (e, n)`,
+      [id, JSON.stringify(events)],
+    );
     return id;
   }
 }

@@ -66,8 +66,8 @@ const speakerRow = z.object({
   source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
 });
 
-/** SQL for a person's name, or the local part of the e-mail address when no name was given. */
-export const USER_DISPLAY_NAME = sql.fragment`coalesce(nullif(u.name, ''), split_part(u.email, '@', 1))`;
+/** SQL for a person's name, null when none was given: no part of an address stands in its place. */
+export const USER_DISPLAY_NAME = sql.fragment`nullif(u.name, '')`;
 
 /** Labels of a session with their current claims, by number; unknown (`UU`) is last. */
 export async function readSpeakers(
@@ -205,10 +205,26 @@ export class SessionStore {
     return readSpeakers(this.#pool, sessionId);
   }
 
-  /** True for an enabled user, or a guest of this session whose access is valid. */
-  isAssignable(sessionId: string, userId: string): Promise<boolean> {
+  /**
+   * True for a guest of this session whose access is valid, and for an enabled user whom the caller
+   * knows: both belong to one workspace, or the user has a tie to the session. Administrators know
+   * everybody, as they list all users.
+   */
+  isAssignable({ id: callerId }: Principal, sessionId: string, userId: string): Promise<boolean> {
     return this.#pool.exists(sql.type(nothing)`
-      select 1 from users where id = ${userId} and disabled_at is null
+      select 1 from users u
+      where u.id = ${userId} and u.disabled_at is null and (
+        exists (select from users c where c.id = ${callerId} and c.role = 'admin')
+        or exists (
+          select from workspace_members a join workspace_members b using (workspace_id)
+          where a.user_id = ${callerId} and b.user_id = u.id)
+        or exists (
+          select from session_members m where m.session_id = ${sessionId} and m.user_id = u.id)
+        or exists (
+          select from sessions s
+          left join workspace_members w
+            on w.workspace_id = s.workspace_id and w.user_id = u.id and s.visibility = 'workspace'
+          where s.id = ${sessionId} and (s.owner_id = u.id or w.user_id is not null)))
       union all
       select 1 from guests
       where id = ${userId} and session_id = ${sessionId} and revoked_at is null

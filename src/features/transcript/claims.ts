@@ -30,7 +30,8 @@ const claimBody = Type.Object({
   source: claimSource,
   assigned_user_id: Type.Optional(
     Type.Unknown({
-      description: "UUID of a user; required for `moderator_assignment`, ignored otherwise",
+      description:
+        "UUID of a user with whom the caller shares a workspace or this session, or of a guest of this session: 404 for others, as for unknown ones. Required for `moderator_assignment`, ignored otherwise",
     }),
   ),
 });
@@ -50,7 +51,7 @@ async function assigneeOf(
       "assigned_user_id must be a UUID when source is moderator_assignment.",
     );
   }
-  if (!(await assignees.isAssignable(grant.facts.id, id))) {
+  if (!(await assignees.isAssignable(grant.principal, grant.facts.id, id))) {
     throw new AppError("not_found", "There is no user with the id in assigned_user_id.");
   }
   return id;

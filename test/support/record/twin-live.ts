@@ -163,7 +163,7 @@ function readNames(s: Statement, t: RecordTables, ids: readonly string[]): Map<s
   const names = new Map<string, string>();
   for (const id of ids) {
     const user = s.get(t.users, id);
-    if (user !== undefined) names.set(id, user.name || (user.email.split("@")[0] ?? ""));
+    if (user !== undefined && user.name !== "") names.set(id, user.name);
   }
   return names;
 }

@@ -44,7 +44,7 @@ function routesFor(
       facts: async (_principal, id) => (id === sessionId ? facts : undefined),
       recordContentRead: unused,
     },
-    assignees: { isAssignable: async (_session, id) => id === known },
+    assignees: { isAssignable: async (_caller, _session, id) => id === known },
     actors: {
       ask: async (id, command, commandId) => {
         expect(id).toBe(sessionId);
