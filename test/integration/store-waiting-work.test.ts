@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
 import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
@@ -68,6 +69,86 @@ describe("waiting work", () => {
     await fixture.sql("update jobs set claimed_until = now() - interval '1 s' where id = $1", [id]);
     expect(await queue.claim(["summarisation"], 3_600_000)).toMatchObject({ id, attempt: 2 });
     await fixture.sql("delete from jobs where id = $1", [id]);
+  });
+
+  it("waiting work: a message counts while its webhook may send, whoever made that", async () => {
+    const [owner, outsider] = [await fixture.user(), await fixture.user()];
+    const workspaceId = await fixture.workspace(owner.id);
+    const [keyId, secretId, hookId] = [newId(), newId(), newId()];
+    await fixture.sql(
+      "insert into service_keys (id, workspace_id, name, scopes) values ($1, $2, 'K', '{webhooks}')",
+      [keyId, workspaceId],
+    );
+    await fixture.sql(
+      `insert into service_key_secrets
+         (id, key_id, secret_hash, prefix, created_at, expires_at, made_by)
+       values ($1, $2, $3, 'p', now(), now() + interval '1 day', $4)`,
+      [secretId, keyId, Buffer.from(secretId), owner.id],
+    );
+    await fixture.sql(
+      "insert into webhooks (id, workspace_id, url, secret) values ($1, $2, 'https://h.test', '')",
+      [hookId, workspaceId],
+    );
+    await fixture.sql(
+      `insert into webhook_deliveries (webhook_id, id, event_type, data, occurred_at)
+       values ($1, gen_random_uuid(), 'session.completed', '{}', now())`,
+      [hookId],
+    );
+    const queue = new DeliveryQueueStore(fixture.pool);
+    /** What the look says, which is what a claim finds. */
+    async function isWaiting(): Promise<boolean> {
+      const { deliveries } = await look.read();
+      const found = await queue.claim(1, Date.now() + 60_000, 1);
+      await fixture.sql("update webhooks set lease_id = null, free_at = '-infinity'");
+      expect(deliveries).toBe(found.length === 1);
+      return deliveries;
+    }
+    const made = (by: string | null, key: string | null = null) =>
+      fixture.sql("update webhooks set made_by = $1, made_by_key = $2", [by, key]);
+    const turns = async (change: string, back: string) => {
+      expect(await isWaiting()).toBe(true);
+      await fixture.sql(change);
+      expect(await isWaiting()).toBe(false);
+      await fixture.sql(back);
+      expect(await isWaiting()).toBe(true);
+    };
+    const disabled = [
+      `update users set disabled_at = now() where id = '${owner.id}'`,
+      `update users set disabled_at = null where id = '${owner.id}'`,
+    ] as const;
+    const member = [
+      `update workspace_members set role = 'member' where user_id = '${owner.id}'`,
+      `update workspace_members set role = 'owner' where user_id = '${owner.id}'`,
+    ] as const;
+
+    expect(await isWaiting()).toBe(false);
+    await made(outsider.id);
+    expect(await isWaiting()).toBe(false);
+    await fixture.sql("update users set role = 'admin' where id = $1", [outsider.id]);
+    expect(await isWaiting()).toBe(true);
+    await made(owner.id);
+    await turns(...disabled);
+    await turns(...member);
+    await made(null, keyId);
+    await turns(...disabled);
+    await turns(...member);
+    await turns(
+      "update service_keys set revoked_at = now()",
+      "update service_keys set revoked_at = null",
+    );
+    await turns(
+      "update service_key_secrets set expires_at = now() - interval '1 s'",
+      "update service_key_secrets set expires_at = now() + interval '1 day'",
+    );
+    await fixture.sql("update service_key_secrets set made_as = 'admin', made_by = $1", [
+      outsider.id,
+    ]);
+    await turns(
+      `update users set role = 'participant' where id = '${outsider.id}'`,
+      `update users set role = 'admin' where id = '${outsider.id}'`,
+    );
+    await fixture.sql("update webhook_deliveries set status = 'succeeded'");
+    expect(await isWaiting()).toBe(false);
   });
 
   it("waiting work: who asks in one turn shares one look, and asks for nothing that is not there", async () => {
