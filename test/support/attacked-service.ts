@@ -5,6 +5,7 @@ import { newId } from "../../src/base/ids.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
+import type { TestDatabase } from "./postgres.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -34,9 +35,12 @@ export class AttackedService {
     this.#tokens = new Tokens(parts.keys.ring, systemClock);
   }
 
-  /** `env`: settings besides the usual. */
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<AttackedService> {
-    return new AttackedService(await openPolicyParts(undefined, env));
+  /** `env`: settings besides the usual; `given`: a migrated database in place of a new one. */
+  static async open(
+    env: Readonly<Record<string, string>> = {},
+    given?: TestDatabase,
+  ): Promise<AttackedService> {
+    return new AttackedService(await openPolicyParts(given, env));
   }
 
   async close(): Promise<void> {
