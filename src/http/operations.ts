@@ -13,7 +13,7 @@ export interface Figure {
 }
 
 /** A counter for each of a closed list of kinds, read on request. */
-export interface CounterByKind {
+interface CounterByKind {
   name: string;
   help: string;
   /** Name of the label that says the kind. */

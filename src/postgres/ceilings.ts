@@ -46,7 +46,7 @@ const COUNTED = {
 const STORED = "stored_bytes_per_workspace";
 
 type CountedName = keyof typeof COUNTED;
-export type CeilingName = CountedName | typeof STORED;
+type CeilingName = CountedName | typeof STORED;
 
 const CEILINGS = [...(Object.keys(COUNTED) as CountedName[]), STORED] as const;
 
@@ -57,7 +57,7 @@ const countRow = z.object({ count: z.number() });
 const bytesRow = z.object({ bytes: z.number() });
 
 /** How much there is, and how much there may be; `most` undefined: any number. */
-export interface Use {
+interface Use {
   used: number;
   most: number | undefined;
 }
