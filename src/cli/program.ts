@@ -11,6 +11,7 @@ import { addLogin } from "./commands/login.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
+import { addWorkspaces } from "./commands/workspaces.ts";
 
 /** Builds the `voice` command. Parse errors are thrown instead of ending the process. */
 export function buildProgram(context: CommandContext): Command {
@@ -30,6 +31,7 @@ export function buildProgram(context: CommandContext): Command {
   addDemo(program, context);
   addTop(program, context);
   addInvitations(program, context);
+  addWorkspaces(program, context);
   addOutbox(program, context);
   addAudit(program, context);
   addDoctor(program, context);
