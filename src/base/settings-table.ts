@@ -263,7 +263,7 @@ export const SETTINGS = {
     unit: "hops",
     default: 0,
     readers: ["front", "up"],
-    what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell. nginx needs proxy_http_version 1.1",
+    what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell. With 0 behind a proxy all callers share the budgets and places of its one address. nginx needs proxy_http_version 1.1",
   },
   DATABASE_URL: {
     group: "servers",

@@ -8,6 +8,7 @@ import type { Origins } from "./caller.ts";
 import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
 import { FirstPage } from "./first-page.ts";
+import { ForwardedNotice } from "./forwarded-notice.ts";
 import type { Holder } from "./http-limits.ts";
 import { enforce } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
@@ -40,6 +41,7 @@ export class HttpFront implements QueueOwner {
   readonly #compression: Compression;
   readonly #downloads: Places<Holder>;
   readonly #requests: Places<Holder>;
+  readonly #forwarded: ForwardedNotice;
   #inFlight = 0;
   #leaving = false;
   #draining = false;
@@ -49,6 +51,7 @@ export class HttpFront implements QueueOwner {
     this.#table = new RouteTable(options.routes);
     this.#runner = new RouteRunner(options);
     this.#compression = new Compression(options.routes);
+    this.#forwarded = new ForwardedNotice(options.log, options.trustProxy);
     const { concurrentDownloads, concurrentRequests, shares } = options.limits;
     this.#downloads = new Places({
       what: "downloads",
@@ -97,6 +100,7 @@ export class HttpFront implements QueueOwner {
   #handle(res: HttpResponse, req: HttpRequest): void {
     const startedAt = performance.now();
     const incoming = copyRequest(res, req, this.#options.trustProxy);
+    this.#forwarded.see(incoming);
     const exchange = new Exchange(res, incoming.id, startedAt);
     const length = bodyLength(incoming.headers);
     if (length > 0) exchange.holdBody(length);
