@@ -26,6 +26,8 @@ export function overviewRows(overview: Overview, style: TableStyle): string[] {
     ...queueRows(overview),
     "",
     ...sessionRows(overview),
+    "",
+    failedSignInsRow(overview),
   ];
   return rows.map((row) => emphasise(row.slice(0, style.columns), paint));
 }
@@ -85,6 +87,13 @@ function sessionRows({ sessions }: Overview): string[] {
     ...(more > 0 ? [`and ${more} more that record`] : []),
     counts.join(", "),
   ];
+}
+
+function failedSignInsRow({ failed_sign_ins: failed }: Overview): string {
+  const { this_hour: count, accounts } = failed;
+  if (count === 0) return "no sign-in failed this hour";
+  const what = count === 1 ? "1 sign-in" : `${count} sign-ins`;
+  return `${what} failed this hour, at ${accounts} ${accounts === 1 ? "account" : "accounts"}`;
 }
 
 function table(head: readonly string[], cells: readonly string[][], none: string): string[] {

@@ -8,7 +8,7 @@ const time = (ago: number): string => new Date(AT - ago).toISOString();
 const overview: Overview = {
   at: time(0),
   warnings: [],
-  failed_sign_ins: { this_hour: 0, accounts: 0 },
+  failed_sign_ins: { this_hour: 12, accounts: 3 },
   nodes: [
     { name: "one", state: "alive", last_seen_at: time(200), partitions: [1, 2, 3], sessions: 2 },
     { name: "two", state: "silent", last_seen_at: time(95_000), partitions: [], sessions: 0 },
@@ -69,7 +69,17 @@ describe("overview table", () => {
       ),
       "and 2 more that record",
       "14 recording, 0 processing, 1 completed, 0 failed, 0 deleted",
+      "",
+      "12 sign-ins failed this hour, at 3 accounts",
     ]);
+  });
+
+  it.each([
+    [{ this_hour: 0, accounts: 0 }, "no sign-in failed this hour"],
+    [{ this_hour: 1, accounts: 1 }, "1 sign-in failed this hour, at 1 account"],
+  ])("overview table: of failed sign-ins %j it says so", (failed_sign_ins, row) => {
+    const rows = overviewRows({ ...overview, failed_sign_ins }, { columns: 80, colour: false });
+    expect(rows.at(-1)).toBe(row);
   });
 
   it("overview table: no row is wider than the terminal, and trouble is coloured", () => {
