@@ -1,7 +1,10 @@
 import { connect } from "node:net";
+import { Type } from "@sinclair/typebox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defineRoute } from "../../src/rest/route.ts";
 import { echoRoutes } from "../support/echo-routes.ts";
 import { startFront, type TestFront } from "../support/front.ts";
+import { Nginx } from "../support/nginx.ts";
 import { until } from "../support/until.ts";
 
 /** The request that must not be served: its answer is known by its request id. */
@@ -14,6 +17,8 @@ const CHUNKED = `c\r\n${BODY}\r\n0\r\n\r\n`;
 const post = (headers: string, body = BODY) =>
   `POST /api/things HTTP/1.1\r\nHost: a\r\n${JSON_TYPE}${headers}\r\n${body}`;
 const get = (headers: string) => `GET /api/things HTTP/1.1\r\n${headers}\r\n`;
+/** A route whose answer is constant. */
+const alive = (headers: string) => `GET /api/alive HTTP/1.1\r\n${headers}\r\n`;
 const upgrade = (headers: string) =>
   `GET /api/live HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nAuthorization: Bearer user-bob\r\n${headers}\r\n`;
 
@@ -61,14 +66,41 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
     `0xc\r\n${BODY}\r\n0\r\n\r\n`,
   ),
   "a trailer": post("Transfer-Encoding: chunked\r\n", `c\r\n${BODY}\r\n0\r\nX-Odd: a\r\n\r\n`),
+  "a header without a name": get("Host: a\r\n: x\r\n"),
+  "a header without a name before a length": post(": x\r\nContent-Length: 12\r\n"),
+  "a header without a name before chunks": post(": x\r\nTransfer-Encoding: chunked\r\n", CHUNKED),
+  "a header without name and value": get("Host: a\r\n:\r\n"),
   "two hosts": get("Host: a\r\nHost: b\r\n"),
   "an empty host": get("Host:\r\n"),
   "no host": get("Accept: */*\r\n"),
   "HTTP 1.0": "GET /api/things HTTP/1.0\r\nHost: a\r\n\r\n",
+  "a constant answer, two hosts": alive("Host: a\r\nHost: b\r\n"),
+  "a constant answer, an empty host": alive("Host:\r\n"),
+  "a constant answer, an empty length": alive("Host: a\r\nContent-Length:\r\n"),
+  "a constant answer, an empty and a real length": alive(
+    `Host: a\r\nContent-Length:\r\nContent-Length: ${SECOND.length}\r\n`,
+  ),
+  "a constant answer, an empty coding": alive("Host: a\r\nTransfer-Encoding:\r\n"),
+  "a constant answer, a header without a name": alive(
+    `Host: a\r\n: x\r\nContent-Length: ${SECOND.length}\r\n`,
+  ),
   "an upgrade with two hosts": upgrade("Host: a\r\nHost: b\r\n"),
   "an upgrade with a body": upgrade("Host: a\r\nContent-Length: 12\r\n"),
   "an upgrade in chunks": upgrade("Host: a\r\nTransfer-Encoding: chunked\r\n"),
 };
+
+const ALIVE = defineRoute({
+  tag: "Health",
+  auth: [],
+  errors: [],
+  method: "get",
+  path: "/alive",
+  id: "getAlive",
+  summary: "Whether it runs",
+  ready: { status: 200, body: { status: "ok" } },
+  responses: { 200: { description: "It runs.", schema: Type.Unknown() } },
+  handle: async () => ({ status: 200, body: { status: "ok" } }),
+});
 
 /** All that comes for these bytes until the connection ends, and whether it did. */
 async function exchange(port: number, bytes: string): Promise<{ text: string; closed: boolean }> {
@@ -92,7 +124,7 @@ let front: TestFront;
 const outcomes = new Map<string, { text: string; closed: boolean }>();
 
 beforeAll(async () => {
-  front = await startFront({ routes: echoRoutes().routes });
+  front = await startFront({ routes: [...echoRoutes().routes, ALIVE] });
   // All at once: what never becomes complete takes the listener's whole patience.
   const sent = Object.entries(AMBIGUOUS).map(async ([name, text]) => {
     outcomes.set(name, await exchange(front.port, `${text}${SECOND}`));
@@ -119,9 +151,31 @@ describe("request framing", () => {
     }
   });
 
-  it("serves a second request after a plain one, and none after one in chunks", async () => {
-    const plain = await exchange(front.port, `${post("Content-Length: 12\r\n")}${SECOND}`);
-    expect(plain.text).toContain("smuggled");
+  it.each([
+    ["a plain one", post("Content-Length: 12\r\n"), '{"name":"x"}'],
+    ["a constant answer", alive("Host: a\r\n"), '{"status":"ok"}'],
+  ])("serves a second request after the answer to %s", async (_, first, answer) => {
+    const socket = connect(front.port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (data) => {
+      text += data.toString("latin1");
+    });
+    socket.write(first);
+    await until(() => text.includes(answer), "the first answer");
+    socket.write(SECOND);
+    await until(() => text.includes("smuggled"), "the second answer");
+    socket.destroy();
+  });
+
+  it("serves none that comes in one packet with another, and none after one in chunks", async () => {
+    for (const first of [
+      post("Content-Length: 12\r\n"),
+      get("Host: a\r\n"),
+      alive("Host: a\r\n"),
+    ]) {
+      const { text } = await exchange(front.port, `${first}${SECOND}`);
+      expect(text).not.toContain("smuggled");
+    }
     const chunks = post("Transfer-Encoding: Chunked\r\n", CHUNKED);
     const chunked = await exchange(front.port, chunks);
     expect(chunked.text).toContain('{"name":"x"}');
@@ -134,4 +188,39 @@ describe("request framing", () => {
       [],
     );
   });
+});
+
+describe("request framing behind nginx", () => {
+  let nginx: Nginx;
+  beforeAll(async () => {
+    nginx = await Nginx.start({ httpPort: front.port, grpcPort: front.port });
+  }, 60_000);
+  afterAll(() => nginx?.stop());
+
+  it.each(["http", "streaming"] as const)(
+    "lets no header without a name through, whose body others would be given (%s)",
+    async (port) => {
+      const head = `GET /api/things HTTP/1.1\r\nHost: a\r\n: x\r\nContent-Length: ${SECOND.length}\r\n\r\n`;
+      const attacker = connect(nginx.ports[port], "127.0.0.1");
+      let text = "";
+      attacker.on("data", (data) => {
+        text += data.toString("latin1");
+      });
+      attacker.on("error", () => {});
+      attacker.write(head);
+      // The body comes by itself, when the service may have answered already.
+      await until(() => text.includes("\r\n\r\n"), "an answer", 2_000).catch(() => {});
+      attacker.write(SECOND);
+      for (let limit = 1; limit <= 20; limit += 1) {
+        const answer = await fetch(
+          `http://127.0.0.1:${nginx.ports[port]}/api/things?limit=${limit}`,
+        );
+        expect(await answer.json()).toEqual({ limit });
+        expect(answer.headers.get("x-request-id")).not.toBe("smuggled");
+      }
+      expect(text).not.toContain("smuggled");
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      attacker.destroy();
+    },
+  );
 });

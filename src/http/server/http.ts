@@ -12,6 +12,7 @@ import { ForwardedNotice } from "./forwarded-notice.ts";
 import type { Holder } from "./http-limits.ts";
 import { enforce } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
+import { parsed } from "./parsed.ts";
 import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
 import { ReadyAnswer } from "./ready-answer.ts";
 import { copyRequest, type Incoming } from "./request.ts";
@@ -143,9 +144,7 @@ export class HttpFront implements QueueOwner {
   async #enter(serving: Serving): Promise<Answer> {
     const place = this.#requests.enter();
     try {
-      // Until this one is answered, uWebSockets.js ends the connection at another request: so none
-      // that came in the same packet is served.
-      if (isLast(serving.incoming)) await parsed();
+      await parsed();
       return await this.#serve(serving, place);
     } finally {
       place.leave();
@@ -285,9 +284,4 @@ export class HttpFront implements QueueOwner {
  */
 function isLast({ fault, headers }: Incoming): boolean {
   return fault !== undefined || headers["transfer-encoding"] !== undefined;
-}
-
-/** Resolves when all that has come of a connection was parsed. */
-function parsed(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import type { Route } from "../../rest/route.ts";
 import type { FrontObserver } from "./observer.ts";
-import { requestId } from "./request.ts";
+import { isPlain, requestId } from "./request.ts";
 import { type Head, type Payload, renderAnswer, writeHead } from "./response.ts";
 
 /** A route's constant answer: its bytes are made once, and the request is not copied. */
@@ -11,6 +11,7 @@ export class ReadyAnswer {
   readonly #status: number;
   readonly #head: Head;
   readonly #payload: Payload;
+  #waiting: Waiting[] = [];
 
   /** Throws when the route needs authentication or has path parameters. */
   constructor(route: Route, observer: FrontObserver | undefined) {
@@ -25,20 +26,40 @@ export class ReadyAnswer {
     this.#payload = payload;
   }
 
-  /** Answers at once; false when the request has a body: it is then untouched. */
+  /**
+   * Answers when all that has come was parsed; false when the request has a body, or a fault in its
+   * framing: it is then untouched.
+   */
   serve(res: HttpResponse, req: HttpRequest): boolean {
-    if (req.getHeader("content-length") !== "" || req.getHeader("transfer-encoding") !== "") {
-      return false;
-    }
-    // Nothing is awaited, so uWebSockets.js still has the response corked.
-    writeHead(res, this.#status, requestId(req.getHeader("x-request-id")), this.#head);
-    res.end(this.#payload);
-    this.#observer?.served({
-      method: "GET",
-      route: this.#route.path,
-      status: this.#status,
-      seconds: 0,
+    if (!isPlain(req)) return false;
+    const waiting = { res, id: requestId(req.getHeader("x-request-id")), isGone: false };
+    res.onAborted(() => {
+      waiting.isGone = true;
     });
+    // All of one turn of the event loop are answered together.
+    if (this.#waiting.length === 0) setImmediate(() => this.#answerAll());
+    this.#waiting.push(waiting);
     return true;
   }
+
+  #answerAll(): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (const { res, id, isGone } of all) {
+      if (isGone) continue;
+      res.cork(() => {
+        writeHead(res, this.#status, id, this.#head);
+        res.end(this.#payload);
+      });
+      const { path } = this.#route;
+      this.#observer?.served({ method: "GET", route: path, status: this.#status, seconds: 0 });
+    }
+  }
+}
+
+/** A request that is not answered yet. */
+interface Waiting {
+  readonly res: HttpResponse;
+  readonly id: string;
+  isGone: boolean;
 }

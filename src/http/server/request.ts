@@ -121,6 +121,17 @@ function framingFault(headers: Headers, repeated: string | undefined): string | 
   return "The only transfer-encoding that is taken is chunked.";
 }
 
+/** Whether it has no body and is for one host, without copying it. */
+export function isPlain(req: HttpRequest): boolean {
+  let hosts = 0;
+  let hasBody = false;
+  req.forEach((name) => {
+    if (name === "host") hosts += 1;
+    else if (name === "content-length" || name === "transfer-encoding") hasBody = true;
+  });
+  return hosts === 1 && !hasBody && HOST.test(req.getHeader("host"));
+}
+
 /** The given id if it is valid, else a new one. */
 export function requestId(given: string | undefined): string {
   return given !== undefined && REQUEST_ID.test(given) ? given : newId();
