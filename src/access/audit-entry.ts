@@ -13,6 +13,7 @@ export const AUDIT_KINDS = [
   "speaker_redacted",
   "account_erased",
   "retention_changed",
+  "guest_access_changed",
   "workspace_deleted",
   "user_created",
   "user_disabled",

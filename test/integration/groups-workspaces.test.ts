@@ -88,6 +88,34 @@ describe("workspaces", () => {
     ]);
   });
 
+  it("edit: what guests of its sessions may do is audited when it changes, and nothing else is", async () => {
+    const admin = await person("admin");
+    await edit(owner, { default_guest_access: "closed" });
+    await edit(owner, { default_guest_access: "closed", name: "Ours" });
+    await edit(admin, { default_guest_access: "invitation", retention_days: 30 });
+    expect(await edit(owner, { default_guest_access: null })).not.toHaveProperty(
+      "default_guest_access",
+    );
+    expect(await audited()).toEqual([
+      {
+        ...{ kind: "guest_access_changed", actor_id: owner.id, subject_id: null },
+        detail: { before: "", after: "closed" },
+      },
+      {
+        ...{ kind: "retention_changed", actor_id: admin.id, subject_id: null },
+        detail: { before: "", after: 30 },
+      },
+      {
+        ...{ kind: "guest_access_changed", actor_id: admin.id, subject_id: null },
+        detail: { before: "closed", after: "invitation" },
+      },
+      {
+        ...{ kind: "guest_access_changed", actor_id: owner.id, subject_id: null },
+        detail: { before: "invitation", after: "" },
+      },
+    ]);
+  });
+
   it("edit: of two that knew the same state one is taken", async () => {
     const expected = await ask(owner, "getWorkspace", { id });
     const principal = await fixture.asUser(owner.token);

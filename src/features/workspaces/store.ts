@@ -43,6 +43,12 @@ export type MemberChange = "done" | "not_a_member" | "last_owner";
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({}).strict();
 
+/** Members of a workspace of which each change is an audit entry. */
+const AUDITED = [
+  ["retention_changed", "retentionDays"],
+  ["guest_access_changed", "defaultGuestAccess"],
+] as const;
+
 /** Changes and deletes workspaces, each in one transaction with its audit entry. */
 export class WorkspaceEditStore {
   readonly #pool: DatabasePool;
@@ -65,14 +71,10 @@ export class WorkspaceEditStore {
       if (before === undefined) return undefined;
       if (since !== undefined && Math.floor(before.updatedAt) !== since) return undefined;
       const after = await updateWorkspace(tx, id, change);
-      if (before.retentionDays !== after.retentionDays) {
-        const detail = { before: before.retentionDays ?? "", after: after.retentionDays ?? "" };
-        await insertAuditEntry(tx, {
-          kind: "retention_changed",
-          actor: by,
-          workspaceId: id,
-          detail,
-        });
+      for (const [kind, member] of AUDITED) {
+        if (before[member] === after[member]) continue;
+        const detail = { before: before[member] ?? "", after: after[member] ?? "" };
+        await insertAuditEntry(tx, { kind, actor: by, workspaceId: id, detail });
       }
       return after;
     });
