@@ -96,7 +96,6 @@ async function disturb(
   say(`undisturbed: ${calm.map(({ segments }) => segments.length).join(", ")} segments`);
   const cluster = {
     databaseUrl: env.DATABASE_URL ?? "",
-    nats: { url: env.NATS_URL ?? "", token: env.NATS_TOKEN ?? "" },
     blobFolder: env.VOICE_BLOB_DIR ?? "",
   };
   const examiner = new Examiner({ cluster, user: direct, hooks });

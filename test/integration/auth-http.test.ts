@@ -195,7 +195,9 @@ describe("accounts over HTTP", () => {
       updated_at: expect.any(String),
     });
     const path = `/workspaces/${created.body.id}`;
-    expect((await fixture.call("GET", path, { bearer: userToken })).body).toEqual(created.body);
+    const seen = (await fixture.call("GET", path, { bearer: userToken })).body;
+    expect(seen).toEqual({ ...created.body, usage: seen.usage });
+    expect(seen.usage).toMatchObject({ devices: { used: 0 }, webhooks: { used: 0 } });
     const stranger = await fixture.signIn((await fixture.accounts.addUser()).email);
     expect((await fixture.call("GET", path, { bearer: stranger })).status).toBe(403);
     expect((await fixture.call("GET", path, { bearer: adminToken })).status).toBe(200);
