@@ -1,28 +1,16 @@
 import { rmSync } from "node:fs";
 import { SCOPES, type Scope } from "../../src/access/principal.ts";
-import { newDeviceKey, newServiceKey, secretHash } from "../../src/access/secrets.ts";
+import { secretHash } from "../../src/access/secrets.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
 import { newGuestCode } from "../../src/features/guests/codes.ts";
 import { type Caller, proofOf } from "./policy-callers.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
+import { guestAccessOf, type Headers, PolicyRows, visibilityOf } from "./policy-rows.ts";
 import type { State } from "./policy-rules.ts";
 
-type Headers = Readonly<Record<string, string>>;
 type Ids = Readonly<Record<string, string>>;
-
-const HOUR = 3_600_000;
-
-const STATUS: Record<State, string> = {
-  live: "recording",
-  ended: "completed",
-  deleted: "deleted",
-  visible: "completed",
-  invited: "completed",
-  shut: "completed",
-  unknown: "completed",
-};
 
 const ADMIN_ROLES: Partial<Record<Caller, string>> = {
   admin: "admin",
@@ -34,22 +22,13 @@ const ADMIN_ROLES: Partial<Record<Caller, string>> = {
   "moderator elsewhere": "moderator",
 };
 
-function visibilityOf(state: State): string {
-  return state === "visible" ? "workspace" : "private";
-}
-
-function guestAccessOf(state: State): string {
-  if (state === "invited") return "invitation";
-  return state === "shut" ? "closed" : "open";
-}
-
 /**
  * The whole service, as `startApp` composes it, over one workspace with one
  * session for each state, and everybody of the matrix to call it.
  */
 export class PolicyFixture {
   readonly #parts: PolicyParts;
-  readonly #tokens: Tokens;
+  readonly #rows: PolicyRows;
   readonly #users = new Map<string, string>();
   readonly #headers = new Map<string, Headers>();
   readonly #ids = new Map<State, Ids>();
@@ -58,7 +37,8 @@ export class PolicyFixture {
 
   private constructor(parts: PolicyParts) {
     this.#parts = parts;
-    this.#tokens = new Tokens(parts.keys.ring, systemClock);
+    const tokens = new Tokens(parts.keys.ring, systemClock);
+    this.#rows = new PolicyRows((text, values) => parts.pool.query(text, values), tokens);
   }
 
   static async open(): Promise<PolicyFixture> {
@@ -99,14 +79,21 @@ export class PolicyFixture {
   /** The same caller by a login of its own, that may end. */
   async headersToSpend(caller: Caller): Promise<Headers> {
     const userId = this.#users.get(caller);
-    if (userId !== undefined) return this.#signIn(userId);
+    if (userId !== undefined) return this.#rows.signIn(userId);
     if (proofOf(caller) !== "guest") return this.headers(caller, "live");
-    return this.#admit(this.ids("live").session_id ?? "");
+    return this.#rows.admit(this.ids("live").session_id ?? "");
   }
 
   /** A session like that of the state, to be ended. */
   addSession(state: State): Promise<string> {
     return this.#addSession(this.#workspaceId, "owner", state, state !== "live");
+  }
+
+  /** Of one whom the matrix has: none other is asked for. */
+  #idOf(user: string): string {
+    const id = this.#users.get(user);
+    if (id === undefined) throw new Error(`The matrix has nobody called ${user}.`);
+    return id;
   }
 
   async #sql(text: string, values: unknown[] = []): Promise<void> {
@@ -130,15 +117,15 @@ export class PolicyFixture {
       await this.#addUser(caller);
     }
     for (const [caller, role] of Object.entries(ADMIN_ROLES)) await this.#addUser(caller, role);
-    this.#workspaceId = await this.#addWorkspace("workspace owner");
+    this.#workspaceId = await this.#rows.addWorkspace(this.#idOf("workspace owner"));
     for (const member of ["owner", "member", "moderator", "disabled user"]) {
-      await this.#join(this.#workspaceId, member, "member");
+      await this.#rows.join(this.#workspaceId, this.#idOf(member), "member");
     }
-    const forWorkspace = this.#users.get("admin elevated for the workspace") ?? "";
-    await this.#elevate(forWorkspace, undefined, this.#workspaceId);
+    const forWorkspace = this.#idOf("admin elevated for the workspace");
+    await this.#rows.elevate(forWorkspace, undefined, this.#workspaceId);
     await this.#invite("invited to the workspace", "workspace owner");
-    const elsewhere = await this.#addWorkspace("stranger");
-    await this.#join(elsewhere, "moderator elsewhere", "member");
+    const elsewhere = await this.#rows.addWorkspace(this.#idOf("stranger"));
+    await this.#rows.join(elsewhere, this.#idOf("moderator elsewhere"), "member");
     await this.#addDevices();
     await this.#addServiceKeys(elsewhere);
     const others = await this.#addOthers();
@@ -148,83 +135,25 @@ export class PolicyFixture {
     const unknown = Object.keys(this.ids("live")).map((name) => [name, newId()]);
     this.#ids.set("unknown", { ...Object.fromEntries(unknown), label: "S1" });
     const other = await this.#addSession(elsewhere, "stranger", "live", false);
-    this.#headers.set("guest elsewhere", await this.#admit(other));
+    this.#headers.set("guest elsewhere", await this.#rows.admit(other));
     const removed = newId();
     this.#headers.set(
       "guest removed",
-      await this.#admit(this.ids("live").session_id ?? "", removed),
+      await this.#rows.admit(this.ids("live").session_id ?? "", removed),
     );
     await this.#sql("update guests set revoked_at = now(), removed_at = now() where id = $1", [
       removed,
     ]);
     await this.#sql("update users set disabled_at = now() where id = $1", [
-      this.#users.get("disabled user"),
+      this.#idOf("disabled user"),
     ]);
   }
 
   async #addUser(caller: Caller | "subject" | string, role = "participant"): Promise<void> {
-    const id = newId();
-    await this.#sql("insert into users (id, email, name, role) values ($1, $2, $3, $4)", [
-      id,
-      `${id}@example.org`,
-      caller,
-      role,
-    ]);
+    const id = await this.#rows.addUser(caller, role);
     this.#users.set(caller, id);
-    this.#headers.set(caller, await this.#signIn(id));
-    if (caller === "admin elevated") await this.#elevate(id);
-  }
-
-  /** Over all sessions, one, or those of one workspace. */
-  async #elevate(adminId: string, session?: string, workspace?: string): Promise<string> {
-    const id = newId();
-    await this.#sql(
-      `insert into content_elevations (id, admin_id, session_id, workspace_id, reason, expires_at)
-       values ($1, $2, $3, $4, 'To walk the matrix', now() + interval '1 hour')`,
-      [id, adminId, session, workspace],
-    );
-    return id;
-  }
-
-  async #signIn(userId: string): Promise<Headers> {
-    const scope = newId();
-    const expiresAt = Date.now() + HOUR;
-    await this.#sql(
-      `insert into logins (id, user_id, expires_at, created_at)
-       values ($1, $2, now() + interval '1 hour', clock_timestamp())`,
-      [scope, userId],
-    );
-    const claims = { kind: "access", subject: userId, scope, expiresAt } as const;
-    return { authorization: `Bearer ${await this.#tokens.sign(claims)}` };
-  }
-
-  async #admit(
-    sessionId: string,
-    id = newId(),
-    codeId: string | undefined = undefined,
-  ): Promise<Headers> {
-    await this.#sql(
-      `insert into guests (id, session_id, code_id, display_name, expires_at)
-       values ($1, $2, $3, 'Gus', now() + interval '1 hour')`,
-      [id, sessionId, codeId],
-    );
-    const expiresAt = Date.now() + HOUR;
-    const claims = { kind: "guest", subject: id, scope: sessionId, expiresAt } as const;
-    return { authorization: `Bearer ${await this.#tokens.sign(claims)}` };
-  }
-
-  async #addWorkspace(owner: string): Promise<string> {
-    const id = newId();
-    await this.#sql("insert into workspaces (id, name) values ($1, 'W')", [id]);
-    await this.#join(id, owner, "owner");
-    return id;
-  }
-
-  async #join(workspaceId: string, user: string, role: string): Promise<void> {
-    await this.#sql(
-      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, $3)",
-      [workspaceId, this.#users.get(user), role],
-    );
+    this.#headers.set(caller, await this.#rows.signIn(id));
+    if (caller === "admin elevated") await this.#rows.elevate(id);
   }
 
   /** The session's own device, with keys that stand, ran out and were revoked, and another one. */
@@ -244,34 +173,16 @@ export class PolicyFixture {
       "revoked_at = now() - interval '25 hours'",
     );
     await this.#addDeviceKey("device of leaver", await this.#addDevice("leaver"));
-    await this.#join(this.#workspaceId, "leaver", "member");
-    await this.#sql("delete from workspace_members where user_id = $1", [
-      this.#users.get("leaver"),
-    ]);
+    await this.#rows.join(this.#workspaceId, this.#idOf("leaver"), "member");
+    await this.#sql("delete from workspace_members where user_id = $1", [this.#idOf("leaver")]);
   }
 
-  async #addDevice(owner = "owner"): Promise<string> {
-    const id = newId();
-    await this.#sql(
-      `insert into devices (id, serial, status, workspace_id, owner_id, pairing_secret_hash)
-       values ($1, 'serial', 'paired', $2, $3, convert_to($4, 'UTF8'))`,
-      [id, this.#workspaceId, this.#users.get(owner), id],
-    );
-    return id;
+  #addDevice(owner = "owner"): Promise<string> {
+    return this.#rows.addDevice(this.#workspaceId, this.#idOf(owner));
   }
 
   async #addDeviceKey(caller: Caller, deviceId: string, change?: string): Promise<void> {
-    const key = newDeviceKey();
-    const id = newId();
-    await this.#sql(
-      `insert into device_keys (id, device_id, key_hash, expires_at)
-       values ($1, $2, $3, now() + interval '1 hour')`,
-      [id, deviceId, secretHash(key)],
-    );
-    if (change !== undefined) {
-      await this.#sql(`update device_keys set ${change} where id = $1`, [id]);
-    }
-    this.#headers.set(caller, { "x-api-key": key });
+    this.#headers.set(caller, await this.#rows.addDeviceKey(deviceId, change));
   }
 
   async #addServiceKeys(elsewhere: string): Promise<void> {
@@ -294,38 +205,15 @@ export class PolicyFixture {
     scopes: readonly Scope[],
     maker = "workspace owner",
   ): Promise<string> {
-    const id = newId();
-    const secret = newServiceKey();
-    await this.#sql(
-      "insert into service_keys (id, workspace_id, name, scopes) values ($1, $2, 'Key', $3)",
-      [id, workspaceId, scopes],
-    );
-    await this.#sql(
-      `insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at, made_by)
-       values ($1, $2, $3, $4, now(), now() + interval '1 hour', $5)`,
-      [newId(), id, secretHash(secret), secret.slice(0, 12), this.#users.get(maker)],
-    );
-    this.#headers.set(caller, { "x-api-key": secret });
+    const { id, headers } = await this.#rows.addServiceKey(workspaceId, scopes, this.#idOf(maker));
+    this.#headers.set(caller, headers);
     return id;
   }
 
   /** To the workspace, or to a session of it. */
-  async #invite(user: string, inviter: string, session?: string): Promise<string> {
-    const id = newId();
-    await this.#sql(
-      `insert into invitations
-         (id, workspace_id, session_id, role, invitee_id, inviter_id, expires_at)
-       values ($1, $2, $3, $4, $5, $6, now() + interval '1 hour')`,
-      [
-        id,
-        this.#workspaceId,
-        session,
-        session === undefined ? "member" : "participant",
-        this.#users.get(user),
-        this.#users.get(inviter),
-      ],
-    );
-    return id;
+  #invite(user: string, inviter: string, session?: string): Promise<string> {
+    const [invitee, by] = [this.#idOf(user), this.#idOf(inviter)];
+    return this.#rows.invite(this.#workspaceId, invitee, by, session);
   }
 
   /** One of everything that has no session. */
@@ -343,7 +231,7 @@ export class PolicyFixture {
     await this.#sql(
       `insert into webhooks (id, workspace_id, url, enabled, secret, made_by)
        values ($1, $2, 'https://hook.test/', false, 'x', $3)`,
-      [webhook, workspace, this.#users.get("workspace owner")],
+      [webhook, workspace, this.#idOf("workspace owner")],
     );
     return {
       workspace_id: workspace,
@@ -353,8 +241,8 @@ export class PolicyFixture {
       delivery_id: newId(),
       device_id: this.#deviceId,
       api_key_id: await this.#addServiceKey("target", workspace, SCOPES),
-      user_id: this.#users.get("subject") ?? "",
-      elevation_id: await this.#elevate(this.#users.get("subject") ?? ""),
+      user_id: this.#idOf("subject"),
+      elevation_id: await this.#rows.elevate(this.#idOf("subject")),
       invitation_id: await this.#invite("subject", "workspace owner"),
       entity_id: newId(),
       provider: "nowhere",
@@ -366,17 +254,20 @@ export class PolicyFixture {
   async #addTold(state: State): Promise<Ids> {
     const session = await this.#addSession(this.#workspaceId, "owner", state, true);
     const [segment, concern, job, summary] = [newId(), newId(), newId(), newId()];
-    await this.#elevate(this.#users.get("admin elevated for the session") ?? "", session);
+    await this.#rows.elevate(this.#idOf("admin elevated for the session"), session);
     await this.#invite("invited to the session", "owner", session);
     const guest = newId();
-    this.#headers.set(`guest of ${state}`, await this.#admit(session, guest));
+    this.#headers.set(`guest of ${state}`, await this.#rows.admit(session, guest));
     const [codeId, code] = [newId(), newGuestCode()];
     await this.#sql(
       `insert into guest_codes (id, session_id, code_hash, created_by_kind, created_by_id)
        values ($1, $2, $3, 'user', $4)`,
-      [codeId, session, secretHash(code), this.#users.get("owner")],
+      [codeId, session, secretHash(code), this.#idOf("owner")],
     );
-    this.#headers.set(`guest by code of ${state}`, await this.#admit(session, newId(), codeId));
+    this.#headers.set(
+      `guest by code of ${state}`,
+      await this.#rows.admit(session, newId(), codeId),
+    );
     await this.#sql(
       `insert into segments
          (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
@@ -423,24 +314,8 @@ export class PolicyFixture {
     state: State,
     hasDevice: boolean,
   ): Promise<string> {
-    const id = newId();
     const deviceId = hasDevice ? this.#deviceId : null;
-    await this.#sql(
-      `insert into sessions
-         (id, workspace_id, owner_id, device_id, job_id, status, visibility, guest_access)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      [
-        id,
-        workspaceId,
-        this.#users.get(owner),
-        deviceId,
-        newId(),
-        STATUS[state],
-        visibilityOf(state),
-        guestAccessOf(state),
-      ],
-    );
-    if (state === "deleted") await this.#addReceipt(id, workspaceId);
+    const id = await this.#rows.addSession(workspaceId, this.#idOf(owner), state, deviceId);
     for (const [user, relation] of [
       ["participant", "participant"],
       ["admin native", "participant"],
@@ -449,18 +324,9 @@ export class PolicyFixture {
     ]) {
       await this.#sql(
         "insert into session_members (session_id, user_id, relation) values ($1, $2, $3)",
-        [id, this.#users.get(user ?? ""), relation],
+        [id, this.#idOf(user ?? ""), relation],
       );
     }
     return id;
-  }
-
-  async #addReceipt(sessionId: string, workspaceId: string): Promise<void> {
-    await this.#sql(
-      `insert into deletion_receipts
-         (id, session_id, workspace_id, kind, removed, audio_erased_at)
-       values ($1, $2, $3, 'session_deleted_by_owner', '{}', now())`,
-      [newId(), sessionId, workspaceId],
-    );
   }
 }
