@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SITE_FACTOR } from "../../src/wire/network.ts";
 import { start, stopAfterEach } from "../support/front-calls.ts";
+import { HttpFixture } from "../support/http-fixture.ts";
 
 stopAfterEach();
 
@@ -42,5 +43,32 @@ describe("address prefixes", () => {
     const { url } = await start({ trustProxy: 1, rates });
     const spellings = ["192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207"];
     expect(await ask(url, spellings)).toEqual([200, 200, 429]);
+  });
+
+  it("lets a /64 begin as many sign-ins at a provider as one address", async () => {
+    const http = await HttpFixture.open({}, { trustProxy: 1 });
+    try {
+      http.accounts.providers.push({
+        id: "away",
+        name: "Away",
+        createUsers: false,
+        authorizationUrl: async () => new URL("https://away.test/"),
+        exchange: () => Promise.reject(new Error("Nobody comes back.")),
+      });
+      const begin = async (from: string) => {
+        const options = {
+          redirect: "manual" as const,
+          headers: { "x-forwarded-for": from },
+        };
+        return (await fetch(`${http.url}/auth/oauth/away/authorize`, options)).status;
+      };
+      const own = numbers(62).map((n) => begin(`2001:db8:0:1::${n}`));
+      const statuses = await Promise.all(own);
+      expect(statuses.filter((status) => status === 302)).toHaveLength(60);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+      expect(await begin("2001:db8:0:2::1")).toBe(302);
+    } finally {
+      await http.close();
+    }
   });
 });

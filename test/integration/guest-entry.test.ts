@@ -57,6 +57,13 @@ describe("guests who enter", () => {
     expect(await countEntries(sessionId, () => "one")).toBe(1);
   });
 
+  it("guests: all addresses of an IPv6 /64 enter as one", async () => {
+    const sessionId = await addSession();
+    const own = (n: number) => `2001:db8:0:1::${n.toString(16)}`;
+    expect(await countEntries(sessionId, own)).toBe(30);
+    expect(await codeOf(enter(sessionId, "2001:db8:0:2::1"))).toBe("none");
+  });
+
   it("guests: a session is entered 120 times, from wherever", async () => {
     const sessionId = await addSession();
     expect(await countEntries(sessionId, String)).toBe(120);

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { inOneLine, normalName } from "../../wire/names.ts";
+import { networkOf } from "../../wire/network.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import { comparableAddress, isNewAddress } from "./mail-addresses.ts";
 import type { OAuthProfile, OAuthProvider, OAuthSecrets } from "./oauth-providers.ts";
@@ -17,7 +18,7 @@ export const OAUTH_LIFETIME = 10 * 60_000;
 /** 43 base-62 characters are 256 bits. */
 const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
-/** Allows sixty requests from one address, then one a second. */
+/** Allows sixty requests from one network of addresses, then one a second. */
 const REQUESTS: AttemptPolicy = { burst: 60, interval: 1_000 };
 
 interface OAuthOptions {
@@ -78,7 +79,8 @@ export class OAuthSignIn {
     redirect: string | undefined,
   ): Promise<BegunSignIn> {
     const { attempts, store, callbackUrl, clock } = this.#options;
-    const wait = await attempts.take(`oauth-from\u0000${browser.address}`, REQUESTS);
+    const { network } = networkOf(browser.address);
+    const wait = await attempts.take(`oauth-from\u0000${network}`, REQUESTS);
     if (wait !== undefined) {
       throw new AppError("rate_limited", "Too many sign-ins begun.", { retryAfter: wait });
     }

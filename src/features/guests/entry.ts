@@ -9,6 +9,7 @@ import { isId, newId } from "../../base/ids.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { defineRoute, type Request, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { networkOf } from "../../wire/network.ts";
 import type { GuestStatus } from "../accounts/guest-records.ts";
 import type { Tokens } from "../accounts/tokens.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
@@ -17,7 +18,7 @@ import type { Door, GuestStore } from "./store.ts";
 
 const GUEST_LIFETIME = 12 * 3_600_000;
 
-/** Entries into one session, from everywhere and from one address. */
+/** Entries into one session, from everywhere and from one network of addresses. */
 const ENTRIES: Readonly<Record<"session" | "address", RateLimit>> = {
   session: { perMinute: 120, burst: 120 },
   address: { perMinute: 30, burst: 30 },
@@ -39,7 +40,7 @@ interface Visit {
   /** A session's id or a guest code. */
   door: string;
   displayName: string;
-  /** The caller's address; entries are counted per session and address. */
+  /** The caller's address; entries are counted per session and network of the address. */
   address: string;
   /** Whose token came along, if any. */
   account?: UserPrincipal | undefined;
@@ -115,7 +116,7 @@ export class GuestEntry {
   }
 
   #pace(sessionId: string, address: string): void {
-    const ofAddress = this.#ofAddress.take(`${sessionId} ${address}`);
+    const ofAddress = this.#ofAddress.take(`${sessionId} ${networkOf(address).network}`);
     const verdict = ofAddress.allowed ? this.#ofSession.take(sessionId) : ofAddress;
     if (verdict.allowed) return;
     const { retryAfterSeconds: retryAfter } = verdict;
