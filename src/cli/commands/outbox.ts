@@ -9,6 +9,7 @@ import {
   type UserSession,
 } from "../client/user-session.ts";
 import type { paths } from "../gen/api-schema.ts";
+import { printable } from "../view/transcript-line.ts";
 
 type Page = paths["/admin/outbox"]["get"]["responses"]["200"]["content"]["application/json"];
 type Parked = Page["items"][number];
@@ -67,7 +68,7 @@ async function listParked(options: Options, { env, stdout }: CommandContext): Pr
 function rowsOf({ id, session_id, type, attempts, parked_at, reason }: Parked): string[] {
   return [
     `${id}  ${type}  session ${session_id}`,
-    `    parked ${parked_at} after ${attempts} attempts: ${reason}`,
+    `    parked ${parked_at} after ${attempts} attempts: ${printable(reason)}`,
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { paths } from "../gen/api-schema.ts";
+import { printable } from "./transcript-line.ts";
 
 export type Overview =
   paths["/admin/overview"]["get"]["responses"]["200"]["content"]["application/json"];
@@ -29,7 +30,8 @@ export function overviewRows(overview: Overview, style: TableStyle): string[] {
     "",
     failedSignInsRow(overview),
   ];
-  return rows.map((row) => emphasise(row.slice(0, style.columns), paint));
+  // Workers and hosts say themselves what they are called.
+  return rows.map((row) => emphasise(printable(row).slice(0, style.columns), paint));
 }
 
 function nodeRows({ nodes }: Overview, at: number): string[] {

@@ -90,6 +90,19 @@ describe("overview table", () => {
     expect(rows[2]?.startsWith("\u001b[31mtwo")).toBe(true);
   });
 
+  it("overview table: what a worker calls itself moves no cursor and makes no row", () => {
+    const [worker] = overview.workers;
+    if (worker === undefined) throw new Error("There is no worker.");
+    const hostile = {
+      ...worker,
+      worker_id: "w\u001b[2J\nWARNING  all is lost\u202e",
+      engines: ["\u009b1A"],
+    };
+    const rows = overviewRows({ ...overview, workers: [hostile] }, { columns: 80, colour: false });
+    expect(rows.join("")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(rows.filter((row) => row.startsWith("WARNING"))).toEqual([]);
+  });
+
   it("overview table: says so when the leases cannot be read, or nobody works", () => {
     const { nodes: _nodes, ...rest } = overview;
     const rows = overviewRows({ ...rest, workers: [] }, { columns: 80, colour: false });
