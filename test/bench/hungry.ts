@@ -1,7 +1,8 @@
 import { delay } from "../../src/base/deferred.ts";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { WholeService } from "../support/whole-service.ts";
-import { HungryClients } from "./hungry-clients.ts";
+import { ChildTask } from "./child-task.ts";
+import type { HungryCounts, HungryQuestion } from "./hungry-clients.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { quantile } from "./statistics.ts";
 
@@ -22,12 +23,17 @@ interface Times {
 /**
  * What the neighbours of slow and hungry clients notice: the 95th percentile of an authenticated
  * read and of a chunk's upload, beside the same in the quiet rounds of the same run. Requests begin
- * on a fixed schedule, whatever became of the ones before.
+ * on a fixed schedule, whatever became of the ones before. Hungry clients have a process of their
+ * own, so that their work does not count as waiting.
  */
 export async function measureHungry(scale: BenchScale): Promise<BenchRow[]> {
   const service = await WholeService.start({ WORKER_THREADS: "1" });
+  const hungry = new ChildTask("hungry-clients.ts");
+  const ask = <T>(question: HungryQuestion) => hungry.ask<T>(question);
   try {
-    const greedy = await record(service);
+    const { key, token, sessionId } = await record(service);
+    const { live_url: live, grpc_sessions: grpc } = service.ready;
+    const target = { api: service.api, live, grpc, key, token, sessionId };
     const modest = await PairedDevice.pair(service);
     await modest.start();
     const quiet: Times = { reads: [], uploads: [], failed: 0 };
@@ -39,14 +45,13 @@ export async function measureHungry(scale: BenchScale): Promise<BenchRow[]> {
     await neighbour.work({ reads: [], uploads: [], failed: 0 }, roundMs);
     for (let round = 0; round < scale.rounds; round += 1) {
       await neighbour.work(quiet, roundMs);
-      const hungry = new HungryClients(greedy);
-      hungry.start();
+      await ask({ kind: "start", target });
       await delay(SETTLE_MS);
       await neighbour.work(beside, roundMs);
-      hungry.stop();
-      counts.opened += hungry.counts.opened;
-      counts.refused += hungry.counts.refused;
-      counts.late += hungry.counts.late;
+      const { opened, refused, late } = await ask<HungryCounts>({ kind: "stop" });
+      counts.opened += opened;
+      counts.refused += refused;
+      counts.late += late;
       await delay(SETTLE_MS);
     }
     const seen = `${counts.opened} hungry connections, ${counts.refused} refused, ${counts.late} late; neighbours' failures: ${quiet.failed} quiet, ${beside.failed} beside them`;
@@ -55,6 +60,7 @@ export async function measureHungry(scale: BenchScale): Promise<BenchRow[]> {
       row("a chunk of 0.5 s uploaded, p95", quiet.uploads, beside.uploads, seen),
     ];
   } finally {
+    await hungry.stop();
     await service.stop();
   }
 }
