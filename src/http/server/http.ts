@@ -142,9 +142,10 @@ export class HttpFront implements QueueOwner {
   }
 
   async #enter(serving: Serving): Promise<Answer> {
+    // Before a place is taken, so that it is claimed for its address in the same turn.
+    await parsed();
     const place = this.#requests.enter();
     try {
-      await parsed();
       return await this.#serve(serving, place);
     } finally {
       place.leave();
