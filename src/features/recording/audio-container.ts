@@ -26,7 +26,8 @@ interface UploadedFile {
   mediaType: string;
 }
 
-const SUPPORTED =
+/** For people who send something else. */
+export const SUPPORTED_AUDIO =
   "Send WAV (PCM of 8, 16, 24 or 32 bits or 32-bit float, 8 to 48 kHz, mono or stereo) or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
@@ -92,7 +93,7 @@ function toContainer(mediaType: string, format: PcmFormat, frames: number): Audi
 function wavContainer(head: Uint8Array, bytes: number): AudioContainer {
   const wav = parseWavHeader(head, bytes);
   if (isAudioFormatError(wav)) {
-    const hint = wav.code === "unsupported_media_type" ? ` ${SUPPORTED}` : "";
+    const hint = wav.code === "unsupported_media_type" ? ` ${SUPPORTED_AUDIO}` : "";
     throw new AppError(wav.code, `${wav.error}${hint}`);
   }
   return toContainer("audio/wav", wav, wav.frames);
@@ -103,11 +104,11 @@ function pcmContainer(mediaType: string, bytes: number): AudioContainer {
     throw new AppError(
       "unsupported_media_type",
       // The media type of a form part comes without its parameters.
-      `Raw PCM is sent as a raw body, with its sample rate in the Content-Type. ${SUPPORTED}`,
+      `Raw PCM is sent as a raw body, with its sample rate in the Content-Type. ${SUPPORTED_AUDIO}`,
     );
   }
   const pcm = parsePcmMediaType(mediaType);
-  if (isAudioFormatError(pcm)) throw new AppError(pcm.code, `${pcm.error} ${SUPPORTED}`);
+  if (isAudioFormatError(pcm)) throw new AppError(pcm.code, `${pcm.error} ${SUPPORTED_AUDIO}`);
   const frames = Math.floor(bytes / bytesPerFrame(pcm));
   if (frames === 0) throw new AppError("not_audio", "The upload holds no whole audio frame.");
   const parameters = `rate=${pcm.sampleRate};channels=${pcm.channels};encoding=${pcm.encoding}`;
@@ -120,7 +121,7 @@ function assertBare(head: Uint8Array): void {
   if (container === "none" || container === "more") return;
   throw new AppError(
     "unsupported_media_type",
-    `This looks like a file (${container}), not like the raw PCM that its Content-Type says. ${SUPPORTED}`,
+    `This looks like a file (${container}), not like the raw PCM that its Content-Type says. ${SUPPORTED_AUDIO}`,
   );
 }
 
@@ -131,13 +132,16 @@ function assertBare(head: Uint8Array): void {
 function refusal(head: Uint8Array, mediaType: string): AppError {
   const known = unsupportedFormat(head);
   if (known !== undefined) {
-    return new AppError("unsupported_media_type", `${known} is not supported yet. ${SUPPORTED}`);
+    return new AppError(
+      "unsupported_media_type",
+      `${known} is not supported yet. ${SUPPORTED_AUDIO}`,
+    );
   }
   const type = mediaType.split(";")[0]?.trim() ?? "";
   if (/^(audio|video)\//.test(type) && !/^audio\/(x-|vnd\.)?wave?$/.test(type)) {
-    return new AppError("unsupported_media_type", `${type} is not supported. ${SUPPORTED}`);
+    return new AppError("unsupported_media_type", `${type} is not supported. ${SUPPORTED_AUDIO}`);
   }
-  return new AppError("not_audio", `The file is not audio. ${SUPPORTED}`);
+  return new AppError("not_audio", `The file is not audio. ${SUPPORTED_AUDIO}`);
 }
 
 /**

@@ -15,7 +15,7 @@ import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { chunkStatus } from "../transcript/chunks.ts";
-import { inspectAudio } from "./audio-container.ts";
+import { inspectAudio, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 
 export interface UploadAudioOptions {
@@ -143,8 +143,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     id: "uploadAudio",
     tag: "Session",
     summary: "Upload one chunk of audio",
-    description:
-      "Multipart with `file`, `chunk_sequence` and optionally `started_at`, or the raw audio with `X-Chunk-Sequence`. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.",
+    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
     auth: ["device_key"],
     endedDevices: true,
     params: sessionParams,
