@@ -2,6 +2,8 @@
 export interface ElevationInForce {
   id: string;
   reason: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
 }
 
 /** What an elevation has to cover: a session, a workspace with all its sessions, or everything. */

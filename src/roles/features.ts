@@ -108,12 +108,12 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
 /** How guests come in. */
 function createEntry(
   app: AppContext,
-  { guests, tokens, authenticator }: ReturnType<typeof createPeople>,
+  { guests, tokens, authenticator, elevations }: ReturnType<typeof createPeople>,
   directory: SessionStore,
 ) {
   const { guestsPerSession, rateLimitFactor } = app.config;
   return createGuests(featureContext(app), {
-    ...{ guests, tokens, directory, authenticator, guestsPerSession },
+    ...{ guests, tokens, directory, elevations, authenticator, guestsPerSession },
     rateFactor: rateScale(rateLimitFactor),
   });
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import { GuestEntry } from "../../src/features/guests/entry.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
@@ -25,6 +26,7 @@ describe("guests who enter", () => {
       guests,
       clock,
       directory: new SessionStore(pool),
+      elevations: new ElevationStore(pool),
       tokens: { sign: async () => "token" },
       notifier: { notify: (rows) => void told.push(...rows) },
       guestsPerSession: 1_000,

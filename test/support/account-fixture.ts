@@ -130,6 +130,7 @@ export class AccountFixture {
       guests,
       tokens: accounts.tokens,
       directory: new SessionStore(pool),
+      elevations,
       authenticator,
       guestsPerSession: 200,
       rateFactor: 1_000_000,

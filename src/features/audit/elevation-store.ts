@@ -24,7 +24,7 @@ interface Elevation {
 }
 
 const idRow = z.object({ id: z.string() });
-const inForceRow = z.object({ id: z.string(), reason: z.string() });
+const inForceRow = z.object({ id: z.string(), reason: z.string(), expiresAt: z.number() });
 const endedRow = z.object({
   adminId: z.string(),
   sessionId: optionalColumn(z.string()),
@@ -67,7 +67,7 @@ export class ElevationStore {
       sql.fragment`${workspaceId ?? null}::uuid`,
     );
     const row = await this.#pool.maybeOne(sql.type(inForceRow)`
-      select id, reason from content_elevations e
+      select id, reason, expires_at as "expiresAt" from content_elevations e
       where admin_id = ${adminId} and ${ELEVATION_STANDS} and ${place}
       order by ${NARROWEST} limit 1`);
     return row ?? undefined;
@@ -156,6 +156,22 @@ export async function recordElevatedRead(
     subjectId: elevation.id,
     detail: { action },
   });
+}
+
+/**
+ * Keeps the elevation from being ended, and its holder from losing the role, until this transaction
+ * ends. False when either has happened.
+ */
+export async function holdElevation(
+  connection: CommonQueryMethods,
+  elevationId: string,
+): Promise<boolean> {
+  const held = await connection.maybeOne(sql.type(idRow)`
+    select e.id from content_elevations e join users u on u.id = e.admin_id
+    where e.id = ${elevationId} and ${ELEVATION_STANDS}
+      and u.role = 'admin' and u.disabled_at is null
+    for share`);
+  return held !== null;
 }
 
 /** Ends the elevations of an account that is erased. */

@@ -115,7 +115,8 @@ function endElevation({ elevations, revocations }: ElevationOptions): Route {
     id: "endContentElevation",
     tag: "Admin",
     summary: "End an elevation before its time",
-    description: "Any administrator may; open sockets that it allowed close within 5 s.",
+    description:
+      "Any administrator may; open sockets that it allowed close within 5 s, and guests who came in under it are out.",
     auth: ["bearer"],
     roles: ["admin"],
     params: Type.Object({ elevation_id: Type.String() }),

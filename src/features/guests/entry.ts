@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Authenticator } from "../../access/authenticator.ts";
+import type { ElevationInForce } from "../../access/elevation.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { secretHash } from "../../access/secrets.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
@@ -12,6 +13,7 @@ import { nameSchema } from "../../wire/names.ts";
 import { networkOf } from "../../wire/network.ts";
 import type { GuestStatus } from "../accounts/guest-records.ts";
 import type { Tokens } from "../accounts/tokens.ts";
+import type { ElevationStore } from "../audit/elevation-store.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { isGuestCode } from "./codes.ts";
 import type { Door, GuestStore } from "./store.ts";
@@ -27,6 +29,7 @@ const ENTRIES: Readonly<Record<"session" | "address", RateLimit>> = {
 export interface GuestEntryOptions {
   guests: GuestStore;
   directory: SessionAccess;
+  elevations: Pick<ElevationStore, "inForce">;
   tokens: Pick<Tokens, "sign">;
   notifier: CommandNotifier;
   clock: Clock;
@@ -72,18 +75,20 @@ export class GuestEntry {
     const door = await this.#find(visit.door);
     const { sessionId, codeId } = door;
     if (door.access === "closed") throw closed();
-    const right = await this.#rightOf(visit.account, sessionId);
+    const elevation = await this.#elevationOf(visit.account, sessionId);
     this.#pace(sessionId, visit.address);
     const now = clock.now();
     // Tokens carry whole seconds, so the stored time is rounded down likewise.
-    const expiresAt = Math.floor(Math.min(now + GUEST_LIFETIME, right) / 1000) * 1000;
+    const expiresAt =
+      Math.floor(Math.min(now + GUEST_LIFETIME, elevation?.expiresAt ?? Infinity) / 1000) * 1000;
     const guest = { guestId: newId(now), sessionId, displayName: visit.displayName, expiresAt };
     const admission = await guests.admit(
-      { ...guest, codeId, accountId: visit.account?.id },
+      { ...guest, codeId, accountId: visit.account?.id, elevation },
       guestsPerSession,
     );
     if (admission.kind === "unknown") throw noDoor();
     if (admission.kind === "closed") throw closed();
+    if (admission.kind === "unelevated") throw elevationOver();
     if (admission.kind === "full") throw full(guestsPerSession);
     notifier.notify(admission.outbox);
     const token = await tokens.sign({
@@ -105,14 +110,22 @@ export class GuestEntry {
   }
 
   /**
-   * Until when the account may read the session as a guest, Unix milliseconds. Only the role admin
-   * limits: what an administrator reads has a reason on record, also as a guest, and ends with it.
+   * The elevation under which the account may read the session as a guest; undefined when it needs
+   * none. Only the role admin does: what an administrator reads has a reason on record, also as a
+   * guest, and ends with it.
    */
-  async #rightOf(account: UserPrincipal | undefined, sessionId: string): Promise<number> {
-    if (account?.role !== "admin") return Infinity;
-    const { directory } = this.#options;
+  async #elevationOf(
+    account: UserPrincipal | undefined,
+    sessionId: string,
+  ): Promise<ElevationInForce | undefined> {
+    if (account?.role !== "admin") return undefined;
+    const { directory, elevations } = this.#options;
     const { facts } = await requireSession(directory, account, sessionId, "session.content");
-    return facts.relation === "none" ? (facts.elevatedUntil ?? 0) : Infinity;
+    if (facts.relation !== "none") return undefined;
+    const place = { sessionId, workspaceId: facts.workspaceId };
+    const elevation = await elevations.inForce(account.id, place);
+    if (elevation === undefined) throw elevationOver();
+    return elevation;
   }
 
   #pace(sessionId: string, address: string): void {
@@ -144,6 +157,13 @@ function closed(): AppError {
   return new AppError("guest_access_closed", "This session takes no guests.");
 }
 
+function elevationOver(): AppError {
+  return new AppError(
+    "elevation_required",
+    "The content elevation has ended. Ask for another one with a reason at POST /api/admin/content-elevate.",
+  );
+}
+
 function full(most: number): AppError {
   return new AppError(
     "quota_exceeded",
@@ -165,7 +185,7 @@ export function guestRoutes({ guestEntry, authenticator }: GuestRouteOptions): R
     tag: "Auth",
     summary: "Join one session as a guest",
     description:
-      "Whoever was given the session's id or a guest code is invited, as far as its `guest_access` goes: `open` takes both, `invitation` guest codes only, `closed` nobody. The token opens that session only, until the guest's access ends, at most 12 h. The session's owner sees every guest (`GuestJoined`, `GET /sessions/{session_id}/members`) and can take them out. While the session is `open` whoever knows its id may come in again, also somebody who was taken out of it or whose account was disabled: nobody asks who they are. `invitation` and `closed` keep them out. No credential is asked for. A user's access token that is sent all the same is noted in the audit entry; an administrator's needs native access to the session or an elevation in force, and the guest's access ends with that elevation's time.",
+      "Whoever was given the session's id or a guest code is invited, as far as its `guest_access` goes: `open` takes both, `invitation` guest codes only, `closed` nobody. The token opens that session only, until the guest's access ends, at most 12 h. The session's owner sees every guest (`GuestJoined`, `GET /sessions/{session_id}/members`) and can take them out. While the session is `open` whoever knows its id may come in again, also somebody who was taken out of it or whose account was disabled: nobody asks who they are. `invitation` and `closed` keep them out. No credential is asked for. A user's access token that is sent all the same is noted in the audit entry; an administrator's needs native access to the session or an elevation in force, and the guest's access ends with that elevation, also when it is ended before its time.",
     auth: [],
     body: {
       kind: "json",

@@ -1,11 +1,13 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import { type ElevationInForce, elevationDetail } from "../../access/elevation.ts";
 import { GUEST_ACCESS, type GuestAccess } from "../../access/policy.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { nameColumn, optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { GuestRecords, GuestStatus } from "../accounts/guest-records.ts";
+import { holdElevation } from "../audit/elevation-store.ts";
 
 /** A way into a session that stood when it was looked up. */
 export interface Door {
@@ -19,17 +21,21 @@ interface NewGuest extends GuestStatus {
   codeId: string | undefined;
   /** The account whose token came along. */
   accountId: string | undefined;
+  /** The one that let an administrator in; the guest ends with it. */
+  elevation: ElevationInForce | undefined;
 }
 
 /**
  * `unknown`: there is no such way in any more, because the session was deleted, takes codes only,
  * or the code expired, was used up or taken back. `full`: as many guests as may be are there.
+ * `unelevated`: the elevation has ended.
  */
 type Admission =
   | { kind: "admitted"; outbox: OutboxRow[] }
   | { kind: "closed" }
   | { kind: "unknown" }
-  | { kind: "full" };
+  | { kind: "full" }
+  | { kind: "unelevated" };
 
 const doorRow = z.object({
   sessionId: z.string(),
@@ -90,7 +96,7 @@ export class GuestStore implements GuestRecords {
    * transaction. Guests of one session come in one after the other, at most `most` at once.
    */
   admit(guest: NewGuest, most: number): Promise<Admission> {
-    const { guestId, sessionId, codeId, accountId } = guest;
+    const { guestId, sessionId, codeId, accountId, elevation } = guest;
     return this.#pool.transaction(async (tx) => {
       await tx.query(sql.unsafe`
         select pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId}))`);
@@ -98,12 +104,15 @@ export class GuestStore implements GuestRecords {
       if (door === undefined) return { kind: "unknown" };
       if (door.access === "invitation" && codeId === undefined) return { kind: "unknown" };
       if (door.access === "closed") return { kind: "closed" };
+      if (elevation !== undefined && !(await holdElevation(tx, elevation.id))) {
+        return { kind: "unelevated" };
+      }
       if ((await countPresent(tx, sessionId)) >= most) return { kind: "full" };
       if (codeId !== undefined && !(await useCode(tx, codeId))) return { kind: "unknown" };
       await tx.query(sql.unsafe`
-        insert into guests (id, session_id, code_id, display_name, expires_at)
-        values (${guestId}, ${sessionId}, ${codeId ?? null}, ${guest.displayName},
-          ${toInstant(guest.expiresAt)})`);
+        insert into guests (id, session_id, code_id, elevation_id, display_name, expires_at)
+        values (${guestId}, ${sessionId}, ${codeId ?? null}, ${elevation?.id ?? null},
+          ${guest.displayName}, ${toInstant(guest.expiresAt)})`);
       const row = outboxRow(sessionId, { type: "GuestStored", guestId });
       await writeOutbox(tx, row);
       await insertAuditEntry(tx, {
@@ -115,6 +124,7 @@ export class GuestStore implements GuestRecords {
         detail: {
           ...(codeId !== undefined && { code_id: codeId }),
           ...(accountId !== undefined && { account_id: accountId }),
+          ...elevationDetail(elevation),
         },
       });
       return { kind: "admitted", outbox: [row] };

@@ -57,6 +57,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0046_departures.sql": "a79aa25385ac82e9f598d2fd7da32666e7f942b2ab3d6df46282df41dc27696b",
   "0058_webhook_makers.sql": "97be675ef3a7510eb13685ffc2aaa357fdfd698eae7ff4399195516743570c6f",
   "0060_stored_audio.sql": "0115277f13fbb790f9ffbc79f2fd6e5ad1747c9bf9dfd4f5614b445ada42861b",
+  "0061_elevated_guests.sql": "693d5e55a0cd55bad9223d9e80daaa28f9ae96c1b22433c86d52229c1dc1f28e",
   "0062_waiting_webhooks.sql": "94faf9f7d45a0baa373246cda7c03250a5496bab887354cbbedc7d0b8f89b531",
 };
 
