@@ -142,6 +142,22 @@ describe("users over HTTP", () => {
     expect(kinds).toEqual(["password_changed", "login_failed"]);
   });
 
+  it("password: counts exactly as it was typed, with its spaces, letters and end", async () => {
+    const email = `${newId()}@example.org`;
+    const password = ` Cafe\u0301 \u{1f40e} ${"x".repeat(80)} `;
+    const body = { email, password };
+    const made = await fixture.call("POST", "/users", { bearer: adminToken, body });
+    expect(made.status).toBe(201);
+    const login = async (typed: string) =>
+      (await fixture.call("POST", "/auth/login", { body: { email, password: typed } })).status;
+    const others = [
+      ...[password.trim(), password.toLowerCase(), password.normalize("NFC")],
+      ...[password.slice(0, 72), `${password.slice(0, -2)}y `],
+    ];
+    for (const other of others) expect(await login(other), other).toBe(401);
+    expect(await login(password)).toBe(200);
+  });
+
   it("password: 401 for a wrong one, 429 after five, 400 for a bad one, 409 without one", async () => {
     const user = await fixture.accounts.addUser();
     const bearer = await fixture.signIn(user.email);
