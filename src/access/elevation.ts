@@ -19,14 +19,18 @@ export function elevationDetail(
   return elevation && { elevation_id: elevation.id, reason: elevation.reason };
 }
 
-/** Membership or a role that an administrator gave under an elevation, without a role there. */
+/** Membership, a role or a door for guests that an administrator gave under an elevation, without a role there. */
 export interface ElevatedGift {
   adminId: string;
   elevation: ElevationInForce;
   /** Who got it, and is not told as an owner. */
   receiverId?: string | undefined;
   /** Of what: whose owners are told. A moderator reads in every workspace that he belongs to. */
-  of: { workspaceId: string } | { sessionId: string } | { moderatorId: string };
+  of:
+    | { workspaceId: string }
+    | { guestsOfWorkspaceId: string }
+    | { sessionId: string }
+    | { moderatorId: string };
 }
 
 /** Port: tells owners what an administrator gave. */

@@ -95,6 +95,35 @@ describe("an administrator who wants to read without a reason on record", () => 
     expect(await reads(other)).toBe(403);
   });
 
+  it("opens no workspace to guests, to come in as one of them", async () => {
+    const path = `/workspaces/${workspaceId}`;
+    const shut = await ask(owner, "PATCH", path, { default_guest_access: "closed" });
+    expect(shut.status).toBe(200);
+    const enter = async () =>
+      (
+        await fixture.call("POST", "/auth/guest", {
+          body: { session_id: sessionId, display_name: "Nobody" },
+        })
+      ).status;
+    expect(await enter()).toBe(403);
+    for (const access of ["open", "invitation", null]) {
+      const opened = await ask(admin, "PATCH", path, { default_guest_access: access });
+      expect([opened.status, opened.code]).toEqual([403, "elevation_required"]);
+    }
+    expect(await enter()).toBe(403);
+    // What else there is to change stays his, and so does closing it.
+    const closing = { name: "Renamed", default_guest_access: "closed" };
+    expect((await ask(admin, "PATCH", path, closing)).status).toBe(200);
+    const { elevation_id } = await elevate({ workspace_id: workspaceId });
+    const opened = await ask(admin, "PATCH", path, { default_guest_access: "open" });
+    expect(opened.status).toBe(200);
+    expect(await enter()).toBe(201);
+    expect(await audited("guest_access_changed")).toMatchObject([
+      { detail: { before: "closed", after: "open", elevation_id, reason: REASON } },
+    ]);
+    expect(await told()).toEqual([owner.email]);
+  });
+
   it("makes no member an owner, who could mint keys for him", async () => {
     const member = await person("participant");
     await fixture.accounts.join(workspaceId, member.id);

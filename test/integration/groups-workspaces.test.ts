@@ -90,16 +90,16 @@ describe("workspaces", () => {
 
   it("edit: what guests of its sessions may do is audited when it changes, and nothing else is", async () => {
     const admin = await person("admin");
-    await edit(owner, { default_guest_access: "closed" });
-    await edit(owner, { default_guest_access: "closed", name: "Ours" });
-    await edit(admin, { default_guest_access: "invitation", retention_days: 30 });
+    await edit(owner, { default_guest_access: "invitation" });
+    await edit(owner, { default_guest_access: "invitation", name: "Ours" });
+    await edit(admin, { default_guest_access: "closed", retention_days: 30 });
     expect(await edit(owner, { default_guest_access: null })).not.toHaveProperty(
       "default_guest_access",
     );
     expect(await audited()).toEqual([
       {
         ...{ kind: "guest_access_changed", actor_id: owner.id, subject_id: null },
-        detail: { before: "", after: "closed" },
+        detail: { before: "", after: "invitation" },
       },
       {
         ...{ kind: "retention_changed", actor_id: admin.id, subject_id: null },
@@ -107,11 +107,11 @@ describe("workspaces", () => {
       },
       {
         ...{ kind: "guest_access_changed", actor_id: admin.id, subject_id: null },
-        detail: { before: "closed", after: "invitation" },
+        detail: { before: "invitation", after: "closed" },
       },
       {
         ...{ kind: "guest_access_changed", actor_id: owner.id, subject_id: null },
-        detail: { before: "invitation", after: "" },
+        detail: { before: "closed", after: "" },
       },
     ]);
   });

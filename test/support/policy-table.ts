@@ -165,7 +165,13 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   // To somebody who is not among the callers: to them it is not there.
   acceptInvitation: [thing([], { hidden: true })],
   declineInvitation: [thing([], { hidden: true })],
-  editWorkspace: [thing(WORKSPACE_OWNERS)],
+  editWorkspace: [
+    thing(WORKSPACE_OWNERS),
+    thing(["workspace owner", ...ELEVATED], {
+      ...givesInWorkspace,
+      ...ask({ as: "its guests", body: { default_guest_access: null } }),
+    }),
+  ],
   removeWorkspace: [thing(WORKSPACE_OWNERS)],
   queryWorkspace: [thing(ASKERS, { ...asking, content: true })],
   searchWorkspace: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "q=word" }) })],

@@ -37,9 +37,9 @@ export class OwnerNoticeStore {
         where s.id = ${of.sessionId} and u.disabled_at is null and u.id <> ${adminId}`);
     }
     const concerned =
-      "workspaceId" in of
-        ? sql.fragment`${of.workspaceId}::uuid`
-        : sql.fragment`select workspace_id from workspace_members where user_id = ${of.moderatorId}`;
+      "moderatorId" in of
+        ? sql.fragment`select workspace_id from workspace_members where user_id = ${of.moderatorId}`
+        : sql.fragment`${"workspaceId" in of ? of.workspaceId : of.guestsOfWorkspaceId}::uuid`;
     return this.#pool.any(sql.type(ownerRow)`
       select distinct on (u.id) u.email, w.name as place
       from workspace_members m

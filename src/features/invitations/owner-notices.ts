@@ -69,5 +69,8 @@ function deedOf({ of }: ElevatedGift, place: string): string {
   if ("workspaceId" in of) {
     return `gave somebody membership or another role in your workspace “${place}”.`;
   }
+  if ("guestsOfWorkspaceId" in of) {
+    return `let guests into the sessions of your workspace “${place}”.`;
+  }
   return `made a member of your workspace “${place}” a moderator, who reads every session there.`;
 }

@@ -2,9 +2,10 @@ import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import type { FeatureContext } from "../context.ts";
 import { type PlaceInvitationOptions, placeInvitationRoutes } from "../invitations/place-routes.ts";
 import { characterRoutes } from "./characters-routes.ts";
+import { workspaceEditRoutes } from "./edit-routes.ts";
 import { type WorkspaceMemberOptions, workspaceMemberRoutes } from "./members-routes.ts";
 import { WorkspaceMemberStore } from "./members-store.ts";
-import { requireWorkspace, workspaceEditRoutes, workspaceRoutes } from "./routes.ts";
+import { requireWorkspace, workspaceRoutes } from "./routes.ts";
 import { serviceKeyRoutes } from "./service-key-routes.ts";
 import { ServiceKeys } from "./service-keys.ts";
 import { ServiceKeyStore } from "./service-keys-store.ts";
@@ -58,7 +59,7 @@ export function createWorkspaces(
           return { workspaceId: id };
         },
       }),
-      ...workspaceEditRoutes({ workspaces, workspaceEdits, revocations }),
+      ...workspaceEditRoutes({ workspaces, workspaceEdits, revocations, ...giving }),
       ...workshopRoutes({ workshops, workspaces, cursorKey }),
       ...characterRoutes({ workshops, characters, workspaces, cursorKey }),
     ],

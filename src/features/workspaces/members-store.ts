@@ -3,6 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
 import {
+  type Giver,
   MEMBER_COLUMNS,
   type MemberChange,
   type MemberRecord,
@@ -11,12 +12,6 @@ import {
 } from "./store.ts";
 
 const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
-
-/** Who gives membership, and what the audit entry tells besides. */
-interface Giver {
-  by: AuditActor;
-  detail?: Record<string, string> | undefined;
-}
 
 /**
  * Changes the members of workspaces, each change in one transaction with its audit entry. A

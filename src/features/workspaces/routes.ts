@@ -1,30 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { actorOf } from "../../access/audit-entry.ts";
 import { GUEST_ACCESS, mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
 import type { Principal, ServicePrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import type { WorkspaceUse } from "../../postgres/ceilings.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Reply,
-  type Route,
-} from "../../rest/route.ts";
+import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
-import type {
-  WorkspaceChange,
-  WorkspaceEditStore,
-  WorkspaceRecord,
-  WorkspaceStore,
-} from "./store.ts";
+import type { WorkspaceRecord, WorkspaceStore } from "./store.ts";
 
 /**
  * Returns the workspace if the caller may do this to it. Throws 404 for an unknown one, 403 when
@@ -73,9 +58,9 @@ export function workspaceRoutes(options: WorkspaceOptions): Route[] {
   return [createWorkspace(options), listWorkspaces(options), getWorkspace(options)];
 }
 
-const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
+export const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
 
-const guestAccess = Type.Union(GUEST_ACCESS.map((each) => Type.Literal(each)));
+export const guestAccess = Type.Union(GUEST_ACCESS.map((each) => Type.Literal(each)));
 
 const useSchema = Type.Object({
   used: Type.Integer(),
@@ -96,7 +81,7 @@ const usageSchema = Type.Object(
   },
 );
 
-const workspaceSchema = Type.Object({
+export const workspaceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   workspace_type: workspaceType,
@@ -126,7 +111,7 @@ function presentUse({ storedBytes, keys, ...use }: WorkspaceUse): Static<typeof 
 }
 
 /** The workspace, with its usage for who may change it. */
-async function presentManaged(
+export async function presentManaged(
   workspaces: Pick<WorkspaceStore, "role" | "use">,
   caller: Principal,
   workspace: WorkspaceRecord,
@@ -186,7 +171,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
 }
 
 /** A BCP 47 tag in its canonical spelling, for example `pt-BR`. */
-function canonicalLanguage(tag: string): string {
+export function canonicalLanguage(tag: string): string {
   try {
     const [canonical] = Intl.getCanonicalLocales(tag);
     if (canonical !== undefined) return canonical;
@@ -257,109 +242,6 @@ function getWorkspace({ workspaces }: WorkspaceOptions): Route {
     async handle({ principal }, workspace: WorkspaceRecord) {
       const caller = requirePrincipal(principal);
       return { status: 200, body: await presentManaged(workspaces, caller, workspace) };
-    },
-  });
-}
-
-interface WorkspaceEditOptions {
-  workspaces: Pick<WorkspaceStore, "find" | "role" | "use">;
-  workspaceEdits: WorkspaceEditStore;
-  revocations: Pick<RevocationFeed, "publish">;
-}
-
-const workspaceParams = Type.Object({ id: Type.String() });
-
-/** PATCH and DELETE /workspaces/{id}. */
-export function workspaceEditRoutes(options: WorkspaceEditOptions): Route[] {
-  return [editWorkspace(options), removeWorkspace(options)];
-}
-
-const changeBody = Type.Object({
-  name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
-  preferred_language: Type.Optional(Type.String({ maxLength: 35, description: "BCP 47 tag" })),
-  workspace_type: Type.Optional(workspaceType),
-  retention_days: Type.Optional(
-    Type.Union([Type.Integer({ minimum: 1, maximum: 3_650 }), Type.Null()], {
-      description:
-        "Days after which the words and audio of a session are deleted; null keeps them until somebody deletes them",
-    }),
-  ),
-  default_guest_access: Type.Optional(
-    Type.Union([guestAccess, Type.Null()], {
-      description:
-        "For its sessions that do not say so themselves; null: as the installation says. Guests of theirs whom it would not have let in are ended",
-    }),
-  ),
-});
-
-function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Route {
-  return defineRoute({
-    method: "patch",
-    path: "/workspaces/{id}",
-    id: "editWorkspace",
-    tag: "Workspace",
-    summary: "Change a workspace's name, language, type, retention or guest access",
-    description: "By an owner of it or an administrator. Members that are left out stay.",
-    auth: ["bearer"],
-    roles: PEOPLE,
-    params: workspaceParams,
-    body: { kind: "json", schema: changeBody },
-    responses: { 200: { description: "The workspace as it stands", schema: workspaceSchema } },
-    resolve: ({ principal, params }) =>
-      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle(request, { id }: WorkspaceRecord) {
-      const { principal, body } = request;
-      const language = body.preferred_language;
-      const change: WorkspaceChange = {
-        name: body.name,
-        preferredLanguage: language === undefined ? undefined : canonicalLanguage(language),
-        workspaceType: body.workspace_type,
-        retentionDays: body.retention_days,
-        defaultGuestAccess: body.default_guest_access,
-      };
-      if (Object.values(change).every((value) => value === undefined)) {
-        throw new AppError(
-          "invalid_body",
-          "Send `name`, `preferred_language`, `workspace_type`, `retention_days` or `default_guest_access`.",
-        );
-      }
-      const since = expectedUpdate(request);
-      const caller = requireUser(principal);
-      const changed = await workspaceEdits.change(id, change, actorOf(caller), since);
-      if (changed === undefined) {
-        if (since !== undefined) throw staleEdit();
-        throw new AppError("not_found", "There is no workspace with this id.");
-      }
-      return { status: 200, body: await presentManaged(workspaces, caller, changed) };
-    },
-  });
-}
-
-function removeWorkspace(options: WorkspaceEditOptions): Route {
-  const { workspaces, workspaceEdits, revocations } = options;
-  return defineRoute({
-    method: "delete",
-    path: "/workspaces/{id}",
-    id: "removeWorkspace",
-    tag: "Workspace",
-    summary: "Delete a workspace that has no sessions left",
-    description:
-      "By an owner of it or an administrator. Its sessions are deleted first, each with a receipt. Its devices are unpaired, and its members, workshops and webhooks go.",
-    auth: ["bearer"],
-    roles: PEOPLE,
-    params: workspaceParams,
-    responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
-    errors: ["conflict"],
-    resolve: ({ principal, params }) =>
-      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle({ principal }, { id: workspaceId }: WorkspaceRecord) {
-      const by = actorOf(requireUser(principal));
-      const { memberIds, deviceIds } = await workspaceEdits.remove(workspaceId, by);
-      for (const deviceId of deviceIds) revocations.publish({ kind: "device", deviceId });
-      for (const userId of memberIds) {
-        revocations.publish({ kind: "workspace_member", workspaceId, userId });
-      }
-      return acknowledge("The workspace was deleted.");
     },
   });
 }

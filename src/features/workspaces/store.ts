@@ -43,6 +43,12 @@ export type MemberChange = "done" | "not_a_member" | "last_owner";
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({}).strict();
 
+/** Who gives a right, and what the audit entry tells besides. */
+export interface Giver {
+  by: AuditActor;
+  detail?: Record<string, string> | undefined;
+}
+
 /** Members of a workspace of which each change is an audit entry. */
 const AUDITED = [
   ["retention_changed", "retentionDays"],
@@ -63,7 +69,7 @@ export class WorkspaceEditStore {
   change(
     id: string,
     change: WorkspaceChange,
-    by: AuditActor,
+    { by, detail: told }: Giver,
     since?: number,
   ): Promise<WorkspaceRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
@@ -73,7 +79,7 @@ export class WorkspaceEditStore {
       const after = await updateWorkspace(tx, id, change);
       for (const [kind, member] of AUDITED) {
         if (before[member] === after[member]) continue;
-        const detail = { before: before[member] ?? "", after: after[member] ?? "" };
+        const detail = { before: before[member] ?? "", after: after[member] ?? "", ...told };
         await insertAuditEntry(tx, { kind, actor: by, workspaceId: id, detail });
       }
       return after;

@@ -1,0 +1,145 @@
+import { Type } from "@sinclair/typebox";
+import { actorOf } from "../../access/audit-entry.ts";
+import { elevationDetail, type OwnerNotices } from "../../access/elevation.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
+import { AppError } from "../../base/errors.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
+import { nameSchema } from "../../wire/names.ts";
+import { type GivingOptions, requireGiving } from "./members-routes.ts";
+import {
+  canonicalLanguage,
+  guestAccess,
+  presentManaged,
+  requireWorkspace,
+  workspaceSchema,
+  workspaceType,
+} from "./routes.ts";
+import type {
+  WorkspaceChange,
+  WorkspaceEditStore,
+  WorkspaceRecord,
+  WorkspaceStore,
+} from "./store.ts";
+
+interface WorkspaceEditOptions extends Pick<GivingOptions, "elevations"> {
+  workspaces: Pick<WorkspaceStore, "find" | "role" | "use">;
+  workspaceEdits: WorkspaceEditStore;
+  revocations: Pick<RevocationFeed, "publish">;
+  notices: OwnerNotices;
+}
+
+const workspaceParams = Type.Object({ id: Type.String() });
+
+/** PATCH and DELETE /workspaces/{id}. */
+export function workspaceEditRoutes(options: WorkspaceEditOptions): Route[] {
+  return [editWorkspace(options), removeWorkspace(options)];
+}
+
+const changeBody = Type.Object({
+  name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
+  preferred_language: Type.Optional(Type.String({ maxLength: 35, description: "BCP 47 tag" })),
+  workspace_type: Type.Optional(workspaceType),
+  retention_days: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: 3_650 }), Type.Null()], {
+      description:
+        "Days after which the words and audio of a session are deleted; null keeps them until somebody deletes them",
+    }),
+  ),
+  default_guest_access: Type.Optional(
+    Type.Union([guestAccess, Type.Null()], {
+      description:
+        "For its sessions that do not say so themselves; null: as the installation says. Guests of theirs whom it would not have let in are ended",
+    }),
+  ),
+});
+
+function editWorkspace(options: WorkspaceEditOptions): Route {
+  const { workspaces, workspaceEdits, notices } = options;
+  return defineRoute({
+    method: "patch",
+    path: "/workspaces/{id}",
+    id: "editWorkspace",
+    tag: "Workspace",
+    summary: "Change a workspace's name, language, type, retention or guest access",
+    description:
+      "By an owner of it or an administrator, who lets guests in under an elevation only, and closes without one. Members that are left out stay.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workspaceParams,
+    body: { kind: "json", schema: changeBody },
+    responses: { 200: { description: "The workspace as it stands", schema: workspaceSchema } },
+    errors: ["elevation_required"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle(request, { id }: WorkspaceRecord) {
+      const { principal, body } = request;
+      const language = body.preferred_language;
+      const change: WorkspaceChange = {
+        name: body.name,
+        preferredLanguage: language === undefined ? undefined : canonicalLanguage(language),
+        workspaceType: body.workspace_type,
+        retentionDays: body.retention_days,
+        defaultGuestAccess: body.default_guest_access,
+      };
+      if (Object.values(change).every((value) => value === undefined)) {
+        throw new AppError(
+          "invalid_body",
+          "Send `name`, `preferred_language`, `workspace_type`, `retention_days` or `default_guest_access`.",
+        );
+      }
+      const since = expectedUpdate(request);
+      const caller = requireUser(principal);
+      // Whoever opens a workspace to guests can come in as one, without a name.
+      const { defaultGuestAccess: access } = change;
+      const letsIn = access !== undefined && access !== "closed";
+      const elevation = letsIn ? (await requireGiving(options, caller, id)).elevation : undefined;
+      const giver = { by: actorOf(caller), detail: elevationDetail(elevation) };
+      const changed = await workspaceEdits.change(id, change, giver, since);
+      if (changed === undefined) {
+        if (since !== undefined) throw staleEdit();
+        throw new AppError("not_found", "There is no workspace with this id.");
+      }
+      if (elevation !== undefined) {
+        notices.tell({ adminId: caller.id, elevation, of: { guestsOfWorkspaceId: id } });
+      }
+      return { status: 200, body: await presentManaged(workspaces, caller, changed) };
+    },
+  });
+}
+
+function removeWorkspace(options: WorkspaceEditOptions): Route {
+  const { workspaces, workspaceEdits, revocations } = options;
+  return defineRoute({
+    method: "delete",
+    path: "/workspaces/{id}",
+    id: "removeWorkspace",
+    tag: "Workspace",
+    summary: "Delete a workspace that has no sessions left",
+    description:
+      "By an owner of it or an administrator. Its sessions are deleted first, each with a receipt. Its devices are unpaired, and its members, workshops and webhooks go.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workspaceParams,
+    responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle({ principal }, { id: workspaceId }: WorkspaceRecord) {
+      const by = actorOf(requireUser(principal));
+      const { memberIds, deviceIds } = await workspaceEdits.remove(workspaceId, by);
+      for (const deviceId of deviceIds) revocations.publish({ kind: "device", deviceId });
+      for (const userId of memberIds) {
+        revocations.publish({ kind: "workspace_member", workspaceId, userId });
+      }
+      return acknowledge("The workspace was deleted.");
+    },
+  });
+}
