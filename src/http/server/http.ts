@@ -10,7 +10,7 @@ import { Exchange } from "./exchange.ts";
 import { FirstPage } from "./first-page.ts";
 import { ForwardedNotice } from "./forwarded-notice.ts";
 import type { Holder } from "./http-limits.ts";
-import { enforce } from "./limits.ts";
+import { enforce, rateHeaders } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
 import { parsed } from "./parsed.ts";
 import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
@@ -185,12 +185,7 @@ export class HttpFront implements QueueOwner {
   }
 
   #extraHeaders({ incoming, verdict, more }: Serving): Record<string, string> {
-    const headers: Record<string, string> = {};
-    if (verdict !== undefined) {
-      headers["RateLimit-Limit"] = String(verdict.limit);
-      headers["RateLimit-Remaining"] = String(verdict.remaining);
-      headers["RateLimit-Reset"] = String(verdict.resetSeconds);
-    }
+    const headers: Record<string, string> = verdict === undefined ? {} : rateHeaders(verdict);
     const { origins } = this.#options;
     if (more !== undefined || origins.any) {
       Object.assign(headers, origins.headers(incoming.headers), more);

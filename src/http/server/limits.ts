@@ -130,6 +130,15 @@ export class RateLimits {
   }
 }
 
+/** Tells a caller where it stands. */
+export function rateHeaders({ limit, remaining, resetSeconds }: RateVerdict) {
+  return {
+    "RateLimit-Limit": String(limit),
+    "RateLimit-Remaining": String(remaining),
+    "RateLimit-Reset": String(resetSeconds),
+  };
+}
+
 /** Throws `rate_limited` when the verdict does not allow the request. */
 export function enforce(verdict: RateVerdict): void {
   if (verdict.allowed) return;

@@ -132,7 +132,8 @@ export class DeviceChannel implements QueueOwner {
     const { news } = this.#watch;
     const { streams } = this.#options;
     const check = (caller: Principal) => streams.admit(caller, deviceId);
-    const admitted = this.#admission.admit(incoming, check).then(
+    const verdict = this.#admission.pace(incoming);
+    const admitted = this.#admission.admit(incoming, verdict, check).then(
       ({ principal: device, place }): SocketData => ({
         start: socketStart(incoming),
         device,
@@ -142,7 +143,7 @@ export class DeviceChannel implements QueueOwner {
         configureTimer: undefined,
       }),
     );
-    upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
+    upgrade(res, context, incoming, { origins, cork, verdict, log: this.#log }, admitted);
   }
 
   #opened(ws: WebSocket<SocketData>): void {

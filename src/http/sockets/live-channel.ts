@@ -177,8 +177,9 @@ export class LiveChannel implements QueueOwner {
     const { trustProxy, origins, cork } = this.#options;
     const incoming = copyRequest(res, req, trustProxy);
     const { news } = this.#watch;
+    const verdict = this.#admission.pace(incoming);
     const admitted = this.#admission
-      .admit(incoming, (caller) => caller)
+      .admit(incoming, verdict, (caller) => caller)
       .then(
         ({ principal, place }): SocketData => ({
           start: socketStart(incoming),
@@ -189,7 +190,7 @@ export class LiveChannel implements QueueOwner {
           open: undefined,
         }),
       );
-    upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
+    upgrade(res, context, incoming, { origins, cork, verdict, log: this.#log }, admitted);
   }
 
   #opened(ws: WebSocket<SocketData>): void {

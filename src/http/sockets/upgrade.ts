@@ -10,10 +10,11 @@ import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
+import type { RateVerdict } from "../../base/gcra.ts";
 import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures } from "../../base/queue-metrics.ts";
 import type { Origins } from "../server/caller.ts";
-import { enforce, type RateLimits } from "../server/limits.ts";
+import { enforce, type RateLimits, rateHeaders } from "../server/limits.ts";
 import { problemAnswer } from "../server/problem.ts";
 import { type Incoming, parseQuery } from "../server/request.ts";
 import { bodyLength } from "../server/request-body.ts";
@@ -73,22 +74,29 @@ export class SocketAdmission {
     return { queue, length, limit: this.#options.limits.sockets, refused };
   }
 
+  /** Counts the request for its address. */
+  pace(incoming: Incoming): RateVerdict {
+    return this.#options.rates.address(incoming);
+  }
+
   /**
    * Authenticates the caller. The socket's place is taken before anything is awaited, so that those
    * that are opened at once are counted too. Throws `unavailable` while draining, `rate_limited`,
    * `bad_request` for a request whose end is in doubt, `forbidden` for a page of another origin,
    * `overloaded` when there are as many sockets as there may be, or the error of authentication.
    *
+   * @param verdict of `pace`
    * @param check decides whether this caller may, and returns whom the socket counts for
    */
   async admit<P extends Principal>(
     incoming: Incoming,
+    verdict: RateVerdict,
     check: (caller: Principal) => P | Promise<P>,
   ): Promise<Admitted<P>> {
-    const { rates, origins } = this.#options;
+    const { origins } = this.#options;
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
-    enforce(rates.address(incoming));
+    enforce(verdict);
     const fault = incoming.fault ?? bodyFault(incoming);
     if (fault !== undefined) throw new AppError("bad_request", fault);
     if (!origins.mayConnect(incoming.headers)) {
@@ -137,6 +145,8 @@ export interface TicketRedeemer {
 }
 
 interface UpgradeOptions {
+  /** Of the request's address: a refusal tells it, as others do. */
+  verdict: RateVerdict;
   origins: Origins;
   cork: UpgradeCork;
   log: SocketLog;
@@ -198,12 +208,15 @@ function accept<T>(
 
 function refuse(
   res: HttpResponse,
-  { origins }: UpgradeOptions,
+  { origins, verdict }: UpgradeOptions,
   incoming: Incoming,
   error: unknown,
 ): void {
   const answer = problemAnswer(error);
-  const { head, payload } = renderAnswer(answer, origins.headers(incoming.headers));
+  const { head, payload } = renderAnswer(answer, {
+    ...rateHeaders(verdict),
+    ...origins.headers(incoming.headers),
+  });
   res.cork(() => {
     writeHead(res, answer.status, incoming.id, head);
     res.end(payload ?? "", true);
