@@ -162,6 +162,27 @@ describe("whoever was denied a session, and knows its id", () => {
     viewer.socket.close();
   });
 
+  it("leaves what they claimed when they are taken out, marked in lists and exports", async () => {
+    const sessionId = await service.addTold(workspaceId, owner.id, [
+      { label: "S1", text: "we go on" },
+    ]);
+    const guest = await visit(sessionId);
+    const claim = { speaker_label: "S1", source: "self_claim" };
+    const path = `/sessions/${sessionId}`;
+    const claimed = await service.call("POST", `${path}/speaker-claims`, guest.headers, claim);
+    expect(claimed.status, claimed.text).toBeLessThan(300);
+    const speakers = async () =>
+      (await service.call("GET", `${path}/speakers`, owner.headers)).body.items;
+    const text = async () =>
+      (await service.call("GET", `${path}/transcript?format=txt`, owner.headers)).text;
+    const own = { speaker_label: "S1", claimed_user_id: guest.id, display_name: "Gus" };
+    expect(await speakers()).toMatchObject([{ ...own, guest: true }]);
+    expect(await text()).toContain("Gus (guest)");
+    await service.call("DELETE", `${path}/members/${guest.id}`, owner.headers);
+    expect(await speakers()).toMatchObject([{ ...own, guest: true, guest_removed: true }]);
+    expect(await text()).toContain("Gus (removed guest)");
+  });
+
   it.each(["invitation", "closed"])(
     "stays outside when guest access is %s, whatever they show",
     async (access) => {
