@@ -3,12 +3,19 @@ import { hostname } from "node:os";
 import { startApp } from "./app.ts";
 import { errorMessage } from "./base/errors.ts";
 import { createProcessLog } from "./base/process-log.ts";
+import { rootProblem } from "./base/root.ts";
 import { readConfig } from "./roles/config.ts";
 
 const STOP_LIMIT_MS = 25_000;
 
 const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
 const { version } = JSON.parse(manifest) as { version: string };
+
+const refusal = rootProblem(process.env);
+if (refusal !== undefined) {
+  process.stderr.write(`${refusal}\n`);
+  process.exit(2);
+}
 
 function readOrExit(): ReturnType<typeof readConfig> {
   try {

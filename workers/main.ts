@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, hostname } from "node:os";
 import { errorMessage } from "../src/base/errors.ts";
 import { createProcessLog } from "../src/base/process-log.ts";
+import { rootProblem } from "../src/base/root.ts";
 import { parseWorkerSettings } from "./settings.ts";
 import { startWorker } from "./worker.ts";
 
@@ -11,6 +12,12 @@ function readVersion(): string {
   const file = new URL("../package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
   return version;
+}
+
+const refusal = rootProblem(process.env);
+if (refusal !== undefined) {
+  process.stderr.write(`${refusal}\n`);
+  process.exit(2);
 }
 
 const parsed = parseWorkerSettings(process.env, {

@@ -730,6 +730,12 @@ export const SETTINGS = {
     readers: ["main", "worker"],
     what: "which lines are logged; npm run up writes them to DATA/logs",
   },
+  ALLOW_ROOT: {
+    group: "machine",
+    type: "switch",
+    readers: ["main", "worker"],
+    what: "let a part that was started by itself run as root, for example in a container whose root is nobody outside; npm run up needs it never",
+  },
   VOICE_CACHE_DIR: {
     group: "machine",
     type: "path",

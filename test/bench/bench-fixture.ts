@@ -88,6 +88,7 @@ export class BenchFixture {
   ): Promise<MainProcess> {
     const env = {
       ...process.env,
+      ALLOW_ROOT: "1",
       ...settings,
       ROLES: roles,
       PORT: "0",

@@ -45,6 +45,7 @@ describe("a database that is not durable", () => {
       {
         env: {
           PATH: process.env.PATH,
+          ALLOW_ROOT: "1",
           ROLES: "front",
           DATABASE_URL: database.serviceUrl,
           NATS_URL: url,

@@ -21,7 +21,10 @@ afterEach(() => {
 
 function start(env: Record<string, string>): ChildProcess {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [MAIN], { env: { PATH, ...env }, stdio: "pipe" });
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH, ALLOW_ROOT: "1", ...env },
+    stdio: "pipe",
+  });
   children.push(child);
   return child;
 }

@@ -48,6 +48,7 @@ export class SecondHost {
     const entries = settings.split("\0").map((each) => each.split(/=(.*)/s).slice(0, 2));
     const own = {
       ...{ ROLES: "sessions", OPS_PORT: "0", GRPC_SESSIONS_PORT: "0", NODE_NAME: "two" },
+      ALLOW_ROOT: "1",
       TEST_CLOCK_SKEW_MS: String(skewMs),
       TEST_SOCKET_ROUTES: JSON.stringify(routes),
     };
