@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import type { Kind, TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { type AuthorityPem, issueCertificate, makeAuthority } from "../certificates/authority.ts";
@@ -62,13 +62,9 @@ export class Certificates {
   async renew(): Promise<void> {
     const { layout, users, onRenewed } = this.#options;
     this.#madeAt = Date.now();
-    for (const name of layout.nats) await this.#issue(name, ["nats"], users?.nats);
-    for (const { name, roles } of layout.services) {
-      if (roles === "worker") await this.#issue(name, ["worker"], users?.worker);
-      else await this.#issue(name, ["main"], users?.service);
+    for (const { name, kinds, user } of holdersOf(layout, users)) {
+      await this.#issue(name, kinds, user);
     }
-    // The supervisor asks nats-servers how they are, and nobody else.
-    await this.#issue("supervisor", []);
     onRenewed();
   }
 
@@ -91,8 +87,112 @@ export class Certificates {
   }
 }
 
+interface Holder {
+  readonly name: string;
+  readonly kinds: readonly Kind[];
+  /** As whom it runs, when that is not who we are. */
+  readonly user: UnprivilegedUser | undefined;
+}
+
+function holdersOf(layout: Layout, users: ServiceUsers | undefined): Holder[] {
+  return [
+    ...layout.nats.map((name): Holder => ({ name, kinds: ["nats"], user: users?.nats })),
+    ...layout.services.map(({ name, roles }): Holder => {
+      if (roles === "worker") return { name, kinds: ["worker"], user: users?.worker };
+      return { name, kinds: ["main"], user: users?.service };
+    }),
+    // The supervisor asks nats-servers how they are, and nobody else.
+    { name: "supervisor", kinds: [], user: undefined },
+  ];
+}
+
 function caOf(folder: string): string {
   return join(folder, "authority.pem");
+}
+
+interface TlsOptions extends CertificatesOptions {
+  env: NodeJS.ProcessEnv;
+  /** Whether our own authority makes certificates where nobody gives any. */
+  ownAuthority: boolean;
+  /** How often the files that a person gave are looked at, milliseconds. */
+  lookMs?: number;
+}
+
+/** The files that a person gave, for all parts; else those of our own authority, if any. */
+export async function prepareTls(options: TlsOptions): Promise<{ tlsOf: TlsOf; end: () => void }> {
+  const { env, ownAuthority, lookMs = 10_000 } = options;
+  const { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key } = env;
+  if (ca && cert) {
+    const given = { ca, cert, key: key || cert };
+    const { tlsOf, renew } = givenFiles(given, options);
+    return { tlsOf, end: followFiles(Object.values(given), renew, lookMs) };
+  }
+  if (!ownAuthority) return { tlsOf: () => undefined, end: () => undefined };
+  const certificates = await Certificates.open(options);
+  return { tlsOf: (part) => certificates.filesOf(part), end: () => certificates.stop() };
+}
+
+/**
+ * The files that a person gave. Where the parts run as other users than we do, each gets a copy that
+ * it may read and no other part may, which `renew` makes again. Throws when they cannot be read.
+ */
+function givenFiles(
+  given: TlsFiles & { ca: string },
+  { folder, layout, users, onRenewed }: CertificatesOptions,
+): { tlsOf: TlsOf; renew: () => void } {
+  if (users === undefined) return { tlsOf: () => given, renew: onRenewed };
+  const place = join(folder, "given");
+  const fileOf = (part: string) => join(place, `${part}.pem`);
+  const copy = () => {
+    const [ca, cert, key] = [given.ca, given.cert, given.key].map((file) => readGiven(file));
+    const pem = given.key === given.cert ? `${cert}` : `${key}\n${cert}`;
+    for (const { name, user } of holdersOf(layout, users)) {
+      writeAtomically(fileOf(name), pem, 0o600, user);
+    }
+    writeAtomically(caOf(place), `${ca}`, 0o644);
+  };
+  mkdirSync(place, { recursive: true });
+  // Only passed through by the users of the parts.
+  for (const each of [folder, place]) chmodSync(each, 0o711);
+  copy();
+  const renew = () => {
+    try {
+      copy();
+    } catch {
+      // The old ones go on until all of the new ones can be read.
+      return;
+    }
+    onRenewed();
+  };
+  const tlsOf = (part: string) => {
+    return { cert: fileOf(part), key: fileOf(part), ca: caOf(place) };
+  };
+  return { tlsOf, renew };
+}
+
+function readGiven(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new StepError(
+      `the certificate or key ${file} cannot be read`,
+      "look at TLS_CA, TLS_CERT and TLS_KEY, and at who may read the files",
+    );
+  }
+}
+
+/**
+ * Calls back each time one of these files has changed, for a server that does not look by itself.
+ * Returns what ends it.
+ */
+function followFiles(files: readonly string[], act: () => void, everyMs: number) {
+  const changed = () => act();
+  // By looking, so that files that are mounted, or put in place by a link, are followed too.
+  const how = { interval: everyMs, persistent: false };
+  for (const file of new Set(files)) watchFile(file, how, changed);
+  return () => {
+    for (const file of new Set(files)) unwatchFile(file, changed);
+  };
 }
 
 /** The authority in the folder, made when there is none. */

@@ -3,7 +3,7 @@ import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { generateWire, wireIsCurrent } from "../setup/wire.mjs";
-import { Certificates, type TlsOf } from "./certificates.ts";
+import { prepareTls, type TlsOf } from "./certificates.ts";
 import type { Crew } from "./crew.ts";
 import { DataFolder } from "./data-folder.ts";
 import { EmbeddedDatabase } from "./database.ts";
@@ -65,7 +65,7 @@ export class Supervisor {
   #crew: Crew | undefined;
   #admin: ToldLogin | undefined;
   #demo: Demo | undefined;
-  #certificates: Certificates | undefined;
+  #endTls: () => void = () => undefined;
   #ready = false;
   #watch: SourceWatch | undefined;
   #reloading: Promise<void> = Promise.resolve();
@@ -196,7 +196,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#watch?.close();
-    this.#certificates?.stop();
+    this.#endTls();
     const timer = setTimeout(() => this.killNow(), STOP_WITHIN_MS);
     this.#readyFile.remove();
     await this.#demo?.stop();
@@ -249,14 +249,12 @@ export class Supervisor {
     return { databaseUrl: database.url, databaseOwnerUrl: database.ownerUrl };
   }
 
-  /** The files that a person gave, for all parts; else our own for a cluster. */
   async #prepareTls(crew: Crew): Promise<TlsOf> {
     const { options, env } = this.#settings;
-    const { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key } = env;
-    if (ca && cert) return () => ({ ca, cert, key: key || cert });
-    // A nats-server of other people knows nothing of our authority.
-    if (!options.cluster || env.NATS_URL) return () => undefined;
-    const certificates = await Certificates.open({
+    const { tlsOf, end } = await prepareTls({
+      env,
+      // A nats-server of other people knows nothing of our authority.
+      ownAuthority: options.cluster && !env.NATS_URL,
       folder: this.#data.file("tls"),
       layout: this.#layout,
       users: crew.users,
@@ -265,8 +263,8 @@ export class Supervisor {
         for (const name of this.#layout.nats) this.#parts.get(name)?.signal("SIGHUP");
       },
     });
-    this.#certificates = certificates;
-    return (part) => certificates.filesOf(part);
+    this.#endTls = end;
+    return tlsOf;
   }
 
   async #startNats(ports: PortBook, token: string, crew: Crew, tlsOf: TlsOf) {

@@ -7,11 +7,12 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Certificates } from "../../../deploy/supervisor/certificates.ts";
+import { Certificates, prepareTls } from "../../../deploy/supervisor/certificates.ts";
 import { layoutOf } from "../../../deploy/supervisor/layout.ts";
 import { until } from "../../support/until.ts";
 
@@ -105,5 +106,82 @@ describe("certificates of a cluster's parts", () => {
     }, "the renewal");
     expect(Date.now() - failedAt).toBeLessThan(8 * HOUR);
     expect(read("supervisor").serialNumber).not.toBe(old);
+  });
+});
+
+describe("certificates that a person renews", () => {
+  it("are for all parts, and each change of a file is told until that is ended", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "voice-certificates-"));
+    const [cert, ca] = [join(folder, "process.pem"), join(folder, "authority.pem")];
+    for (const file of [cert, ca]) writeFileSync(file, "old");
+    let told = 0;
+    const { tlsOf, end } = await prepareTls({
+      env: { TLS_CA: ca, TLS_CERT: cert },
+      ownAuthority: true,
+      folder,
+      layout: layoutOf(false),
+      users: undefined,
+      lookMs: 10,
+      onRenewed: () => {
+        told += 1;
+      },
+    });
+    try {
+      expect(tlsOf("worker")).toEqual({ ca, cert, key: cert });
+      for (const [time, file] of [cert, ca, cert].entries()) {
+        writeFileSync(`${file}.tmp`, `new ${time}`);
+        renameSync(`${file}.tmp`, file);
+        await until(() => told === time + 1, `the change ${time + 1}`);
+      }
+      end();
+      writeFileSync(cert, "newest");
+      await new Promise((wake) => setTimeout(wake, 100));
+      expect(told).toBe(3);
+    } finally {
+      end();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.runIf(process.getuid?.() === 0)("of root's get to each part, for its user alone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "voice-certificates-"));
+    const [cert, key, ca] = ["process.pem", "process.key", "authority.pem"].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    for (const file of [cert, key, ca]) writeFileSync(file, file, { mode: 0o600 });
+    const user = (number: number) => ({ uid: number, gid: number });
+    const users = { service: user(60_600), nats: user(60_601), worker: user(60_602) };
+    let told = 0;
+    const options = {
+      env: { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key },
+      ...{ ownAuthority: true, layout: layoutOf(false), users, lookMs: 10 },
+      folder: join(folder, "data"),
+      onRenewed: () => {
+        told += 1;
+      },
+    };
+    const { tlsOf, end } = await prepareTls(options);
+    try {
+      const held = ["main", "nats", "worker", "supervisor"].map((part) => {
+        const file = tlsOf(part)?.cert ?? "";
+        expect(readFileSync(file, "utf8")).toBe(`${key}\n${cert}`);
+        const { uid, gid, mode } = statSync(file);
+        return [part, uid, gid, mode & 0o777];
+      });
+      expect(held).toEqual([
+        ["main", 60_600, 60_600, 0o600],
+        ["nats", 60_601, 60_601, 0o600],
+        ["worker", 60_602, 60_602, 0o600],
+        ["supervisor", 0, 0, 0o600],
+      ]);
+      writeFileSync(cert, "new");
+      await until(() => told > 0, "the change");
+      expect(readFileSync(tlsOf("worker")?.key ?? "", "utf8")).toBe(`${key}\nnew`);
+      rmSync(key);
+      await expect(prepareTls(options)).rejects.toThrow(/process\.key cannot be read/);
+    } finally {
+      end();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
