@@ -60,7 +60,10 @@ describe("many who claim one voice at once", () => {
         Promise.all(racers.map(({ headers }) => service.call("POST", path, headers, claim)));
       const answers = await race();
       const winners = racers.filter((_, n) => answers[n]?.status === 200);
-      expect(winners).toHaveLength(1);
+      expect(
+        winners,
+        JSON.stringify(answers.map(({ status, code }) => `${status} ${code}`)),
+      ).toHaveLength(1);
       const others = answers.filter(({ status }) => status !== 200);
       expect(new Set(others.map(({ status, code }) => `${status} ${code}`))).toEqual(
         new Set(["409 already_claimed"]),
