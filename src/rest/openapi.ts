@@ -100,14 +100,20 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
   // Every change of a session may find it deleted.
-  if (route.path.startsWith("/sessions/{session_id}") && route.method !== "get") {
-    codes.add("session_deleted");
+  if (isOfSession(route) && route.method !== "get") codes.add("session_deleted");
+  // Guests reach every route of their session whose roles leave them in.
+  if (isOfSession(route) && route.auth.includes("bearer") && route.roles === undefined) {
+    codes.add("guest_access_closed");
   }
   if (isEdit(route)) codes.add("precondition_failed");
   if (isRepeatable(route)) codes.add("invalid_parameter");
   if (isKept(route)) codes.add("idempotency_in_progress").add("idempotency_mismatch");
   if (route.wish === true) codes.add("outcome_unknown");
   return ERROR_CODES.filter((code) => codes.has(code));
+}
+
+function isOfSession({ path }: Route): boolean {
+  return path.startsWith("/sessions/{session_id}");
 }
 
 /** The OpenAPI 3.1 document of these routes; its schemas are the ones used for validation. */

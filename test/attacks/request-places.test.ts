@@ -133,7 +133,7 @@ describe("request places", () => {
 
   it("ends a body that begins too late, or dribbles, with 408 and its connection", async () => {
     const { front, echo } = await start({
-      limits: { pace: { firstByteMs: 100, graceMs: 300, bytesPerSecond: 1_000 } },
+      limits: { pace: { firstByteMs: 100, graceMs: 300, bytesPerSecond: 1_000, heldMs: 60_000 } },
     });
     const head =
       "POST /api/things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n";

@@ -224,6 +224,8 @@ describe("conformance: resources", () => {
       created_at: time,
       updated_at: time,
       preferred_language: text,
+      // Its owner's, who asks here.
+      usage: (value) => value !== null && typeof value === "object",
     });
   });
 

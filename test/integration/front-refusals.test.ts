@@ -27,7 +27,9 @@ const UPGRADE = [
 ];
 const BEARER = "Authorization: Bearer user-bob";
 const NO_ADDRESS = { rates: { address: { perMinute: 1, burst: 0 } } };
-const SLOW = { limits: { pace: { firstByteMs: 50, graceMs: 50, bytesPerSecond: 1 } } };
+const SLOW = {
+  limits: { pace: { firstByteMs: 50, graceMs: 50, bytesPerSecond: 1, heldMs: 60_000 } },
+};
 const drain = (front: TestFront) => void front.server.drain(60_000);
 const [live, post] = ["GET /api/live HTTP/1.1", "POST /api/things HTTP/1.1"];
 

@@ -12,12 +12,24 @@ interface Content {
   content?: Record<string, { example?: unknown }>;
 }
 
+interface Parameter {
+  name: string;
+  /** Absent where it stands among the components. */
+  schema?: { type?: string; maximum?: number };
+}
+
 interface Document {
+  components: { parameters?: Record<string, Parameter> };
   paths: Record<
     string,
     Record<
       string,
-      { operationId: string; requestBody?: Content; responses: Record<string, Content> }
+      {
+        operationId: string;
+        parameters?: Parameter[];
+        requestBody?: Content;
+        responses: Record<string, Content>;
+      }
     >
   >;
 }
@@ -49,6 +61,20 @@ describe("openapi lint", () => {
         expect(good, `${method} ${path}`).not.toEqual([]);
       }
     }
+  });
+
+  it("says of every whole number in a query how large it may be", async () => {
+    const { paths, components } = (await wholeDocument()) as unknown as Document;
+    const operations = [
+      ...Object.values(paths).flatMap((item) => Object.values(item)),
+      { operationId: "shared", parameters: Object.values(components.parameters ?? {}) },
+    ];
+    const endless = operations.flatMap(({ operationId, parameters = [] }) =>
+      parameters
+        .filter(({ schema }) => schema?.type === "integer" && schema.maximum === undefined)
+        .map(({ name }) => `${operationId} ${name}`),
+    );
+    expect(endless).toEqual([]);
   });
 
   it("finds nothing wrong with the document of the live channel", async () => {

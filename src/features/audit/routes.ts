@@ -145,7 +145,11 @@ function verifyLog({ log }: AuditOptions): Route {
     query: Type.Object({
       head: Type.Optional(Type.String({ pattern: headPattern, description: "`<seq>:<hash>`" })),
       from_seq: Type.Optional(
-        Type.Integer({ minimum: 1, description: "Begin after this entry, with its `from_hash`" }),
+        Type.Integer({
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: "Begin after this entry, with its `from_hash`",
+        }),
       ),
       from_hash: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
       limit: Type.Optional(

@@ -28,6 +28,8 @@ import type { GraphStore } from "./store.ts";
 
 /** Most sessions in one graph; the newest are taken. */
 const MAX_SESSIONS = 100;
+/** Milliseconds since a session's start; the largest are thirty years. */
+const MOMENT = { minimum: 0, maximum: 10 ** 12 } as const;
 
 interface WorkspaceGraphOptions extends WorkspaceQuestionOptions {
   directory: SessionStore;
@@ -84,8 +86,8 @@ function sessionGraph(options: GraphOptions): Route {
     params: sessionParams,
     query: Type.Object({
       ...graphQuery,
-      from_ms: Type.Optional(Type.Integer({ minimum: 0, description: "Said from here on" })),
-      to_ms: Type.Optional(Type.Integer({ minimum: 0, description: "Said before this" })),
+      from_ms: Type.Optional(Type.Integer({ ...MOMENT, description: "Said from here on" })),
+      to_ms: Type.Optional(Type.Integer({ ...MOMENT, description: "Said before this" })),
     }),
     responses: { 200: { description: "The graph", schema: graphSchema } },
     errors: ["elevation_required"],

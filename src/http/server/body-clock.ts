@@ -8,6 +8,8 @@ export interface BodyPace {
   graceMs: number;
   /** Lowest rate beyond that, bytes a second. */
   bytesPerSecond: number;
+  /** Longest time in which we take nothing of a body, or do not finish with a whole one, ms. */
+  heldMs: number;
 }
 
 export const DEFAULT_BODY_PACE: BodyPace = {
@@ -15,6 +17,7 @@ export const DEFAULT_BODY_PACE: BodyPace = {
   graceMs: 10_000,
   // Half of what a mobile uplink at the edge of its cell brings.
   bytesPerSecond: 1_000,
+  heldMs: 60_000,
 };
 
 /**
@@ -27,7 +30,8 @@ export class BodyClock {
   readonly #end: number;
   #deadline: number;
   #hasBytes = false;
-  #held = false;
+  /** Since when we take nothing. */
+  #heldAt: number | undefined;
   #whole = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -56,19 +60,19 @@ export class BodyClock {
 
   /** We read nothing for a while: the sender is not to blame. */
   hold(): void {
-    this.#held = true;
+    this.#heldAt ??= performance.now();
   }
 
-  /** All has come; only the longest time counts still. */
+  /** All has come; the sender is no longer to blame. */
   whole(): void {
-    this.#held = true;
+    this.#heldAt = performance.now();
     this.#whole = true;
   }
 
   /** We read again. */
   go(): void {
-    if (!this.#held || this.#whole) return;
-    this.#held = false;
+    if (this.#heldAt === undefined || this.#whole) return;
+    this.#heldAt = undefined;
     this.#deadline = performance.now() + this.#pace.graceMs;
   }
 
@@ -77,17 +81,24 @@ export class BodyClock {
   }
 
   #arm(now: number): void {
-    const deadline = this.#held ? now + this.#pace.graceMs : this.#deadline;
+    const { graceMs } = this.#pace;
+    const deadline = this.#heldAt === undefined ? this.#deadline : now + graceMs;
     const wait = Math.max(1, Math.min(deadline, this.#end) - now);
     this.#timer = setTimeout(() => this.#check(), wait);
   }
 
   #check(): void {
     const now = performance.now();
-    const isLate = now >= this.#end || (!this.#held && now >= this.#deadline);
-    if (!isLate) return this.#arm(now);
-    this.#late(
-      new AppError("body_timeout", "The request body came too slowly; the rest is not waited for."),
-    );
+    const held = this.#heldAt;
+    if (held !== undefined && now - held >= this.#pace.heldMs) {
+      this.#late(new AppError("unavailable", "The request body could not be taken in. Try again."));
+    } else if (now >= this.#end || (held === undefined && now >= this.#deadline)) {
+      this.#late(
+        new AppError(
+          "body_timeout",
+          "The request body came too slowly; the rest is not waited for.",
+        ),
+      );
+    } else this.#arm(now);
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BodyClock, DEFAULT_BODY_PACE } from "../../../../src/http/server/body-clock.ts";
 
-const { firstByteMs, graceMs, bytesPerSecond } = DEFAULT_BODY_PACE;
+const { firstByteMs, graceMs, bytesPerSecond, heldMs } = DEFAULT_BODY_PACE;
 const TOTAL_MS = 900_000;
 
 let late: unknown[];
@@ -71,11 +71,24 @@ describe("body clock", () => {
     expect(send(begin(30_000), 100_000, 1_000, 120_000)).toBe(30_000);
   });
 
+  it("ends one that we take nothing of, or do not finish with, as unavailable", () => {
+    for (const stop of ["hold", "whole"] as const) {
+      late = [];
+      const clock = begin();
+      clock.came(1_000);
+      clock[stop]();
+      vi.advanceTimersByTime(heldMs - 1);
+      expect(late).toEqual([]);
+      vi.advanceTimersByTime(graceMs + 1);
+      expect(late).toMatchObject([{ code: "unavailable", status: 503 }]);
+    }
+  });
+
   it("does not count the time in which we read nothing", () => {
     const clock = begin();
     clock.came(1_000);
     clock.hold();
-    vi.advanceTimersByTime(300_000);
+    vi.advanceTimersByTime(heldMs - 1);
     clock.go();
     vi.advanceTimersByTime(graceMs - 1);
     expect(late).toEqual([]);
