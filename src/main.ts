@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { startApp } from "./app.ts";
 import { errorMessage } from "./base/errors.ts";
 import { createProcessLog } from "./base/process-log.ts";
-import { rootProblem } from "./base/root.ts";
+import { rootProblem } from "./base/settings.ts";
 import { readConfig } from "./roles/config.ts";
 
 const STOP_LIMIT_MS = 25_000;

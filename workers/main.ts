@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, hostname } from "node:os";
 import { errorMessage } from "../src/base/errors.ts";
 import { createProcessLog } from "../src/base/process-log.ts";
-import { rootProblem } from "../src/base/root.ts";
+import { rootProblem } from "../src/base/settings.ts";
 import { parseWorkerSettings } from "./settings.ts";
 import { startWorker } from "./worker.ts";
 

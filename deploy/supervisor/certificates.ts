@@ -14,6 +14,8 @@ const LIFE_MS = 24 * HOUR_MS;
 const RENEWED_MS = 8 * HOUR_MS;
 /** By the clock on the wall and not by one timer: a laptop may have slept. */
 const LOOK_MS = 60_000;
+/** How often the files that a person gave are looked at. */
+const LOOK_AT_GIVEN_MS = 10_000;
 
 /** The files of each part, by its name. */
 export type TlsOf = (part: string) => TlsFiles | undefined;
@@ -120,7 +122,7 @@ interface TlsOptions extends CertificatesOptions {
 
 /** The files that a person gave, for all parts; else those of our own authority, if any. */
 export async function prepareTls(options: TlsOptions): Promise<{ tlsOf: TlsOf; end: () => void }> {
-  const { env, ownAuthority, lookMs = 10_000 } = options;
+  const { env, ownAuthority, lookMs = LOOK_AT_GIVEN_MS } = options;
   const { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key } = env;
   if (ca && cert) {
     const given = { ca, cert, key: key || cert };
@@ -144,39 +146,88 @@ function givenFiles(
   const place = join(folder, "given");
   const fileOf = (part: string) => join(place, `${part}.pem`);
   const copy = () => {
-    const [ca, cert, key] = [given.ca, given.cert, given.key].map((file) => readGiven(file));
+    const [ca, cert, key] = [given.ca, given.cert, given.key].map((file) =>
+      readGiven(file, "TLS_CA, TLS_CERT and TLS_KEY"),
+    );
     const pem = given.key === given.cert ? `${cert}` : `${key}\n${cert}`;
     for (const { name, user } of holdersOf(layout, users)) {
       writeAtomically(fileOf(name), pem, 0o600, user);
     }
     writeAtomically(caOf(place), `${ca}`, 0o644);
   };
-  mkdirSync(place, { recursive: true });
-  // Only passed through by the users of the parts.
-  for (const each of [folder, place]) chmodSync(each, 0o711);
+  openFolder(folder);
   copy();
-  const renew = () => {
-    try {
-      copy();
-    } catch {
-      // The old ones go on until all of the new ones can be read.
-      return;
-    }
+  const renew = unlessUnreadable(() => {
+    copy();
     onRenewed();
-  };
+  });
   const tlsOf = (part: string) => {
     return { cert: fileOf(part), key: fileOf(part), ca: caOf(place) };
   };
   return { tlsOf, renew };
 }
 
-function readGiven(file: string): string {
+/** Settings of the gRPC port for others that name a file. */
+const RPC_FILES = ["RPC_TLS_CERT", "RPC_TLS_KEY", "RPC_TLS_CLIENT_CA"] as const;
+
+/**
+ * The files of the gRPC port for others, as settings. Where the main processes run as another user
+ * than we do, the settings name copies for that user alone, which follow the files that a person
+ * gave. Throws when one cannot be read.
+ */
+export function prepareRpcTls({
+  env,
+  folder,
+  users,
+  lookMs = LOOK_AT_GIVEN_MS,
+}: Omit<TlsOptions, "ownAuthority" | "layout" | "onRenewed">): {
+  settings: Readonly<Record<string, string>>;
+  end: () => void;
+} {
+  const given = RPC_FILES.flatMap((setting) => {
+    const file = env[setting];
+    return file ? [{ setting, file, copy: join(folder, "given", `${setting}.pem`) }] : [];
+  });
+  if (users === undefined || given.length === 0) return { settings: {}, end: () => undefined };
+  openFolder(folder);
+  const renew = () => {
+    for (const { file, copy, setting } of given) {
+      writeAtomically(copy, readGiven(file, setting), 0o600, users.service);
+    }
+  };
+  renew();
+  const files = given.map(({ file }) => file);
+  return {
+    settings: Object.fromEntries(given.map(({ setting, copy }) => [setting, copy])),
+    end: followFiles(files, unlessUnreadable(renew), lookMs),
+  };
+}
+
+/** Makes the folder of copies, which the users of the parts only pass through. */
+function openFolder(folder: string): void {
+  const place = join(folder, "given");
+  mkdirSync(place, { recursive: true });
+  for (const each of [folder, place]) chmodSync(each, 0o711);
+}
+
+/** The old copies go on until all of the new files can be read. */
+function unlessUnreadable(renew: () => void): () => void {
+  return () => {
+    try {
+      renew();
+    } catch (error) {
+      if (!(error instanceof StepError)) throw error;
+    }
+  };
+}
+
+function readGiven(file: string, settings: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
     throw new StepError(
       `the certificate or key ${file} cannot be read`,
-      "look at TLS_CA, TLS_CERT and TLS_KEY, and at who may read the files",
+      `look at ${settings}, and at who may read the files`,
     );
   }
 }

@@ -16,6 +16,8 @@ export interface Addresses {
   readonly natsLogins?: ReadonlyMap<string, { user: string; password: string }>;
   /** Files of each part for TLS. */
   readonly tlsOf?: TlsOf;
+  /** Settings that name the files of the gRPC port for others, where they are copies. */
+  readonly rpcTls?: Readonly<Record<string, string>>;
   /** What workers want to see. */
   readonly workerKey: string;
   /** Copies that NATS keeps of streams and leases; the default of the service when absent. */
@@ -103,6 +105,7 @@ export class Environments {
     return {
       ...this.#node(readers),
       ...insideOf(at, suffix === "" ? "main" : suffix.slice(1)),
+      ...at.rpcTls,
       WORKER_KEY: at.workerKey,
       DATABASE_URL: at.databaseUrl,
       ROLES: roles,

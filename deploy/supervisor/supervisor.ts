@@ -3,7 +3,7 @@ import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { generateWire, wireIsCurrent } from "../setup/wire.mjs";
-import { prepareTls, type TlsOf } from "./certificates.ts";
+import { prepareRpcTls, prepareTls, type TlsOf } from "./certificates.ts";
 import type { Crew } from "./crew.ts";
 import { DataFolder } from "./data-folder.ts";
 import { EmbeddedDatabase } from "./database.ts";
@@ -119,10 +119,10 @@ export class Supervisor {
     const wanted = adminLogin(env, secrets);
     const ports = new PortBook(this.#data.file("ports.json"));
     const database = await this.#startDatabase(await ports.take("postgres"), secrets);
-    const tlsOf = await this.#prepareTls(crew);
+    const { tlsOf, rpcTls } = await this.#prepareTls(crew);
     const nats = await this.#startNats(ports, secrets.natsToken, crew, tlsOf);
     const workerKey = env.WORKER_KEY || secrets.workerKey;
-    const at: Addresses = { ...database, ...nats, workerKey, tlsOf };
+    const at: Addresses = { ...database, ...nats, workerKey, tlsOf, rpcTls };
     const admin = await runStep(screen, "migrations, first admin, demo workspace", () =>
       this.#setUp(at, wanted, crew),
     );
@@ -249,22 +249,25 @@ export class Supervisor {
     return { databaseUrl: database.url, databaseOwnerUrl: database.ownerUrl };
   }
 
-  async #prepareTls(crew: Crew): Promise<TlsOf> {
+  async #prepareTls(crew: Crew): Promise<Pick<Addresses, "rpcTls"> & { tlsOf: TlsOf }> {
     const { options, env } = this.#settings;
+    const files = { env, folder: this.#data.file("tls"), users: crew.users };
     const { tlsOf, end } = await prepareTls({
-      env,
+      ...files,
       // A nats-server of other people knows nothing of our authority.
       ownAuthority: options.cluster && !env.NATS_URL,
-      folder: this.#data.file("tls"),
       layout: this.#layout,
-      users: crew.users,
       // The others look at their files by themselves.
       onRenewed: () => {
         for (const name of this.#layout.nats) this.#parts.get(name)?.signal("SIGHUP");
       },
     });
-    this.#endTls = end;
-    return tlsOf;
+    const rpc = prepareRpcTls(files);
+    this.#endTls = () => {
+      end();
+      rpc.end();
+    };
+    return { tlsOf, rpcTls: rpc.settings };
   }
 
   async #startNats(ports: PortBook, token: string, crew: Crew, tlsOf: TlsOf) {

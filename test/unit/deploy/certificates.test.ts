@@ -12,7 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Certificates, prepareTls } from "../../../deploy/supervisor/certificates.ts";
+import {
+  Certificates,
+  prepareRpcTls,
+  prepareTls,
+} from "../../../deploy/supervisor/certificates.ts";
 import { layoutOf } from "../../../deploy/supervisor/layout.ts";
 import { until } from "../../support/until.ts";
 
@@ -183,5 +187,41 @@ describe("certificates that a person renews", () => {
       end();
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+
+  it.runIf(process.getuid?.() === 0)("of root's for the gRPC port get to its user", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "voice-certificates-"));
+    const [cert, key] = [join(folder, "rpc.pem"), join(folder, "rpc.key")];
+    for (const file of [cert, key]) writeFileSync(file, "old", { mode: 0o600 });
+    const user = (number: number) => ({ uid: number, gid: number });
+    const { settings, end } = prepareRpcTls({
+      env: { RPC_TLS_CERT: cert, RPC_TLS_KEY: key },
+      users: { service: user(60_600), nats: user(60_601), worker: user(60_602) },
+      folder: join(folder, "data"),
+      lookMs: 10,
+    });
+    try {
+      expect(Object.keys(settings)).toEqual(["RPC_TLS_CERT", "RPC_TLS_KEY"]);
+      for (const file of Object.values(settings)) {
+        const { uid, gid, mode } = statSync(file);
+        expect([uid, gid, mode & 0o777]).toEqual([60_600, 60_600, 0o600]);
+      }
+      rmSync(key);
+      writeFileSync(cert, "half");
+      writeFileSync(key, "new", { mode: 0o600 });
+      writeFileSync(cert, "new");
+      const read = () => Object.values(settings).map((file) => readFileSync(file, "utf8"));
+      await until(() => read().every((text) => text === "new"), "both of the new ones");
+    } finally {
+      end();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("for the gRPC port stay where they are, when whoever runs it may read them", () => {
+    const env = { RPC_TLS_CERT: "/somewhere/rpc.pem", RPC_TLS_KEY: "/somewhere/rpc.key" };
+    const { settings, end } = prepareRpcTls({ env, users: undefined, folder: "/nowhere" });
+    end();
+    expect(settings).toEqual({});
   });
 });

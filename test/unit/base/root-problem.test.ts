@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rootProblem } from "../../../src/base/root.ts";
+import { rootProblem } from "../../../src/base/settings.ts";
 
 it("root: a part that was started by itself goes on as an ordinary user, or where it is told so", () => {
   expect(rootProblem({}, 0)).toMatch(/not as root.*ALLOW_ROOT=1/);
