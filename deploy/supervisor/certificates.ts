@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, unwatchFile, watchFile } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Kind, TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { type AuthorityPem, issueCertificate, makeAuthority } from "../certificates/authority.ts";
@@ -233,17 +233,33 @@ function readGiven(file: string, settings: string): string {
 }
 
 /**
- * Calls back each time one of these files has changed, for a server that does not look by itself.
- * Returns what ends it.
+ * Calls back after one of these files has changed, for a server that does not look by itself. By
+ * looking, so that files that are mounted, or put in place by a link, are followed too. Returns what
+ * ends it.
  */
-function followFiles(files: readonly string[], act: () => void, everyMs: number) {
-  const changed = () => act();
-  // By looking, so that files that are mounted, or put in place by a link, are followed too.
-  const how = { interval: everyMs, persistent: false };
-  for (const file of new Set(files)) watchFile(file, how, changed);
-  return () => {
-    for (const file of new Set(files)) unwatchFile(file, changed);
-  };
+function followFiles(files: readonly string[], act: () => void, everyMs: number): () => void {
+  let known = stateOf(files);
+  const timer = setInterval(() => {
+    const now = stateOf(files);
+    if (now === known) return;
+    known = now;
+    act();
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Differs when one of the files was written or replaced. */
+function stateOf(files: readonly string[]): string {
+  const states = files.map((file) => {
+    try {
+      const { ino, mtimeNs, size } = statSync(file, { bigint: true });
+      return `${ino} ${mtimeNs} ${size}`;
+    } catch {
+      return "away";
+    }
+  });
+  return states.join();
 }
 
 /** The authority in the folder, made when there is none. */
