@@ -224,6 +224,8 @@ describe("deploy/README.md: from one machine to two", () => {
       postgresUrl(role, password, databasePort, "parts");
     const env = {
       ...settings,
+      // The tests may be root's, whereas units name the service's user.
+      ALLOW_ROOT: "1",
       DATABASE_OWNER_URL: at("parts_owner", "OWNER-PASSWORD"),
       DATABASE_URL: at("parts_service", "SERVICE-PASSWORD"),
       VOICE_BLOB_DIR: join(scratch, "parts/blobs"),

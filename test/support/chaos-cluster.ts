@@ -336,6 +336,7 @@ class ClusterEnvironment {
     const ops = { front: this.#ports.ops, host1: this.#ports.ops1, host2: this.#ports.ops2 };
     return {
       ...process.env,
+      ALLOW_ROOT: "1",
       ...this.#nats(name),
       DATABASE_URL: throughProxy(database.serviceUrl, this.#proxies[`${name}-postgres`]),
       ROLES: name === "front" ? "front" : "sessions",
@@ -357,6 +358,7 @@ class ClusterEnvironment {
   worker(): NodeJS.ProcessEnv {
     return {
       ...process.env,
+      ALLOW_ROOT: "1",
       ...this.#nats("worker"),
       VOICE_NATIVE_ROOT: findSpeechRoot(),
       WORKER_PORT: String(this.#ports.worker),
