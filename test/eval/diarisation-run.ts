@@ -1,102 +1,70 @@
-import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
-import type { SpeakerTurn } from "../../workers/speakers/speaker-tracker.ts";
-import type { SpokenTurn } from "./diarisation-score.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import { toUpdate } from "../../workers/speech/utterance-reader.ts";
+import { readLive } from "./live-reading.ts";
+import { TrackerMeter } from "./metered-tracker.ts";
+import { ShownLabels, type ShownLabelsResult } from "./shown-labels.ts";
 import { cutUtterances } from "./utterance-cutter.ts";
 
-const RATE = 16000;
-const BLOCK = 1600;
-/** An utterance is known to be over this many samples after its end. */
+const BLOCK = SESSION_RATE / 10;
+/** In the fast mode an utterance is known to be over this many samples after its end. */
 const PAUSE = 6400;
 
-/** What the tracker said about one recording. Real-time factors are of one core. */
-export interface DiarisationRun {
-  first: SpokenTurn[];
-  revised: SpokenTurn[];
-  final: SpokenTurn[];
-  segments: number;
-  /** Segments whose label a viewer saw change before the final pass, and in it. */
-  changedLive: number;
-  changedFinal: number;
-  onlineFactor: number;
-  finalFactor: number;
-  slowestStep: number;
-  checkpointBytes: number;
+/** What the service said about one recording, and what its tracker cost. */
+export interface DiarisationRun extends ShownLabelsResult {
+  meter: TrackerMeter;
+  /** Processor time of all reading, recognition with it; absent in the fast mode. */
+  computeMs?: number;
 }
 
-/** Reads a recording as the worker does: blocks of 100 ms, turns at the end of each utterance. */
-export async function runDiarisation(pcm: Int16Array): Promise<DiarisationRun> {
+/**
+ * Reads a recording with the worker's own session reader: recogniser, voice activity, tracker and
+ * final pass. The audio comes live in pieces of `pieceMs`; the last one is short.
+ */
+export async function runSession(
+  pcm: Int16Array,
+  { pieceMs, recognisers }: { pieceMs: number; recognisers: RecogniserPool },
+): Promise<DiarisationRun> {
+  const meter = new TrackerMeter();
+  const { createTracker } = meter;
+  const live = { pcm, pieceMs, recognisers, interimResults: false, createTracker };
+  const { messages, computeMs } = await readLive(live);
+  const labels = new ShownLabels(pcm.length);
+  for (const { at, message } of messages) {
+    if (message.$case === "chunkFailed") throw new Error(message.value.message);
+    if (message.$case === "utterance") labels.utterance(at / 1000, message.value);
+    if (message.$case === "done") {
+      return { ...labels.finish(at / 1000, message.value.speakers), meter, computeMs };
+    }
+  }
+  throw new Error("the reading ended without its final pass");
+}
+
+/**
+ * The tracker by itself, in seconds instead of minutes: utterances are cut by voice activity alone,
+ * each of their turns is a segment, and blocks are of 100 ms.
+ */
+export async function runTracker(pcm: Int16Array): Promise<DiarisationRun> {
   const utterances = await cutUtterances(pcm);
-  const tracker = createSpeakerTracker();
-  const first: SpeakerTurn[] = [];
-  const shown = new Map<number, number>();
-  const changed = new Set<number>();
-  let slowestStep = 0;
+  const meter = new TrackerMeter();
+  const tracker = meter.createTracker();
+  const labels = new ShownLabels(pcm.length);
   let next = 0;
-  const began = performance.now();
-  for (let at = 0; at < pcm.length; at += BLOCK) {
-    const stepBegan = performance.now();
-    tracker.push(at, pcm.subarray(at, at + BLOCK));
-    const utterance = utterances[next];
-    if (utterance && (at + BLOCK >= utterance.end + PAUSE || at + BLOCK >= pcm.length)) {
+  for (let from = 0; from < pcm.length; from += BLOCK) {
+    tracker.push(from, pcm.subarray(from, from + BLOCK));
+    const to = Math.min(pcm.length, from + BLOCK);
+    for (let due = utterances[next]; due !== undefined; due = utterances[next]) {
+      const { start, end } = due;
+      if (to < end + PAUSE && to < pcm.length) break;
       next++;
-      const turns = tracker.turns(utterance.start, utterance.end);
-      tracker.commit(turns, utterance.end);
-      first.push(...turns);
-      for (const turn of turns) shown.set(turn.start, turn.cluster);
-      for (const start of apply(tracker.revisions(), shown)) changed.add(start);
-    }
-    slowestStep = Math.max(slowestStep, performance.now() - stepBegan);
-  }
-  const online = performance.now() - began;
-  const revised = relabelled(first, shown);
-  const checkpointBytes = tracker.checkpoint().length;
-  const finalBegan = performance.now();
-  const changedFinal = apply(tracker.finalPass(), shown).length;
-  const final = performance.now() - finalBegan;
-  const milliseconds = (1000 * pcm.length) / RATE;
-  return {
-    first: seconds(first),
-    revised: seconds(revised),
-    final: seconds(relabelled(first, shown)),
-    segments: first.length,
-    changedLive: changed.size,
-    changedFinal,
-    onlineFactor: online / milliseconds,
-    finalFactor: final / milliseconds,
-    slowestStep,
-    checkpointBytes,
-  };
-}
-
-/** Applies a proposal to the labels shown; returns the segments whose label it changed. */
-function apply(
-  proposal: ReturnType<ReturnType<typeof createSpeakerTracker>["revisions"]>,
-  shown: Map<number, number>,
-): number[] {
-  const changed: number[] = [];
-  for (const { from, into } of proposal.merges) {
-    for (const [start, cluster] of shown) {
-      if (cluster !== from) continue;
-      shown.set(start, into);
-      changed.push(start);
+      const turns = tracker.turns(start, end);
+      tracker.commit(turns, end);
+      const segments = turns.map((turn) => ({ ...turn, words: [], confidence: 1 }));
+      const speakers = toUpdate(tracker.revisions(), false);
+      labels.utterance(to / SESSION_RATE, { start, end, segments, speakers });
     }
   }
-  for (const { start, cluster } of proposal.segments) {
-    if (shown.get(start) === cluster) continue;
-    shown.set(start, cluster);
-    changed.push(start);
-  }
-  return changed;
-}
-
-function relabelled(turns: readonly SpeakerTurn[], shown: Map<number, number>): SpeakerTurn[] {
-  return turns.map((turn) => ({ ...turn, cluster: shown.get(turn.start) ?? turn.cluster }));
-}
-
-function seconds(turns: readonly SpeakerTurn[]): SpokenTurn[] {
-  return turns.map(({ start, end, cluster }) => ({
-    start: start / RATE,
-    end: end / RATE,
-    speaker: `c${cluster}`,
-  }));
+  tracker.checkpoint();
+  const speakers = toUpdate(tracker.finalPass(), true);
+  return { ...labels.finish(pcm.length / SESSION_RATE, speakers), meter };
 }

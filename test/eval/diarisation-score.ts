@@ -18,6 +18,8 @@ export interface DiarisationScore {
 
 interface Cell {
   seconds: number;
+  /** False within the collar of a reference boundary. */
+  isScored: boolean;
   reference: string[];
   hypothesis: string[];
 }
@@ -25,7 +27,8 @@ interface Cell {
 /**
  * Diarisation error rate as NIST's md-eval counts it: time within `collar` seconds of a reference
  * boundary is left out, overlapped speech counts once for each speaker, and hypothesis speakers are
- * mapped one to one to reference speakers so that they share the most scored time.
+ * mapped one to one to reference speakers so that they share the most time. As in md-eval the
+ * mapping looks at all of the time, also at that within the collar.
  */
 export function scoreDiarisation(
   reference: readonly SpokenTurn[],
@@ -35,7 +38,8 @@ export function scoreDiarisation(
   const cells = cutIntoCells(reference, hypothesis, collar);
   const mapping = bestMapping(cells);
   const score = { scored: 0, missed: 0, falseAlarm: 0, confusion: 0 };
-  for (const { seconds, reference: spoken, hypothesis: said } of cells) {
+  for (const { seconds, isScored, reference: spoken, hypothesis: said } of cells) {
+    if (!isScored) continue;
     const mapped = new Set(said.map((speaker) => mapping.get(speaker)));
     const right = spoken.filter((speaker) => mapped.has(speaker)).length;
     score.scored += seconds * spoken.length;
@@ -63,9 +67,9 @@ function cutIntoCells(
     const from = sorted[i] ?? 0;
     const to = sorted[i + 1] ?? 0;
     const middle = (from + to) / 2;
-    if (nearBoundary(reference, middle, collar)) continue;
     cells.push({
       seconds: to - from,
+      isScored: !nearBoundary(reference, middle, collar),
       reference: speaking(reference, middle),
       hypothesis: speaking(hypothesis, middle),
     });

@@ -1,188 +1,178 @@
 /**
- * Measures who-speaks-when: `node test/eval/diarisation.ts [--out DIR] [--short]`. Prints a table
- * and, with --out, writes diarisation.json. Conversations are made on the spot by Debian's `flite`;
- * recordings come from the folder VOICE_EVAL_DATA (default ../shared/data beside the project) with
- * ami/*.wav and ami/reference.rttm. What is not there is left out and named. Always ends with 0.
+ * `npm run eval:speakers`: who speaks when, through the service's own code: each recording is read
+ * live by the worker's session reader, and what it sends goes through the session's decisions, as
+ * viewers see it. Recordings are in VOICE_EVAL_DATA (voices/ and ami/; default ../shared/data
+ * beside the project) or made on the spot by Debian's `flite`; what is not there is left out and
+ * named. Prints two tables; with --out writes speakers.json and RTTM files. Ends with 0.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { runDiarisation } from "./diarisation-run.ts";
-import { type SpokenTurn, scoreDiarisation } from "./diarisation-score.ts";
-import { type Conversation, makeConversation } from "./made-conversation.ts";
-import { readRecording } from "./read-recording.ts";
-import { textTable } from "./text-table.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { errorMessage } from "../../src/base/errors.ts";
+import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import { findSpeechRoot } from "../support/native-packages.ts";
+import {
+  figuresOf,
+  namedTurns,
+  pooled,
+  type SpeakerFigures,
+  STAGES,
+} from "./diarisation-figures.ts";
+import { speakerReport } from "./diarisation-report.ts";
+import { type DiarisationRun, runSession, runTracker } from "./diarisation-run.ts";
+import type { SpokenTurn } from "./diarisation-score.ts";
+import { findMdEval, scoreWithMdEval } from "./md-eval.ts";
+import { formatRttm } from "./rttm.ts";
+import { findSpeakerRecordings, type SpeakerRecording } from "./speaker-recordings.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
-const VOICES = [
-  ["slt", "rms"],
-  ["awb", "kal16"],
-  ["rms", "kal16"],
-  ["slt", "awb", "rms"],
-  ["rms", "awb", "kal16"],
-  ["slt", "rms", "awb", "kal16"],
-];
-/** Clips with less scored speech say nothing. */
-const LEAST_SECONDS = 9;
+const CHUNK_MS = 2000;
+const STREAM_MS = 100;
+const HELP = `npm run eval:speakers -- [options]
+  --only NAMES  beginnings of names, with commas: clean-c2b,room,ami,made-slt
+  --stream      audio in pieces of 100 ms, as streams have it (default: chunks of 2 s)
+  --fast        the tracker alone, without the recogniser: seconds instead of minutes
+  --short       fewer made conversations
+  --md-eval     scores the same turns with md-eval of Debian's sctk, and compares
+  --out DIR     writes speakers.json and DIR/rttm/NAME.{ref,first,live,final}.rttm
+Environment: VOICE_EVAL_DATA, folder with voices/ and ami/ (default: ../shared/data)`;
 
+const flag = { type: "boolean", default: false } as const;
 const { values: options } = parseArgs({
-  options: { out: { type: "string" }, short: { type: "boolean", default: false } },
+  options: {
+    only: { type: "string", default: "" },
+    stream: flag,
+    fast: flag,
+    short: flag,
+    "md-eval": flag,
+    out: { type: "string" },
+    help: flag,
+  },
 });
 
-interface Row {
-  set: string;
-  name: string;
-  scored: number;
-  first: number;
-  revised: number;
-  final: number;
-  missed: number;
-  falseAlarm: number;
-  confusion: number;
-  /** Error rate had everything been called one speaker, and with all labels right. */
-  oneSpeaker: number;
-  speakers: number;
-  found: number;
-  segments: number;
-  changedLive: number;
-  changedFinal: number;
-  onlineFactor: number;
-  finalFactor: number;
-  checkpointBytes: number;
+if (options.help) console.log(HELP);
+else await evaluate();
+
+type Reader = (pcm: Int16Array) => Promise<DiarisationRun>;
+
+async function evaluate(): Promise<void> {
+  const data = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data");
+  const { recordings, leftOut } = findSpeakerRecordings(data, options);
+  const chosen = inOrder(recordings, options.only.split(","));
+  if (chosen.length === 0) leftOut.push(`all: no recording's name begins with ${options.only}`);
+  const mdEval = options["md-eval"] ? findMdEval() : undefined;
+  if (options["md-eval"] && !mdEval) leftOut.push("md-eval: Debian's `sctk` is not installed");
+  const { rows, largest } = await measureAll(chosen, { mdEval, leftOut });
+  if (rows.length > 0) {
+    console.log(speakerReport(rows, how()));
+    if (mdEval) console.log(`largest difference to md-eval: ${largest.toFixed(3)} points`);
+  }
+  for (const what of leftOut) console.log(`left out: ${what}`);
 }
 
-const rows: Row[] = [];
-const leftOut: string[] = [];
-for await (const { set, conversation } of conversations()) {
-  rows.push(await measure(set, conversation));
-}
-console.log(report());
-if (options.out) {
-  mkdirSync(options.out, { recursive: true });
-  writeFileSync(
-    join(options.out, "diarisation.json"),
-    `${JSON.stringify({ rows, leftOut }, null, 2)}\n`,
-  );
-}
-
-async function* conversations(): AsyncGenerator<{ set: string; conversation: Conversation }> {
-  try {
-    for (const [i, voices] of VOICES.entries()) {
-      for (const seed of options.short ? [1] : [1, 2]) {
-        const turns = 16 + 6 * (voices.length - 2);
-        const conversation = await makeConversation(voices, turns, 10 * i + seed);
-        yield { set: "made", conversation };
+/** Measures one after the other; what could not be read is added to `leftOut`. */
+async function measureAll(
+  chosen: readonly SpeakerRecording[],
+  { mdEval, leftOut }: { mdEval: string | undefined; leftOut: string[] },
+): Promise<{ rows: SpeakerFigures[]; largest: number }> {
+  const rows: SpeakerFigures[] = [];
+  let largest = 0;
+  if (chosen.length === 0) return { rows, largest };
+  await withReader(async (read) => {
+    for (const recording of chosen) {
+      const measured = await measure(recording, read, mdEval).catch((error: unknown) => {
+        leftOut.push(`${recording.name}: ${errorMessage(error)}`);
+      });
+      if (measured) {
+        rows.push(measured.figures);
+        largest = Math.max(largest, measured.difference);
+        console.error(speakerLine(measured.figures));
       }
+      writeJson(rows, leftOut);
     }
-    for (const voice of options.short ? [] : ["slt", "rms", "awb", "kal16"]) {
-      yield { set: "one voice, 10 min", conversation: await makeConversation([voice], 130, 5) };
-    }
-  } catch (error) {
-    leftOut.push(`made conversations: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  for (const conversation of clips()) yield { set: "ami", conversation };
-}
-
-function clips(): Conversation[] {
-  const folder = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data", "ami");
-  const file = join(folder, "reference.rttm");
-  if (!existsSync(file)) {
-    leftOut.push("AMI clips (no ami/reference.rttm in VOICE_EVAL_DATA)");
-    return [];
-  }
-  const byClip = new Map<string, SpokenTurn[]>();
-  for (const line of readFileSync(file, "utf8").split("\n")) {
-    const [kind, clip, , start, length, , , speaker] = line.split(/\s+/);
-    if (kind !== "SPEAKER" || !clip || !speaker) continue;
-    const turn = { start: Number(start), end: Number(start) + Number(length), speaker };
-    byClip.set(clip, [...(byClip.get(clip) ?? []), turn]);
-  }
-  return [...byClip]
-    .filter(([name]) => name !== "trn07")
-    .filter(([, reference]) => scoreDiarisation(reference, []).scored > LEAST_SECONDS)
-    .map(([name, reference]) => {
-      const pcm = readRecording(readFileSync(join(folder, `${name}.wav`)));
-      return { name, pcm, reference };
-    });
-}
-
-async function measure(set: string, { name, pcm, reference }: Conversation): Promise<Row> {
-  const run = await runDiarisation(pcm);
-  const score = scoreDiarisation(reference, run.final);
-  const one = run.first.map((turn) => ({ ...turn, speaker: "one" }));
-  return {
-    set,
-    name,
-    scored: score.scored,
-    first: scoreDiarisation(reference, run.first).errorRate,
-    revised: scoreDiarisation(reference, run.revised).errorRate,
-    final: score.errorRate,
-    missed: score.missed,
-    falseAlarm: score.falseAlarm,
-    confusion: score.confusion,
-    oneSpeaker: scoreDiarisation(reference, one).errorRate,
-    speakers: new Set(reference.map((turn) => turn.speaker)).size,
-    found: new Set(run.final.map((turn) => turn.speaker)).size,
-    segments: run.segments,
-    changedLive: run.changedLive,
-    changedFinal: run.changedFinal,
-    onlineFactor: run.onlineFactor,
-    finalFactor: run.finalFactor,
-    checkpointBytes: run.checkpointBytes,
-  };
-}
-
-function report(): string {
-  const sets = [...new Set(rows.map((row) => row.set))];
-  const header = [
-    ["recording", "first %", "final %", "miss/false/conf %", "one speaker %"],
-    ["speakers", "changed live+final", "real-time factor", "checkpoint kB"],
-  ].flat();
-  const lines = sets.flatMap((set) => {
-    const own = rows.filter((row) => row.set === set);
-    return [...own.map((row) => rowLine(row)), summaryLine(set, own)];
   });
-  return [
-    "Diarisation error rate, collar 0.25 s, overlap counted; utterances cut by WebRTC VAD",
-    textTable([header, ...lines]),
-    ...leftOut.map((what) => `left out: ${what}`),
-  ].join("\n");
+  return { rows, largest };
 }
 
-function rowLine(row: Row): string[] {
-  return [
-    row.name,
-    percent(row.first),
-    percent(row.final),
-    [row.missed, row.falseAlarm, row.confusion].map((s) => percent(s / row.scored)).join("/"),
-    percent(row.oneSpeaker),
-    `${row.found} of ${row.speakers}`,
-    `${row.changedLive}+${row.changedFinal} of ${row.segments}`,
-    `${row.onlineFactor.toFixed(4)}, ${row.finalFactor.toFixed(4)}`,
-    (row.checkpointBytes / 1024).toFixed(0),
-  ];
+/** The recordings whose names begin so, in the order of the beginnings. */
+function inOrder(
+  recordings: readonly SpeakerRecording[],
+  beginnings: readonly string[],
+): SpeakerRecording[] {
+  const named = beginnings.flatMap((part) =>
+    recordings.filter(({ name }) => name.startsWith(part)),
+  );
+  return [...new Set(named)];
 }
 
-/** One line for a set: error rates weighted by scored time, factors and speakers by recording. */
-function summaryLine(set: string, own: readonly Row[]): string[] {
-  const sum = (of: (row: Row) => number) => own.reduce((total, row) => total + of(row), 0);
-  const scored = sum((row) => row.scored);
-  const weighted = (of: (row: Row) => number) => percent(sum((r) => of(r) * r.scored) / scored);
-  const segments = sum((row) => row.segments);
-  const parts = [(r: Row) => r.missed, (r: Row) => r.falseAlarm, (r: Row) => r.confusion];
-  return [
-    `= ${set} (${own.length})`,
-    weighted((row) => row.first),
-    weighted((row) => row.final),
-    parts.map((of) => percent(sum(of) / scored)).join("/"),
-    weighted((row) => row.oneSpeaker),
-    `right in ${own.filter((row) => row.found === row.speakers).length} of ${own.length}`,
-    `${percent(sum((r) => r.changedLive) / segments)}+${percent(sum((r) => r.changedFinal) / segments)} %`,
-    `${(sum((r) => r.onlineFactor) / own.length).toFixed(4)}, ${(sum((r) => r.finalFactor) / own.length).toFixed(4)}`,
-    (sum((row) => row.checkpointBytes) / own.length / 1024).toFixed(0),
-  ];
+async function measure(
+  { set, name, load }: SpeakerRecording,
+  read: Reader,
+  mdEval: string | undefined,
+): Promise<{ figures: SpeakerFigures; difference: number }> {
+  const { pcm, reference } = await load();
+  const run = await read(pcm);
+  const seconds = pcm.length / SESSION_RATE;
+  const figures = figuresOf({ set, name, seconds }, reference, run);
+  writeTurns(name, { ref: reference, first: run.first, live: run.live, final: run.final });
+  const differences = STAGES.map((stage) => {
+    if (!mdEval || figures[stage].scored === 0) return 0;
+    const hypothesis = namedTurns(run[stage]);
+    const { errorRate } = scoreWithMdEval(mdEval, { reference, hypothesis, seconds });
+    return 100 * Math.abs(errorRate - figures[stage].errorRate);
+  });
+  return { figures, difference: Math.max(...differences) };
 }
 
-function percent(share: number): string {
-  return (100 * share).toFixed(1);
+/** Calls `use` with the way of reading that the options ask for. */
+async function withReader(use: (read: Reader) => Promise<void>): Promise<void> {
+  if (options.fast) return use(runTracker);
+  const library = loadNativeLibrary(findSpeechRoot());
+  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
+    size: 1,
+    waitMs: 1_000,
+    waiters: 1,
+  });
+  const pieceMs = options.stream ? STREAM_MS : CHUNK_MS;
+  try {
+    await use((pcm) => runSession(pcm, { pieceMs, recognisers }));
+  } finally {
+    await recognisers.close();
+  }
+}
+
+function how(): string {
+  if (options.fast) return "the tracker alone, utterances cut by voice activity (--fast)";
+  const pieces = options.stream ? "pieces of 100 ms" : "chunks of 2 s";
+  return `read by the worker's session reader in ${pieces}, labels by the session's decisions`;
+}
+
+function speakerLine({ name, first, live, final, found, speakers }: SpeakerFigures): string {
+  const rates = [first, live, final].map(({ errorRate }) => (100 * errorRate).toFixed(1));
+  return `${name}: ${rates.join(", ")} %, ${found} of ${speakers} speakers`;
+}
+
+function writeTurns(name: string, turns: Record<string, readonly SpokenTurn[]>): void {
+  if (!options.out) return;
+  const folder = join(options.out, "rttm");
+  mkdirSync(folder, { recursive: true });
+  for (const [stage, own] of Object.entries(turns)) {
+    writeFileSync(join(folder, `${name}.${stage}.rttm`), formatRttm(name, own));
+  }
+}
+
+function writeJson(rows: readonly SpeakerFigures[], leftOut: readonly string[]): void {
+  if (!options.out) return;
+  mkdirSync(options.out, { recursive: true });
+  const sets = [...new Set(rows.map(({ set }) => set))].map((set) =>
+    pooled(
+      set,
+      rows.filter((row) => row.set === set),
+    ),
+  );
+  const report = { how: how(), recordings: rows, sets, leftOut };
+  writeFileSync(join(options.out, "speakers.json"), `${JSON.stringify(report, null, 2)}\n`);
 }

@@ -25,6 +25,9 @@ export interface LiveOptions {
   /** Length of the pieces in which the audio arrives. */
   pieceMs: number;
   recognisers: RecogniserPool;
+  /** True unless told otherwise; finals and speakers are the same without. */
+  interimResults?: boolean;
+  createTracker?: typeof createSpeakerTracker;
 }
 
 /**
@@ -33,10 +36,12 @@ export interface LiveOptions {
  * (so that other work on the machine does not count).
  */
 export async function readLive(options: LiveOptions): Promise<LiveReading> {
-  const { pcm, pieceMs, recognisers } = options;
+  const { pcm, pieceMs, recognisers, interimResults = true } = options;
+  const { createTracker = createSpeakerTracker } = options;
+  const open = { sessionId: "eval", attempt: 1, language: "en", vocabulary: [], interimResults };
   const reader = await SessionReader.open(
-    { sessionId: "eval", attempt: 1, language: "en", vocabulary: [], interimResults: true },
-    { recognisers, languages: POCKETSPHINX.languages, createTracker: createSpeakerTracker },
+    { ...open, sparseCheckpoints: true },
+    { recognisers, languages: POCKETSPHINX.languages, createTracker },
   );
   const messages: TimedMessage[] = [];
   let clock = 0;

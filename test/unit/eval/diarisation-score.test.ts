@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { scoreDiarisation } from "../../eval/diarisation-score.ts";
+import { MD_EVAL_CASES } from "./md-eval-cases.ts";
 
 const turn = (speaker: string, start: number, end: number) => ({ speaker, start, end });
 
@@ -59,5 +60,16 @@ describe("diarisation score: mapping", () => {
     const { mapping, confusion } = scoreDiarisation([turn("A", 0, 10)], hypothesis, 0);
     expect(mapping.get("y")).toBeUndefined();
     expect(confusion).toBeCloseTo(1);
+  });
+});
+
+describe("diarisation score: md-eval's figures", () => {
+  it.each(MD_EVAL_CASES)("are ours, too: $what", ({ reference, hypothesis, printed }) => {
+    const { mapping: _mapping, errorRate, ...parts } = scoreDiarisation(reference, hypothesis);
+    const { rate, ...seconds } = printed;
+    for (const [name, value] of Object.entries(seconds)) {
+      expect(parts[name as keyof typeof parts], name).toBeCloseTo(value, 2);
+    }
+    expect(100 * errorRate).toBeCloseTo(rate, 1);
   });
 });
