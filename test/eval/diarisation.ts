@@ -117,7 +117,8 @@ async function measure(
   const run = await read(pcm);
   const seconds = pcm.length / SESSION_RATE;
   const figures = figuresOf({ set, name, seconds }, reference, run);
-  writeTurns(name, { ref: reference, first: run.first, live: run.live, final: run.final });
+  const [first, live, final] = [run.first, run.live, run.final].map(namedTurns);
+  writeTurns(name, { ref: reference, first, live, final });
   const differences = STAGES.map((stage) => {
     if (!mdEval || figures[stage].scored === 0) return 0;
     const hypothesis = namedTurns(run[stage]);
@@ -155,12 +156,12 @@ function speakerLine({ name, first, live, final, found, speakers }: SpeakerFigur
   return `${name}: ${rates.join(", ")} %, ${found} of ${speakers} speakers`;
 }
 
-function writeTurns(name: string, turns: Record<string, readonly SpokenTurn[]>): void {
+function writeTurns(name: string, turns: Record<string, readonly SpokenTurn[] | undefined>): void {
   if (!options.out) return;
   const folder = join(options.out, "rttm");
   mkdirSync(folder, { recursive: true });
   for (const [stage, own] of Object.entries(turns)) {
-    writeFileSync(join(folder, `${name}.${stage}.rttm`), formatRttm(name, own));
+    writeFileSync(join(folder, `${name}.${stage}.rttm`), formatRttm(name, own ?? []));
   }
 }
 
