@@ -24,8 +24,9 @@ import {
 import { speakerReport } from "./diarisation-report.ts";
 import { type DiarisationRun, runSession, runTracker } from "./diarisation-run.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
-import { findMdEval, scoreWithMdEval } from "./md-eval.ts";
+import { scoreWithMdEval } from "./md-eval.ts";
 import { formatRttm } from "./rttm.ts";
+import { findScorer } from "./sctk.ts";
 import { findSpeakerRecordings, type SpeakerRecording } from "./speaker-recordings.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -63,7 +64,7 @@ async function evaluate(): Promise<void> {
   const { recordings, leftOut } = findSpeakerRecordings(data, options);
   const chosen = inOrder(recordings, options.only.split(","));
   if (chosen.length === 0) leftOut.push(`all: no recording's name begins with ${options.only}`);
-  const mdEval = options["md-eval"] ? findMdEval() : undefined;
+  const mdEval = options["md-eval"] ? findScorer("md-eval.pl") : undefined;
   if (options["md-eval"] && !mdEval) leftOut.push("md-eval: Debian's `sctk` is not installed");
   const { rows, largest } = await measureAll(chosen, { mdEval, leftOut });
   if (rows.length > 0) {

@@ -1,28 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import type { DiarisationScore, SpokenTurn } from "./diarisation-score.ts";
 import { formatRttm } from "./rttm.ts";
 
 const TIMEOUT_MS = 60_000;
-/** Debian's `sctk` keeps its programs here, outside the PATH. */
-const DEBIAN_FOLDER = "/usr/lib/sctk/bin";
-
-/** Where NIST's md-eval is, or undefined when it is not installed. */
-export function findMdEval(path = process.env.PATH ?? ""): string | undefined {
-  return [...path.split(delimiter), DEBIAN_FOLDER]
-    .map((folder) => join(folder, "md-eval.pl"))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
-
 /**
  * Scores [0, `seconds`) of a recording with md-eval, overlap counted. Throws when it fails, or says
  * less than it does for a reference with speech.

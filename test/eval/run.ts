@@ -16,7 +16,8 @@ import { describeMachine } from "./machine.ts";
 import { printReport, type QualityReport } from "./quality-report.ts";
 import { loadConversation, loadReadSentences, type Recording } from "./recordings.ts";
 import { RunningService } from "./running-service.ts";
-import { findSclite, scoreWithSclite, type TextPair } from "./sclite.ts";
+import { scoreWithSclite, type TextPair } from "./sclite.ts";
+import { findScorer } from "./sctk.ts";
 import { ServiceReader } from "./service-reading.ts";
 import { wordErrors } from "./word-error-rate.ts";
 import { type BareReading, measureBareEngine, measureService } from "./word-quality.ts";
@@ -43,7 +44,7 @@ if (options.help) console.log(HELP);
 else await evaluate();
 
 async function evaluate(): Promise<void> {
-  const scorer = findSclite();
+  const scorer = findScorer("sclite");
   const report: QualityReport = {
     made_at: new Date().toISOString(),
     machine: describeMachine(PROJECT, scorer),

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import type { WordErrors } from "./word-error-rate.ts";
 
 export interface TextPair {
@@ -15,23 +15,6 @@ export type ErrorCounts = Pick<
 >;
 
 const TIMEOUT_MS = 60_000;
-/** Debian's `sctk` keeps its programs here, outside the PATH. */
-const DEBIAN_FOLDER = "/usr/lib/sctk/bin";
-
-/** Where NIST's scorer is, or undefined when it is not installed. */
-export function findSclite(path = process.env.PATH ?? ""): string | undefined {
-  return [...path.split(delimiter), DEBIAN_FOLDER]
-    .map((folder) => join(folder, "sclite"))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
-
 /**
  * Scores pairs of texts with NIST sclite, each pair an utterance; the counts are per pair, in
  * order. Pairs need a reference of at least one word. Throws when sclite fails or says less.

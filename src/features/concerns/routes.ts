@@ -152,7 +152,7 @@ function raiseConcern(options: ConcernOptions): Route {
     params: sessionParams,
     body: { kind: "json", schema: raiseBody },
     responses: { 201: { description: "The concern", schema: concernSchema } },
-    errors: ["forbidden", "guest_access_closed"],
+    errors: ["forbidden"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.concern"),
     async handle({ params, body }, { principal }) {
@@ -188,7 +188,7 @@ function listSessionConcerns({ directory, concerns, cursorKey }: ConcernOptions)
     params: sessionParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(concernSchema) } },
-    errors: ["forbidden", "elevation_required", "guest_access_closed"],
+    errors: ["forbidden", "elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }, { principal }) {

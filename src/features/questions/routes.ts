@@ -92,7 +92,7 @@ function querySession(options: QueryOptions): Route {
     params: sessionParams,
     body: { kind: "json", schema: querySchema },
     responses: { 200: { description: "The answer", schema: answerSchema } },
-    errors: ["elevation_required", "guest_access_closed"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(options.directory, principal, params.session_id, "session.query"),
     async handle({ body, params, signal }, { principal }: SessionGrant) {

@@ -58,7 +58,6 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 200: { description: "The session as it stands", schema: sessionSchema } },
-    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, leastAction(principal)),
     async handle(request, grant) {

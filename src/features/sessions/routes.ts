@@ -80,7 +80,6 @@ function getSession({ directory, awaited, patience }: SessionOptions): Route {
     params: sessionParams,
     responses: { 200: { description: "The session", schema: oneSessionSchema } },
     volatile: ["waiting"],
-    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }) {
@@ -106,7 +105,6 @@ function listSpeakers({ directory, names }: SessionOptions): Route {
     auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "Every speaker", schema: speakersSchema } },
-    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }, { principal }) {

@@ -94,7 +94,7 @@ export function chunkRoutes({ directory, chunks, cursorKey }: ChunkOptions): Rou
     params: sessionParams,
     query: chunkQuery,
     responses: { 200: { description: "The chunks in order", schema: listingSchema } },
-    errors: ["elevation_required", "guest_access_closed"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {

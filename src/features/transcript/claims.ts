@@ -79,7 +79,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
         }),
       },
     },
-    errors: ["forbidden", "guest_access_closed", "already_claimed"],
+    errors: ["forbidden", "already_claimed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
     async handle(request, grant) {

@@ -185,7 +185,6 @@ export function completenessRoutes(options: CompletenessOptions): Route[] {
     auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "As it stands", schema: completenessSchema } },
-    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(options.directory, principal, params.session_id, "session.read"),
     async handle({ params }) {

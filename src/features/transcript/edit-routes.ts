@@ -140,7 +140,7 @@ export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Ro
     auth: ["bearer"],
     params: Type.Object({ session_id: Type.String(), label: Type.String() }),
     responses: { 200: { description: "Done", schema: acknowledgementSchema } },
-    errors: ["forbidden", "guest_access_closed"],
+    errors: ["forbidden"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
     async handle(request, { principal, facts }) {

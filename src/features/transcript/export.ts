@@ -173,7 +173,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
         ],
       },
     },
-    errors: ["elevation_required", "guest_access_closed"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params, query, headers }) =>
       requireSession(
         options.directory,

@@ -124,7 +124,7 @@ function getSegment({ directory, segments }: SegmentOptions): Route {
     auth: ["bearer", "service_key"],
     params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
     responses: { 200: { description: "The segment", schema: revisedSegmentSchema } },
-    errors: ["elevation_required", "guest_access_closed"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params }) {
@@ -155,7 +155,7 @@ function listSegments(options: SegmentOptions): Route {
     responses: {
       200: { description: "A page of segments", schema: pageSchema(revisedSegmentSchema) },
     },
-    errors: ["elevation_required", "guest_access_closed"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {
