@@ -68,6 +68,8 @@ export type SessionAction =
   | "session.summaries"
   | "session.summarise"
   | "session.edit"
+  /** Give a speaker label a free name. */
+  | "session.name"
   | "session.delete"
   | "session.stop"
   | "session.upload"
@@ -145,6 +147,7 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.export": "export",
   "session.audio": "export",
   "session.edit": "sessions:write",
+  "session.name": "sessions:write",
   "session.delete": "sessions:write",
   "session.stop": "sessions:write",
   "session.upload": "sessions:write",
@@ -168,9 +171,16 @@ const WORKSPACE_SCOPES: Partial<Record<WorkspaceAction, Scope>> = {
   "workspace.webhooks": "webhooks",
 };
 
+/** Those of the owner's actions that moderators of the session's workspace share. */
+const MODERATOR_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  "session.guests",
+  "session.name",
+]);
+
 const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.assign",
   "session.edit",
+  "session.name",
   "session.delete",
   "session.stop",
   "session.members",
@@ -211,7 +221,7 @@ function userOnSession(
   if (action === "session.upload") return "forbidden";
   if (OWNER_ACTIONS.has(action)) {
     if (facts.relation === "owner") return "allow";
-    if (action === "session.guests" && moderates) return "allow";
+    if (moderates && MODERATOR_ACTIONS.has(action)) return "allow";
     return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
   }
   if (action === "session.give") {

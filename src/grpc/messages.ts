@@ -107,6 +107,7 @@ function toEvent(frame: ServerFrame): Event {
       return { $case: "interimSegment", value: toInterim(frame) };
     case "SpeakerRevision":
     case "SpeakerClaimed":
+    case "SpeakerNamed":
       return toSpeakerEvent(frame);
     case "SegmentRevised":
     case "TranscriptReplaced":
@@ -139,7 +140,13 @@ function toEvent(frame: ServerFrame): Event {
 
 type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { type: T }>;
 
-function toSpeakerEvent(frame: FrameOf<"SpeakerRevision" | "SpeakerClaimed">): Event {
+function toSpeakerEvent(
+  frame: FrameOf<"SpeakerRevision" | "SpeakerClaimed" | "SpeakerNamed">,
+): Event {
+  if (frame.type === "SpeakerNamed") {
+    const { speaker_label: speakerLabel, free_name: freeName } = frame;
+    return { $case: "speakerNamed", value: { speakerLabel, freeName } };
+  }
   if (frame.type === "SpeakerClaimed") {
     return {
       $case: "speakerClaimed",
@@ -247,6 +254,7 @@ function toSpeaker(speaker: SpeakerFrame): Speaker {
     claimedUserId: speaker.claimed_user_id,
     displayName: speaker.display_name,
     source: speaker.source,
+    freeName: speaker.free_name,
   };
 }
 

@@ -1,7 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
-import type { SpeakerClaimed, SpeakerUnclaimed } from "../session/event.ts";
+import type { SpeakerClaimed, SpeakerNamed, SpeakerUnclaimed } from "../session/event.ts";
 
 const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });
 
@@ -50,6 +50,34 @@ export async function mergeClaims(
         select from speaker_claims
         where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
   await revokeClaim(tx, sessionId, from);
+}
+
+/** Replaces the label's free name by the one that waits for it, or takes it away. */
+export async function projectName(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { label, nameId }: SpeakerNamed,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    delete from speaker_names where session_id = ${sessionId} and label = ${label}`);
+  if (nameId === undefined) return;
+  await tx.query(sql.unsafe`
+    update speaker_names set label = ${label} where id = ${nameId} and session_id = ${sessionId}`);
+}
+
+/** Moves the merged label's free name to the remaining label, unless that has one. */
+export async function mergeNames(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  from: string,
+  into: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_names set label = ${into}
+    where session_id = ${sessionId} and label = ${from} and not exists (
+      select from speaker_names where session_id = ${sessionId} and label = ${into})`);
+  await tx.query(sql.unsafe`
+    delete from speaker_names where session_id = ${sessionId} and label = ${from}`);
 }
 
 async function revokeClaim(

@@ -16,7 +16,13 @@ import type {
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
-import { mergeClaims, projectClaim, projectUnclaim } from "./claim-projection.ts";
+import {
+  mergeClaims,
+  mergeNames,
+  projectClaim,
+  projectName,
+  projectUnclaim,
+} from "./claim-projection.ts";
 import { projectRedaction } from "./redaction-projection.ts";
 
 /**
@@ -31,6 +37,8 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
       return [(tx) => projectClaim(tx, sessionId, event)];
     case "SpeakerUnclaimed":
       return [(tx) => projectUnclaim(tx, sessionId, event)];
+    case "SpeakerNamed":
+      return [(tx) => projectName(tx, sessionId, event)];
     case "SessionStopped":
     case "SessionCompleted":
     case "SessionFailed":
@@ -127,6 +135,7 @@ async function projectMerge(
   await tx.query(sql.unsafe`
     update segments set label = ${into} where session_id = ${sessionId} and label = ${from}`);
   await mergeClaims(tx, sessionId, from, into);
+  await mergeNames(tx, sessionId, from, into);
 }
 
 function jobStarted(event: JobStarted, at: number): Change {

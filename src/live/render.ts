@@ -17,7 +17,7 @@ export interface JournalRecord {
 interface FrameSources {
   /** By segment id; segments that were replaced or erased are absent. */
   texts: ReadonlyMap<string, SegmentWords>;
-  /** By the id of a user or guest. */
+  /** By the id of a user or guest, or of a label's free name. */
   displayNames: ReadonlyMap<string, string>;
 }
 
@@ -103,6 +103,8 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
       return renderClaim(event, displayNames.get(event.claimedUserId));
     case "SpeakerUnclaimed":
       return { type: "SpeakerClaimed", speaker_label: event.label, revoked: true };
+    case "SpeakerNamed":
+      return renderName(event, displayNames);
     case "SummaryUpdated":
       return { type: "SummaryUpdated", job_id: event.jobId, summary_type: event.summaryType };
     case "ConcernRaised":
@@ -200,6 +202,17 @@ function renderClaim(event: EventOf<"SpeakerClaimed">, displayName: string | und
     display_name: displayName,
     revoked: false,
   };
+}
+
+/** A name that was replaced or erased since is not shown; the event of its successor follows. */
+function renderName(
+  { label, nameId }: EventOf<"SpeakerNamed">,
+  names: ReadonlyMap<string, string>,
+): FrameBody {
+  if (nameId === undefined) return { type: "SpeakerNamed", speaker_label: label };
+  const name = names.get(nameId);
+  if (name === undefined) return { type: "Stub" };
+  return { type: "SpeakerNamed", speaker_label: label, free_name: name };
 }
 
 /** A guest's name is erased with the session's words. */

@@ -229,16 +229,17 @@ async function readTexts(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Ids of the users and guests whose names the frames show. */
+/** Ids of the users, guests and free names that the frames show. */
 function namedPeople(records: readonly JournalRecord[]): string[] {
   const ids = records.flatMap(({ event }) => {
     if (event.type === "SpeakerClaimed") return [event.claimedUserId];
+    if (event.type === "SpeakerNamed") return event.nameId === undefined ? [] : [event.nameId];
     return event.type === "GuestJoined" ? [event.guestId] : [];
   });
   return [...new Set(ids)];
 }
 
-/** Names of users and guests, by id. */
+/** Names of users and guests, and free names, by id. */
 async function readDisplayNames(
   connection: CommonQueryMethods,
   ids: readonly string[],
@@ -249,6 +250,8 @@ async function readDisplayNames(
     select u.id, u.name from users u where u.id = any(${wanted}) and ${USER_DISPLAY_NAME} is not null
     union all
     select g.id, g.display_name as name from guests g where g.id = any(${wanted})
+    union all
+    select n.id, n.display_name as name from speaker_names n where n.id = any(${wanted})
   `);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
@@ -322,6 +325,7 @@ async function speakerFrames(
     speaker_label: speaker.label,
     claimed_user_id: speaker.claimedUserId,
     display_name: speaker.displayName,
+    free_name: speaker.freeName,
     source: speaker.source,
   }));
 }

@@ -20,6 +20,7 @@ interface TurnPublisherOptions {
 /** Events whose frames hold names or texts that a turn does not contain. */
 const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
   "SpeakerClaimed",
+  "SpeakerNamed",
   "GuestJoined",
   "SegmentRevised",
 ]);

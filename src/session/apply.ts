@@ -4,6 +4,7 @@ import type {
   SessionEvent,
   SpanRedacted,
   SpeakerClaimed,
+  SpeakerNamed,
   SpeakersRevised,
   TranscriptReplaced,
 } from "./event.ts";
@@ -100,6 +101,8 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
     case "SpeakerUnclaimed":
       delete state.speakers.labels[labelIndex(event.label)]?.claim;
       return;
+    case "SpeakerNamed":
+      return applyName(state, event);
     case "ConcernRaised":
       state.concerns = [...(state.concerns ?? []), event.concernId].slice(-RAISED_KEPT);
       return;
@@ -147,6 +150,13 @@ function applyClaim(state: SessionState, event: SpeakerClaimed): void {
   if (label === undefined) return;
   const { source, claimedUserId, byUserId } = event;
   label.claim = { source, claimedUserId, byUserId };
+}
+
+function applyName(state: SessionState, { label, nameId }: SpeakerNamed): void {
+  const named = state.speakers.labels[labelIndex(label)];
+  if (named === undefined) return;
+  if (nameId === undefined) delete named.nameId;
+  else named.nameId = nameId;
 }
 
 function applyReplacement(state: SessionState, event: TranscriptReplaced): void {

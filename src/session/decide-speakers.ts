@@ -57,3 +57,16 @@ export function decideUnclaim(turn: Turn, command: CommandOf<"Unclaim">): { labe
   turn.emit({ type: "SpeakerUnclaimed", label: name, byUserId: command.byUserId });
   return { label: name };
 }
+
+/**
+ * Gives a label a free name, or takes it away. A merged label's name goes to the label that
+ * survived. Throws `not_found`.
+ */
+export function decideNaming(turn: Turn, command: CommandOf<"NameSpeaker">): { label: string } {
+  const { nameId, byUserId } = command;
+  const { name: label, state } = survivingNameOf(turn, command.label);
+  const isCleared = nameId === "";
+  if (isCleared && state.nameId === undefined) return { label };
+  turn.emit({ type: "SpeakerNamed", label, ...(isCleared ? {} : { nameId }), byUserId });
+  return { label };
+}

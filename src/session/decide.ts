@@ -23,7 +23,7 @@ import {
   decideUtterance,
 } from "./decide-recognition.ts";
 import { decideCancelRedo, decideRedo, decideRedoProgress, decideReread } from "./decide-reread.ts";
-import { decideClaim, decideUnclaim } from "./decide-speakers.ts";
+import { decideClaim, decideNaming, decideUnclaim } from "./decide-speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -65,6 +65,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideClaim(turn, command);
     case "Unclaim":
       return decideUnclaim(turn, command);
+    case "NameSpeaker":
+      return decideNaming(turn, command);
     case "RecognitionOpened":
       return decideOpened(turn, command);
     case "Utterance":

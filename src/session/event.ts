@@ -18,6 +18,7 @@ export type SessionEvent =
   | SpeakersRevised
   | SpeakerClaimed
   | SpeakerUnclaimed
+  | SpeakerNamed
   | SessionStopped
   | SessionCompleted
   | SessionFailed
@@ -145,6 +146,15 @@ export interface SpeakerClaimed {
 export interface SpeakerUnclaimed {
   type: "SpeakerUnclaimed";
   label: string;
+  byUserId: string;
+}
+
+/** A person named a label; the name itself is in `speaker_names`, where it can be erased. */
+export interface SpeakerNamed {
+  type: "SpeakerNamed";
+  label: string;
+  /** Row of `speaker_names` that holds the name; absent when the name was taken away. */
+  nameId?: string;
   byUserId: string;
 }
 

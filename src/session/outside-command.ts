@@ -80,6 +80,11 @@ const OUTSIDE = {
   }),
   Unclaim: once({ label: text, byUserId: text, byOwner: flag }),
   /**
+   * Answered with `{label}`, the label that was named. The name waits in `speaker_names` under
+   * `nameId`, which is empty to take a name away.
+   */
+  NameSpeaker: once({ label: text, nameId: text, byUserId: text }),
+  /**
    * Answered with `{attempt, edits}`: how many edited segments it will replace. Refused with
    * `job_active` while the job runs, with `conflict` without any audio.
    */

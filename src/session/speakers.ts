@@ -17,6 +17,8 @@ export interface LabelState {
   /** Index of the older label into which this one was merged. */
   mergedInto?: number;
   claim?: Claim;
+  /** Row of `speaker_names` that holds the label's free name. */
+  nameId?: string;
 }
 
 interface Claim {
@@ -83,8 +85,8 @@ export function applyLabel(speakers: Speakers, cluster: number, label: string): 
 }
 
 /**
- * Merges two labels; the older one survives, and takes over the claim of the other when it has
- * none.
+ * Merges two labels; the older one survives, and takes over the claim and the free name of the
+ * other when it has none.
  */
 export function applyMerge(speakers: Speakers, from: string, into: string): void {
   const source = speakers.labels[labelIndex(from)];
@@ -93,6 +95,8 @@ export function applyMerge(speakers: Speakers, from: string, into: string): void
   source.mergedInto = labelIndex(into);
   if (target.claim === undefined && source.claim !== undefined) target.claim = source.claim;
   delete source.claim;
+  if (target.nameId === undefined && source.nameId !== undefined) target.nameId = source.nameId;
+  delete source.nameId;
 }
 
 /** One more than the highest cluster that has a label. */

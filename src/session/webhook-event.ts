@@ -117,6 +117,7 @@ export function toWebhookEvent(
     case "SegmentFinalised":
     case "SpeakersRevised":
     case "SpeakerUnclaimed":
+    case "SpeakerNamed":
     case "GuestJoined":
     case "JobStarted":
     case "JobCompleted":

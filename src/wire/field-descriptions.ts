@@ -5,3 +5,7 @@ export const TIMES_CLAMPED =
 /** Description of every `lag_ms`, in all interface documents. */
 export const LAG =
   "Length of the audio that is stored and was not read by a recogniser yet, in milliseconds: how far recognition is behind what has come. 0 when there is nothing to read; a silent device is no lag.";
+
+/** `free_name` of a speaker. */
+export const FREE_NAME =
+  "What the session's owner or a moderator calls the label; the name of whoever claimed it outranks this one";

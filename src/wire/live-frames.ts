@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import { LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
+import { FREE_NAME, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
 
 const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
@@ -73,6 +73,8 @@ const claim = {
   display_name: Type.Optional(Type.String()),
 };
 
+const freeName = Type.Optional(Type.String({ description: FREE_NAME }));
+
 const job = {
   job_id: Type.String(),
   status: oneOf("queued", "running", "completed", "failed", "cancelled"),
@@ -125,7 +127,7 @@ const snapshot = transient("Snapshot", {
     started_at: Type.String(),
     stopped_at: Type.Optional(Type.String()),
   }),
-  speakers: Type.Array(Type.Object(claim)),
+  speakers: Type.Array(Type.Object({ ...claim, free_name: freeName })),
   /** Final segments in order; when not all fit, the cursor leads to the rest. */
   segments: Type.Array(snapshotSegment),
   segments_cursor: Type.Optional(
@@ -208,6 +210,10 @@ export const SERVER_FRAMES = {
   SpeakerClaimed: {
     summary: "A label was claimed, or a claim taken back.",
     payload: event("SpeakerClaimed", { ...claim, revoked: Type.Boolean() }),
+  },
+  SpeakerNamed: {
+    summary: "A label got a free name, or lost it: then `free_name` is absent.",
+    payload: event("SpeakerNamed", { speaker_label: speaker, free_name: freeName }),
   },
   ChunkStatus: { summary: "A chunk's status changed.", payload: chunkStatus },
   SessionStatus: {

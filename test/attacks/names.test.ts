@@ -56,6 +56,7 @@ async function doors(): Promise<Door[]> {
     ["PATCH", `/workspaces/${workspace}`, own, named],
     ["POST", "/sessions", own, (title) => ({ workspace_id: workspace, title })],
     ["PATCH", `/sessions/${session}`, own, titled],
+    ["PATCH", `/sessions/${session}/speakers/S1`, own, (name) => ({ display_name: name })],
     ["POST", `/devices/${device.device_id}/session/start`, key, titled],
     ["POST", "/devices", own, (name) => ({ workspace_id: workspace, name })],
     ["POST", "/devices", own, (model) => ({ workspace_id: workspace, model })],

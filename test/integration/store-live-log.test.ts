@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
+import { SpeakerNameStore } from "../../src/features/transcript/speaker-names-store.ts";
 import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
 import { encodeCursor } from "../../src/rest/page.ts";
 import type { FinalResultsFrame } from "../../src/wire/live-frames.ts";
@@ -99,6 +100,32 @@ describe("live log", () => {
     });
     expect(JSON.stringify(frames)).not.toContain("wrong");
     expect((await log.snapshot(sessionId)).segments).toMatchObject([{ transcript: "right words" }]);
+  });
+
+  it("live log: a free name is told of while it stands, replaced ones keep their seq as stubs", async () => {
+    await begin();
+    await story.say("S1", 0, "hello there");
+    const names = new SpeakerNameStore(fixture.pool);
+    const ids = [newId(), newId()];
+    for (const id of ids) {
+      const displayName = id === ids[0] ? "The boss" : "The chair";
+      expect(await names.put({ id, sessionId, displayName, byUserId: owner.id })).toBe(true);
+    }
+    for (const nameId of ids) {
+      await story.tell([{ type: "SpeakerNamed", label: "S1", nameId, byUserId: owner.id }]);
+    }
+    const frames = (await log.replay(sessionId, 2, 10)).map(({ seq, at, ...frame }) => frame);
+    expect(frames).toEqual([
+      { type: "Stub", session_id: sessionId },
+      { type: "SpeakerNamed", session_id: sessionId, speaker_label: "S1", free_name: "The chair" },
+    ]);
+    const { speakers } = await log.snapshot(sessionId);
+    expect(speakers).toMatchObject([{ display_name: "The chair", free_name: "The chair" }]);
+    await story.tell([{ type: "SpeakerNamed", label: "S1", byUserId: owner.id }]);
+    expect((await log.snapshot(sessionId)).speakers[0]).not.toHaveProperty(
+      "free_name",
+      "The chair",
+    );
   });
 
   it("live log: a snapshot agrees with its seq while the session goes on", async () => {

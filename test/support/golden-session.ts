@@ -49,6 +49,10 @@ function record(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.run({ ...claim, label: "S1", source: "self_claim" }));
   step(() => bench.run({ ...claim, label: "S2", source: "moderator_assignment" }));
   step(() => bench.run({ type: "Unclaim", label: "S1", byUserId, byOwner: false }));
+  for (const label of ["S1", "S2"]) {
+    step(() => bench.run({ type: "NameSpeaker", label, nameId: `n${label}`, byUserId }));
+  }
+  step(() => bench.run({ type: "NameSpeaker", label: "S1", nameId: "", byUserId }));
   bench.now += GAP_WAIT;
   step(() => bench.run({ type: "GapTimeout", sequence: 2 }));
   step(() => bench.run({ type: "ChunkFailed", sequence: 1, code: "not_audio", message: "broken" }));

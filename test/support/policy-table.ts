@@ -279,6 +279,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   // Its answer shows the words, so that a key needs the scope for them too.
   editSegment: [session(OWNER, { ...withKeys, scope: "several" })],
   mergeSpeakers: [session(OWNER, writing)],
+  nameSpeaker: [session(["owner", "moderator"], writing)],
   editSession: [
     session(OWNER, { ...writing, ...ask({ as: "its title", body: { title: "T" } }) }),
     session(OWNER, {

@@ -3,6 +3,7 @@ import type {
   ResultsBody,
   ServerFrame,
   SessionStatus,
+  SnapshotFrame,
   SnapshotSegment,
 } from "../../wire/live-frames.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
@@ -45,7 +46,8 @@ const NOTHING: Change = { finals: [], relabelled: [], stale: false };
 export class Transcript {
   readonly #finals = new Map<string, Line>();
   readonly #interims = new Map<string, Line>();
-  readonly #names = new Map<string, string>();
+  readonly #claimed = new Map<string, string>();
+  readonly #free = new Map<string, string>();
   #status: SessionStatus = "recording";
   #wasTold = false;
 
@@ -75,9 +77,9 @@ export class Transcript {
     return [...new Set(this.finals.map((line) => line.speaker))].filter((label) => label !== "UU");
   }
 
-  /** A label's claimed name, else the label. */
+  /** A label's claimed name, else its free one, else the label. */
   nameOf(speaker: string): string {
-    return this.#names.get(speaker) ?? speaker;
+    return this.#claimed.get(speaker) ?? this.#free.get(speaker) ?? speaker;
   }
 
   apply(frame: ServerFrame): Change {
@@ -85,9 +87,7 @@ export class Transcript {
       case "Snapshot":
         this.#status = frame.session.status;
         this.#interims.clear();
-        for (const { speaker_label, display_name } of frame.speakers) {
-          if (display_name) this.#names.set(speaker_label, display_name);
-        }
+        this.#takeNames(frame.speakers);
         if (frame.interim) this.apply(frame.interim);
         return {
           ...this.replaceFinals(frame.segments.map(lineOfSnapshotSegment)),
@@ -99,8 +99,10 @@ export class Transcript {
       case "SpeakerRevision":
         return this.#relabel(frame.revisions, frame.merges);
       case "SpeakerClaimed":
-        if (frame.revoked) this.#names.delete(frame.speaker_label);
-        else if (frame.display_name) this.#names.set(frame.speaker_label, frame.display_name);
+        setOrDelete(this.#claimed, frame.speaker_label, frame.display_name);
+        return NOTHING;
+      case "SpeakerNamed":
+        setOrDelete(this.#free, frame.speaker_label, frame.free_name);
         return NOTHING;
       case "TranscriptReplaced":
         for (const id of frame.removed_segment_ids) this.#finals.delete(id);
@@ -135,6 +137,16 @@ export class Transcript {
     };
   }
 
+  #takeNames(speakers: SnapshotFrame["speakers"]): void {
+    this.#claimed.clear();
+    this.#free.clear();
+    for (const { speaker_label: label, claimed_user_id, display_name, free_name } of speakers) {
+      // Of a label that nobody claimed the display name is the free one.
+      if (claimed_user_id !== undefined) setOrDelete(this.#claimed, label, display_name);
+      setOrDelete(this.#free, label, free_name);
+    }
+  }
+
   #addInterim(line: Line): Change {
     const known = this.#interims.get(line.id);
     const late = this.#finals.has(line.id) || (known && known.revision >= line.revision);
@@ -155,6 +167,9 @@ export class Transcript {
   ): Change {
     const wanted = new Map(revisions.map((revision) => [revision.segment_id, revision.speaker]));
     const merged = new Map(merges.map((merge) => [merge.from, merge.into]));
+    for (const { from, into } of merges) {
+      for (const names of [this.#claimed, this.#free]) moveName(names, from, into);
+    }
     const relabelled: Relabelling[] = [];
     for (const old of this.#finals.values()) {
       const speaker = wanted.get(old.id) ?? merged.get(old.speaker) ?? old.speaker;
@@ -165,6 +180,18 @@ export class Transcript {
     }
     return { ...NOTHING, relabelled };
   }
+}
+
+function setOrDelete(names: Map<string, string>, label: string, name: string | undefined): void {
+  if (name) names.set(label, name);
+  else names.delete(label);
+}
+
+/** The label that survives a merge keeps its own name, and takes the other's when it has none. */
+function moveName(names: Map<string, string>, from: string, into: string): void {
+  const name = names.get(from);
+  if (name !== undefined && !names.has(into)) names.set(into, name);
+  names.delete(from);
 }
 
 type Segment = Pick<

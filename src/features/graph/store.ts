@@ -278,18 +278,19 @@ export class GraphStore {
   }
 }
 
-/** SQL that joins the person who claimed the label of segment `g`. */
+/** SQL that joins the person who claimed the label of segment `g`, and its free name. */
 const NAMES = sql.fragment`
   left join speaker_claims c
     on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
   left join users u on u.id = c.claimed_user_id
-  left join guests on guests.id = c.claimed_user_id`;
+  left join guests on guests.id = c.claimed_user_id
+  left join speaker_names n on n.session_id = g.session_id and n.label = g.label`;
 
 function spokenColumns(start: Fragment, end: Fragment): Fragment {
   return sql.fragment`
     g.session_id as "sessionId", g.id as "segmentId", ${start} as start, ${end} as "end",
     g.label, left(g.text, ${MAX_TEXT}) as text,
-    coalesce(${USER_DISPLAY_NAME}, guests.display_name) as name,
+    coalesce(${USER_DISPLAY_NAME}, guests.display_name, n.display_name) as name,
     ${instantOf(start)} as at`;
 }
 

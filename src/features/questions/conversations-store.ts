@@ -137,14 +137,16 @@ export class ConversationStore {
 function voicesOf(ids: Ids) {
   return sql.type(voiceRow)`
     select c.session_id as "sessionId", c.label, c.claimed_user_id as "claimedUserId",
-      coalesce(${USER_DISPLAY_NAME}, v.display_name, '') as name
+      coalesce(${USER_DISPLAY_NAME}, v.display_name, n.display_name, '') as name
     from speaker_claims c
     left join users u on u.id = c.claimed_user_id
     left join guests v on v.id = c.claimed_user_id
+    left join speaker_names n on n.session_id = c.session_id and n.label = c.label
     where c.session_id = any(${ids}) and c.revoked_at is null
     union all
-    select g.session_id, g.label, null, ''
+    select g.session_id, g.label, null, coalesce(min(n.display_name), '')
     from segments g
+    left join speaker_names n on n.session_id = g.session_id and n.label = g.label
     where g.session_id = any(${ids}) and not exists (
       select from speaker_claims c
       where c.session_id = g.session_id and c.label = g.label and c.revoked_at is null

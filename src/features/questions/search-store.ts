@@ -26,7 +26,7 @@ const hitRow = z.object({
 });
 
 const SAID_AT = sql.fragment`(s.started_at + g.start_sample / 16000.0 * interval '1 second')`;
-const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, '')`;
+const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, n.display_name, '')`;
 
 /**
  * Full-text search in the words of sessions, and the caller's relations to many sessions. Throws
@@ -73,6 +73,7 @@ export class SearchStore {
           on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
         left join users u on u.id = c.claimed_user_id
         left join guests v on v.id = c.claimed_user_id
+        left join speaker_names n on n.session_id = g.session_id and n.label = g.label
         where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
       )
       select rank, "sessionId", "segmentId", title, "startMs", "endMs", at, label,

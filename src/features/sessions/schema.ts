@@ -4,6 +4,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { pageSchema } from "../../rest/page.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import type { StopReason } from "../../session/status.ts";
+import { FREE_NAME } from "../../wire/field-descriptions.ts";
 import type { SessionRecord, SpeakerRecord } from "./store.ts";
 
 export const sessionParams = Type.Object({
@@ -60,7 +61,10 @@ export const speakerSchema = Type.Object({
   segment_count: Type.Integer(),
   speaking_ms: Type.Integer(),
   claimed_user_id: Type.Optional(Type.String()),
-  display_name: Type.Optional(Type.String()),
+  display_name: Type.Optional(
+    Type.String({ description: "Of whoever claimed the label, else its free name" }),
+  ),
+  free_name: Type.Optional(Type.String({ description: FREE_NAME })),
   guest: Type.Optional(Type.Boolean({ description: "True when a guest claimed the label" })),
   guest_removed: Type.Optional(
     Type.Boolean({
@@ -111,6 +115,7 @@ export function presentSpeaker(speaker: SpeakerRecord): Static<typeof speakerSch
     speaking_ms: speaker.speakingMs,
     claimed_user_id: speaker.claimedUserId,
     display_name: speaker.displayName,
+    free_name: speaker.freeName,
     guest: speaker.isGuest || undefined,
     guest_removed: speaker.isRemoved || undefined,
     source: speaker.source,

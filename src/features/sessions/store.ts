@@ -47,7 +47,10 @@ export interface SpeakerRecord {
   segmentCount: number;
   speakingMs: number;
   claimedUserId?: string;
+  /** The claimant's name, else the free one. */
   displayName?: string;
+  /** What the owner or a moderator calls the label, whether somebody claimed it or not. */
+  freeName?: string;
   /** True when a guest claimed the label. */
   isGuest: boolean;
   /** True when that guest was taken out of the session since. */
@@ -61,6 +64,7 @@ const speakerRow = z.object({
   speakingMs: z.number(),
   claimedUserId: optionalColumn(z.string()),
   displayName: optionalColumn(nameColumn),
+  freeName: optionalColumn(nameColumn),
   isGuest: z.boolean(),
   isRemoved: z.boolean(),
   source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
@@ -88,18 +92,25 @@ export async function readSpeakers(
       select label, claimed_user_id, source
       from speaker_claims
       where session_id = ${sessionId} and revoked_at is null
+    ),
+    names as (
+      select label, display_name
+      from speaker_names
+      where session_id = ${sessionId} and label is not null
     )
     select
       label,
       coalesce(v.segments, 0) as "segmentCount",
       round(coalesce(v.spoken, 0)) as "speakingMs",
       c.claimed_user_id as "claimedUserId",
-      coalesce(${USER_DISPLAY_NAME}, g.display_name) as "displayName",
+      coalesce(${USER_DISPLAY_NAME}, g.display_name, n.display_name) as "displayName",
+      n.display_name as "freeName",
       u.id is null and g.id is not null as "isGuest",
       g.removed_at is not null as "isRemoved",
       c.source
     from voices v
     full join claims c using (label)
+    full join names n using (label)
     left join users u on u.id = c.claimed_user_id
     left join guests g on g.id = c.claimed_user_id
   `);

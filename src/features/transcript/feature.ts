@@ -16,6 +16,8 @@ import { redactionRoutes } from "./redaction.ts";
 import { type RedoOptions, redoRoutes } from "./redo.ts";
 import { segmentRoutes } from "./segments.ts";
 import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
+import { speakerNameRoutes } from "./speaker-names.ts";
+import { SpeakerNameStore } from "./speaker-names-store.ts";
 
 interface CreateTranscriptOptions {
   directory: SessionStore;
@@ -51,6 +53,7 @@ export function createTranscript(
       ...redoRoutes(redo),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
       ...speakerEditRoutes({ directory, actors }),
+      ...speakerNameRoutes({ directory, actors, names: new SpeakerNameStore(pool) }),
       ...redactionRoutes({ directory, actors }),
       ...completenessRoutes({ directory, inventories, gaps: segments, awaited, patience }),
     ],

@@ -27,7 +27,10 @@ export function transcriptFingerprint(sessionId: Fragment): Fragment {
     || E'\n\n' ||
     coalesce((
       select string_agg(c.label || ' ' || c.claimed_user_id::text, E'\n' order by c.label)
-      from speaker_claims c where c.session_id = ${sessionId} and c.revoked_at is null), ''),
+      from speaker_claims c where c.session_id = ${sessionId} and c.revoked_at is null), '')
+    || coalesce((
+      select E'\n\n' || string_agg(n.label || ' ' || n.id::text, E'\n' order by n.label)
+      from speaker_names n where n.session_id = ${sessionId} and n.label is not null), ''),
     'UTF8'))`;
 }
 

@@ -70,6 +70,10 @@ const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
     },
   ],
   [
+    { type: "SpeakerNamed", ...durable, speaker_label: "S1", free_name: "The chair" },
+    { $case: "speakerNamed", value: { speakerLabel: "S1", freeName: "The chair" } },
+  ],
+  [
     {
       type: "SegmentRevised",
       ...durable,

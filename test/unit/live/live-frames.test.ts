@@ -23,6 +23,7 @@ const names = new Map([
   ["u1", "Olga"],
   ["g1", "Gus"],
   ["erased", ""],
+  ["n1", "The chair"],
 ]);
 
 function render(event: SessionEvent) {
@@ -139,6 +140,17 @@ describe("live frames", () => {
       speaker_label: "S2",
       revoked: true,
     });
+  });
+
+  it("live frames: a free name is told of while it stands, and that it was taken away", () => {
+    const named = { type: "SpeakerNamed", label: "S2", byUserId: "u1" } as const;
+    expect(render({ ...named, nameId: "n1" })).toEqual({
+      type: "SpeakerNamed",
+      speaker_label: "S2",
+      free_name: "The chair",
+    });
+    expect(render({ ...named, nameId: "replaced" })).toEqual({ type: "Stub" });
+    expect(render(named)).toEqual({ type: "SpeakerNamed", speaker_label: "S2" });
   });
 
   it("live frames: a guest is told of by name, and only counted once the name is erased", () => {

@@ -93,6 +93,7 @@ patch /sessions/{session_id}/segments/{segment_id}
 get /sessions/{session_id}/transcript
 get /sessions/{session_id}/audio
 get /sessions/{session_id}/speakers
+patch /sessions/{session_id}/speakers/{label}
 delete /sessions/{session_id}/speaker-claims/{label}
 post /sessions/{session_id}/speakers/merge
 get /sessions/{session_id}/summaries

@@ -54,6 +54,35 @@ describe("edits", () => {
     expect(codeOf(() => bench.run({ ...edit, label: "S9" }))).toBe("not_found");
   });
 
+  it("edits: a free name stays with the label that survives, and with its own where it has one", () => {
+    const bench = told();
+    const name = { type: "NameSpeaker", byUserId } as const;
+    const idOf = (label: number) => bench.state.speakers.labels[label]?.nameId;
+    expect(bench.run({ ...name, label: "S2", nameId: "n1" })).toEqual({ label: "S2" });
+    bench.run({ type: "MergeSpeakers", from: "S1", into: "S2" });
+    expect([idOf(0), idOf(1)]).toEqual(["n1", undefined]);
+    expect(bench.run({ ...name, label: "S2", nameId: "n2" })).toEqual({ label: "S1" });
+    expect(idOf(0)).toBe("n2");
+    bench.run({ ...name, label: "S1", nameId: "" });
+    bench.run({ ...name, label: "S1", nameId: "" });
+    expect(idOf(0)).toBeUndefined();
+    expect(bench.of("SpeakerNamed").map(({ label, nameId }) => [label, nameId])).toEqual([
+      ["S2", "n1"],
+      ["S1", "n2"],
+      ["S1", undefined],
+    ]);
+    expect(codeOf(() => bench.run({ ...name, label: "S9", nameId: "n3" }))).toBe("not_found");
+    expect(codeOf(() => bench.run({ ...name, label: "UU", nameId: "n3" }))).toBe("not_found");
+  });
+
+  it("edits: a redo leaves free names where they are", () => {
+    const bench = told();
+    bench.run({ type: "NameSpeaker", label: "S1", nameId: "n1", byUserId });
+    bench.run({ type: "Redo", byUserId });
+    reread(bench, [segment(0, SECOND, 0), segment(SECOND, 2 * SECOND, 1)]);
+    expect(bench.state.speakers.labels[0]?.nameId).toBe("n1");
+  });
+
   it("edits: of two merged labels the older survives, whichever way they are named", () => {
     const bench = told();
     expect(bench.run({ type: "MergeSpeakers", from: "S1", into: "S2" })).toEqual({

@@ -16,7 +16,7 @@ import { type GoldenEvent, playGoldenSession } from "../../support/golden-sessio
 
 const FOLDER = resolve(import.meta.dirname, "golden");
 /** The newest form of events on file. */
-const NEWEST = 6;
+const NEWEST = 7;
 const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
@@ -47,6 +47,7 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   SpeakersRevised: true,
   SpeakerClaimed: true,
   SpeakerUnclaimed: true,
+  SpeakerNamed: true,
   SessionStopped: true,
   SessionCompleted: true,
   SessionFailed: true,

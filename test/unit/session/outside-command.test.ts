@@ -27,6 +27,7 @@ const OLDER_WISHES = [
   CLAIM,
   { ...CLAIM, source: "moderator_assignment", byOwner: true },
   { type: "Unclaim", label: "S1", byUserId: "u", byOwner: true },
+  { type: "NameSpeaker", label: "S1", nameId: "n", byUserId: "u" },
   { type: "Redo", byUserId: "u" },
   { type: "CancelRedo", byUserId: "u" },
   EDIT,

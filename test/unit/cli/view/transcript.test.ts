@@ -83,6 +83,49 @@ describe("cli transcript: growing", () => {
     expect(transcript.nameOf("S2")).toBe("S2");
   });
 
+  it("shows a free name until somebody claims the label, and again when they give it back", () => {
+    const transcript = new Transcript();
+    const label = { ...base, speaker_label: "S2" };
+    transcript.apply({ type: "SpeakerNamed", ...label, seq: 1, free_name: "The chair" });
+    expect(transcript.nameOf("S2")).toBe("The chair");
+    const claim = { type: "SpeakerClaimed" as const, ...label };
+    transcript.apply({ ...claim, seq: 2, display_name: "Anna", revoked: false });
+    expect(transcript.nameOf("S2")).toBe("Anna");
+    transcript.apply({ ...claim, seq: 3, revoked: true });
+    expect(transcript.nameOf("S2")).toBe("The chair");
+    transcript.apply({ type: "SpeakerNamed", ...label, seq: 4 });
+    expect(transcript.nameOf("S2")).toBe("S2");
+  });
+
+  it("takes names from a snapshot, with those below claims", () => {
+    const transcript = new Transcript();
+    const seen = snapshot(1, []);
+    const claimed = { speaker_label: "S1", claimed_user_id: "u", display_name: "Anna" };
+    const named = { speaker_label: "S2", display_name: "Guide", free_name: "Guide" };
+    transcript.apply({ ...seen, speakers: [{ ...claimed, free_name: "The chair" }, named] });
+    expect([transcript.nameOf("S1"), transcript.nameOf("S2")]).toEqual(["Anna", "Guide"]);
+    const revoked = { type: "SpeakerClaimed" as const, ...base, revoked: true };
+    transcript.apply({ ...revoked, seq: 2, speaker_label: "S1" });
+    transcript.apply({ type: "SpeakerNamed", ...base, seq: 3, speaker_label: "S2" });
+    expect([transcript.nameOf("S1"), transcript.nameOf("S2")]).toEqual(["The chair", "S2"]);
+  });
+
+  it("keeps the names of merged labels with the one that survives", () => {
+    const transcript = new Transcript();
+    const claim = { type: "SpeakerClaimed" as const, ...base, revoked: false };
+    transcript.apply({ ...claim, seq: 1, speaker_label: "S2", display_name: "Anna" });
+    const free = { type: "SpeakerNamed" as const, ...base };
+    transcript.apply({ ...free, seq: 2, speaker_label: "S3", free_name: "The chair" });
+    transcript.apply({ ...free, seq: 3, speaker_label: "S4", free_name: "Guide" });
+    const merges = [
+      { from: "S2", into: "S1" },
+      { from: "S4", into: "S3" },
+    ];
+    transcript.apply({ type: "SpeakerRevision", ...base, seq: 4, merges, revisions: [] });
+    const names = ["S1", "S2", "S3", "S4"].map((label) => transcript.nameOf(label));
+    expect(names).toEqual(["Anna", "S2", "The chair", "S4"]);
+  });
+
   it("takes a snapshot as the whole truth, and tells only what is new", () => {
     const transcript = new Transcript();
     const { start, duration, transcript: text, confidence, speaker } = final(1, "a", 1, "one");
