@@ -15,7 +15,7 @@ const NOTICE = /^.+; (connecting|trying) again in \d\.\d s$/;
 const UTTERANCE = /^(\d\d:\d\d {2}S\d {2}| {11})[a-z' ]+$/;
 
 interface Page {
-  items: { id: string; status: string }[];
+  items: { id: string; status: string; diarisation_model_version?: string }[];
 }
 
 describe("terminal: the voice command as a person sees it", () => {
@@ -115,8 +115,11 @@ describe("terminal: the voice command as a person sees it", () => {
     expect(code).toBe(0);
     const steps = lines.flatMap((text) => /^✓ (\w+) /.exec(text)?.[1] ?? []);
     expect(steps).toEqual([
-      ...["health", "login", "pairing", "session", "upload", "transcript", "cleanup"],
+      ...["health", "login", "pairing", "session", "upload", "transcript", "speakers", "cleanup"],
     ]);
+    const [job] = (await list("/admin/jobs/transcriptions?limit=1")).items;
+    expect(job?.diarisation_model_version).toBeTruthy();
+    expect(lines.join("")).toContain(`told apart by ${job?.diarisation_model_version} (`);
     expect(lines.join("").match(/\((\d+ ms|\d+\.\d s)\)/g)).toHaveLength(steps.length);
     expect(await things()).toEqual(before);
   });

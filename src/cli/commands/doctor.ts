@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { ApiClient } from "../client/api-client.ts";
+import { ApiClient, ApiFailure } from "../client/api-client.ts";
 import {
   type CommandContext,
   CommandFailure,
@@ -193,6 +193,26 @@ async function walk(
     "is a worker running? see /api/health and the worker's log",
     async () => [undefined, `"${await awaitTranscript(user, sessionId, signal)}"`],
   );
+  await step("speakers", "see the worker's log", async () => [
+    undefined,
+    await describeSpeakers(user, sessionId),
+  ]);
+}
+
+/** By what the worker told the session's voices apart, which administrators may see. */
+async function describeSpeakers(user: UserSession, sessionId: string): Promise<string> {
+  const query = { session_id: sessionId };
+  try {
+    const { items } = await user.call((client) =>
+      client.GET("/admin/jobs/transcriptions", { params: { query } }),
+    );
+    const method = items[0]?.diarisation_model_version;
+    if (method === undefined) throw new CommandFailure("the session's job does not say by what");
+    return `told apart by ${method}`;
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 403) throw error;
+    return "told apart by what administrators are shown";
+  }
 }
 
 function sample(): WaveAudio {
