@@ -16,7 +16,7 @@ const FLOORS = [
   ["src/features/transcript", "src/features/guests"],
   ["src/features/questions"],
   ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
-  ["src/features/erasure", "src/features/summaries", "src/features/admin"],
+  ["src/features/erasure", "src/features/summaries", "src/features/admin", "src/features/voices"],
   ["src/journal", "src/recognition", "src/nats"],
   ["src/live"],
   ["src/http/server"],
@@ -42,7 +42,7 @@ const WORKERS = [
   ["src/base"],
   ["workers/text/language", "workers/audio", "workers/speakers"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary"],
-  ["workers/speech"],
+  ["workers/speech", "workers/voices"],
   // One folder for each engine.
   ["workers/speech/[^/]+"],
   ["workers/threads"],

@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
+import { SYSTEM } from "../access/audit-entry.ts";
 import type { SpeakerClaimed, SpeakerNamed, SpeakerUnclaimed } from "../session/event.ts";
 
 const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });
@@ -18,6 +19,8 @@ export async function projectClaim(
   await tx.query(sql.unsafe`
     insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
     values (${sessionId}, ${label}, ${source}, ${claimedUserId}, ${byUserId})`);
+  await forgetDisowned(tx, sessionId, byUserId);
+  await acceptSuggestion(tx, sessionId, event);
   if (before?.source !== "self_claim" || before.claimedUserId === claimedUserId) return;
   await recordOverride(tx, sessionId, before, {
     byUserId,
@@ -32,6 +35,7 @@ export async function projectUnclaim(
   { label, byUserId }: SpeakerUnclaimed,
 ): Promise<void> {
   const before = await revokeClaim(tx, sessionId, label);
+  await forgetDisowned(tx, sessionId, byUserId);
   if (before?.source !== "self_claim" || before.claimedUserId === byUserId) return;
   await recordOverride(tx, sessionId, before, { byUserId, detail: { label, revoked: true } });
 }
@@ -50,6 +54,65 @@ export async function mergeClaims(
         select from speaker_claims
         where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
   await revokeClaim(tx, sessionId, from);
+  await tx.query(sql.unsafe`
+    update remembered_voices set label = ${into}
+    where session_id = ${sessionId} and label = ${from}`);
+  await forgetDisowned(tx, sessionId);
+}
+
+const forgottenRow = z.object({ userId: z.string(), workspaceId: z.string() });
+
+/**
+ * Forgets the voices that were remembered of this session's labels and whose person does not claim
+ * the label any more: it was not theirs.
+ */
+async function forgetDisowned(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  byUserId?: string,
+): Promise<void> {
+  const forgotten = await tx.any(sql.type(forgottenRow)`
+    delete from remembered_voices v
+    where v.session_id = ${sessionId} and not exists (
+      select from speaker_claims c
+      where c.session_id = v.session_id and c.label = v.label
+        and c.claimed_user_id = v.user_id and c.revoked_at is null)
+    returning user_id as "userId", workspace_id as "workspaceId"`);
+  for (const { userId, workspaceId } of forgotten) {
+    await insertAuditEntry(tx, {
+      kind: "voice_forgotten",
+      actor: byUserId === undefined ? SYSTEM : { kind: "user", id: byUserId },
+      workspaceId,
+      sessionId,
+      subjectId: userId,
+      detail: { claim_ended: true },
+    });
+  }
+}
+
+/** Ends the label's suggestions; gets an audit entry when the claim follows one of them. */
+async function acceptSuggestion(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { label, claimedUserId, byUserId }: SpeakerClaimed,
+): Promise<void> {
+  const ended = await tx.any(sql.type(z.object({ userId: z.string(), likelihood: z.number() }))`
+    with ended as (
+      delete from voice_suggestions
+      where session_id = ${sessionId} and label = ${label}
+      returning voice_id, likelihood
+    )
+    select v.user_id as "userId", ended.likelihood::float8 as likelihood
+    from ended join remembered_voices v on v.id = ended.voice_id`);
+  const accepted = ended.find(({ userId }) => userId === claimedUserId);
+  if (accepted === undefined) return;
+  await insertAuditEntry(tx, {
+    kind: "voice_suggestion_accepted",
+    actor: { kind: "user", id: byUserId },
+    sessionId,
+    subjectId: claimedUserId,
+    detail: { label, likelihood: accepted.likelihood },
+  });
 }
 
 /** Replaces the label's free name by the one that waits for it, or takes it away. */

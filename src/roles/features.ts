@@ -31,6 +31,7 @@ import { erasureEffects } from "./maintenance.ts";
 import { createExtractor, createRetriever } from "./queries.ts";
 import { createRoutes } from "./routes.ts";
 import { type AppContext, featureContext } from "./shared.ts";
+import { openVoices } from "./voices.ts";
 
 interface Given {
   backlog: OutboxBacklog;
@@ -43,13 +44,18 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const { config, shared } = app;
   const { patience } = config;
   const people = createPeople(app, publicUrl);
-  const { authenticator, workspaces, workshops, devices, heartbeats } = people;
+  const { authenticator, workspaces, heartbeats } = people;
   const webhooks = createWebhooks(context, {
     ...{ workspaces, elevations: people.elevations },
     endpoints: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
   });
-  const sessions = createSessions(context, { ...people, patience });
+  const voices = openVoices(app, workspaces);
+  const sessions = createSessions(context, {
+    ...people,
+    patience,
+    suggestions: voices.suggester,
+  });
   const { directory, awaited } = sessions;
   const guests = createEntry(app, people, directory);
   const transcript = createTranscript(context, { directory, awaited, patience });
@@ -58,16 +64,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const { workspaceSessions } = questions;
   const jobs = createJobs(context, { directory, redo: transcript.redo });
   const concerns = createConcerns(context, { directory });
-  const recording = createRecording(context, {
-    directory,
-    devices,
-    heartbeats,
-    workshops,
-    authenticator,
-    blobs: shared.blobs,
-    backlog,
-    publicUrl: config.publicUrl,
-  });
+  const recording = openRecording(app, people, { directory, backlog });
   const extractor = createExtractor(app);
   const graph = createGraph(context, { directory, workspaces, workspaceSessions, extractor });
   const erasure = createErasure(context, { directory, ...erasureEffects(shared) });
@@ -90,6 +87,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...people.routes,
       ...webhooks.routes,
       ...sessions.routes,
+      ...voices.routes,
       ...guests.routes,
       ...transcript.routes,
       ...questions.routes,
@@ -103,6 +101,19 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...admin.routes,
     ]),
   };
+}
+
+/** Audio, in and out. */
+function openRecording(
+  app: AppContext,
+  { devices, heartbeats, workshops, authenticator }: ReturnType<typeof createPeople>,
+  given: { directory: SessionStore; backlog: OutboxBacklog },
+) {
+  return createRecording(featureContext(app), {
+    ...{ ...given, devices, heartbeats, workshops, authenticator },
+    blobs: app.shared.blobs,
+    publicUrl: app.config.publicUrl,
+  });
 }
 
 /** How guests come in. */

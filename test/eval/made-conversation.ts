@@ -7,7 +7,7 @@ import type { SpokenTurn } from "./diarisation-score.ts";
 import { readRecording } from "./read-recording.ts";
 
 const RATE = 16000;
-const SENTENCES = [
+export const SENTENCES = [
   "I think we should begin with the plan for the coming week.",
   "The boat left the harbour early in the morning, long before the sun was up.",
   "Could you tell me where the nearest station is?",

@@ -30,7 +30,7 @@ import { createPool } from "../../src/postgres/pool.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { createAuthenticator } from "../../src/roles/accounts.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
-import { createContext } from "./feature-context.ts";
+import { createContext, NO_SUGGESTIONS } from "./feature-context.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
@@ -242,9 +242,9 @@ export class AccountFixture {
 
 function sessionRoutes(
   context: FeatureContext,
-  given: Omit<Parameters<typeof createSessions>[1], "patience">,
+  given: Omit<Parameters<typeof createSessions>[1], "patience" | "suggestions">,
 ): Route[] {
   const patience = PATIENCE;
-  const sessions = createSessions(context, { ...given, patience });
+  const sessions = createSessions(context, { ...given, patience, suggestions: NO_SUGGESTIONS });
   return [...sessions.routes, ...createTranscript(context, { ...sessions, patience }).routes];
 }

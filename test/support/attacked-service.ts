@@ -24,6 +24,8 @@ export interface AttackAnswer {
 }
 
 const HOUR = 3_600_000;
+/** Samples between two segments of a told session. */
+export const PAUSE = 16_000;
 
 /** The whole service, as `startApp` composes it, with what an attack needs to begin. */
 export class AttackedService {
@@ -162,18 +164,20 @@ export class AttackedService {
   }
 
   /**
-   * A session without a device that is over, with one segment of these words for each speaker, as
-   * its actor has recorded it.
+   * A session without a device that is over, with one segment of these words for each speaker, a
+   * second after the one before, as its actor has recorded it; of two seconds unless told.
    */
   async addTold(
     workspaceId: string,
     ownerId: string,
-    segments: readonly { label: string; text: string }[],
+    segments: readonly { label: string; text: string; samples?: number }[],
   ): Promise<string> {
     const [id, jobId] = [newId(), newId()];
-    const said = segments.map(({ label, text }, cluster) => {
-      const start = cluster * 48_000;
-      return { segmentId: newId(), start, end: start + 32_000, label, cluster, text };
+    let end = -PAUSE;
+    const said = segments.map(({ label, text, samples = 32_000 }, cluster) => {
+      const start = end + PAUSE;
+      end = start + samples;
+      return { segmentId: newId(), start, end, label, cluster, text };
     });
     const events: SessionEvent[] = [
       { type: "SessionStarted", sessionId: id, jobId, language: "en" },

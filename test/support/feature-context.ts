@@ -3,9 +3,13 @@ import { silentLog } from "../../src/base/log.ts";
 import { QueueMetrics } from "../../src/base/queue-metrics.ts";
 import { Stack } from "../../src/base/stack.ts";
 import type { FeatureContext } from "../../src/features/context.ts";
+import type { SpeakerSuggestions } from "../../src/features/sessions/suggestions.ts";
 import { NO_CEILINGS } from "../../src/postgres/ceilings.ts";
 import type { Pool } from "../../src/postgres/pool.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
+
+/** Of fixtures in which no voice is remembered. */
+export const NO_SUGGESTIONS: SpeakerSuggestions = { for: async () => new Map() };
 
 /** A context over a real database, with nobody at the other end of the bus unless given. */
 export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): FeatureContext {

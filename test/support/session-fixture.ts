@@ -27,7 +27,7 @@ import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
-import { createContext } from "./feature-context.ts";
+import { createContext, NO_SUGGESTIONS } from "./feature-context.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
@@ -94,7 +94,10 @@ export class SessionFixture {
     const groups = createWorkspaces(context, giving);
     this.workspaces = groups.workspaces;
     const patience = PATIENCE;
-    const sessions = createSessions(context, { ...groups, ...giving, patience });
+    const sessions = createSessions(context, {
+      ...{ ...groups, ...giving, patience },
+      suggestions: NO_SUGGESTIONS,
+    });
     this.directory = sessions.directory;
     const { directory } = sessions;
     const transcript = createTranscript(context, { ...sessions, patience });

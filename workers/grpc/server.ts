@@ -22,11 +22,12 @@ import {
   type EncodedCall,
   retrievalService,
   textService,
+  voiceService,
   workerService,
 } from "./worker-service.ts";
 
-const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService", "voice.v1.RetrievalService"];
-const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto", "voice/v1/retrieval.proto"];
+const SERVICES = ["Worker", "Text", "Retrieval", "Voice"].map((name) => `voice.v1.${name}Service`);
+const PROTOS = ["worker", "text", "retrieval", "voices"].map((name) => `voice/v1/${name}.proto`);
 /** Largest message: a chunk of 64 MiB with its envelope. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
@@ -35,7 +36,7 @@ const MESSAGE_MS = 30_000;
 /** Longest time of a call of reflection, health, or a service that was added. */
 const CALL_MS = 300_000;
 const OWN_PATHS = new Set(
-  [workerService, textService, retrievalService].flatMap((methods) =>
+  [workerService, textService, retrievalService, voiceService].flatMap((methods) =>
     Object.values(methods).map(({ path }): string => path),
   ),
 );
@@ -130,6 +131,9 @@ export class WorkerServer implements QueueOwner {
     this.#server.addService(retrievalService, {
       understand: (call: EncodedTextCall) => this.#text(call, "understand"),
       retrieve: (call: EncodedTextCall) => this.#text(call, "retrieve"),
+    });
+    this.#server.addService(voiceService, {
+      compareVoice: (call: EncodedTextCall) => this.#text(call, "compareVoice"),
     });
     for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);

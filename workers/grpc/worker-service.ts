@@ -1,6 +1,7 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { RetrievalServiceService } from "../../src/wire/gen/voice/v1/retrieval.ts";
 import { TextServiceService } from "../../src/wire/gen/voice/v1/text.ts";
+import { VoiceServiceService } from "../../src/wire/gen/voice/v1/voices.ts";
 import { WorkerServiceService } from "../../src/wire/gen/voice/v1/worker.ts";
 
 function same(bytes: Buffer): Buffer {
@@ -36,3 +37,8 @@ export const retrievalService = {
 
 /** A Transcribe call with encoded messages. */
 export type EncodedCall = ServerDuplexStream<Buffer, Buffer>;
+
+/** Comparing of voices, encoded for the same reason. */
+export const voiceService = {
+  compareVoice: { ...VoiceServiceService.compareVoice, ...ENCODED },
+} as const;

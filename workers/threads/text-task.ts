@@ -1,5 +1,5 @@
 /**
- * Work on text, done in a worker thread between the steps of its sessions.
+ * Work on text or on voices, done in a worker thread between the steps of its sessions.
  *
  * A step runs until the next `yield` and takes a few milliseconds at most. It yields an encoded
  * answer for the caller, or undefined when there is none yet. Throws an AppError for an invalid
@@ -8,7 +8,7 @@
 export type TextTask = (request: Uint8Array) => Generator<Uint8Array | undefined, void>;
 
 /** The available tasks, named like the gRPC methods. */
-export type TextTaskName = "summarise" | "understand" | "retrieve";
+export type TextTaskName = "summarise" | "understand" | "retrieve" | "compareVoice";
 
 /**
  * Loads a task at first use, so that a thread that only transcribes needs no dictionaries in
@@ -22,5 +22,7 @@ export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
       return (await import("../text/retrieval/retrieve-task.ts")).understandTask;
     case "retrieve":
       return (await import("../text/retrieval/retrieve-task.ts")).retrieveTask;
+    case "compareVoice":
+      return (await import("../voices/compare-task.ts")).compareVoiceTask;
   }
 }

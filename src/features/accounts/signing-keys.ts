@@ -17,6 +17,8 @@ export interface KeyMaterial {
   cursorKey: Uint8Array;
   /** AES key of the webhooks' signing secrets at rest, 32 bytes; derived from the pepper. */
   webhookKey: Uint8Array;
+  /** AES key of remembered voices at rest, 32 bytes; derived from the pepper. */
+  voiceKey: Uint8Array;
   /** HMAC key of the digests of network addresses, 32 bytes; derived from the pepper. */
   addressKey: Uint8Array;
 }
@@ -41,6 +43,7 @@ export async function loadKeyFolder(
       pepper,
       cursorKey: await loadSecret(join(folder, "cursor.secret")),
       webhookKey: deriveKey(pepper, "webhook secrets at rest"),
+      voiceKey: deriveKey(pepper, "remembered voices at rest"),
       addressKey: deriveKey(pepper, "digests of network addresses"),
     };
   } catch (error) {
@@ -69,6 +72,7 @@ export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
     pepper,
     cursorKey: parseSecret(cursor_secret, "cursor_secret"),
     webhookKey: deriveKey(pepper, "webhook secrets at rest"),
+    voiceKey: deriveKey(pepper, "remembered voices at rest"),
     addressKey: deriveKey(pepper, "digests of network addresses"),
   };
 }

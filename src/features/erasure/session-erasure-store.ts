@@ -190,6 +190,8 @@ async function eraseWords(
 async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from speaker_claims where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from speaker_names where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from voice_suggestions where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from voice_comparisons where session_id = ${sessionId}`);
   // Before the members: one that is being accepted just now becomes a member first, and goes too.
   await tx.query(sql.unsafe`delete from invitations where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from session_members where session_id = ${sessionId}`);

@@ -9,6 +9,7 @@ import { type SessionMemberOptions, sessionMemberRoutes } from "./members.ts";
 import { SessionMemberStore } from "./members-store.ts";
 import { sessionRoutes } from "./routes.ts";
 import { SessionEditStore, SessionStore } from "./store.ts";
+import type { SpeakerSuggestions } from "./suggestions.ts";
 
 interface CreateSessionOptions
   extends Pick<SessionMemberOptions, "workspaces" | "invitations" | "elevations" | "notices"> {
@@ -16,6 +17,7 @@ interface CreateSessionOptions
   workshops: Pick<WorkshopStore, "find">;
   characters: CharacterStore;
   patience: Patience;
+  suggestions: SpeakerSuggestions;
 }
 
 /** Sessions as records: who takes part, who may see them, what they are called. */
@@ -23,7 +25,8 @@ export function createSessions(
   { pool, cursorKey, revocations }: FeatureContext,
   options: CreateSessionOptions,
 ) {
-  const { workspaces, invitations, elevations, notices, workshops, characters, patience } = options;
+  const { workspaces, invitations, elevations, notices, workshops, characters } = options;
+  const { patience, suggestions } = options;
   const directory = new SessionStore(pool);
   const awaited = new AwaitedAudioStore(pool);
   const sessionEdits = new SessionEditStore(pool);
@@ -32,7 +35,10 @@ export function createSessions(
     directory,
     awaited,
     routes: [
-      ...sessionRoutes({ directory, awaited, patience, names: characters, cursorKey }),
+      ...sessionRoutes({
+        ...{ directory, awaited, patience, suggestions, cursorKey },
+        names: characters,
+      }),
       ...sessionEditRoutes({ directory, sessionEdits, workshops, revocations }),
       ...sessionMemberRoutes({
         ...{ directory, members, workspaces, invitations, elevations, notices },

@@ -18,12 +18,14 @@ import {
   speakersSchema,
 } from "./schema.ts";
 import type { SessionStore } from "./store.ts";
+import { presentSuggestions, type SpeakerSuggestions } from "./suggestions.ts";
 
 interface SessionOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;
   names: CharacterStore;
+  suggestions: SpeakerSuggestions;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -95,7 +97,7 @@ function getSession({ directory, awaited, patience }: SessionOptions): Route {
   });
 }
 
-function listSpeakers({ directory, names }: SessionOptions): Route {
+function listSpeakers({ directory, names, suggestions }: SessionOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/speakers",
@@ -107,12 +109,18 @@ function listSpeakers({ directory, names }: SessionOptions): Route {
     responses: { 200: { description: "Every speaker", schema: speakersSchema } },
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
-    async handle({ params }, { principal }) {
+    async handle({ params }, grant) {
       const id = params.session_id;
-      const items = (await directory.speakers(id)).map(presentSpeaker);
+      const { principal } = grant;
+      const suggested = await suggestions.for(grant);
+      const speakers = await directory.speakers(id);
+      const items = speakers.map((speaker) => ({
+        ...presentSpeaker(speaker),
+        suggestions: presentSuggestions(suggested.get(speaker.label)),
+      }));
       // Guests get no names, because workshops are for members of the workspace.
-      const suggested = principal.kind === "guest" ? [] : await names.namesFor(id);
-      return { status: 200, body: { items, next_cursor: null, suggested_names: suggested } };
+      const offered = principal.kind === "guest" ? [] : await names.namesFor(id);
+      return { status: 200, body: { items, next_cursor: null, suggested_names: offered } };
     },
   });
 }

@@ -6,6 +6,7 @@ import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import type { StopReason } from "../../session/status.ts";
 import { FREE_NAME } from "../../wire/field-descriptions.ts";
 import type { SessionRecord, SpeakerRecord } from "./store.ts";
+import { suggestionsSchema } from "./suggestions.ts";
 
 export const sessionParams = Type.Object({
   session_id: Type.String({ description: "UUID of the session" }),
@@ -76,7 +77,9 @@ export const speakerSchema = Type.Object({
 });
 
 export const speakersSchema = Type.Composite([
-  pageSchema(speakerSchema),
+  pageSchema(
+    Type.Composite([speakerSchema, Type.Object({ suggestions: Type.Optional(suggestionsSchema) })]),
+  ),
   Type.Object({
     suggested_names: Type.Array(Type.String(), {
       description:

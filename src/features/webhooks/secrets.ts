@@ -1,21 +1,19 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { Sealer } from "../../access/sealer.ts";
 
-const ALGORITHM = "aes-256-gcm";
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /**
  * Creates and decrypts signing secrets in the format of Standard Webhooks. Signing needs their
  * text, so they are stored encrypted rather than hashed, each bound to its webhook.
  */
 export class WebhookSecrets {
-  readonly #key: Uint8Array;
+  readonly #sealer: Sealer;
 
   /** @param key 32 bytes */
   constructor(key: Uint8Array) {
-    this.#key = key;
+    this.#sealer = new Sealer(key);
   }
 
   /**
@@ -24,10 +22,7 @@ export class WebhookSecrets {
    */
   create(webhookId: string): { secret: string; sealed: Buffer } {
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64");
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.#key, nonce).setAAD(Buffer.from(webhookId));
-    const hidden = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
-    return { secret, sealed: Buffer.concat([nonce, cipher.getAuthTag(), hidden]) };
+    return { secret, sealed: this.#sealer.seal(webhookId, Buffer.from(secret)) };
   }
 
   /**
@@ -35,12 +30,6 @@ export class WebhookSecrets {
    * changed since.
    */
   open(webhookId: string, sealed: Uint8Array): string {
-    const nonce = sealed.subarray(0, NONCE_BYTES);
-    const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-    const decipher = createDecipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(webhookId))
-      .setAuthTag(tag);
-    const hidden = sealed.subarray(NONCE_BYTES + TAG_BYTES);
-    return Buffer.concat([decipher.update(hidden), decipher.final()]).toString("utf8");
+    return this.#sealer.open(webhookId, sealed).toString("utf8");
   }
 }

@@ -59,6 +59,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0060_stored_audio.sql": "0115277f13fbb790f9ffbc79f2fd6e5ad1747c9bf9dfd4f5614b445ada42861b",
   "0061_elevated_guests.sql": "693d5e55a0cd55bad9223d9e80daaa28f9ae96c1b22433c86d52229c1dc1f28e",
   "0062_waiting_webhooks.sql": "94faf9f7d45a0baa373246cda7c03250a5496bab887354cbbedc7d0b8f89b531",
+  "0065_remembered_voices.sql": "ab06a3f3d70afe0defbbf84a452448535ba546269c22b9191bbdeb53d57522ea",
   "0064_speaker_names.sql": "570c94e031b32caec4ccf7efd1f39f8aca9262cb3ae17768d70676f6801f056e",
 };
 

@@ -92,6 +92,9 @@ get /sessions/{session_id}/segments
 patch /sessions/{session_id}/segments/{segment_id}
 get /sessions/{session_id}/transcript
 get /sessions/{session_id}/audio
+put /users/me/voice
+get /users/me/voice
+delete /users/me/voice
 get /sessions/{session_id}/speakers
 patch /sessions/{session_id}/speakers/{label}
 delete /sessions/{session_id}/speaker-claims/{label}

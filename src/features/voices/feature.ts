@@ -1,0 +1,46 @@
+import { Sealer } from "../../access/sealer.ts";
+import type { PlacedVoices } from "../../inference/placed-voices.ts";
+import type { FeatureContext } from "../context.ts";
+import type { RecordingStore } from "../recording/playback-store.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
+import { LabelSpeech } from "./label-speech-store.ts";
+import { RememberedVoiceStore } from "./remembered-voices-store.ts";
+import { voiceRoutes } from "./routes.ts";
+import { Suggester } from "./suggester.ts";
+import { SuggestionStore } from "./suggestions-store.ts";
+
+interface CreateVoicesOptions {
+  directory: Pick<SessionStore, "facts">;
+  workspaces: Pick<WorkspaceStore, "role">;
+  recordings: Pick<RecordingStore, "open">;
+  voices: Pick<PlacedVoices, "compare" | "close">;
+  /** AES key of prints at rest, 32 bytes. */
+  voiceKey: Uint8Array;
+}
+
+/** Voices that people have remembered, and whom the voices of sessions sound like. */
+export function createVoices(
+  { pool, log, stack, queues }: FeatureContext,
+  { directory, workspaces, recordings, voices, voiceKey }: CreateVoicesOptions,
+) {
+  const sealer = new Sealer(voiceKey);
+  const speech = new LabelSpeech(pool, recordings);
+  const remembered = new RememberedVoiceStore(pool);
+  const suggester = new Suggester({
+    store: new SuggestionStore(pool),
+    speech,
+    voices,
+    sealer,
+    log,
+  });
+  queues.add(suggester);
+  stack.push("voice comparisons", () => {
+    voices.close();
+    return suggester.close();
+  });
+  return {
+    suggester,
+    routes: voiceRoutes({ directory, workspaces, remembered, speech, voices, sealer }),
+  };
+}

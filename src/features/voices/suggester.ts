@@ -1,0 +1,198 @@
+import { createHash } from "node:crypto";
+import { maySession } from "../../access/policy.ts";
+import type { Sealer } from "../../access/sealer.ts";
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import { delay } from "../../base/deferred.ts";
+import { toAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { PlacedVoices } from "../../inference/placed-voices.ts";
+import type { SessionGrant } from "../sessions/access.ts";
+import type { SpeakerSuggestions, Suggestion } from "../sessions/suggestions.ts";
+import type { LabelSpeech } from "./label-speech-store.ts";
+import { likelihoodsOf, SUGGESTED_FROM } from "./likelihood.ts";
+import type { HeardLabel, KnownVoice, SuggestionStore } from "./suggestions-store.ts";
+
+/** Shorter speech is not compared, in samples: 10 s. */
+const LEAST_SAMPLES = 10 * SESSION_RATE;
+/** Most speech of a label that is compared, in samples. */
+const MOST_SAMPLES = 60 * SESSION_RATE;
+/** While the session is recorded, a label is compared again when it has so many times the speech. */
+const GROWN = 1.5;
+/** Sessions that are compared at once, and that wait. */
+const CONCURRENT = 2;
+const MOST_WAITING = 32;
+/** How long a caller waits for a comparison, milliseconds; it goes on after that. */
+const PATIENCE_MS = 3_000;
+
+interface SuggesterOptions {
+  store: SuggestionStore;
+  speech: Pick<LabelSpeech, "read">;
+  voices: Pick<PlacedVoices, "compare">;
+  sealer: Sealer;
+  log: Log;
+  patienceMs?: number;
+}
+
+/**
+ * Compares the voices of sessions with those that are remembered in their workspace. Done when
+ * somebody who may know of it asks who spoke, and only where speech or remembered voices have changed
+ * since: what nobody looks at costs nothing.
+ */
+export class Suggester implements SpeakerSuggestions, QueueOwner {
+  readonly #options: SuggesterOptions;
+  readonly #runs = new Map<string, Promise<void>>();
+  readonly #queue: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  #running = 0;
+  #refused = 0;
+
+  constructor(options: SuggesterOptions) {
+    this.#options = options;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = this.#running + this.#queue.length;
+    const limit = CONCURRENT + MOST_WAITING;
+    return [{ queue: "voice_comparisons", length, limit, refused: this.#refused }];
+  }
+
+  async for(grant: SessionGrant): Promise<ReadonlyMap<string, readonly Suggestion[]>> {
+    const sight = sightOf(grant);
+    if (sight === undefined) return new Map();
+    const { id, workspaceId, ended } = grant.facts;
+    await this.#compared(id, workspaceId, ended !== undefined);
+    const found = await this.#options.store.read(id, sight.ofUser);
+    const byLabel = new Map<string, Suggestion[]>();
+    for (const { label, ...suggestion } of found) {
+      byLabel.set(label, [...(byLabel.get(label) ?? []), suggestion]);
+    }
+    return byLabel;
+  }
+
+  /** Starts no more comparisons and waits for those that run. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const start of this.#queue.splice(0)) start();
+    await Promise.allSettled([...this.#runs.values()]);
+  }
+
+  /** Waits for a limited time until what has changed was compared. */
+  async #compared(sessionId: string, workspaceId: string, isOver: boolean): Promise<void> {
+    const waiting = new AbortController();
+    const run = this.#run(sessionId, () => this.#compare(sessionId, workspaceId, isOver));
+    const patience = this.#options.patienceMs ?? PATIENCE_MS;
+    await Promise.race([run, delay(patience, waiting.signal)]);
+    waiting.abort();
+  }
+
+  /** Joins a comparison of the session that runs, or begins one. Never rejects. */
+  #run(sessionId: string, work: () => Promise<void>): Promise<void> {
+    const known = this.#runs.get(sessionId);
+    if (known !== undefined) return known;
+    if (this.#closing.signal.aborted) return Promise.resolve();
+    if (this.#queue.length >= MOST_WAITING) {
+      this.#refused += 1;
+      return Promise.resolve();
+    }
+    const run = this.#inTurn(work)
+      .catch((thrown: unknown) => {
+        const { code } = toAppError(thrown);
+        this.#options.log.warn({ session_id: sessionId, code }, "voices could not be compared");
+      })
+      .finally(() => this.#runs.delete(sessionId));
+    this.#runs.set(sessionId, run);
+    return run;
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    if (this.#running >= CONCURRENT) {
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    } else this.#running += 1;
+    try {
+      if (!this.#closing.signal.aborted) await work();
+    } finally {
+      const next = this.#queue.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  async #compare(sessionId: string, workspaceId: string, isOver: boolean): Promise<void> {
+    const { store } = this.#options;
+    const known = await store.voices(workspaceId);
+    // What was suggested went with the voices.
+    if (known.length === 0) return;
+    const digest = digestOf(known);
+    const labels = await store.labels(sessionId, LEAST_SAMPLES);
+    const due = labels.filter((label) => isDue(label, digest, isOver));
+    if (due.length === 0) return;
+    const prints = this.#open(workspaceId, known);
+    for (const label of due) {
+      if (this.#closing.signal.aborted) return;
+      await this.#compareOne(sessionId, label, digest, prints);
+    }
+  }
+
+  /** The prints that can be decrypted: those of another installation's key cannot. */
+  #open(workspaceId: string, known: readonly KnownVoice[]): { voiceId: string; print: Buffer }[] {
+    const { sealer, log } = this.#options;
+    return known.flatMap(({ id, userId, sealed }) => {
+      try {
+        return [{ voiceId: id, print: sealer.open(voiceOwner(workspaceId, userId), sealed) }];
+      } catch {
+        log.warn({ voice_id: id }, "a remembered voice cannot be decrypted");
+        return [];
+      }
+    });
+  }
+
+  async #compareOne(
+    sessionId: string,
+    { label, samples, heard }: HeardLabel,
+    voices: Buffer,
+    prints: readonly { voiceId: string; print: Buffer }[],
+  ): Promise<void> {
+    const { store, speech, voices: workers } = this.#options;
+    const pcm = await speech.read(sessionId, label, MOST_SAMPLES);
+    const { logRatios } = await workers.compare(
+      pcm,
+      prints.map(({ print }) => print),
+    );
+    const likelihoods = likelihoodsOf(logRatios);
+    const suggested = prints.flatMap(({ voiceId }, n) => {
+      const likelihood = likelihoods[n] ?? 0;
+      return likelihood >= SUGGESTED_FROM ? [{ voiceId, likelihood }] : [];
+    });
+    await store.keep({ sessionId, label, samples, heard, voices, suggested });
+  }
+}
+
+/** What a remembered print is bound to. */
+export function voiceOwner(workspaceId: string, userId: string): string {
+  return `${workspaceId}:${userId}`;
+}
+
+/**
+ * Whose suggestions the caller may see: those of everybody, when they assign labels; their own, when
+ * they claim some; undefined for none. Only members of the workspace know who else belongs to it.
+ */
+function sightOf({ principal, facts }: SessionGrant): { ofUser: string | undefined } | undefined {
+  if (principal.kind !== "user" || facts.workspaceRole === undefined) return undefined;
+  if (maySession(principal, "session.assign", facts) === "allow") return { ofUser: undefined };
+  const mayClaim = maySession(principal, "session.claim", facts) === "allow";
+  return mayClaim ? { ofUser: principal.id } : undefined;
+}
+
+function digestOf(voices: readonly KnownVoice[]): Buffer {
+  const ids = voices.map(({ id }) => id).sort();
+  return createHash("sha256").update(ids.join("\n")).digest();
+}
+
+function isDue(label: HeardLabel, voices: Buffer, isOver: boolean): boolean {
+  const { samples, heard, comparedSamples, comparedHeard, comparedVoices } = label;
+  if (comparedSamples === undefined || comparedHeard === undefined) return true;
+  if (comparedVoices?.equals(voices) !== true) return true;
+  if (comparedHeard.equals(heard)) return false;
+  return isOver || samples >= GROWN * comparedSamples || samples < comparedSamples;
+}
