@@ -9,6 +9,7 @@ import { addInvitations } from "./commands/invitations.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
 import { addOutbox } from "./commands/outbox.ts";
+import { addSpeakers } from "./commands/speakers.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
 import { addWorkspaces } from "./commands/workspaces.ts";
@@ -28,6 +29,7 @@ export function buildProgram(context: CommandContext): Command {
   addLogin(program, context);
   addDevice(program, context);
   addTail(program, context);
+  addSpeakers(program, context);
   addDemo(program, context);
   addTop(program, context);
   addInvitations(program, context);

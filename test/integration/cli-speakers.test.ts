@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Headers, Person } from "../support/attacked-service.ts";
+import { halfOf } from "../support/demo-voices.ts";
+import { until } from "../support/until.ts";
+import { VoiceHouse } from "../support/voice-house.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
+
+describe("voice speakers", () => {
+  let house: VoiceHouse;
+  let folder: string;
+  let owner: Person;
+  let anna: Person;
+  let first: string;
+  let later: string;
+
+  beforeAll(async () => {
+    house = await VoiceHouse.open();
+    const { service } = house;
+    folder = mkdtempSync(join(tmpdir(), "voice-cli-"));
+    owner = await service.addUser();
+    anna = await service.addUser();
+    await service.sql("update users set name = 'Anna' where id = $1", [anna.id]);
+    const workspace = await service.addWorkspace(owner.id);
+    await service.join(workspace, anna.id, "member");
+    const sounds = [halfOf("Anna", 0), halfOf("Anna", 1)].map((sound) => ({ label: "S1", sound }));
+    const ids = sounds.map((spoken) => house.addHeard(workspace, owner.id, [spoken]));
+    [first = "", later = ""] = await Promise.all(ids);
+    await service.sql("update sessions set visibility = 'workspace'");
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await house.close();
+  });
+
+  async function voice({ authorization = "" }: Headers, ...args: string[]): Promise<string> {
+    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "speakers", ...args];
+    const [, token = ""] = authorization.split(" ");
+    const url = house.service.api.replace(/\/api$/, "");
+    const connection = ["--base-url", url, "--token", token];
+    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
+    return (await promisify(execFile)(process.execPath, [...flags, ...connection], { env })).stdout;
+  }
+
+  it("shows who spoke and whom voices sound like, claims, assigns, names, remembers and forgets", async () => {
+    expect(await voice(owner.headers, first)).toMatch(/^S1 {4}00:\d\d\n$/);
+    expect(await voice(owner.headers, "name", first, "S1", "The chair")).toBe("S1 is The chair.\n");
+    expect(await voice(owner.headers, first)).toMatch(/^S1 {4}00:\d\d {2}The chair\n$/);
+    expect(await voice(owner.headers, "name", first, "S1")).toBe("S1 has no name.\n");
+    expect(await voice(anna.headers, "claim", first, "S1")).toBe("S1 is you.\n");
+    const silent = voice(anna.headers, "remember", first, "S1");
+    await expect(silent).rejects.toMatchObject({ code: 1, stderr: /biometric data/ });
+    const told = await voice(anna.headers, "remember", first, "S1", "--consent");
+    expect(told).toMatch(/^Your voice is remembered in workspace .*, from \d\d s\.\n$/);
+
+    let shown = "";
+    const isSuggested = async () => {
+      shown = await voice(owner.headers, later);
+      return shown.includes("sounds like");
+    };
+    await until(isSuggested, "the suggestion", 60_000);
+    const [, suggestion = ""] = shown.split("\n");
+    const [, command = ""] = /^S1 sounds like Anna \(\d\d\d? %\): voice speakers (.*)$/.exec(
+      suggestion,
+    ) ?? [suggestion];
+    expect(command).toBe(`assign ${later} S1 ${anna.id}`);
+    expect(await voice(anna.headers, later)).toContain(
+      `S1 sounds like you (${/\d+ %/.exec(suggestion)?.[0]}): voice speakers claim ${later} S1`,
+    );
+    expect(await voice(owner.headers, ...command.split(" "))).toBe(`S1 is ${anna.id}.\n`);
+    expect(await voice(owner.headers, later)).toMatch(/^S1 {4}00:\d\d {2}Anna\n$/);
+    expect(await voice(anna.headers, "forget")).toBe("Your voice is forgotten.\n");
+    const json = await voice(owner.headers, later, "--json");
+    expect(JSON.parse(json)).toMatchObject({ speaker_label: "S1", display_name: "Anna" });
+  });
+});
