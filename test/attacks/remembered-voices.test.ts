@@ -299,6 +299,14 @@ describe("remembered voices", () => {
     }
   });
 
+  it("of somebody who has claimed a label are suggested for no other of that session", async () => {
+    await remember(anna, "S1");
+    const later = await heard(ANNA, BEN_LATER, ANNA_LATER);
+    await becomes(later, owner.headers, { S1: [anna.id], S3: [anna.id] });
+    await claim(later, "S1", anna);
+    expect(await suggested(later, owner.headers)).toEqual({});
+  });
+
   it("of somebody who is disabled are suggested to nobody", async () => {
     await remember(anna, "S1");
     const later = await heard(ANNA_LATER);

@@ -34,13 +34,12 @@ export function createVoices(
     sealer,
     log,
   });
-  queues.add(suggester);
+  const given = { directory, workspaces, remembered, speech, voices, sealer };
+  const { routes, places } = voiceRoutes(given);
+  for (const owner of [suggester, places]) queues.add(owner);
   stack.push("voice comparisons", () => {
     voices.close();
     return suggester.close();
   });
-  return {
-    suggester,
-    routes: voiceRoutes({ directory, workspaces, remembered, speech, voices, sealer }),
-  };
+  return { suggester, routes };
 }

@@ -6,6 +6,7 @@ import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import { Places } from "../../base/places.ts";
 import type { PlacedVoices } from "../../inference/placed-voices.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId } from "../../rest/page.ts";
@@ -26,6 +27,10 @@ import { voiceOwner } from "./suggester.ts";
 /** Speech of which a print is made: at least and at most so many seconds. */
 const LEAST_SECONDS = 10;
 const MOST_SECONDS = 120;
+/** Voices that are made at once: each holds some 4 MB, and a worker for a second or two. */
+const MOST_AT_ONCE = 4;
+
+type VoicePlaces = Places<"person">;
 
 interface VoiceOptions {
   directory: Pick<SessionStore, "facts">;
@@ -50,12 +55,18 @@ const voiceSchema = Type.Object({
 
 const voicesSchema = Type.Object({ items: Type.Array(voiceSchema) });
 
-/** PUT, GET and DELETE /users/me/voice. */
-export function voiceRoutes(options: VoiceOptions): Route[] {
-  return [rememberVoice(options), listVoices(options), forgetVoice(options)];
+/** PUT, GET and DELETE /users/me/voice, and the places of those that are being remembered. */
+export function voiceRoutes(options: VoiceOptions): { routes: Route[]; places: VoicePlaces } {
+  const places = new Places({
+    what: "voices being remembered",
+    capacity: MOST_AT_ONCE,
+    shares: { person: 1 },
+  });
+  const routes = [rememberVoice(options, places), listVoices(options), forgetVoice(options)];
+  return { routes, places };
 }
 
-function rememberVoice(options: VoiceOptions): Route {
+function rememberVoice(options: VoiceOptions, places: VoicePlaces): Route {
   return defineRoute({
     method: "put",
     path: "/users/me/voice",
@@ -91,8 +102,14 @@ function rememberVoice(options: VoiceOptions): Route {
           "Send `consent: true` if you agree that a print of your voice, which is biometric data, is kept in this workspace to suggest your name for voices like it. You can delete it at any time.",
         );
       }
-      const voice = await remember(options, caller, body);
-      return { status: 200, body: present(voice) };
+      const place = places.enter();
+      try {
+        place.claim("person", caller.id);
+        const voice = await remember(options, caller, body);
+        return { status: 200, body: present(voice) };
+      } finally {
+        place.leave();
+      }
     },
   });
 }

@@ -24,9 +24,17 @@ const owner: UserPrincipal = {
 
 function facts(more: Partial<SessionFacts> = {}): SessionFacts {
   return {
-    ...{ kind: "session", id: "1", workspaceId: WORKSPACE, relation: "owner", deleted: false },
-    ...{ workspaceRole: "member", ended: undefined, guestAccess: "open", deviceId: undefined },
-    ...{ startedAt: 0, elevatedUntil: undefined },
+    kind: "session",
+    id: "1",
+    workspaceId: WORKSPACE,
+    relation: "owner",
+    workspaceRole: "member",
+    deleted: false,
+    ended: undefined,
+    guestAccess: "open",
+    deviceId: undefined,
+    startedAt: 0,
+    elevatedUntil: undefined,
     ...more,
   };
 }
