@@ -38,13 +38,16 @@ describe("voice speakers", () => {
     await house.close();
   });
 
-  async function voice({ authorization = "" }: Headers, ...args: string[]): Promise<string> {
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "speakers", ...args];
+  const voice = async (headers: Headers, ...args: string[]) =>
+    (await run(headers, "speakers", ...args)).stdout;
+
+  function run({ authorization = "" }: Headers, ...args: string[]) {
+    const flags = ["--disable-warning=ExperimentalWarning", MAIN, ...args];
     const [, token = ""] = authorization.split(" ");
     const url = house.service.api.replace(/\/api$/, "");
     const connection = ["--base-url", url, "--token", token];
     const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
-    return (await promisify(execFile)(process.execPath, [...flags, ...connection], { env })).stdout;
+    return promisify(execFile)(process.execPath, [...flags, ...connection], { env });
   }
 
   it("shows who spoke and whom voices sound like, claims, assigns, names, remembers and forgets", async () => {
@@ -72,6 +75,9 @@ describe("voice speakers", () => {
     expect(await voice(anna.headers, later)).toContain(
       `S1 sounds like you (${/\d+ %/.exec(suggestion)?.[0]}): voice speakers claim ${later} S1`,
     );
+    const tail = await run(owner.headers, "tail", later);
+    expect(tail.stderr).toBe(`${suggestion}\n`);
+    expect(tail.stdout).not.toContain("sounds like");
     expect(await voice(owner.headers, ...command.split(" "))).toBe(`S1 is ${anna.id}.\n`);
     expect(await voice(owner.headers, later)).toMatch(/^S1 {4}00:\d\d {2}Anna\n$/);
     expect(await voice(anna.headers, "forget")).toBe("Your voice is forgotten.\n");

@@ -6,7 +6,7 @@ import {
   openUserSession,
   type UserSession,
 } from "../client/user-session.ts";
-import { speakerRow, suggestionRows } from "../view/speaker-rows.ts";
+import { type Speaker, speakerRow, suggestionRows } from "../view/speaker-rows.ts";
 import { printable } from "../view/transcript-line.ts";
 
 type Options = ConnectionOptions & { json?: boolean };
@@ -60,10 +60,7 @@ async function listSpeakers(
   { env, stdout }: CommandContext,
 ): Promise<void> {
   const user = await openUserSession(options, env);
-  const params = { path: { session_id: sessionId } };
-  const { items } = await user.call((client) =>
-    client.GET("/sessions/{session_id}/speakers", { params }),
-  );
+  const items = await readSpeakers(user, sessionId);
   if (options.json) {
     for (const item of items) writeJson(stdout, item);
     return;
@@ -73,11 +70,24 @@ async function listSpeakers(
   for (const row of await suggestionsFor(user, sessionId, items)) stdout.write(`${row}\n`);
 }
 
-/** Rows that say whom voices sound like; none asks who the caller is when there are none. */
+async function readSpeakers(user: UserSession, sessionId: string): Promise<readonly Speaker[]> {
+  const params = { path: { session_id: sessionId } };
+  const { items } = await user.call((client) =>
+    client.GET("/sessions/{session_id}/speakers", { params }),
+  );
+  return items;
+}
+
+/** Rows that say whom the unclaimed voices of a session sound like. */
+export async function readSuggestions(user: UserSession, sessionId: string): Promise<string[]> {
+  return suggestionsFor(user, sessionId, await readSpeakers(user, sessionId));
+}
+
+/** Asks who the caller is only when there is something to say. */
 async function suggestionsFor(
   user: UserSession,
   sessionId: string,
-  items: Parameters<typeof suggestionRows>[1],
+  items: readonly Speaker[],
 ): Promise<string[]> {
   if (items.every(({ suggestions }) => suggestions === undefined)) return [];
   const me = await user.call((client) => client.GET("/auth/me"));

@@ -6,6 +6,7 @@ import { type ConnectionOptions, openUserSession } from "../client/user-session.
 import type { TranscriptView } from "../view/plain-view.ts";
 import { TerminalView } from "../view/terminal-view.ts";
 import { followSession } from "./follow-session.ts";
+import { readSuggestions } from "./speakers.ts";
 
 /** `voice tail`: follows a session live until it has ended. */
 export function addTail(program: Command, context: CommandContext): void {
@@ -26,13 +27,16 @@ async function tail(
   const { env, stdout, signal } = context;
   const user = await openUserSession(options, env, PATIENT);
   const view = stdout.isTTY ? new TerminalView(stdout, wantsColour(context)) : frameView(context);
-  await followSession(user, {
+  const transcript = await followSession(user, {
     ...{ sessionId, signal, view },
     onFrame: stdout.isTTY ? undefined : (frame) => writeJson(stdout, frame),
     onWaiting: stdout.isTTY ? undefined : (message) => view.say(message),
     onReconnect: (reason, waitMs) =>
       view.say(`${reason}; connecting again in ${(waitMs / 1000).toFixed(1)} s`),
   });
+  if (signal.aborted || transcript.status === "deleted") return;
+  const output = stdout.isTTY ? stdout : context.stderr;
+  for (const row of await readSuggestions(user, sessionId)) output.write(`${row}\n`);
 }
 
 /** In a pipe the output consists of the frames only; remarks go to standard error. */

@@ -4,7 +4,7 @@ import { printable } from "./transcript-line.ts";
 
 type Answer = operations["listSpeakers"]["responses"]["200"]["content"]["application/json"];
 
-type Speaker = Answer["items"][number];
+export type Speaker = Answer["items"][number];
 
 /**
  * Whom an unclaimed voice sounds like, and what to do about it, one row for each: `S2 sounds like Ada

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { maySession } from "../../access/policy.ts";
+import { maySession, type SessionFacts } from "../../access/policy.ts";
 import type { Sealer } from "../../access/sealer.ts";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { delay } from "../../base/deferred.ts";
@@ -60,9 +60,13 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
   async for(grant: SessionGrant): Promise<ReadonlyMap<string, readonly Suggestion[]>> {
     const sight = sightOf(grant);
     if (sight === undefined) return new Map();
-    const { id, workspaceId, ended } = grant.facts;
-    await this.#compared(id, workspaceId, ended !== undefined);
-    const found = await this.#options.store.read(id, sight.ofUser);
+    const { store } = this.#options;
+    const { id, workspaceId } = grant.facts;
+    const voiceIds = await store.voiceIds(workspaceId);
+    // What was suggested went with the voices.
+    if (voiceIds.length === 0) return new Map();
+    await this.#compared(grant.facts, voiceIds);
+    const found = await store.read(id, sight.ofUser);
     const byLabel = new Map<string, Suggestion[]>();
     for (const { label, ...suggestion } of found) {
       byLabel.set(label, [...(byLabel.get(label) ?? []), suggestion]);
@@ -78,9 +82,9 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
   }
 
   /** Waits for a limited time until what has changed was compared. */
-  async #compared(sessionId: string, workspaceId: string, isOver: boolean): Promise<void> {
+  async #compared(facts: SessionFacts, voiceIds: readonly string[]): Promise<void> {
     const waiting = new AbortController();
-    const run = this.#run(sessionId, () => this.#compare(sessionId, workspaceId, isOver));
+    const run = this.#run(facts.id, () => this.#compare(facts, voiceIds));
     const patience = this.#options.patienceMs ?? PATIENCE_MS;
     await Promise.race([run, delay(patience, waiting.signal)]);
     waiting.abort();
@@ -118,19 +122,19 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     }
   }
 
-  async #compare(sessionId: string, workspaceId: string, isOver: boolean): Promise<void> {
+  async #compare(
+    { id, workspaceId, ended }: SessionFacts,
+    voiceIds: readonly string[],
+  ): Promise<void> {
     const { store } = this.#options;
-    const known = await store.voices(workspaceId);
-    // What was suggested went with the voices.
-    if (known.length === 0) return;
-    const digest = digestOf(known);
-    const labels = await store.labels(sessionId, LEAST_SAMPLES);
-    const due = labels.filter((label) => isDue(label, digest, isOver));
+    const digest = digestOf(voiceIds);
+    const labels = await store.labels(id, LEAST_SAMPLES);
+    const due = labels.filter((label) => isDue(label, digest, ended !== undefined));
     if (due.length === 0) return;
-    const prints = this.#open(workspaceId, known);
+    const prints = this.#open(workspaceId, await store.voices(voiceIds));
     for (const label of due) {
       if (this.#closing.signal.aborted) return;
-      await this.#compareOne(sessionId, label, digest, prints);
+      await this.#compareOne(id, label, digest, prints);
     }
   }
 
@@ -184,9 +188,8 @@ function sightOf({ principal, facts }: SessionGrant): { ofUser: string | undefin
   return mayClaim ? { ofUser: principal.id } : undefined;
 }
 
-function digestOf(voices: readonly KnownVoice[]): Buffer {
-  const ids = voices.map(({ id }) => id).sort();
-  return createHash("sha256").update(ids.join("\n")).digest();
+function digestOf(voiceIds: readonly string[]): Buffer {
+  return createHash("sha256").update(voiceIds.toSorted().join("\n")).digest();
 }
 
 function isDue(label: HeardLabel, voices: Buffer, isOver: boolean): boolean {

@@ -52,14 +52,22 @@ export class SuggestionStore {
     this.#pool = pool;
   }
 
-  /** The newest remembered voices of the workspace's enabled members. */
-  async voices(workspaceId: string): Promise<KnownVoice[]> {
-    const rows = await this.#pool.any(sql.type(voiceRow)`
-      select v.id, v.user_id as "userId", v.sealed
+  /** Ids of the newest remembered voices of the workspace's enabled members. */
+  async voiceIds(workspaceId: string): Promise<string[]> {
+    const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
+      select v.id
       from remembered_voices v join users u on u.id = v.user_id and u.disabled_at is null
       where v.workspace_id = ${workspaceId}
       order by v.remembered_at desc, v.id
       limit ${MOST_VOICES}`);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Those of the remembered voices that are still there. */
+  async voices(ids: readonly string[]): Promise<KnownVoice[]> {
+    const rows = await this.#pool.any(sql.type(voiceRow)`
+      select id, user_id as "userId", sealed from remembered_voices
+      where id = any(${sql.array([...ids], "uuid")})`);
     return [...rows];
   }
 

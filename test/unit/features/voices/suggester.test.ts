@@ -52,7 +52,8 @@ class World {
 
   constructor(patienceMs = 10_000) {
     const store = {
-      voices: async () => this.voices,
+      voiceIds: async () => this.voices.map(({ id }) => id),
+      voices: async (ids: readonly string[]) => this.voices.filter(({ id }) => ids.includes(id)),
       labels: async () => this.labels,
       read: async () => [],
       keep: async (comparison: (typeof this.kept)[number]) => this.#keep(comparison),
