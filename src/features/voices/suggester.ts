@@ -15,8 +15,11 @@ import type { HeardLabel, KnownVoice, SuggestionStore } from "./suggestions-stor
 
 /** Shorter speech is not compared, in samples: 10 s. */
 const LEAST_SAMPLES = 10 * SESSION_RATE;
+/** The same without its pauses, in milliseconds. */
+const LEAST_SPEECH_MS = 8_000;
 /** Most speech of a label that is compared, in samples. */
 const MOST_SAMPLES = 60 * SESSION_RATE;
+const SAMPLE_BYTES = 2;
 /** While the session is recorded, a label is compared again when it has so many times the speech. */
 const GROWN = 1.5;
 /** Sessions that are compared at once, and that wait. */
@@ -159,16 +162,20 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
   ): Promise<void> {
     const { store, speech, voices: workers } = this.#options;
     const pcm = await speech.read(sessionId, label, MOST_SAMPLES);
-    const { logRatios } = await workers.compare(
+    const { logRatios, speechMs } = await workers.compare(
       pcm,
       prints.map(({ print }) => print),
     );
-    const likelihoods = likelihoodsOf(logRatios);
+    const likelihoods = speechMs < LEAST_SPEECH_MS ? [] : likelihoodsOf(logRatios);
     const suggested = prints.flatMap(({ voiceId }, n) => {
       const likelihood = likelihoods[n] ?? 0;
       return likelihood >= SUGGESTED_FROM ? [{ voiceId, likelihood }] : [];
     });
-    await store.keep({ sessionId, label, samples, heard, voices, suggested });
+    // Of a stream the newest sound may not be stored yet: then what was heard soon counts as grown.
+    const spoken = (speechMs / 1_000) * SESSION_RATE;
+    const isThere = spoken >= pcm.length / SAMPLE_BYTES / 2;
+    const compared = isThere ? samples : Math.min(samples, spoken);
+    await store.keep({ sessionId, label, samples: compared, heard, voices, suggested });
   }
 }
 

@@ -45,6 +45,7 @@ class World {
   labels: HeardLabel[] = [label("S1", 20 * SECOND)];
   compared: string[] = [];
   ratio = 10;
+  speechMs = 20_000;
   kept: Parameters<SuggestionStore["keep"]>[0][] = [];
   /** When set, a worker answers only after it. */
   gate: Promise<void> = Promise.resolve();
@@ -64,16 +65,17 @@ class World {
       log: silentLog,
       patienceMs,
       speech: {
-        read: async (_session, name) => {
+        read: async (_session, name, most) => {
           this.compared.push(name);
-          return Buffer.alloc(0);
+          const { samples } = this.labels.find((each) => each.label === name) ?? { samples: 0 };
+          return Buffer.alloc(2 * Math.min(samples, most));
         },
       },
       voices: {
         compare: async (_pcm, prints) => {
           await this.gate;
           const logRatios = prints.map(() => this.ratio);
-          return { method: "m", print: Buffer.alloc(0), speechMs: 0, logRatios };
+          return { method: "m", print: Buffer.alloc(0), speechMs: this.speechMs, logRatios };
         },
       },
     });
@@ -148,6 +150,29 @@ describe("suggester", () => {
     world.grow(200 * SECOND);
     await world.ask();
     expect(world.kept[1]?.suggested).toEqual([]);
+  });
+
+  it("suggester: says nothing of little speech, as where the sound is not stored yet, and looks again", async () => {
+    const world = new World();
+    world.speechMs = 4_000;
+    await world.ask();
+    expect(world.kept[0]?.suggested).toEqual([]);
+    await world.ask();
+    expect(world.compared, "nothing is new").toHaveLength(1);
+    world.grow(21 * SECOND);
+    world.speechMs = 20_000;
+    await world.ask();
+    expect(world.kept[1]?.suggested).toMatchObject([{ voiceId: "v1" }]);
+  });
+
+  it("suggester: of one who spoke long it is the growth of all that counts, not of what was read", async () => {
+    const world = new World();
+    world.speechMs = 45_000;
+    world.grow(600 * SECOND);
+    await world.ask();
+    world.grow(610 * SECOND);
+    await world.ask();
+    expect(world.compared).toHaveLength(1);
   });
 
   it("suggester: does nothing for who may not know of it", async () => {
