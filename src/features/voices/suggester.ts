@@ -132,12 +132,15 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     const { store } = this.#options;
     const digest = digestOf(voiceIds);
     const labels = await store.labels(id, LEAST_SAMPLES);
-    const due = labels.filter((label) => isDue(label, digest, ended !== undefined));
+    const isOver = ended !== undefined;
+    const due = labels.filter((label) => isDue(label, digest, isOver));
     if (due.length === 0) return;
     const prints = this.#open(workspaceId, await store.voices(voiceIds));
     for (const label of due) {
       if (this.#closing.signal.aborted) return;
-      await this.#compareOne(id, label, digest, prints);
+      const heard = await this.#compareOne(id, label, prints);
+      const samples = isOver ? label.samples : heard.samples;
+      await store.keep({ sessionId: id, ...label, ...heard, samples, voices: digest });
     }
   }
 
@@ -154,15 +157,15 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     });
   }
 
+  /** Whom a label sounds like, and of how much speech that was told, in samples. */
   async #compareOne(
     sessionId: string,
-    { label, samples, heard }: HeardLabel,
-    voices: Buffer,
+    { label, samples }: HeardLabel,
     prints: readonly { voiceId: string; print: Buffer }[],
-  ): Promise<void> {
-    const { store, speech, voices: workers } = this.#options;
+  ): Promise<{ suggested: { voiceId: string; likelihood: number }[]; samples: number }> {
+    const { speech, voices } = this.#options;
     const pcm = await speech.read(sessionId, label, MOST_SAMPLES);
-    const { logRatios, speechMs } = await workers.compare(
+    const { logRatios, speechMs } = await voices.compare(
       pcm,
       prints.map(({ print }) => print),
     );
@@ -174,8 +177,7 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     // Of a stream the newest sound may not be stored yet: then what was heard soon counts as grown.
     const spoken = (speechMs / 1_000) * SESSION_RATE;
     const isThere = spoken >= pcm.length / SAMPLE_BYTES / 2;
-    const compared = isThere ? samples : Math.min(samples, spoken);
-    await store.keep({ sessionId, label, samples: compared, heard, voices, suggested });
+    return { suggested, samples: isThere ? samples : Math.min(samples, spoken) };
   }
 }
 
@@ -203,6 +205,6 @@ function isDue(label: HeardLabel, voices: Buffer, isOver: boolean): boolean {
   const { samples, heard, comparedSamples, comparedHeard, comparedVoices } = label;
   if (comparedSamples === undefined || comparedHeard === undefined) return true;
   if (comparedVoices?.equals(voices) !== true) return true;
-  if (comparedHeard.equals(heard)) return false;
+  if (comparedHeard.equals(heard)) return isOver && comparedSamples < samples;
   return isOver || samples >= GROWN * comparedSamples || samples < comparedSamples;
 }

@@ -165,6 +165,17 @@ describe("suggester", () => {
     expect(world.kept[1]?.suggested).toMatchObject([{ voiceId: "v1" }]);
   });
 
+  it("suggester: looks once more when the session is over at what was not all stored before", async () => {
+    const world = new World();
+    world.speechMs = 4_000;
+    await world.ask();
+    await world.ask();
+    expect(world.compared).toHaveLength(1);
+    await world.ask({ ended: "completed" });
+    await world.ask({ ended: "completed" });
+    expect(world.compared).toHaveLength(2);
+  });
+
   it("suggester: of one who spoke long it is the growth of all that counts, not of what was read", async () => {
     const world = new World();
     world.speechMs = 45_000;
