@@ -39,6 +39,8 @@ const QUEUES = [
   "stream_bytes",
   "stream_pieces_held",
   "uploads",
+  "voice_comparisons",
+  "voices_being_remembered",
   "webhooks",
 ];
 
