@@ -63,6 +63,7 @@ export function toSegmentMessage(segment: SegmentRecord, withWords: boolean): Tr
       timesClamped,
     })),
     unclearWords: [],
+    speakerConfidence: segment.speakerConfidence,
   };
 }
 
@@ -229,6 +230,7 @@ function toSegment(segment: SnapshotSegment): TranscriptSegment {
     confidence: segment.confidence,
     words: [],
     unclearWords: segment.unclear_words ?? [],
+    speakerConfidence: segment.speaker_confidence ?? undefined,
   };
 }
 

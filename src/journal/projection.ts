@@ -113,7 +113,7 @@ function revisionWork(sessionId: string, { merges, revisions }: SpeakersRevised)
   const relabel: Change = {
     writes: ["segments"],
     sql: (when) => sql.fragment`
-      update segments as s set label = r.label
+      update segments as s set label = r.label, speaker_confidence = null
       from ${sql.unnest(rows, ["uuid", "text"])} as r (id, label)
       where s.session_id = ${sessionId} and s.id = r.id and ${when}`,
   };
@@ -133,7 +133,9 @@ async function projectMerge(
   { from, into }: SpeakersRevised["merges"][number],
 ): Promise<void> {
   await tx.query(sql.unsafe`
-    update segments set label = ${into} where session_id = ${sessionId} and label = ${from}`);
+    update segments set label = ${into}, speaker_confidence = null
+    where session_id = ${sessionId} and (
+      label = ${from} or (label = ${into} and speaker_confidence is not null))`);
   await mergeClaims(tx, sessionId, from, into);
   await mergeNames(tx, sessionId, from, into);
 }
@@ -231,7 +233,8 @@ async function projectEdit(
   event: SegmentRevised,
 ): Promise<void> {
   await tx.query(sql.unsafe`
-    update segments set label = ${event.label}, revision = ${event.revision}
+    update segments set label = ${event.label}, revision = ${event.revision},
+      speaker_confidence = case when label = ${event.label} then speaker_confidence end
     where session_id = ${sessionId} and id = ${event.segmentId}`);
   if (event.editId === undefined) return;
   await tx.query(sql.unsafe`

@@ -49,6 +49,7 @@ function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Ch
     text: segment.redacted ? REDACTED_SPAN : segment.words.map((word) => word.text).join(" "),
     words: segment.redacted ? [] : segment.words,
     confidence: segment.confidence,
+    speaker_confidence: segment.speakerConfidence,
     redacted: segment.redacted === true,
   }));
   const redacted = segments.filter((segment) => segment.redacted === true);
@@ -56,15 +57,17 @@ function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Ch
   const insert: Change["sql"] = (when) => sql.fragment`
     insert into segments (
       session_id, language,
-      id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
+      id, attempt, start_sample, end_sample, label, text, words, confidence, redacted,
+      speaker_confidence)
     select session.id, session.language, s.*
     from sessions as session, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s (
       id uuid, attempt integer, start_sample bigint, end_sample bigint, label text,
-      text text, words jsonb, confidence real, redacted boolean)
+      text text, words jsonb, confidence real, redacted boolean, speaker_confidence real)
     where session.id = ${sessionId} and ${when}
     on conflict (session_id, id) do update
     set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
-        words = excluded.words, confidence = excluded.confidence`;
+        words = excluded.words, confidence = excluded.confidence,
+        speaker_confidence = excluded.speaker_confidence`;
   return [
     { writes: ["segments"], sql: insert },
     ...coverChange(

@@ -146,6 +146,7 @@ function renderSegment(
     transcript: segment.text,
     confidence: segment.confidence,
     speaker: event.label,
+    speaker_confidence: event.speakerConfidence ?? null,
     words: segment.words.map((word) => toWordFrame(word, event.label)),
   };
 }

@@ -151,6 +151,7 @@ const segmentRow = z.object({
   label: z.string(),
   text: z.string(),
   confidence: z.number(),
+  speakerConfidence: optionalColumn(z.number()),
   revision: z.number(),
   unclearWords: z.array(z.number()),
 });
@@ -295,7 +296,8 @@ async function readSegments(
 ): Promise<{ segments: SnapshotSegment[]; next: { start: number; id: string } | undefined }> {
   const rows = await tx.any(sql.type(segmentRow)`
     select
-      id, start_sample as start, end_sample as "end", label, text, confidence, revision,
+      id, start_sample as start, end_sample as "end", label, text, confidence,
+      speaker_confidence as "speakerConfidence", revision,
       ${unclearWords(sql.fragment`words`)} as "unclearWords"
     from segments
     where session_id = ${sessionId}
@@ -311,6 +313,7 @@ async function readSegments(
     transcript: row.text,
     confidence: row.confidence,
     speaker: row.label,
+    speaker_confidence: row.speakerConfidence ?? null,
     ...(row.unclearWords.length > 0 ? { unclear_words: row.unclearWords } : {}),
   }));
   return { segments, next: rows.length > SNAPSHOT_SEGMENTS ? shown.at(-1) : undefined };

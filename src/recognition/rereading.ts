@@ -243,9 +243,12 @@ export class Rereading {
     if (!this.#isWhole) return;
     const moved = new Map(update?.segments.map(({ start, cluster }) => [start, cluster]));
     const merged = new Map(update?.merges.map(({ from, into }) => [from, into]));
+    const kept = new Set(merged.values());
     for (const [index, segment] of this.#segments.entries()) {
       const { cluster } = segment;
       segment.cluster = moved.get(this.#starts[index] ?? -1) ?? merged.get(cluster) ?? cluster;
+      // It was measured against the cluster that is gone.
+      if (segment.cluster !== cluster || kept.has(cluster)) delete segment.speakerConfidence;
     }
   }
 

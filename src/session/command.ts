@@ -70,6 +70,8 @@ export interface RecognisedSegment {
   words: Word[];
   confidence: number;
   cluster: number;
+  /** How likely the voice is the cluster's, 0..1; absent when the worker does not tell. */
+  speakerConfidence?: number | undefined;
 }
 
 export interface SpeakerProposal {

@@ -79,6 +79,7 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
   const { start, end, words, confidence, cluster } = segment;
   const id = segmentId(state.sessionId, state.attempt, start);
   const label = labelForCluster(state.speakers, cluster);
+  const speakerConfidence = cluster < 0 ? undefined : segment.speakerConfidence;
   turn.write({
     type: "SegmentText",
     segmentId: id,
@@ -88,12 +89,14 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
     label,
     words,
     confidence,
+    speakerConfidence,
     redacted: isRedacted(state, { start, end, label }),
   });
   const { end: checkpoint, checkpoint: stored } = utterance;
   const resume = stored?.position ?? resumesAt(state);
   const mark = { segmentId: id, start, end, label, cluster };
-  turn.emit({ type: "SegmentFinalised", ...mark, checkpoint, resume });
+  const sure = speakerConfidence === undefined ? {} : { speakerConfidence };
+  turn.emit({ type: "SegmentFinalised", ...mark, ...sure, checkpoint, resume });
 }
 
 /** The share of the received audio that is final, below 1 until the job is complete. */

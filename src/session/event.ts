@@ -118,6 +118,11 @@ export interface SegmentFinalised {
   end: number;
   label: string;
   cluster: number;
+  /**
+   * How likely the voice is the label's, 0..1; absent when nobody knows, and in events of earlier
+   * releases.
+   */
+  speakerConfidence?: number | undefined;
   /** End of its utterance. */
   checkpoint: number;
   /**
@@ -127,6 +132,10 @@ export interface SegmentFinalised {
   resume?: number;
 }
 
+/**
+ * How likely a voice was its label's is not known any more for the segments named here, and for
+ * those of both labels of a merge: it was measured against the label that is gone.
+ */
 export interface SpeakersRevised {
   type: "SpeakersRevised";
   revisions: { segmentId: string; start: number; label: string; cluster: number }[];

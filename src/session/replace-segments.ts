@@ -96,6 +96,7 @@ function addSegment(
     label,
     words,
     confidence,
+    speakerConfidence: voices.confidenceOf(segment, label),
     redacted,
   });
   const cluster = whole ? -1 : voices.clusterOf(segment, label);

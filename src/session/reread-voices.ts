@@ -60,6 +60,17 @@ export class RereadVoices {
     return this.labelOf(segment);
   }
 
+  /**
+   * How likely the segment's voice is that of `label`, 0..1; undefined when the label was not given
+   * for its voice.
+   */
+  confidenceOf(
+    { cluster, speakerConfidence }: RecognisedSegment,
+    label: string,
+  ): number | undefined {
+    return this.#labels.get(cluster) === label ? speakerConfidence : undefined;
+  }
+
   /** The segment's cluster, when the first reading has the same voice under it; else -1. */
   clusterOf({ cluster }: RecognisedSegment, label: string): number {
     const index = this.#speakers.clusters[cluster];

@@ -42,6 +42,8 @@ export interface SegmentText {
   label: string;
   words: Word[];
   confidence: number;
+  /** How likely the voice is the label's, 0..1; absent when nobody knows. */
+  speakerConfidence?: number | undefined;
   /** True when the placeholder is stored instead of the words. */
   redacted?: boolean;
 }

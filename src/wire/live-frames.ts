@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { FREE_NAME, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
+import { speakerConfidence } from "./speaker-confidence.ts";
 
 const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
 export const oneOf = <T extends string>(...values: T[]) =>
@@ -44,14 +45,19 @@ const word = Type.Object({
   speaker,
 });
 
-const results = {
+const utterance = {
   segment_id: segmentId,
-  revision: Type.Integer({ description: "Drop an interim whose revision was seen" }),
   start: seconds("From the start of the session's audio"),
   duration: seconds("Length"),
   transcript: Type.String(),
   confidence: Type.Number(),
   speaker,
+  speaker_confidence: Type.Optional(speakerConfidence),
+};
+
+const results = {
+  ...utterance,
+  revision: Type.Integer({ description: "Drop an interim whose revision was seen" }),
   words: Type.Array(word),
 };
 
@@ -101,13 +107,8 @@ function remark(code: NoticeCode, message: string, isRetryable: boolean) {
 }
 
 const snapshotSegment = Type.Object({
-  segment_id: segmentId,
+  ...utterance,
   revision: Type.Integer(),
-  start: results.start,
-  duration: results.duration,
-  transcript: Type.String(),
-  confidence: Type.Number(),
-  speaker,
   unclear_words: Type.Optional(
     Type.Array(Type.Integer({ minimum: 0 }), {
       description:
@@ -201,7 +202,7 @@ export const SERVER_FRAMES = {
     }),
   },
   SpeakerRevision: {
-    summary: "Who spoke was found out anew.",
+    summary: "Who spoke was found out anew; the `speaker_confidence` of what it names is null now.",
     payload: event("SpeakerRevision", {
       revisions: Type.Array(Type.Object({ segment_id: segmentId, speaker })),
       merges: Type.Array(Type.Object({ from: speaker, into: speaker })),

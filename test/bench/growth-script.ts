@@ -47,7 +47,7 @@ export function measureStateSize(): StateSize {
   for (let n = 1; n <= MEASURED; n += 1) {
     const start = n * CHUNK_SAMPLES;
     const end = start + SPEECH.to;
-    tracker.commit([{ start, end, cluster: n % VOICES }], end);
+    tracker.commit([{ start, end, cluster: n % VOICES, confidence: 0 }], end);
     sizes.push(tracker.checkpoint().length);
   }
   return sizes;

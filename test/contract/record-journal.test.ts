@@ -128,8 +128,8 @@ function life(world: World, ids: string[]): SessionBatch[] {
     ]),
     batch(world, 4, [segment(s1, 0), segment(s2, 16_000)], {
       writes: [
-        text(s1, 0),
-        text(s2, 16_000, { label: "S2", confidence: 0.5 }),
+        text(s1, 0, { speakerConfidence: 0.4 }),
+        text(s2, 16_000, { label: "S2", confidence: 0.5, speakerConfidence: 0.71 }),
         checkpoint(16_000, []),
         checkpoint(32_000, [16_000]),
         { type: "Progress", jobId: job, progress: 0.4 },

@@ -154,6 +154,28 @@ describe("conformance: resources", () => {
     await lower(id);
   });
 
+  it("segment of a transcript: the same, and how sure its speaker is", async () => {
+    const path = `/sessions/${fixture.sessionId}`;
+    const { segments } = await fixture.done<{ segments: Record<string, unknown>[] }>(
+      "GET",
+      `${path}/transcript`,
+      { token: fixture.owner.token },
+    );
+    expect(segments.length).toBeGreaterThan(2);
+    for (const segment of segments) {
+      expectMembers(segment, {
+        id: uuid,
+        start_ms: int32,
+        end_ms: int32,
+        text,
+        speaker_label: text,
+        confidence: FRACTION,
+        speaker_confidence: (value) => value === null || FRACTION(value),
+      });
+      if (segment.speaker_label === "UU") expect(segment.speaker_confidence).toBeNull();
+    }
+  });
+
   it("summarisation job detail: its ten members, and text hidden until an elevation", async () => {
     const id = await fixture.summary();
     const path = `/admin/jobs/summarisations/${id}`;

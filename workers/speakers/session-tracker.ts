@@ -55,7 +55,7 @@ export class SessionTracker implements SpeakerTracker {
       const last = turns.at(-1);
       if (last) last.end = from;
       if (last && last.cluster === cluster) last.end = end;
-      else turns.push({ start: from, end, cluster });
+      else turns.push({ start: from, end, cluster, confidence: 0 });
     }
     return turns;
   }

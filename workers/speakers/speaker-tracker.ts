@@ -36,6 +36,11 @@ export interface SpeakerTurn {
   start: number;
   end: number;
   cluster: number;
+  /**
+   * How likely the voice is the cluster's rather than the next likely voice's, 0..1; 0 while
+   * unknown.
+   */
+  confidence: number;
 }
 
 export interface SpeakerProposal {

@@ -4,7 +4,8 @@ import type { SpeakerTurn } from "../speakers/speaker-tracker.ts";
 /**
  * Splits the words of an utterance at its speaker turns: a word belongs to the turn that contains
  * its middle, a turn without words gives no segment, and neighbours of one cluster are joined. The
- * first segment starts where the utterance does; a segment ends with its last word.
+ * first segment starts where the utterance does; a segment ends with its last word. Its speaker's
+ * confidence is the mean over its words whose turns know theirs.
  */
 export function splitAtTurns(
   start: number,
@@ -12,19 +13,25 @@ export function splitAtTurns(
   turns: readonly SpeakerTurn[],
 ): Segment[] {
   const segments: Segment[] = [];
+  const certainties = new Map<Segment, number[]>();
   for (const word of words) {
     const turn = turnAt(turns, (word.start + word.end) / 2);
     const cluster = turn?.cluster ?? -1;
     const last = segments.at(-1);
-    if (last !== undefined && last.cluster === cluster) {
-      last.words.push(word);
-      last.end = word.end;
+    let segment = last;
+    if (segment !== undefined && segment.cluster === cluster) {
+      segment.words.push(word);
+      segment.end = word.end;
     } else {
       const from = last === undefined ? start : Math.max(last.end, turn?.start ?? word.start);
-      segments.push({ start: from, end: word.end, words: [word], confidence: 0, cluster });
+      segment = { start: from, end: word.end, words: [word], confidence: 0, cluster };
+      segments.push(segment);
     }
+    if (cluster < 0 || turn === undefined || turn.confidence === 0) continue;
+    certainties.set(segment, [...(certainties.get(segment) ?? []), turn.confidence]);
   }
-  for (const segment of segments) segment.confidence = meanConfidence(segment.words);
+  for (const segment of segments) segment.confidence = mean(confidencesOf(segment.words));
+  for (const [segment, known] of certainties) segment.speakerConfidence = mean(known);
   return segments;
 }
 
@@ -32,7 +39,10 @@ function turnAt(turns: readonly SpeakerTurn[], position: number): SpeakerTurn | 
   return turns.find((turn) => position < turn.end) ?? turns.at(-1);
 }
 
-function meanConfidence(words: readonly Word[]): number {
-  const sum = words.reduce((total, word) => total + word.confidence, 0);
-  return words.length === 0 ? 0 : sum / words.length;
+function confidencesOf(words: readonly Word[]): number[] {
+  return words.map(({ confidence }) => confidence);
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

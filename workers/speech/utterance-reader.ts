@@ -297,7 +297,9 @@ export class UtteranceReader {
     const end = this.#position;
     const turns = words.length === 0 ? [] : this.#tracker.turns(start, end);
     const segments = splitAtTurns(start, words, turns);
-    const committed = segments.map(({ start, end, cluster }) => ({ start, end, cluster }));
+    const committed = segments.map(({ start, end, cluster, speakerConfidence = 0 }) => {
+      return { start, end, cluster, confidence: speakerConfidence };
+    });
     this.#tracker.commit(committed, end);
     const speakers = words.length === 0 ? undefined : toUpdate(this.#tracker.revisions(), false);
     this.#restart();

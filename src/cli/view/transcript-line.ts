@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { clockTime } from "../../wire/clock-time.ts";
 import { withoutBreaks } from "../../wire/names.ts";
 import { markUnclear } from "../../wire/unclear-words.ts";
+import { markUnsure } from "../../wire/unsure-speakers.ts";
 import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
 import type { Line } from "./transcript.ts";
 
@@ -27,17 +28,19 @@ interface LineStyle {
 /**
  * The rows of one utterance: `00:12  S1  text`, wrapped between words and indented. Unclear words
  * are in brackets, `[tunisia and?]`; with colour they are also dimmed, as are words that may still
- * change.
+ * change. A name with a question mark, `S1?`, is a guess.
  */
 export function lineRows(
-  line: Pick<Line, "start" | "text" | "stableWords" | "unclear">,
+  line: Pick<Line, "start" | "text" | "stableWords" | "unclear" | "unsure">,
   speaker: string,
   { columns, colour, interim }: LineStyle,
 ): string[] {
   const gap = " ".repeat(INDENT);
   const time = clockTime(line.start) + gap;
   const widest = Math.max(INDENT, Math.floor(columns * NAME_SHARE));
-  const name = fitted(printable(speaker), widest).padEnd(2) + gap;
+  const unsure = line.unsure === true;
+  const shown = fitted(printable(speaker), unsure ? widest - 1 : widest);
+  const name = markUnsure(shown, unsure).padEnd(2) + gap;
   const margin = time.length + columnsOf(name);
   const unclear = line.unclear ?? [];
   const text = markUnclear(wordsOf(line.text), unclear) + (interim ? " …" : "");

@@ -7,6 +7,7 @@ import type {
   SnapshotSegment,
 } from "../../wire/live-frames.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
+import { isUnsure } from "../../wire/unsure-speakers.ts";
 import type { operations } from "../gen/api-schema.ts";
 
 /** The present state of one utterance. */
@@ -22,6 +23,8 @@ export interface Line {
   readonly stableWords?: number;
   /** For a final: indexes, from 0, of its unclear words. */
   readonly unclear?: readonly number[];
+  /** True when the speaker is a guess. */
+  readonly unsure?: boolean;
 }
 
 interface Relabelling {
@@ -170,11 +173,15 @@ export class Transcript {
     for (const { from, into } of merges) {
       for (const names of [this.#claimed, this.#free]) moveName(names, from, into);
     }
+    const joined = new Set(merges.map(({ into }) => into));
     const relabelled: Relabelling[] = [];
     for (const old of this.#finals.values()) {
       const speaker = wanted.get(old.id) ?? merged.get(old.speaker) ?? old.speaker;
-      if (speaker === old.speaker) continue;
-      const line = { ...old, speaker };
+      const line = { ...old, speaker, unsure: false };
+      if (speaker === old.speaker) {
+        if (old.unsure === true && joined.has(speaker)) this.#finals.set(old.id, line);
+        continue;
+      }
       this.#finals.set(old.id, line);
       relabelled.push({ line, from: old.speaker });
     }
@@ -194,18 +201,19 @@ function moveName(names: Map<string, string>, from: string, into: string): void 
   names.delete(from);
 }
 
-type Segment = Pick<
-  operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number],
-  "id" | "start_ms" | "speaker_label" | "text" | "words"
->;
+type ListedSegment =
+  operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number];
+type Segment = Pick<ListedSegment, "id" | "start_ms" | "speaker_label" | "text" | "words"> &
+  Partial<Pick<ListedSegment, "speaker_confidence">>;
 
 /** Makes a line from a segment of the REST interface. */
-export function lineOfSegment({ id, start_ms, speaker_label, text, words = [] }: Segment): Line {
+export function lineOfSegment({ id, text, words = [], ...segment }: Segment): Line {
   return {
     id,
     revision: 0,
-    start: start_ms / 1000,
-    speaker: speaker_label ?? "UU",
+    start: segment.start_ms / 1000,
+    speaker: segment.speaker_label ?? "UU",
+    unsure: isUnsure(segment.speaker_confidence),
     text,
     words: countWords(text),
     unclear: unclearPlaces(words),
@@ -234,6 +242,7 @@ function lineOfSnapshot(segment: SnapshotSegment | ResultsBody): Line {
     revision: segment.revision,
     start: segment.start,
     speaker: segment.speaker,
+    unsure: isUnsure(segment.speaker_confidence),
     text: segment.transcript,
     words: countWords(segment.transcript),
   };

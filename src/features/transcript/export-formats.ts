@@ -2,6 +2,7 @@ import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { inOneLine, withoutBreaks } from "../../wire/names.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
+import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../wire/unsure-speakers.ts";
 import type { SegmentRecord } from "./segments-store.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;
@@ -17,9 +18,24 @@ function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: numbe
   return { texts, unclear: texts.length === words.length ? unclearPlaces(words) : [] };
 }
 
-/** The claimed name of a label, in one line, else the label. */
-function speakerOf(label: string, names: ReadonlyMap<string, string>): string {
-  return inOneLine(names.get(label) ?? label);
+/**
+ * The claimed name of a segment's label, in one line, else the label; with a question mark when it is
+ * a guess.
+ */
+function speakerOf(
+  { label, speakerConfidence }: Pick<SegmentRecord, "label" | "speakerConfidence">,
+  names: ReadonlyMap<string, string>,
+): string {
+  return markUnsure(inOneLine(names.get(label) ?? label), isUnsure(speakerConfidence));
+}
+
+/** Explains the marks that the segments' texts contain. */
+function legends(segments: readonly SegmentRecord[]): string[] {
+  const shown = segments.filter(({ text }) => text !== "");
+  return [
+    ...(shown.some(hasUnclear) ? [UNCLEAR_LEGEND] : []),
+    ...(shown.some((segment) => isUnsure(segment.speakerConfidence)) ? [UNSURE_LEGEND] : []),
+  ];
 }
 
 function hasUnclear(segment: Spoken): boolean {
@@ -67,7 +83,7 @@ export function toCues(
 }
 
 function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] {
-  const speaker = speakerOf(segment.label, names);
+  const speaker = speakerOf(segment, names);
   const cues: Cue[] = [];
   let shown: TimedWord[] = [];
   for (const word of timedWords(segment)) {
@@ -159,34 +175,34 @@ function escapeText(text: string): string {
 }
 
 /**
- * A transcript as Markdown: a heading, then a paragraph for each run of one speaker. The marks of
- * unclear words are explained under the heading; in Markdown they are plain text.
+ * A transcript as Markdown: a heading, then a paragraph for each run of one speaker. Its marks
+ * are explained under the heading; in Markdown they are plain text.
  */
 export function toMarkdown(
   title: string,
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
 ): string {
-  const blocks: { label: string; texts: string[] }[] = [];
+  const blocks: { speaker: string; texts: string[] }[] = [];
   for (const segment of segments) {
     if (segment.text === "") continue;
-    const { label } = segment;
+    const speaker = speakerOf(segment, names);
     const text = markedText(segment, escapeText);
     const last = blocks.at(-1);
-    if (last?.label === label) last.texts.push(text);
-    else blocks.push({ label, texts: [text] });
+    if (last?.speaker === speaker) last.texts.push(text);
+    else blocks.push({ speaker, texts: [text] });
   }
   const heading = escapeText(inOneLine(title)) || "Transcript";
-  const legend = segments.some(hasUnclear) ? [`*${UNCLEAR_LEGEND}*\n`] : [];
+  const legend = legends(segments).map((line) => `*${line}*\n`);
   const paragraphs = blocks.map(
-    ({ label, texts }) => `**${escapeText(speakerOf(label, names))}:** ${texts.join(" ")}\n`,
+    ({ speaker, texts }) => `**${escapeText(speaker)}:** ${texts.join(" ")}\n`,
   );
   return [`# ${heading}\n`, ...legend, ...paragraphs].join("\n");
 }
 
 /**
  * A transcript as plain text: a line `[00:12] S1: words` for each segment, with the display name in
- * place of a claimed label. The marks of unclear words are explained at the end.
+ * place of a claimed label. Its marks are explained at the end.
  */
 export function transcriptText(
   segments: readonly SegmentRecord[],
@@ -195,9 +211,10 @@ export function transcriptText(
   const lines = segments
     .filter((segment) => segment.text !== "")
     .map((segment) => {
-      const speaker = speakerOf(segment.label, names);
+      const speaker = speakerOf(segment, names);
       return `[${clockTime(segment.start / SESSION_RATE)}] ${speaker}: ${markedText(segment)}\n`;
     });
-  if (segments.some(hasUnclear)) lines.push(`\n${UNCLEAR_LEGEND}\n`);
+  const marks = legends(segments);
+  if (marks.length > 0) lines.push(`\n${marks.join("\n")}\n`);
   return lines.join("");
 }

@@ -6,7 +6,7 @@ import { requireSession } from "../sessions/access.ts";
 import { presentSpeaker, sessionParams, sessionStatus, speakerSchema } from "../sessions/schema.ts";
 import type { SessionRecord, SessionStore, SpeakerRecord } from "../sessions/store.ts";
 import { toCues, toMarkdown, toSrt, toVtt, transcriptText } from "./export-formats.ts";
-import { presentSegment, presentWords, segmentSchema, wordSchema } from "./segments.ts";
+import { heardSegmentSchema, presentHeard, presentWords, wordSchema } from "./segments.ts";
 import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
 interface TranscriptOptions {
@@ -28,7 +28,10 @@ const transcriptSchema = Type.Object({
   status: sessionStatus,
   speakers: Type.Array(speakerSchema),
   segments: Type.Array(
-    Type.Composite([segmentSchema, Type.Object({ words: Type.Optional(Type.Array(wordSchema)) })]),
+    Type.Composite([
+      heardSegmentSchema,
+      Type.Object({ words: Type.Optional(Type.Array(wordSchema)) }),
+    ]),
   ),
   gaps: Type.Array(gapSchema),
 });
@@ -68,7 +71,7 @@ function presentTranscript(
     status: session.status,
     speakers: transcript.speakers.map(presentSpeaker),
     segments: transcript.segments.map((segment) => ({
-      ...presentSegment(segment),
+      ...presentHeard(segment),
       ...(withWords ? { words: presentWords(segment.words) } : {}),
     })),
     gaps: transcript.gaps.map((gap) => ({
@@ -149,7 +152,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({

@@ -1,5 +1,6 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
+import { optionalColumn } from "../../postgres/columns.ts";
 import type { Word } from "../../session/write.ts";
 
 /**
@@ -93,6 +94,7 @@ const segmentRow = z.object({
   text: z.string(),
   words: z.array(wordColumn),
   confidence: z.number(),
+  speakerConfidence: optionalColumn(z.number()),
   revision: z.number(),
   redacted: z.boolean(),
 });
@@ -100,7 +102,7 @@ const segmentRow = z.object({
 const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
 
 const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
-  confidence, revision, redacted`;
+  confidence, speaker_confidence as "speakerConfidence", revision, redacted`;
 
 /** Words and gaps of sessions, for readers. Throws `unavailable` when storage is away. */
 export class SegmentStore {
@@ -155,6 +157,8 @@ export interface SegmentRecord {
   words: Word[];
   /** Mean confidence of the words, 0..1. */
   confidence: number;
+  /** How likely the voice is the label's, 0..1; undefined when nobody knows. */
+  speakerConfidence?: number | undefined;
   revision: number;
   /** True when the words were redacted; a placeholder replaces them. */
   redacted?: boolean;

@@ -7,6 +7,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { float, int32 } from "../../rest/schemas.ts";
 import type { Word } from "../../session/write.ts";
 import { TIMES_CLAMPED } from "../../wire/field-descriptions.ts";
+import { speakerConfidence } from "../../wire/speaker-confidence.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -42,8 +43,14 @@ export const segmentSchema = Type.Object({
   confidence: Type.Optional(float),
 });
 
-export const revisedSegmentSchema = Type.Composite([
+/** A segment of a transcript, with what the interface's own segment does not tell. */
+export const heardSegmentSchema = Type.Composite([
   segmentSchema,
+  Type.Object({ speaker_confidence: speakerConfidence }),
+]);
+
+export const revisedSegmentSchema = Type.Composite([
+  heardSegmentSchema,
   Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
 ]);
 
@@ -59,8 +66,12 @@ export function presentSegment(segment: SegmentRecord): Static<typeof segmentSch
   };
 }
 
+export function presentHeard(segment: SegmentRecord): Static<typeof heardSegmentSchema> {
+  return { ...presentSegment(segment), speaker_confidence: segment.speakerConfidence ?? null };
+}
+
 export function presentRevised(segment: SegmentRecord): Static<typeof revisedSegmentSchema> {
-  return { ...presentSegment(segment), revision: segment.revision };
+  return { ...presentHeard(segment), revision: segment.revision };
 }
 
 /** A segment's words, with those that are unclear marked. */

@@ -168,8 +168,8 @@ async function storeSegments(
     for (const segment of segments) {
       const row = toRow(segment, session);
       if (await s.insert(t.segments, row)) continue;
-      const { end_sample, label, text, words, confidence } = row;
-      const changed = { end_sample, label, text, words, confidence };
+      const { end_sample, label, text, words, confidence, speaker_confidence } = row;
+      const changed = { end_sample, label, text, words, confidence, speaker_confidence };
       s.overwrite(t.segments, row, changed);
     }
   });
@@ -190,6 +190,8 @@ function toRow(segment: SegmentText, { id, language }: SessionRow): SegmentRow {
     text: isRedacted ? REDACTED_SPAN : segment.words.map(({ text }) => text).join(" "),
     words: JSON.stringify(isRedacted ? [] : segment.words),
     confidence: toReal(segment.confidence),
+    speaker_confidence:
+      segment.speakerConfidence === undefined ? null : toReal(segment.speakerConfidence),
     revision: 1,
     redacted: isRedacted,
     language,

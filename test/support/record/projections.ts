@@ -203,7 +203,13 @@ async function projectReplacement(p: Projection, event: TranscriptReplaced): Pro
 
 async function projectEdit({ tx, t, id }: Projection, event: SegmentRevised): Promise<void> {
   const { segmentId, label, revision, editId } = event;
-  await tx.run((s) => s.update(t.segments, `${id}:${segmentId}`, () => ({ label, revision })));
+  await tx.run((s) =>
+    s.update(t.segments, `${id}:${segmentId}`, (row) => ({
+      label,
+      revision,
+      speaker_confidence: row.label === label ? row.speaker_confidence : null,
+    })),
+  );
   if (editId === undefined) return;
   await tx.run(async (s) => {
     const edit = s.get(t.edits, editId);
@@ -221,8 +227,8 @@ async function projectRevision(p: Projection, event: SpeakersRevised): Promise<v
       s.updateAll(
         t.segments,
         id,
-        ({ label }) => label === from,
-        () => ({ label: into }),
+        ({ label }) => label === from || label === into,
+        () => ({ label: into, speaker_confidence: null }),
       ),
     );
     await mergeClaims(p, from, into);
@@ -230,7 +236,7 @@ async function projectRevision(p: Projection, event: SpeakersRevised): Promise<v
   if (event.revisions.length === 0) return;
   await tx.run(async (s) => {
     for (const { segmentId, label } of event.revisions) {
-      await s.update(t.segments, `${id}:${segmentId}`, () => ({ label }));
+      await s.update(t.segments, `${id}:${segmentId}`, () => ({ label, speaker_confidence: null }));
     }
   });
 }

@@ -91,6 +91,7 @@ export interface SegmentRow {
   text: string;
   words: string;
   confidence: number;
+  speaker_confidence: number | null;
   revision: number;
   redacted: boolean;
   language: string;

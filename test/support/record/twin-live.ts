@@ -194,6 +194,7 @@ function presentSegment(row: SegmentRow): SnapshotSegment {
     transcript: row.text,
     confidence: row.confidence,
     speaker: row.label,
+    speaker_confidence: row.speaker_confidence,
     ...(unclear.length > 0 ? { unclear_words: unclear } : {}),
   };
 }

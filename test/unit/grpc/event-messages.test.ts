@@ -15,6 +15,7 @@ const results = {
   transcript: "good morning",
   confidence: 0.5,
   speaker: "S2",
+  speaker_confidence: 0.75,
   words: [
     {
       ...{ word: "good", start: 1.2344, end: 1.4, confidence: 0.25, speaker: "S2" },
@@ -30,6 +31,7 @@ const segment = {
   speakerLabel: "S2",
   text: "good morning",
   confidence: 0.5,
+  speakerConfidence: 0.75,
   unclearWords: [],
 };
 const times = { startMs: 1_234, endMs: 1_400, timesClamped: true };

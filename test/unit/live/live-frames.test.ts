@@ -39,7 +39,8 @@ function render(event: SessionEvent) {
 
 describe("live frames", () => {
   it("live frames: a final segment comes with words in seconds and its label of that time", () => {
-    const event = { start: 16_000, end: 24_000, label: "S3", cluster: 1, checkpoint: 0 };
+    const place = { start: 16_000, end: 24_000, label: "S3", cluster: 1, checkpoint: 0 };
+    const event = { ...place, speakerConfidence: 0.4 };
     expect(render({ type: "SegmentFinalised", segmentId: "g1", ...event })).toEqual({
       type: "Results",
       segment_id: "g1",
@@ -50,11 +51,14 @@ describe("live frames", () => {
       transcript: "hello there",
       confidence: 0.75,
       speaker: "S3",
+      speaker_confidence: 0.4,
       words: [
         { word: "hello", start: 1, end: 1.25, confidence: 0.5, speaker: "S3" },
         { word: "there", start: 1.25, end: 1.5, confidence: 1, speaker: "S3" },
       ],
     });
+    const untold = render({ type: "SegmentFinalised", segmentId: "g1", ...place });
+    expect(untold.speaker_confidence).toBeNull();
     expect(render({ type: "SegmentFinalised", segmentId: "gone", ...event })).toEqual({
       type: "Stub",
     });

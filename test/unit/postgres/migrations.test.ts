@@ -60,6 +60,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0061_elevated_guests.sql": "693d5e55a0cd55bad9223d9e80daaa28f9ae96c1b22433c86d52229c1dc1f28e",
   "0062_waiting_webhooks.sql": "94faf9f7d45a0baa373246cda7c03250a5496bab887354cbbedc7d0b8f89b531",
   "0065_remembered_voices.sql": "ab06a3f3d70afe0defbbf84a452448535ba546269c22b9191bbdeb53d57522ea",
+  "0066_speaker_confidence.sql": "17c6955cb0bd173b72baed238f8eb49aa722ec468c309014f7e0bc2c74d468a0",
   "0064_speaker_names.sql": "570c94e031b32caec4ccf7efd1f39f8aca9262cb3ae17768d70676f6801f056e",
 };
 

@@ -181,6 +181,18 @@ describe("cli terminal view: unclear words", () => {
     expect(row).toContain("to \u001b[2m[tunisia and?]\u001b[22m back");
   });
 
+  it("puts a question mark behind a name that is a guess, in the colour and room of the name", () => {
+    const line = { start: 1, text: "hello", unsure: true };
+    const plain = { columns: 80, colour: false, interim: false };
+    expect(lineRows(line, "S1", plain)).toEqual(["00:01  S1?  hello"]);
+    expect(lineRows({ ...line, unsure: false }, "S1", plain)).toEqual(["00:01  S1  hello"]);
+    const [certain = ""] = lineRows({ ...line, unsure: false }, "S2", { ...plain, colour: true });
+    const [guessed = ""] = lineRows(line, "S2", { ...plain, colour: true });
+    expect(guessed.replace("?", "")).toBe(certain);
+    const long = lineRows(line, "A name that is far too long for its share", plain);
+    expect(long[0]?.indexOf("?")).toBeLessThan("00:01  ".length + 80 / 3);
+  });
+
   it("marks those of a snapshot, and none that were read again as clear", () => {
     const transcript = new Transcript();
     const segment = { segment_id: "a", revision: 1, start: 1, duration: 1, confidence: 0 };

@@ -141,6 +141,30 @@ describe("cli transcript: growing", () => {
     expect(transcript.ended).toBe(false);
   });
 
+  it("knows which speakers are guesses, until a revision, a merge or a person says who it was", () => {
+    const transcript = new Transcript();
+    const said = (seq: number, id: string, speaker: string, sure: number | null) =>
+      transcript.apply({ ...final(seq, id, seq, id), speaker, speaker_confidence: sure });
+    const guesses = () => transcript.finals.filter(({ unsure }) => unsure).map(({ id }) => id);
+    said(1, "a", "S1", 0.5);
+    said(2, "b", "S2", 0.59);
+    said(3, "c", "S3", 0.1);
+    said(4, "d", "S3", 0.6);
+    said(5, "e", "S4", null);
+    expect(guesses()).toEqual(["a", "b", "c"]);
+    const revisions = [{ segment_id: "c", speaker: "S4" }];
+    transcript.apply({ type: "SpeakerRevision", ...base, seq: 6, merges: [], revisions });
+    expect(guesses()).toEqual(["a", "b"]);
+    const merges = [{ from: "S4", into: "S1" }];
+    transcript.apply({ type: "SpeakerRevision", ...base, seq: 7, merges, revisions: [] });
+    expect(guesses()).toEqual(["b"]);
+    const segment = { id: "b", start_ms: 2000, end_ms: 3000, speaker_label: "S2", text: "b" };
+    transcript.replaceFinals([lineOfSegment({ ...segment, speaker_confidence: 0.2 })]);
+    expect(guesses()).toEqual(["b"]);
+    transcript.replaceFinals([lineOfSegment({ ...segment, speaker_confidence: null })]);
+    expect(guesses()).toEqual([]);
+  });
+
   it("asks for the text again when it was re-derived", () => {
     const transcript = new Transcript();
     transcript.apply(final(1, "a", 1, "one"));

@@ -125,6 +125,25 @@ describe("exports", () => {
     }
   });
 
+  it("exports: a name that is a guess has a question mark, which is explained once", () => {
+    const segments = [
+      { ...segment(0, "one"), speakerConfidence: 0.9 },
+      { ...segment(4, "two"), speakerConfidence: 0.59 },
+      { ...segment(8, "three"), speakerConfidence: 0 },
+      { ...segment(12, "[four?]"), speakerConfidence: 0.6 },
+    ];
+    const names = new Map([["S1", "Ann"]]);
+    const legend = "A name with a question mark is a guess: it is not sure who speaks.";
+    const unclear = "Words in [brackets?] were not heard clearly.";
+    expect(transcriptText(segments, names)).toBe(
+      `[00:00] Ann: one\n[00:04] Ann?: two\n[00:08] Ann?: three\n[00:12] Ann: [four?]\n\n${unclear}\n${legend}\n`,
+    );
+    expect(toMarkdown("Trip", segments, names)).toBe(
+      `# Trip\n\n*${unclear}*\n\n*${legend}*\n\n**Ann:** one\n\n**Ann?:** two three\n\n**Ann:** [four?]\n`,
+    );
+    expect(toVtt(toCues(segments, names))).toContain("<v Ann?>two</v>\n");
+  });
+
   it("exports: markup in unclear words stays text", () => {
     const odd = segment(0, "[a*b?] c");
     expect(toMarkdown("", [odd], new Map())).toContain("**S1:** [a\\*b?] c\n");

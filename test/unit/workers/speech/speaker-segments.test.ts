@@ -9,8 +9,8 @@ describe("speaker segments", () => {
   it("speaker segments: a word belongs to the turn that holds its middle", () => {
     const words = [word("one", 110, 200, 0.2), word("two", 200, 310, 0.4), word("three", 320, 400)];
     const turns = [
-      { start: 100, end: 290, cluster: 0 },
-      { start: 290, end: 500, cluster: 1 },
+      { start: 100, end: 290, cluster: 0, confidence: 0.5 },
+      { start: 290, end: 500, cluster: 1, confidence: 0.5 },
     ];
     const segments = splitAtTurns(100, words, turns);
     expect(segments.map(({ start, end, cluster }) => ({ start, end, cluster }))).toEqual([
@@ -23,9 +23,9 @@ describe("speaker segments", () => {
 
   it("speaker segments: turns without words vanish and their neighbours join", () => {
     const turns = [
-      { start: 0, end: 100, cluster: 2 },
-      { start: 100, end: 150, cluster: 1 },
-      { start: 150, end: 300, cluster: 2 },
+      { start: 0, end: 100, cluster: 2, confidence: 0.5 },
+      { start: 100, end: 150, cluster: 1, confidence: 0.5 },
+      { start: 150, end: 300, cluster: 2, confidence: 0.5 },
     ];
     const segments = splitAtTurns(0, [word("a", 10, 50), word("b", 200, 250)], turns);
     expect(segments).toHaveLength(1);
@@ -34,5 +34,28 @@ describe("speaker segments", () => {
 
   it("speaker segments: without turns the cluster is unknown", () => {
     expect(splitAtTurns(5, [word("a", 10, 50)], [])).toMatchObject([{ start: 5, cluster: -1 }]);
+  });
+
+  it("speaker segments: a segment's speaker is as sure as its words' turns, and unknown tells nothing", () => {
+    const turns = [
+      { start: 0, end: 100, cluster: 2, confidence: 0.9 },
+      { start: 100, end: 150, cluster: 1, confidence: 0.1 },
+      { start: 150, end: 300, cluster: 2, confidence: 0.6 },
+      { start: 300, end: 400, cluster: -1, confidence: 0 },
+      { start: 400, end: 500, cluster: 3, confidence: 0 },
+    ];
+    const words = [
+      word("a", 10, 40),
+      word("b", 40, 80),
+      word("c", 200, 250),
+      word("d", 310, 350),
+      word("e", 410, 450),
+    ];
+    const [first, second, third] = splitAtTurns(0, words, turns);
+    expect(first?.speakerConfidence).toBeCloseTo(0.8);
+    expect(second?.cluster).toBe(-1);
+    expect(second?.speakerConfidence).toBeUndefined();
+    expect(third).toMatchObject({ cluster: 3 });
+    expect(third?.speakerConfidence).toBeUndefined();
   });
 });
