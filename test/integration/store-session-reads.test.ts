@@ -252,6 +252,7 @@ describe("session reads", () => {
       speaker_label: "S1",
       text: "one two three four",
       confidence: 0.625,
+      speaker_confidence: null,
       revision: 1,
       words: [
         { word: "one", start_ms: 125, end_ms: 375, confidence: 0.5 },

@@ -48,13 +48,16 @@ export class SessionStory {
   }
 
   /** A final segment: words of 4000 samples (a quarter second) from `start` on, `[words?]` unclear. */
-  async say(label: string, start: number, text: string): Promise<string> {
-    const written = this.spoken(label, start, text);
+  async say(
+    label: string,
+    start: number,
+    text: string,
+    speakerConfidence?: number,
+  ): Promise<string> {
+    const written = { ...this.spoken(label, start, text), speakerConfidence };
     const { segmentId, end } = written;
-    await this.tell(
-      [{ type: "SegmentFinalised", segmentId, start, end, label, cluster: 0, checkpoint: 0 }],
-      [written],
-    );
+    const place = { segmentId, start, end, label, cluster: 0, checkpoint: 0 };
+    await this.tell([{ type: "SegmentFinalised", ...place, speakerConfidence }], [written]);
     return segmentId;
   }
 
