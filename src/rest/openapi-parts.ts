@@ -152,6 +152,7 @@ const BY_NAME: Readonly<Record<string, Json>> = {
   sample_rate: 16_000,
   seq: 42,
   speaker: "S1",
+  speaker_confidence: 0.87,
   speaker_label: "S1",
   start: 1.2,
   start_ms: 1200,

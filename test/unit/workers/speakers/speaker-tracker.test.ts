@@ -135,7 +135,7 @@ describe("speaker tracker: labels", () => {
     expect(tracker.currentCluster()).toBe(-1);
     tracker.push(0, new Int16Array(RATE));
     expect(tracker.currentCluster()).toBe(-1);
-    expect(tracker.turns(0, RATE)).toEqual([{ start: 0, end: RATE, cluster: -1 }]);
+    expect(tracker.turns(0, RATE)).toEqual([{ start: 0, end: RATE, cluster: -1, confidence: 0 }]);
   });
 
   it("names the speaker of the newest audio", () => {
