@@ -6,7 +6,7 @@ import type {
   TranscriptionStream,
 } from "../../../src/inference/transcription-stream.ts";
 import { SAMPLE_RATE } from "../../../src/session/timeline.ts";
-import type { Segment } from "../../../src/wire/gen/voice/v1/worker.ts";
+import type { Segment, SpeakerUpdate } from "../../../src/wire/gen/voice/v1/worker.ts";
 import { fromSound, type SpokenWord } from "./spoken-words.ts";
 
 const BLOCK = SAMPLE_RATE / 10;
@@ -36,6 +36,8 @@ export class WordWorker implements Transcribers {
   readonly resting = new Set<WordStream>();
   /** Places for readings. */
   capacity = Number.POSITIVE_INFINITY;
+  /** The final pass of readings that begin from here on, over all segments that they told. */
+  finalPass: ((told: readonly Segment[]) => SpeakerUpdate) | undefined;
   readonly #words: readonly SpokenWord[];
 
   constructor(words: readonly SpokenWord[]) {
@@ -44,7 +46,7 @@ export class WordWorker implements Transcribers {
 
   open(): TranscriptionStream {
     if (this.placesTaken >= this.capacity) throw new AppError("overloaded", "No place is free.");
-    const stream = new WordStream(this.#words);
+    const stream = new WordStream(this.#words, this.finalPass);
     this.streams.push(stream);
     return stream;
   }
@@ -85,9 +87,12 @@ export class WordStream implements TranscriptionStream {
   #voices: number[] = [];
   #finishing = false;
   #isOver = false;
+  readonly #all: Segment[] = [];
+  readonly #finalPass: WordWorker["finalPass"];
 
-  constructor(words: readonly SpokenWord[]) {
+  constructor(words: readonly SpokenWord[], finalPass: WordWorker["finalPass"]) {
     this.#words = words;
+    this.#finalPass = finalPass;
   }
 
   get isOver(): boolean {
@@ -152,7 +157,7 @@ export class WordStream implements TranscriptionStream {
     this.#end();
     this.#progress();
     this.#isOver = true;
-    const value = { finalisedTo: this.#position, speakers: undefined };
+    const value = { finalisedTo: this.#position, speakers: this.#finalPass?.(this.#all) };
     this.#onMessage({ $case: "done", value });
     this.#onEnd(undefined);
     return true;
@@ -213,6 +218,7 @@ export class WordStream implements TranscriptionStream {
     const [first] = this.#heard;
     if (first === undefined) return;
     const segments = this.#segments();
+    this.#all.push(...segments.map((segment) => ({ ...segment })));
     this.#heard = [];
     this.#floor = this.#position;
     const checkpoint = {
@@ -236,7 +242,8 @@ export class WordStream implements TranscriptionStream {
       if (word.speaker !== speaker || segments.length === 0) {
         speaker = word.speaker;
         const cluster = this.#cluster(speaker);
-        segments.push({ start, end: spoken.end, words: [], confidence: 1, cluster });
+        const sure = { confidence: 1, speakerConfidence: 0.8 };
+        segments.push({ start, end: spoken.end, words: [], ...sure, cluster });
       }
       const segment = segments.at(-1);
       segment?.words.push(spoken);

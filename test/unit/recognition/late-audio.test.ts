@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SAMPLE_RATE } from "../../../src/session/timeline.ts";
+import type { Segment, SpeakerUpdate } from "../../../src/wire/gen/voice/v1/worker.ts";
 import { LateScene } from "../../support/late/late-scene.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 
@@ -248,6 +249,33 @@ describe("late audio", () => {
     await scene.pass(10 * MINUTE);
     expect(scene.said).toEqual(all(scene));
     expect(scene.state.redo).toBeUndefined();
+  });
+
+  it("late audio: a redo's final pass ends the confidence of what it regroups, and of no other", async () => {
+    const scene = await begin(chunks(12));
+    await upload(scene, range(0, 12));
+    await scene.stop();
+    await scene.pass(10 * MINUTE);
+    const sure = () =>
+      [...scene.record.segments.values()]
+        .sort((a, b) => a.start - b.start)
+        .map(({ speakerConfidence }) => speakerConfidence);
+    expect(new Set(sure())).toEqual(new Set([0.8]));
+    const redo = async (finalPass: (told: readonly Segment[]) => Partial<SpeakerUpdate>) => {
+      const none = { segments: [], merges: [], finalPass: true };
+      scene.worker.finalPass = (told) => ({ ...none, ...finalPass(told) });
+      await scene.run({ type: "Redo", byUserId: "u" });
+      await scene.pass(10 * MINUTE);
+      return sure();
+    };
+    const moved = await redo((told) => ({
+      segments: [{ start: told[2]?.start ?? -1, cluster: 9 }],
+    }));
+    expect(moved.length).toBeGreaterThan(4);
+    expect(moved).toEqual(moved.map((_, n) => (n === 2 ? undefined : 0.8)));
+    const merged = await redo(() => ({ merges: [{ from: 1, into: 0 }] }));
+    expect(new Set(merged)).toEqual(new Set([undefined]));
+    expect(new Set(await redo(() => ({})))).toEqual(new Set([0.8]));
   });
 
   it.each(range(0, 40))("late audio: any order, any time, any hosts, seed %i", async (seed) => {
