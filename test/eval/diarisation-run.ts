@@ -1,6 +1,6 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { toUpdate } from "../../workers/speech/open-utterance.ts";
 import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { toUpdate } from "../../workers/speech/utterance-reader.ts";
 import { readLive } from "./live-reading.ts";
 import { TrackerMeter } from "./metered-tracker.ts";
 import { ShownLabels, type ShownLabelsResult } from "./shown-labels.ts";

@@ -39,8 +39,14 @@ export function chunkMessages(chunks: readonly AudioChunk[]): RequestMessage[] {
 export class SessionReading {
   readonly #reader: SessionReader;
 
-  static async open(recognisers: RecogniserPool, checkpoint?: Checkpoint): Promise<SessionReading> {
-    const open = { sessionId: "session", attempt: 1, language: "en", vocabulary: [] };
+  /** @param speakerChannels how many channels are one speaker each; none are without it */
+  static async open(
+    recognisers: RecogniserPool,
+    checkpoint?: Checkpoint,
+    speakerChannels?: number,
+  ): Promise<SessionReading> {
+    const language = { language: "en", vocabulary: [] };
+    const open = { sessionId: "session", attempt: 1, ...language, speakerChannels };
     const { languages } = POCKETSPHINX;
     const deps = { recognisers, languages, createTracker: createSpeakerTracker };
     return new SessionReading(
@@ -73,8 +79,9 @@ export async function readSession(
   recognisers: RecogniserPool,
   requests: readonly RequestMessage[],
   checkpoint?: Checkpoint,
+  speakerChannels?: number,
 ): Promise<ResponseMessage[]> {
-  const reading = await SessionReading.open(recognisers, checkpoint);
+  const reading = await SessionReading.open(recognisers, checkpoint, speakerChannels);
   try {
     return [...requests, { $case: "finish", value: {} } as const].flatMap((request) =>
       reading.feed(request),

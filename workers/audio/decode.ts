@@ -1,5 +1,5 @@
 import { isOpusMediaType, splitOpusPackets } from "../../src/base/audio/opus-packets.ts";
-import { readMono } from "../../src/base/audio/pcm-samples.ts";
+import { readChannels, readMono } from "../../src/base/audio/pcm-samples.ts";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import {
   bytesPerFrame,
@@ -18,7 +18,7 @@ const WAV_TYPES: ReadonlySet<string> = new Set([
   "audio/vnd.wave",
 ]);
 
-/** Reads the samples of one chunk in parts, as 16-bit mono. */
+/** Reads the samples of one chunk in parts: 16 bits, the channels interleaved. */
 export interface ChunkDecoder {
   /** Rate of the samples that `read` returns, Hz. */
   readonly sampleRate: number;
@@ -32,11 +32,13 @@ class PcmChunk implements ChunkDecoder {
   readonly frames: number;
   readonly #format: PcmFormat;
   readonly #samples: Uint8Array;
+  readonly #channels: number;
   #next = 0;
 
-  constructor(format: PcmFormat, samples: Uint8Array) {
+  constructor(format: PcmFormat, samples: Uint8Array, channels: number) {
     this.#format = format;
     this.#samples = samples;
+    this.#channels = channels;
     this.sampleRate = format.sampleRate;
     this.frames = Math.floor(samples.byteLength / bytesPerFrame(format));
   }
@@ -45,7 +47,9 @@ class PcmChunk implements ChunkDecoder {
     const size = bytesPerFrame(this.#format);
     const from = this.#next;
     this.#next = Math.min(from + limit, this.frames);
-    return readMono(this.#format, this.#samples.subarray(from * size, this.#next * size));
+    const bytes = this.#samples.subarray(from * size, this.#next * size);
+    if (this.#channels === 1) return readMono(this.#format, bytes);
+    return readChannels(this.#format, bytes, this.#channels);
   }
 }
 
@@ -78,27 +82,36 @@ class OpusChunk implements ChunkDecoder {
 
 /**
  * Opens one stored chunk: WAV, raw PCM or µ-law of a declared format, or, with the session's Opus
- * stream, Opus packets that each follow their length. Throws AppError `not_audio` or
- * `unsupported_media_type` with a sentence for people.
+ * stream, Opus packets that each follow their length. With one channel, those of the audio are mixed.
+ * Throws AppError `not_audio` or `unsupported_media_type` with a sentence for people.
  */
-export function openChunk(mediaType: string, data: Uint8Array, opus?: OpusStream): ChunkDecoder {
+export function openChunk(
+  mediaType: string,
+  data: Uint8Array,
+  opus?: OpusStream,
+  channels = 1,
+): ChunkDecoder {
   const essence = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (WAV_TYPES.has(essence)) return openWav(data);
-  if (essence === "audio/pcm") return openPcm(mediaType, data);
-  if (opus !== undefined && isOpusMediaType(mediaType)) return openOpus(data, opus);
+  if (WAV_TYPES.has(essence)) return openWav(data, channels);
+  if (essence === "audio/pcm") return openPcm(mediaType, data, channels);
+  if (opus !== undefined && isOpusMediaType(mediaType)) return openOpus(data, opus, channels);
   throw new AppError(
     "unsupported_media_type",
     `${essence || "Audio without a media type"} cannot be read: send WAV or raw PCM.`,
   );
 }
 
-function openOpus(data: Uint8Array, stream: OpusStream): ChunkDecoder {
+function openOpus(data: Uint8Array, stream: OpusStream, channels: number): ChunkDecoder {
+  if (stream.channels !== channels) {
+    const message = `Opus cannot be read as ${channels} channels: it has one or two.`;
+    throw new AppError("unsupported_media_type", message);
+  }
   const packets = splitOpusPackets(data);
   if (packets.length === 0) throw new AppError("not_audio", "The chunk holds no Opus packet.");
   return new OpusChunk(packets, stream);
 }
 
-function openWav(data: Uint8Array): ChunkDecoder {
+function openWav(data: Uint8Array, channels: number): ChunkDecoder {
   const format = parseWavHeader(data);
   if (isAudioFormatError(format)) throw new AppError(format.code, format.error);
   const { dataOffset, dataLength } = format;
@@ -106,7 +119,7 @@ function openWav(data: Uint8Array): ChunkDecoder {
   if (format.encoding === "f32le" && isNoNumbers(samples)) {
     throw new AppError("not_audio", "Most samples of the WAV file are no numbers.");
   }
-  return new PcmChunk(format, samples);
+  return new PcmChunk(format, samples, channels);
 }
 
 /**
@@ -122,10 +135,10 @@ function isNoNumbers(samples: Uint8Array): boolean {
   return 2 * odd > samples.byteLength;
 }
 
-function openPcm(mediaType: string, data: Uint8Array): ChunkDecoder {
+function openPcm(mediaType: string, data: Uint8Array, channels: number): ChunkDecoder {
   const format = parsePcmMediaType(mediaType);
   if (isAudioFormatError(format)) throw new AppError(format.code, format.error);
-  const decoder = new PcmChunk(format, data);
+  const decoder = new PcmChunk(format, data, channels);
   if (decoder.frames === 0) throw new AppError("not_audio", "The chunk holds no samples.");
   return decoder;
 }

@@ -7,8 +7,6 @@ import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 const LONGEST_PACKET_BYTES = 48 * 1024;
 /** 120 ms at 16 kHz. */
 const LONGEST_PACKET_SAMPLES = 1_920;
-/** One channel; libopus mixes two down itself. */
-const CHANNELS = 1;
 
 /** The part of libopus, as the package compiled it to WebAssembly, that is used here. */
 interface OpusModule {
@@ -40,6 +38,8 @@ interface OpusModule {
  * pointer that could move.
  */
 export class OpusCodec {
+  /** Interleaved channels of the samples that it returns. */
+  readonly channels: 1 | 2;
   readonly #opus: OpusModule;
   readonly #decoder: number;
   readonly #packet: number;
@@ -47,21 +47,35 @@ export class OpusCodec {
   readonly #from: number;
   readonly #initial: Uint8Array;
 
-  /** Loads the codec; the decoder is compiled on first use in a thread. */
-  static load(): Promise<OpusCodec> {
-    shared ??= create();
-    return shared;
+  /**
+   * Loads the codec for one channel, to which libopus itself mixes two, or for two; the decoder is
+   * compiled on first use in a thread.
+   */
+  static load(channels: 1 | 2 = 1): Promise<OpusCodec> {
+    const loaded = shared.get(channels) ?? create(channels);
+    shared.set(channels, loaded);
+    return loaded;
   }
 
-  constructor(opus: OpusModule) {
+  constructor(opus: OpusModule, channels: 1 | 2 = 1) {
+    this.channels = channels;
     this.#opus = opus;
     this.#packet = opus.malloc(LONGEST_PACKET_BYTES);
-    this.#output = opus.malloc(LONGEST_PACKET_SAMPLES * Float32Array.BYTES_PER_ELEMENT);
-    const mapping = opus.malloc(CHANNELS);
-    this.#memory()[mapping] = 0;
+    this.#output = opus.malloc(channels * LONGEST_PACKET_SAMPLES * Float32Array.BYTES_PER_ELEMENT);
+    const mapping = opus.malloc(channels);
+    for (let channel = 0; channel < channels; channel++)
+      this.#memory()[mapping + channel] = channel;
     // All memory that the decoder allocates lies between these two addresses.
     this.#from = opus.malloc(1);
-    this.#decoder = opus.opus_frame_decoder_create(SESSION_RATE, CHANNELS, 1, 0, mapping, 0, 0);
+    this.#decoder = opus.opus_frame_decoder_create(
+      SESSION_RATE,
+      channels,
+      1,
+      channels - 1,
+      mapping,
+      0,
+      0,
+    );
     const to = opus.malloc(1);
     if (!(this.#from < this.#decoder && this.#decoder < to)) {
       throw new Error("the memory of the Opus decoder is not where it was asked for");
@@ -75,11 +89,13 @@ export class OpusCodec {
   }
 
   /**
-   * Decodes the stream's next packet to 16 kHz mono; the number of samples follows from its stated
+   * Decodes the stream's next packet to 16 kHz; the number of samples follows from its stated
    * duration. Returns silence when it cannot be decoded; then `state` stays as it was.
    */
   decode(state: Uint8Array, packet: Uint8Array): Int16Array {
-    const samples = new Int16Array(opusPacketSamples(packet, SESSION_RATE));
+    const { channels } = this;
+    const length = opusPacketSamples(packet, SESSION_RATE);
+    const samples = new Int16Array(channels * length);
     if (!isOpusPacket(packet) || packet.byteLength > LONGEST_PACKET_BYTES) return samples;
     const memory = this.#memory();
     memory.set(state, this.#from);
@@ -92,12 +108,14 @@ export class OpusCodec {
     );
     if (count <= 0) return samples;
     state.set(this.#memory().subarray(this.#from, this.#from + state.byteLength));
-    const decoded = new Float32Array(
-      this.#opus.HEAP,
-      this.#output,
-      Math.min(count, samples.length),
-    );
-    for (const [index, value] of decoded.entries()) samples[index] = toInt16(value * 32_768);
+    // libopus returns the samples of one channel after those of the other.
+    const decoded = new Float32Array(this.#opus.HEAP, this.#output, channels * count);
+    for (let frame = 0; frame < Math.min(count, length); frame++) {
+      for (let channel = 0; channel < channels; channel++) {
+        const value = decoded[channel * count + frame] ?? 0;
+        samples[frame * channels + channel] = toInt16(value * 32_768);
+      }
+    }
     return samples;
   }
 
@@ -106,15 +124,15 @@ export class OpusCodec {
   }
 }
 
-let shared: Promise<OpusCodec> | undefined;
+const shared = new Map<1 | 2, Promise<OpusCodec>>();
 
-async function create(): Promise<OpusCodec> {
-  const decoder = new OpusDecoder({ sampleRate: SESSION_RATE, channels: CHANNELS });
+async function create(channels: 1 | 2): Promise<OpusCodec> {
+  const decoder = new OpusDecoder({ sampleRate: SESSION_RATE, channels });
   await decoder.ready;
   // The package's own methods print decoding errors to the console; the functions below them print
   // nothing.
   const { _common: common } = decoder as unknown as { _common: { wasm: OpusModule } };
-  return new OpusCodec(common.wasm);
+  return new OpusCodec(common.wasm, channels);
 }
 
 /**
@@ -139,6 +157,11 @@ export class OpusStream {
   constructor(codec: OpusCodec) {
     this.#codec = codec;
     this.#state = codec.initialState();
+  }
+
+  /** Interleaved channels of its samples. */
+  get channels(): number {
+    return this.#codec.channels;
   }
 
   /**

@@ -5,7 +5,10 @@ import { type ChunkDecoder, openChunk } from "./decode.ts";
 import { type OpusCodec, OpusStream } from "./opus-codec.ts";
 import { ResamplingRun, type RunPhase } from "./resampling-run.ts";
 
-/** The next event on the session's timeline. Positions are samples at 16 kHz. */
+/**
+ * The next event on the session's timeline. Positions are samples at 16 kHz; `pcm` has the samples
+ * of all channels, interleaved.
+ */
 export type AudioEvent =
   | { kind: "samples"; start: number; pcm: Int16Array }
   | { kind: "missing"; end: number; isGap?: true }
@@ -31,6 +34,7 @@ export class SessionAudio {
   readonly #queue: Item[] = [];
   readonly #phases: RunPhase[];
   readonly #opus: OpusStream | undefined;
+  readonly #channels: number;
   #position: number;
   #queuedEnd: number;
   /** Sequence of the chunk that is being read, whole or in pieces. */
@@ -40,9 +44,10 @@ export class SessionAudio {
 
   /**
    * Starts at `position`; `phases` come from the checkpoint of that position. Opus can be read only
-   * with its codec.
+   * with its codec. With one channel, those of the audio are mixed.
    */
-  constructor(position: number, phases: readonly RunPhase[] = [], codec?: OpusCodec) {
+  constructor(position: number, phases: readonly RunPhase[] = [], codec?: OpusCodec, channels = 1) {
+    this.#channels = channels;
     this.#opus = codec && new OpusStream(codec);
     this.#position = position;
     this.#queuedEnd = position;
@@ -106,7 +111,7 @@ export class SessionAudio {
     const taken = this.#run?.take(this.#position, EVENT_SAMPLES);
     if (taken === undefined || taken.length === 0) return undefined;
     const start = this.#position;
-    this.#position += taken.length;
+    this.#position += taken.length / this.#channels;
     return { kind: "samples", start, pcm: taken };
   }
 
@@ -151,7 +156,7 @@ export class SessionAudio {
       return "opened";
     }
     try {
-      const decoder = openChunk(chunk.mediaType, chunk.data, this.#opus);
+      const decoder = openChunk(chunk.mediaType, chunk.data, this.#opus, this.#channels);
       if (this.#continues(chunk, decoder.sampleRate)) return this.#begin(chunk, decoder);
       const waiting = this.#afterRun({ kind: "chunk", chunk });
       return waiting ?? this.#begin(chunk, decoder);
@@ -179,6 +184,7 @@ export class SessionAudio {
       );
       this.#run = new ResamplingRun(
         known ?? { start: chunk.start, base: chunk.start, frames: 0, rate: decoder.sampleRate },
+        this.#channels,
       );
     }
     const run = this.#run;

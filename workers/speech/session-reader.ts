@@ -1,4 +1,5 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { MAX_CHANNELS } from "../../src/base/audio/wav.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
@@ -7,12 +8,22 @@ import { Resampler } from "../audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
 import { VoiceActivity } from "../audio/voice-activity.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
+import { ChannelReaders } from "./channels/channel-readers.ts";
+import { ChannelTracker } from "./channels/channel-tracker.ts";
 import { MeteredRecogniser } from "./metered-recogniser.ts";
+import { toUpdate } from "./open-utterance.ts";
 import type { Reader, ReaderStep, RequestMessage, ResponseMessage } from "./reader.ts";
-import { decodeReaderState, encodeReaderState, type ReaderState } from "./reader-state.ts";
+import {
+  type ChannelsState,
+  decodeChannelsState,
+  decodeReaderState,
+  encodeChannelsState,
+  encodeReaderState,
+  type ReaderState,
+} from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
 import type { RecogniserPool } from "./recogniser-pool.ts";
-import { toUpdate, UtteranceReader } from "./utterance-reader.ts";
+import { UtteranceReader } from "./utterance-reader.ts";
 
 interface SessionReaderOptions {
   recognisers: RecogniserPool;
@@ -26,10 +37,20 @@ const PRESSED_SAMPLES = SESSION_RATE;
 
 interface Tools {
   recogniser: Recogniser;
-  activity: VoiceActivity;
+  /** One for each channel that is read by itself. */
+  activities: VoiceActivity[];
   codec: OpusCodec;
   /** Language of the reading, as a primary subtag. */
   language: string;
+}
+
+/** The audio of one reading, from samples to messages. */
+interface Sound {
+  readonly audio: SessionAudio;
+  readonly tracker: SpeakerTracker;
+  readonly utterances: UtteranceReader | ChannelReaders;
+  /** The state at `position`, where no utterance is under way. */
+  checkpointAt(position: number): Buffer;
 }
 
 /**
@@ -41,73 +62,111 @@ export class SessionReader implements Reader {
   readonly #deps: SessionReaderOptions;
   readonly #recogniser: Recogniser;
   readonly #metered: MeteredRecogniser;
-  readonly #activity: VoiceActivity;
+  readonly #activities: readonly VoiceActivity[];
   readonly #tracker: SpeakerTracker;
   readonly #audio: SessionAudio;
-  readonly #utterances: UtteranceReader;
+  readonly #utterances: UtteranceReader | ChannelReaders;
+  readonly #state: Sound["checkpointAt"];
+  /** An event that waits until the utterances before it have ended. */
+  #next: AudioEvent | undefined;
   #done = false;
   #broken = false;
   #closed = false;
 
   /**
    * Opens a reading when a recogniser is free. Rejects with AppError `overloaded` when none becomes
-   * free, `bad_request` for another language or an invalid checkpoint, `unavailable` when the
-   * engine cannot be loaded. `vocabulary` is accepted but has no effect on this engine.
+   * free, `bad_request` for another language, more channels than can be read or an invalid
+   * checkpoint, `unavailable` when the engine cannot be loaded. `vocabulary` is accepted but has no
+   * effect on this engine.
    */
   static async open(open: Open, deps: SessionReaderOptions): Promise<SessionReader> {
     const language = languageOf(open.language, deps.languages);
-    const state = open.checkpoint && decodeReaderState(open.checkpoint.recogniser);
+    const channels = channelsOf(open);
+    const states = statesOf(open);
     await Resampler.load();
-    const codec = await OpusCodec.load();
-    const activity = await VoiceActivity.create();
+    const codec = await OpusCodec.load(channels > 1 ? 2 : 1);
+    const activities: VoiceActivity[] = [];
     let recogniser: Recogniser | undefined;
     try {
+      while (activities.length < channels) activities.push(await VoiceActivity.create());
       recogniser = await deps.recognisers.take();
-      return new SessionReader(open, deps, { recogniser, activity, codec, language }, state);
+      return new SessionReader(open, deps, { recogniser, activities, codec, language }, states);
     } catch (error) {
-      activity.close();
+      for (const activity of activities) activity.close();
       if (recogniser !== undefined) deps.recognisers.give(recogniser);
       throw error instanceof RangeError ? badCheckpoint(error) : error;
     }
   }
 
-  private constructor(
-    open: Open,
-    deps: SessionReaderOptions,
-    { recogniser, activity, codec, language }: Tools,
-    state: ReaderState | undefined,
-  ) {
-    const position = open.checkpoint?.position ?? 0;
+  private constructor(open: Open, deps: SessionReaderOptions, tools: Tools, states: States) {
+    const { recogniser, language, activities } = tools;
     this.#deps = deps;
     this.#recogniser = recogniser;
     this.#metered = new MeteredRecogniser(recogniser);
-    this.#activity = activity;
-    this.#tracker = deps.createTracker(open.checkpoint?.speakers);
+    this.#activities = activities;
+    const sound = open.speakerChannels
+      ? this.#channels(open, tools, states.channels)
+      : this.#mixed(open, tools, states.mixed);
+    this.#audio = sound.audio;
+    this.#tracker = sound.tracker;
+    this.#utterances = sound.utterances;
+    this.#state = sound.checkpointAt;
+    this.opened = {
+      engine: recogniser.engine,
+      engineVersion: recogniser.engineVersion,
+      diarisationModelVersion: sound.tracker.modelVersion,
+      detectedLanguage: language,
+    };
+  }
+
+  /** The channels are mixed to one, and voices are told apart in it. */
+  #mixed(open: Open, { recogniser, activities, codec }: Tools, state?: ReaderState): Sound {
+    const position = open.checkpoint?.position ?? 0;
+    const [activity] = activities;
+    if (activity === undefined) throw new Error("a voice activity detector is missing");
     if (state !== undefined) {
       recogniser.restore(state.recogniser);
       activity.restore(state.activity);
     }
-    this.#audio = new SessionAudio(position, state?.phases, codec);
-    const { interimResults } = open;
-    const tracker = this.#tracker;
-    const checkpointAt = (at: number): Checkpoint => this.#checkpoint(at);
-    this.#utterances = new UtteranceReader({
+    const audio = new SessionAudio(position, state?.phases, codec);
+    const tracker = this.#deps.createTracker(open.checkpoint?.speakers);
+    const utterances = new UtteranceReader({
       position,
       recogniser: this.#metered,
       activity,
       tracker,
-      interimResults,
+      interimResults: open.interimResults,
       pauses: state?.pauses,
-      isPressed: () => this.queuedSamples() > PRESSED_SAMPLES,
+      isPressed: () => this.#isPressed,
       sparseCheckpoints: open.sparseCheckpoints === true,
-      checkpointAt,
+      checkpointAt: (at) => this.#checkpoint(at),
     });
-    this.opened = {
-      engine: recogniser.engine,
-      engineVersion: recogniser.engineVersion,
-      diarisationModelVersion: tracker.modelVersion,
-      detectedLanguage: language,
-    };
+    const checkpointAt = (at: number): Buffer =>
+      encodeReaderState({
+        recogniser: recogniser.state(),
+        activity: activity.state(),
+        pauses: utterances.pauses(),
+        phases: audio.phasesAt(at),
+      });
+    return { audio, tracker, utterances, checkpointAt };
+  }
+
+  /** Each channel is one speaker. */
+  #channels(open: Open, { activities, codec }: Tools, state?: ChannelsState): Sound {
+    const position = open.checkpoint?.position ?? 0;
+    const audio = new SessionAudio(position, state?.phases, codec, activities.length);
+    const utterances = new ChannelReaders({
+      position,
+      recogniser: this.#metered,
+      activities,
+      states: state?.channels ?? [],
+      interimResults: open.interimResults,
+      isPressed: () => this.#isPressed,
+      checkpointAt: (at) => this.#checkpoint(at),
+    });
+    const checkpointAt = (at: number): Buffer =>
+      encodeChannelsState({ channels: utterances.states(), phases: audio.phasesAt(at) });
+    return { audio, tracker: new ChannelTracker(activities.length), utterances, checkpointAt };
   }
 
   /** Takes a chunk, gap, finalize or finish. Throws AppError `bad_request` for an invalid one. */
@@ -135,6 +194,10 @@ export class SessionReader implements Reader {
     return this.#audio.queuedSamples();
   }
 
+  get #isPressed(): boolean {
+    return this.queuedSamples() > PRESSED_SAMPLES;
+  }
+
   /** Processes at most 100 ms of audio, or the final speaker pass. */
   step(): ReaderStep {
     if (this.#done || this.#closed) return { messages: [], idle: true, done: this.#done };
@@ -143,7 +206,12 @@ export class SessionReader implements Reader {
         this.#utterances.catchUp();
         return { messages: this.#utterances.takeMessages(), idle: false, done: false };
       }
-      const event = this.#audio.next();
+      const event = this.#next ?? this.#audio.next();
+      this.#next = undefined;
+      if (event !== undefined && isBreak(event) && !this.#utterances.breakOff()) {
+        this.#next = event;
+        return { messages: [], idle: false, done: false };
+      }
       if (event === undefined) return { messages: [], idle: true, done: false };
       const messages = this.#handle(event);
       return { messages, idle: false, done: this.#done };
@@ -158,7 +226,7 @@ export class SessionReader implements Reader {
     if (this.#closed) return;
     this.#closed = true;
     this.#audio.close();
-    this.#activity.close();
+    for (const activity of this.#activities) activity.close();
     this.#deps.recognisers.give(this.#recogniser, this.#broken);
   }
 
@@ -192,15 +260,32 @@ export class SessionReader implements Reader {
   }
 
   #checkpoint(position: number): Checkpoint {
-    const recogniser = encodeReaderState({
-      recogniser: this.#recogniser.state(),
-      activity: this.#activity.state(),
-      pauses: this.#utterances.pauses(),
-      phases: this.#audio.phasesAt(position),
-    });
+    const recogniser = this.#state(position);
     const speakers = Buffer.from(this.#tracker.checkpoint());
     return { position, recogniser, speakers, clusters: { ids: this.#tracker.clusters() } };
   }
+}
+
+/** True for an event before which all utterances end. */
+function isBreak({ kind }: AudioEvent): boolean {
+  return kind === "missing" || kind === "finalize" || kind === "finish";
+}
+
+interface States {
+  mixed?: ReaderState;
+  channels?: ChannelsState;
+}
+
+function statesOf({ checkpoint, speakerChannels }: Open): States {
+  if (checkpoint === undefined) return {};
+  if (speakerChannels) return { channels: decodeChannelsState(checkpoint.recogniser) };
+  return { mixed: decodeReaderState(checkpoint.recogniser) };
+}
+
+/** How many channels are read by themselves. */
+function channelsOf({ speakerChannels = 0 }: Open): number {
+  if (speakerChannels <= MAX_CHANNELS) return Math.max(1, speakerChannels);
+  throw new AppError("bad_request", `A reading has at most ${MAX_CHANNELS} channels.`);
 }
 
 /** The language for a reading that asks for `tag`; an empty tag means the default. */

@@ -1,15 +1,25 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
-import type { SpeakerUpdate, Utterance, Word } from "../../src/wire/gen/voice/v1/worker.ts";
-import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
-import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
+import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
+import { ACTIVITY_FRAME } from "../audio/voice-activity.ts";
+import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { CheckpointPace } from "./checkpoint-pace.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
+import {
+  crosses,
+  isFresh,
+  joined,
+  meanSquare,
+  type OpenUtterance,
+  toUpdate,
+  withUnclear,
+} from "./open-utterance.ts";
 import type { PauseState } from "./pause-wait.ts";
 import type { ResponseMessage } from "./reader.ts";
-import type { RecognisedWord, Recogniser } from "./recogniser.ts";
+import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { isLikelySpeech } from "./speech-likeness.ts";
 import { StablePrefix } from "./stable-prefix.ts";
+import type { UtteranceReaderOptions } from "./utterance-options.ts";
 
 /** Audio goes to the recogniser and the tracker in blocks of the timeline: 100 ms, in samples. */
 const BLOCK = SESSION_RATE / 10;
@@ -22,8 +32,7 @@ const FIRST_ESTIMATE = SESSION_RATE;
 const LAST_ESTIMATE = 3 * SESSION_RATE;
 /** The channel is also estimated in a pause of this many frames, which may end the utterance. */
 const PAUSE_FRAMES = 8;
-/** An estimate is used until this share of new audio has come, plus this many samples at an end. */
-const NEW_SHARE = 0.25;
+/** New audio after which an estimate is still used at an utterance's end, in samples. */
 const NEW_AT_END = 0.4 * SESSION_RATE;
 /** Blocks that are read again in one step. */
 const CATCH_UP_BLOCKS = 2;
@@ -32,40 +41,6 @@ const PROGRESS_INTERVAL = SESSION_RATE;
 const SILENCE_CHECKPOINT = 20 * SESSION_RATE;
 /** Frames before the newest one that the next utterance may still include. */
 const KEPT_FRAMES = LEAD_FRAMES + Endpointer.beginFrames;
-
-interface UtteranceReaderOptions {
-  position: number;
-  recogniser: Recogniser;
-  activity: VoiceActivity;
-  tracker: SpeakerTracker;
-  interimResults: boolean;
-  /** What an earlier reading learnt of the pauses. */
-  pauses: PauseState | undefined;
-  /** True while so much audio waits that hypotheses are skipped. */
-  isPressed: () => boolean;
-  /** False to make a checkpoint with every final. */
-  sparseCheckpoints: boolean;
-  /** Returns the state at `position`, the end of an utterance, for its checkpoint. */
-  checkpointAt: (position: number) => NonNullable<Utterance["checkpoint"]>;
-}
-
-interface OpenUtterance {
-  start: number;
-  /** The recogniser's state before the utterance. */
-  before: Uint8Array;
-  revision: number;
-  shown: string;
-  /** True for the first utterance, which is read again as the channel's estimate improves. */
-  isFirst: boolean;
-  /** Its blocks so far, while the channel is still being estimated from them. */
-  blocks: Int16Array[] | undefined;
-  /** Number of samples in `blocks`. */
-  heard: number;
-  estimatedAt: number;
-  ending: boolean;
-  /** True when the client ended it, which a second reading would not repeat. */
-  cut: boolean;
-}
 
 /**
  * Finds utterances in a stream of samples and reads them.
@@ -83,7 +58,7 @@ interface OpenUtterance {
  */
 export class UtteranceReader {
   readonly #recogniser: Recogniser;
-  readonly #activity: VoiceActivity;
+  readonly #activity: UtteranceReaderOptions["activity"];
   readonly #tracker: SpeakerTracker;
   readonly #endpointer: Endpointer;
   readonly #options: UtteranceReaderOptions;
@@ -101,6 +76,8 @@ export class UtteranceReader {
   #utterance: OpenUtterance | undefined;
   /** Blocks to be read again after a new estimate of the channel. */
   #backlog: Int16Array[] = [];
+  /** Where the frame began that began an utterance, while it waits for the recogniser. */
+  #waitsSince: number | undefined;
 
   constructor(options: UtteranceReaderOptions) {
     this.#options = options;
@@ -138,7 +115,8 @@ export class UtteranceReader {
       audio.set(pcm, this.#rest.length);
     }
     let at = 0;
-    for (; at + ACTIVITY_FRAME <= audio.length && !this.isBehind; at += ACTIVITY_FRAME) {
+    const isStopped = () => this.isBehind || this.isWaiting;
+    for (; at + ACTIVITY_FRAME <= audio.length && !isStopped(); at += ACTIVITY_FRAME) {
       this.#frame(audio.slice(at, at + ACTIVITY_FRAME));
     }
     this.#rest = audio.slice(at);
@@ -149,12 +127,61 @@ export class UtteranceReader {
     return this.#backlog.length > 0 || this.#utterance?.ending === true;
   }
 
+  /** True while an utterance waits for the recogniser; then `goOn` must be called. */
+  get isWaiting(): boolean {
+    return this.#waitsSince !== undefined;
+  }
+
+  /** True within an utterance that is being read. */
+  get isReading(): boolean {
+    return this.#utterance !== undefined;
+  }
+
+  /** True where a checkpoint cuts nothing: no utterance is under way or may be about to begin. */
+  get isAtRest(): boolean {
+    if (this.isReading || this.isWaiting || this.isBehind) return false;
+    return this.#position === this.#floor || this.#endpointer.silent;
+  }
+
+  /** Everything before it is covered by finals or holds no speech. */
+  get finalisedTo(): number {
+    const held = KEPT_FRAMES * ACTIVITY_FRAME;
+    const silentTo = Math.max(this.#floor, this.#position - held);
+    return this.#utterance?.start ?? silentTo;
+  }
+
+  /** Begins the utterance that waits, if the recogniser is free; false if not. */
+  goOn(): boolean {
+    const before = this.#waitsSince;
+    if (before === undefined || this.#options.turns?.take() === false) return false;
+    this.#waitsSince = undefined;
+    this.#beginUtterance();
+    this.#afterFrame(before);
+    return true;
+  }
+
+  /** Begins to end the current utterance with the newest frame: `catchUp` until it has ended. */
+  endSoon(): void {
+    if (this.#utterance?.ending === false) this.#endUtterance();
+  }
+
+  /** What follows does not depend on what was before. Allowed only between utterances. */
+  beginAnew(): void {
+    this.#track();
+    this.#restart();
+  }
+
   /** Reads some of the waiting audio; about as much work as 100 ms of audio. */
   catchUp(): void {
     for (const block of this.#backlog.splice(0, CATCH_UP_BLOCKS)) this.#recogniser.feed(block);
     if (this.#backlog.length > 0) return;
     if (this.#utterance?.ending === true) this.#completeUtterance(this.#utterance);
     this.samples(new Int16Array(0));
+  }
+
+  /** True when a break in the sound may follow: it ends the current utterance itself. */
+  breakOff(): boolean {
+    return true;
   }
 
   /** Ends the current utterance, because audio is missing; reading continues at `end`. */
@@ -165,7 +192,8 @@ export class UtteranceReader {
     this.#tracker.skip(end);
     this.#endpointer.skip();
     this.#position = end;
-    if (isGap && this.#options.sparseCheckpoints) return this.#final(end, [], true);
+    const isWanted = this.#options.sparseCheckpoints && this.#options.checkpointAt !== undefined;
+    if (isGap && isWanted) return this.#final(end, [], true);
     this.#restart();
     this.#progress();
   }
@@ -196,9 +224,18 @@ export class UtteranceReader {
     const endpoint = this.#endpointer.push(this.#activity.isVoiced(frame), meanSquare(frame));
     const before = this.#position;
     this.#append(frame);
+    if (endpoint === "begin" && this.#options.turns?.take() === false) {
+      this.#waitsSince = before;
+      return;
+    }
     if (endpoint === "begin") this.#beginUtterance();
+    this.#afterFrame(before, endpoint === "end");
+  }
+
+  /** @param before where the frame began */
+  #afterFrame(before: number, isEnd = false): void {
     if (crosses(BLOCK, before, this.#position)) this.#readBlock();
-    if (endpoint === "end") return this.#endUtterance();
+    if (isEnd) return this.#endUtterance();
     if (this.#endpointer.pause === PAUSE_FRAMES) this.#estimateInPause();
     if (crosses(HYPOTHESIS_INTERVAL, before, this.#position)) this.#hypothesis();
     if (crosses(PROGRESS_INTERVAL, before, this.#position)) this.#progress();
@@ -290,6 +327,7 @@ export class UtteranceReader {
     this.#stable.learn(words);
     this.#utterance = undefined;
     this.#final(utterance.start, words, utterance.cut);
+    this.#options.turns?.give();
   }
 
   /** Emits the audio from `start` to the position as a final, with a checkpoint if one is due. */
@@ -305,7 +343,7 @@ export class UtteranceReader {
     this.#restart();
     const isDue = isCut || !this.#options.sparseCheckpoints || this.#pace.isDue(end);
     if (isDue) this.#pace.given(end);
-    const checkpoint = isDue ? this.#options.checkpointAt(end) : undefined;
+    const checkpoint = isDue ? this.#options.checkpointAt?.(end) : undefined;
     this.#out.push({ $case: "utterance", value: { start, end, segments, checkpoint, speakers } });
     this.#progress();
   }
@@ -334,14 +372,13 @@ export class UtteranceReader {
   }
 
   #progress(): void {
-    const held = KEPT_FRAMES * ACTIVITY_FRAME;
-    const silentTo = Math.max(this.#floor, this.#position - held);
-    const finalisedTo = this.#utterance?.start ?? silentTo;
+    const { finalisedTo } = this;
     this.#out.push({ $case: "progress", value: { processedTo: this.#position, finalisedTo } });
   }
 
   #isLongSilence(): boolean {
     if (this.#utterance !== undefined || !this.#endpointer.silent) return false;
+    if (this.#options.checkpointAt === undefined) return false;
     return this.#position - this.#floor >= SILENCE_CHECKPOINT;
   }
 
@@ -349,43 +386,4 @@ export class UtteranceReader {
     this.#track();
     this.#final(this.#floor, [], true);
   }
-}
-
-/** True when the channel was estimated from nearly all of the utterance. */
-function isFresh({ heard, estimatedAt }: OpenUtterance, more: number): boolean {
-  return estimatedAt > 0 && heard - estimatedAt <= NEW_SHARE * estimatedAt + more;
-}
-
-/** The proposal as a message; undefined when it is empty. */
-export function toUpdate(proposal: SpeakerProposal, finalPass: boolean): SpeakerUpdate | undefined {
-  const { segments, merges } = proposal;
-  if (!finalPass && segments.length === 0 && merges.length === 0) return undefined;
-  return { segments, merges, finalPass };
-}
-
-/** Marks words whose confidence is below the engine's floor. */
-function withUnclear(words: readonly RecognisedWord[], floor: number | undefined): Word[] {
-  return words.map((word) =>
-    floor !== undefined && word.confidence < floor ? { ...word, unclear: true } : word,
-  );
-}
-
-function crosses(interval: number, before: number, after: number): boolean {
-  return Math.floor(before / interval) !== Math.floor(after / interval);
-}
-
-function meanSquare(frame: Int16Array): number {
-  let sum = 0;
-  for (const sample of frame) sum += sample * sample;
-  return sum / frame.length;
-}
-
-function joined(frames: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(frames.reduce((total, frame) => total + frame.length, 0));
-  let at = 0;
-  for (const frame of frames) {
-    whole.set(frame, at);
-    at += frame.length;
-  }
-  return whole;
 }

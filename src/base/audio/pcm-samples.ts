@@ -28,15 +28,51 @@ export function toInt16(value: number): number {
 
 /** The whole frames of `bytes` as 16-bit mono; channels are averaged. */
 export function readMono(format: PcmFormat, bytes: Uint8Array): Int16Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const read = READERS[format.encoding];
-  const frameBytes = bytesPerFrame(format);
-  const width = format.bitsPerSample / 8;
-  const mono = new Int16Array(Math.floor(bytes.byteLength / frameBytes));
-  for (let index = 0; index < mono.length; index++) {
-    const at = index * frameBytes;
-    const first = read(view, at);
-    mono[index] = toInt16(format.channels === 2 ? (first + read(view, at + width)) / 2 : first);
+  const samples = readSamples(format, bytes);
+  const { channels } = format;
+  const mono = new Int16Array(samples.length / channels);
+  for (let frame = 0, at = 0; frame < mono.length; frame++) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel++, at++) sum += samples[at] ?? 0;
+    mono[frame] = toInt16(sum / channels);
   }
   return mono;
+}
+
+/**
+ * The whole frames of `bytes` as 16-bit samples of `channels` channels, interleaved. Channels that
+ * the audio lacks are silent, and further ones are left out.
+ */
+export function readChannels(format: PcmFormat, bytes: Uint8Array, channels: number): Int16Array {
+  const samples = readSamples(format, bytes);
+  const frames = samples.length / format.channels;
+  const kept = Math.min(channels, format.channels);
+  const read = new Int16Array(frames * channels);
+  for (let frame = 0; frame < frames; frame++) {
+    for (let channel = 0; channel < kept; channel++) {
+      const sample = samples[frame * format.channels + channel] ?? 0;
+      read[frame * channels + channel] = toInt16(sample);
+    }
+  }
+  return read;
+}
+
+/** All samples of the whole frames, interleaved, on the 16-bit scale. */
+function readSamples(format: PcmFormat, bytes: Uint8Array): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const read = READERS[format.encoding];
+  const width = format.bitsPerSample / 8;
+  const frames = Math.floor(bytes.byteLength / bytesPerFrame(format));
+  const samples = new Float64Array(frames * format.channels);
+  for (let index = 0; index < samples.length; index++) samples[index] = read(view, index * width);
+  return samples;
+}
+
+/** One channel of interleaved samples. */
+export function channelOf(interleaved: Int16Array, channel: number, channels: number): Int16Array {
+  const samples = new Int16Array(Math.floor(interleaved.length / channels));
+  for (let frame = 0; frame < samples.length; frame++) {
+    samples[frame] = interleaved[frame * channels + channel] ?? 0;
+  }
+  return samples;
 }

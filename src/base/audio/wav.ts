@@ -5,7 +5,7 @@ export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le" | "mul
 
 export interface PcmFormat {
   encoding: SampleEncoding;
-  /** 1 or 2; two channels are averaged. */
+  /** 1 to `MAX_CHANNELS`. */
   channels: number;
   /** Frames per second. */
   sampleRate: number;
@@ -25,6 +25,9 @@ interface AudioFormatError {
   code: "not_audio" | "unsupported_media_type";
   error: string;
 }
+
+/** Most channels of a recording. */
+export const MAX_CHANNELS = 8;
 
 const BITS: Readonly<Record<SampleEncoding, number>> = {
   u8: 8,
@@ -136,8 +139,9 @@ function encodingOf(tag: number, bits: number): SampleEncoding | undefined {
 }
 
 function checked(format: PcmFormat): PcmFormat | AudioFormatError {
-  if (format.channels !== 1 && format.channels !== 2) {
-    return unsupported(`${format.channels} channels are not supported: send one or two.`);
+  const { channels } = format;
+  if (!Number.isInteger(channels) || channels < 1 || channels > MAX_CHANNELS) {
+    return unsupported(`${channels} channels are not supported: send 1 to ${MAX_CHANNELS}.`);
   }
   if (!isSupportedRate(format.sampleRate)) {
     return unsupported(

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Segment } from "../../src/wire/gen/voice/v1/worker.ts";
+import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import type { ResponseMessage } from "../../workers/speech/reader.ts";
+import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import { channelConversation, cutChannelChunks } from "../support/channel-conversation.ts";
+import { findSpeechRoot } from "../support/native-packages.ts";
+import {
+  chunkMessages,
+  readSession,
+  SessionReading,
+  utterancesOf,
+} from "../support/read-session.ts";
+
+const SECOND = 16_000;
+const LIMIT_MS = 300_000;
+
+/** All nine turns of three voices, most of them begun before the one before has ended. */
+const { channels, texts } = channelConversation({ earlierMs: 2_000, silent: 1 });
+const chunks = cutChannelChunks(channels, 2 * SECOND);
+
+let recognisers: RecogniserPool;
+let unbroken: ResponseMessage[];
+
+function durable(messages: readonly ResponseMessage[]): unknown[] {
+  return messages.filter(({ $case }) => $case === "utterance" || $case === "done");
+}
+
+function segmentsOf(messages: readonly ResponseMessage[]): Segment[] {
+  return utterancesOf(messages).flatMap(({ segments }) => segments);
+}
+
+/** The words of a channel in order of time. */
+function wordsOn(messages: readonly ResponseMessage[], channel: number): string {
+  return segmentsOf(messages)
+    .filter((segment) => segment.channel === channel)
+    .sort((a, b) => a.start - b.start)
+    .flatMap(({ words }) => words.map(({ text }) => text))
+    .join(" ");
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[.,?]/g, "");
+}
+
+beforeAll(async () => {
+  const library = loadNativeLibrary(findSpeechRoot());
+  const options = { size: 1, waitMs: 1_000, waiters: 2 };
+  recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), options);
+  unbroken = await readSession(recognisers, chunkMessages(chunks), undefined, channels.length);
+}, LIMIT_MS);
+
+afterAll(() => recognisers.close());
+
+describe("channel reading", () => {
+  it("channel reading: each channel has the words of its voice, also where two speak at once", () => {
+    for (const [channel, text] of texts.entries()) {
+      expect(wordsOn(unbroken, channel)).toBe(plain(text));
+    }
+    const segments = segmentsOf(unbroken).sort((a, b) => a.start - b.start);
+    const overlaps = segments.filter(({ start, channel }, n) =>
+      segments.slice(0, n).some((each) => each.channel !== channel && each.end > start + SECOND),
+    );
+    expect(overlaps.length).toBeGreaterThan(0);
+  });
+
+  it("channel reading: a segment's cluster is its channel, a silent channel has none", () => {
+    const segments = segmentsOf(unbroken);
+    for (const { cluster, channel } of segments) expect(cluster).toBe(channel);
+    expect(new Set(segments.map(({ channel }) => channel))).toEqual(new Set([0, 1, 2]));
+    expect(new Set(segments.map(({ start }) => start)).size).toBe(segments.length);
+    expect(unbroken.at(-1)).toMatchObject({
+      $case: "done",
+      value: { finalisedTo: channels[0]?.length, speakers: { segments: [], merges: [] } },
+    });
+  });
+
+  it("channel reading: hypotheses name their channel and the final that they become", () => {
+    const finals = new Map(segmentsOf(unbroken).map(({ start, channel }) => [start, channel]));
+    const hypotheses = unbroken.flatMap((each) =>
+      each.$case === "hypothesis" ? [each.value] : [],
+    );
+    expect(hypotheses.length).toBeGreaterThan(20);
+    for (const { start, channel, cluster } of hypotheses) {
+      expect(finals.get(start)).toBe(channel);
+      expect(cluster).toBe(channel);
+    }
+  });
+
+  it("channel reading: nothing that is told as final is still to come", () => {
+    let finalisedTo = 0;
+    for (const { segments, finalisedTo: told = 0 } of utterancesOf(unbroken)) {
+      for (const { start, channel = 0 } of segments) {
+        expect(start).toBeGreaterThanOrEqual(finalisedTo - (finalisedTo % 8) + channel - 8);
+      }
+      finalisedTo = Math.max(finalisedTo, told);
+    }
+    expect(finalisedTo).toBeGreaterThan(35 * SECOND);
+  });
+
+  it.each([0.13, 5, 60])(
+    "channel reading: chunks of %d s give the same finals",
+    async (seconds) => {
+      const cut = chunkMessages(cutChannelChunks(channels, seconds * SECOND));
+      const read = await readSession(recognisers, cut, undefined, channels.length);
+      expect(durable(read)).toEqual(durable(unbroken));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "channel reading: resumed from a checkpoint, it goes on the same",
+    async () => {
+      const finals = utterancesOf(unbroken);
+      const kept = finals.flatMap(({ checkpoint }, n) => (checkpoint ? [{ n, checkpoint }] : []));
+      expect(kept.length).toBeGreaterThan(0);
+      for (const { n, checkpoint } of kept) {
+        const { position } = checkpoint;
+        const holder = chunks.findIndex(({ start, length }) => start + length > position);
+        const rest = chunkMessages(chunks.slice(Math.max(0, holder - 1)));
+        const read = await readSession(recognisers, rest, checkpoint, channels.length);
+        expect(durable(read)).toEqual(durable(unbroken).slice(n + 1));
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "channel reading: a voice that other channels have faintly stands in its own alone",
+    async () => {
+      const bled = channelConversation({ bleed: 0.25, turns: 4 });
+      const read = await readSession(
+        recognisers,
+        chunkMessages(cutChannelChunks(bled.channels, SECOND)),
+        undefined,
+        bled.channels.length,
+      );
+      for (const [channel, text] of bled.texts.entries()) {
+        expect(wordsOn(read, channel)).toBe(plain(text));
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "channel reading: a gap ends what all channels say, with a checkpoint behind it",
+    async () => {
+      const [first, second, third] = cutChannelChunks(channels, 4 * SECOND);
+      if (first === undefined || second === undefined || third === undefined) {
+        throw new Error("three chunks expected");
+      }
+      const gap = { start: second.start, length: second.length };
+      const messages = await readSession(
+        recognisers,
+        [
+          { $case: "chunk", value: first },
+          { $case: "gap", value: gap },
+          { $case: "chunk", value: third },
+        ],
+        undefined,
+        channels.length,
+      );
+      const segments = segmentsOf(messages);
+      for (const { start, end } of segments) {
+        expect(end <= gap.start || start >= gap.start + gap.length - 8).toBe(true);
+      }
+      expect(new Set(segments.map(({ channel }) => channel)).size).toBeGreaterThan(1);
+      const positions = utterancesOf(messages).map(({ checkpoint }) => checkpoint?.position);
+      expect(positions).toContain(gap.start + gap.length);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "channel reading: the client may end all utterances at once",
+    async () => {
+      const reading = await SessionReading.open(recognisers, undefined, channels.length);
+      try {
+        for (const request of chunkMessages(cutChannelChunks(channels, 4 * SECOND).slice(0, 1))) {
+          reading.feed(request);
+        }
+        const ended = utterancesOf(reading.feed({ $case: "finalize", value: {} }));
+        expect(
+          new Set(ended.flatMap(({ segments }) => segments.map((each) => each.channel))),
+        ).toEqual(new Set([0, 1]));
+        expect(ended.at(-1)?.checkpoint?.position).toBe(4 * SECOND);
+      } finally {
+        reading.close();
+      }
+    },
+    LIMIT_MS,
+  );
+});

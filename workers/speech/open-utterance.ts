@@ -1,0 +1,64 @@
+import type { SpeakerUpdate, Word } from "../../src/wire/gen/voice/v1/worker.ts";
+import type { SpeakerProposal } from "../speakers/speaker-tracker.ts";
+import type { RecognisedWord } from "./recogniser.ts";
+
+/** An utterance that is being read. */
+export interface OpenUtterance {
+  start: number;
+  /** The recogniser's state before the utterance. */
+  before: Uint8Array;
+  revision: number;
+  shown: string;
+  /** True for the first utterance, which is read again as the channel's estimate improves. */
+  isFirst: boolean;
+  /** Its blocks so far, while the channel is still being estimated from them. */
+  blocks: Int16Array[] | undefined;
+  /** Number of samples in `blocks`. */
+  heard: number;
+  estimatedAt: number;
+  ending: boolean;
+  /** True when the client ended it, which a second reading would not repeat. */
+  cut: boolean;
+}
+
+/** An estimate of the channel is used until this share of new audio has come, plus more at an end. */
+const NEW_SHARE = 0.25;
+
+/** True when the channel was estimated from nearly all of the utterance. */
+export function isFresh({ heard, estimatedAt }: OpenUtterance, more: number): boolean {
+  return estimatedAt > 0 && heard - estimatedAt <= NEW_SHARE * estimatedAt + more;
+}
+
+/** The proposal as a message; undefined when it is empty. */
+export function toUpdate(proposal: SpeakerProposal, finalPass: boolean): SpeakerUpdate | undefined {
+  const { segments, merges } = proposal;
+  if (!finalPass && segments.length === 0 && merges.length === 0) return undefined;
+  return { segments, merges, finalPass };
+}
+
+/** Marks words whose confidence is below the engine's floor. */
+export function withUnclear(words: readonly RecognisedWord[], floor: number | undefined): Word[] {
+  return words.map((word) =>
+    floor !== undefined && word.confidence < floor ? { ...word, unclear: true } : word,
+  );
+}
+
+export function crosses(interval: number, before: number, after: number): boolean {
+  return Math.floor(before / interval) !== Math.floor(after / interval);
+}
+
+export function meanSquare(frame: Int16Array): number {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  return sum / frame.length;
+}
+
+export function joined(frames: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(frames.reduce((total, frame) => total + frame.length, 0));
+  let at = 0;
+  for (const frame of frames) {
+    whole.set(frame, at);
+    at += frame.length;
+  }
+  return whole;
+}
