@@ -3,13 +3,7 @@ import type { VoiceActivity } from "../audio/voice-activity.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import type { PauseState } from "./pause-wait.ts";
 import type { Recogniser } from "./recogniser.ts";
-
-/** The right to use a recogniser that several readers share, from an utterance's begin to its end. */
-export interface Turns {
-  /** False while another reader uses it. */
-  take(): boolean;
-  give(): void;
-}
+import type { ChannelRecogniser } from "./shared-recogniser.ts";
 
 /** What an UtteranceReader is made with. */
 export interface UtteranceReaderOptions {
@@ -29,6 +23,6 @@ export interface UtteranceReaderOptions {
    * reader of one of several channels, which makes no checkpoints.
    */
   checkpointAt?: (position: number) => NonNullable<Utterance["checkpoint"]>;
-  /** Absent when the recogniser is the reader's own. */
-  turns?: Turns;
+  /** Taken and given back around each utterance; absent when the recogniser is the reader's own. */
+  turns?: Pick<ChannelRecogniser, "take" | "give">;
 }

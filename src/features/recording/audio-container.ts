@@ -28,7 +28,7 @@ interface UploadedFile {
 
 /** For people who send something else. */
 export const SUPPORTED_AUDIO =
-  "Send WAV (PCM of 8, 16, 24 or 32 bits or 32-bit float, 8 to 48 kHz, mono or stereo) or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
+  "Send WAV (PCM of 8, 16, 24 or 32 bits or 32-bit float, 8 to 48 kHz, 1 to 8 channels) or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;

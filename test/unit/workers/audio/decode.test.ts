@@ -50,6 +50,23 @@ describe("decode", () => {
     expect(pcm("s16le", stereo, 2)).toEqual([250]);
   });
 
+  it("decode: channels that are read by themselves stay apart", () => {
+    const stereo = Buffer.alloc(8);
+    for (const [index, value] of [1_000, -500, 7, 8].entries())
+      stereo.writeInt16LE(value, 2 * index);
+    const type = "audio/pcm;rate=16000;channels=2;encoding=s16le";
+    const read = (channels: number) => [...openChunk(type, stereo, undefined, channels).read(100)];
+    expect(read(2)).toEqual([1_000, -500, 7, 8]);
+    // Channels that it lacks are silent.
+    expect(read(3)).toEqual([1_000, -500, 0, 7, 8, 0]);
+  });
+
+  it("decode: six channels are heard as their mean", () => {
+    const frame = Buffer.alloc(12);
+    for (let channel = 0; channel < 6; channel++) frame.writeInt16LE(600 * channel, 2 * channel);
+    expect(pcm("s16le", frame, 6)).toEqual([1_500]);
+  });
+
   it("decode: reads piece by piece and then nothing", () => {
     const decoder = openChunk("audio/x-wav", makeWav({ frames: 25, seed: 3 }));
     expect(

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { channelOf } from "../../../../src/base/audio/pcm-samples.ts";
 import { toSessionSamples } from "../../../../src/base/audio/sample-rate.ts";
 import { Resampler } from "../../../../workers/audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../../../../workers/audio/session-audio.ts";
@@ -76,12 +77,47 @@ function readAll(chunks: readonly Chunk[]): { start: number; pcm: number[] } {
 
 beforeAll(() => Resampler.load());
 
+/** Reads all events of the chunks. */
+function pcmOf(chunks: readonly Chunk[], channels?: number): Int16Array {
+  const audio = new SessionAudio(0, [], undefined, channels);
+  for (const chunk of chunks) audio.pushChunk(chunk);
+  audio.pushMark("finish");
+  const parts: number[] = [];
+  for (let event = audio.next(); event?.kind !== "finish"; event = audio.next()) {
+    if (event?.kind === "samples") parts.push(...event.pcm);
+  }
+  audio.close();
+  return Int16Array.from(parts);
+}
+
 describe("session audio", () => {
   it("session audio: 16 kHz passes untouched, whatever the chunks", () => {
     const pcm = tone(16_000, 1.23);
     const read = readAll(cut(pcm, 16_000, (sequence) => 1 + ((sequence * 977) % 5_000)));
     expect(read.pcm).toEqual([...pcm]);
   });
+
+  it.each([8_000, 16_000, 44_100])(
+    "session audio: at %d Hz each channel has the samples that it has alone",
+    (rate) => {
+      const left = tone(rate, 1.3);
+      const right = left.map((sample) => -sample / 3);
+      const both = new Int16Array(2 * left.length);
+      for (const [at, sample] of left.entries()) both.set([sample, right[at] ?? 0], 2 * at);
+      const chunks = (pcm: Int16Array, channels: number) =>
+        cut(pcm, rate * channels, () => channels * 7_777).map((chunk, n, all) => ({
+          ...chunk,
+          start: toSessionSamples(n * 7_777, rate),
+          length:
+            toSessionSamples(n + 1 < all.length ? (n + 1) * 7_777 : left.length, rate) -
+            toSessionSamples(n * 7_777, rate),
+          mediaType: `audio/pcm;rate=${rate};channels=${channels};encoding=s16le`,
+        }));
+      const heard = pcmOf(chunks(both, 2), 2);
+      expect(channelOf(heard, 0, 2)).toEqual(pcmOf(chunks(left, 1)));
+      expect(channelOf(heard, 1, 2)).toEqual(pcmOf(chunks(right, 1)));
+    },
+  );
 
   it.each([8_000, 11_025, 24_000, 44_100, 48_000])(
     "session audio: samples at %d Hz do not depend on the cuts",

@@ -1,8 +1,4 @@
-import type {
-  SpeakerProposal,
-  SpeakerTracker,
-  SpeakerTurn,
-} from "../../speakers/speaker-tracker.ts";
+import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "../speakers/speaker-tracker.ts";
 
 /**
  * The tracker where channels are speakers: nothing is to be told apart, as a channel's number is its

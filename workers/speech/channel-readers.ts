@@ -1,21 +1,21 @@
-import { channelOf } from "../../../src/base/audio/pcm-samples.ts";
-import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
-import { MAX_CHANNELS } from "../../../src/base/audio/wav.ts";
+import { channelOf } from "../../src/base/audio/pcm-samples.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { MAX_CHANNELS } from "../../src/base/audio/wav.ts";
 import type {
   Checkpoint,
   Hypothesis,
   Segment,
   Utterance,
-} from "../../../src/wire/gen/voice/v1/worker.ts";
-import { ACTIVITY_FRAME, type VoiceActivity } from "../../audio/voice-activity.ts";
-import { CheckpointPace } from "../checkpoint-pace.ts";
-import type { ResponseMessage } from "../reader.ts";
-import type { ChannelState } from "../reader-state.ts";
-import type { Recogniser } from "../recogniser.ts";
-import { UtteranceReader } from "../utterance-reader.ts";
+} from "../../src/wire/gen/voice/v1/worker.ts";
+import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
 import { ChannelLevels } from "./channel-levels.ts";
 import { ChannelTracker } from "./channel-tracker.ts";
+import { CheckpointPace } from "./checkpoint-pace.ts";
+import type { ResponseMessage } from "./reader.ts";
+import type { ChannelState } from "./reader-state.ts";
+import type { Recogniser } from "./recogniser.ts";
 import { ChannelRecogniser, SharedRecogniser } from "./shared-recogniser.ts";
+import { UtteranceReader } from "./utterance-reader.ts";
 
 /** Frames of all channels together that are processed in one step. */
 const STEP_FRAMES = 30;

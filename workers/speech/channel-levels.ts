@@ -1,5 +1,5 @@
-import { ACTIVITY_FRAME } from "../../audio/voice-activity.ts";
-import { meanSquare } from "../open-utterance.ts";
+import { ACTIVITY_FRAME } from "../audio/voice-activity.ts";
+import { meanSquare } from "./open-utterance.ts";
 
 /** A channel that is this much quieter than another one is not heard: 15 dB, of mean squares. */
 const FAR_QUIETER = 10 ** 1.5;

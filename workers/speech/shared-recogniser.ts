@@ -1,5 +1,4 @@
-import type { RecognisedWord, Recogniser } from "../recogniser.ts";
-import type { Turns } from "../utterance-options.ts";
+import type { RecognisedWord, Recogniser } from "./recogniser.ts";
 
 /** A recogniser that the channels of a session use in turn, an utterance at a time. */
 export class SharedRecogniser {
@@ -30,7 +29,7 @@ export class SharedRecogniser {
  * The recogniser as one channel uses it: between its turns it keeps what was learnt of the channel.
  * All methods but `state` are allowed only within a turn.
  */
-export class ChannelRecogniser implements Recogniser, Turns {
+export class ChannelRecogniser implements Recogniser {
   readonly #shared: SharedRecogniser;
   #state: Uint8Array;
   #hasTurn = false;
@@ -40,6 +39,7 @@ export class ChannelRecogniser implements Recogniser, Turns {
     this.#state = state;
   }
 
+  /** Begins a turn; false while another channel has one. */
   take(): boolean {
     if (!this.#shared.take(this)) return false;
     this.#hasTurn = true;
