@@ -5,7 +5,7 @@ const OURS = "^(src|workers|deploy|test)/";
 const FLOORS = [
   ["src/base/audio"],
   ["src/base"],
-  ["src/wire", "src/session", "src/actor", "src/access"],
+  ["src/wire", "src/session", "src/actor", "src/access", "src/language"],
   ["src/rest", "src/inference"],
   ["src/postgres"],
   ["src/features"],
@@ -38,7 +38,7 @@ const COMMAND_LINE = [
 
 /** The same of the workers. */
 const WORKERS = [
-  ["src/base/audio", "src/wire"],
+  ["src/base/audio", "src/wire", "src/language"],
   ["src/base"],
   ["workers/text/language", "workers/audio", "workers/speakers"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary"],

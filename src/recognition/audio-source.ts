@@ -34,7 +34,7 @@ export interface Opening {
   sequence: number;
   /** Chunks at which readings of the attempt broke so far. */
   suspects: Suspect[];
-  /** The session's own vocabulary, and the names of its workshop's active characters. */
+  /** The session's own, the names of its workshop's active characters, and its workspace's. */
   vocabulary: string[];
   /**
    * Whether hypotheses are wanted, by the settings of the newest connection that streamed into the

@@ -4,6 +4,7 @@ import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
+import { joinVocabulary } from "../wire/vocabulary.ts";
 import type {
   AudioSource,
   Opening,
@@ -53,6 +54,7 @@ const openingRow = z.object({
   voices: z.record(z.string(), z.number()).nullable(),
   sequence: z.number(),
   vocabulary: z.array(z.string()),
+  workspaceVocabulary: z.array(z.string()),
   names: z.array(z.string()),
   interim: z.boolean(),
   suspects: z.custom<Opening["suspects"]>(isJson),
@@ -119,7 +121,7 @@ export class SessionAudio implements AudioSource {
           where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
           order by p.start_sample desc, p.sequence desc limit 1
         ), 0) as sequence,
-        s.vocabulary, array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
+        s.vocabulary, w.vocabulary as "workspaceVocabulary", array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
         coalesce((
           select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
         ), true) as interim,
@@ -136,6 +138,7 @@ export class SessionAudio implements AudioSource {
           ${sql.array(of(places, "position"), "int8")}
         ) with ordinality as k (id, attempt, resumed, position, n)
         join sessions s on s.id = k.id
+        join workspaces w on w.id = s.workspace_id
         left join lateral (
           select position, recogniser, speakers, voices from checkpoints
           where session_id = k.id and attempt = k.resumed and position <= k.position
@@ -146,7 +149,7 @@ export class SessionAudio implements AudioSource {
       const row = found.get(index + 1);
       if (row === undefined) return undefined;
       const { sequence, interim, suspects } = row;
-      const vocabulary = [...new Set([...row.vocabulary, ...row.names])];
+      const vocabulary = joinVocabulary(row.vocabulary, row.names, row.workspaceVocabulary);
       return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary };
     });
   }

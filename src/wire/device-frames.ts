@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
 import { nameSchema } from "./names.ts";
+import { vocabularySchema } from "./vocabulary.ts";
 
 /** Schemas of a device's text frames, by `type`. */
 export const DEVICE_FRAME_SCHEMAS = {
@@ -33,7 +34,7 @@ export const DEVICE_FRAME_SCHEMAS = {
       Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
     ),
     vocabulary: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+      vocabularySchema("Words and phrases that are expected, besides those of the workspace"),
     ),
     interim_results: Type.Optional(
       Type.Boolean({

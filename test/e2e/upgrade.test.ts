@@ -159,7 +159,7 @@ describe("upgrade", () => {
     );
     expect(ids).toEqual(before.sort());
     const { body } = await edited.get<string>("/transcript?format=txt");
-    expect(String(body)).toMatch(/Admin: This is what.*Ben: the team.*S3: that is/s);
+    expect(String(body)).toMatch(/Admin: This is what.*Ben: The team.*S3: That is/s);
   });
 
   it("upgrade: redacted sound that lies in its file still is silenced", async () => {
@@ -192,7 +192,7 @@ describe("upgrade", () => {
     await until(ends, "the redo to end", 180_000);
     expect(await redone.said()).toEqual(TEN_SECONDS);
     const { body } = await redone.get<string>("/transcript?format=txt");
-    expect(String(body)).toMatch(/Admin: hello.*S2: the team/s);
+    expect(String(body)).toMatch(/Admin: Hello.*S2: The team/s);
   });
 
   it("upgrade: a summary that was asked for is made, and the one before stands", async () => {

@@ -19,6 +19,7 @@ import { type HeardWord, type JudgedWord, judgeWords, WordReader } from "./judge
 import { fitLogistic, type LogisticModel } from "./logistic-regression.ts";
 import { readRecording } from "./read-recording.ts";
 import { loadReadSentences } from "./recordings.ts";
+import { calibrationCurve, calibrationError, reliability } from "./reliability.ts";
 import { FITTED_TEXTS, TRIED_TEXTS } from "./spoken-texts.ts";
 import { textTable } from "./text-table.ts";
 
@@ -29,6 +30,8 @@ Environment: VOICE_EVAL_DATA, folder with librivox/ and ami/ (default: ../shared
 
 /** Of the right words of clear speech no more may lie below the floor. */
 const MOST_LOST = 0.05;
+/** Words of one step of the curve of calibration. */
+const CURVE_GROUP = 100;
 const CLEAN = "clean";
 const FITTED: Script = {
   voices: ["slt", "awb"],
@@ -153,11 +156,21 @@ function report(
   const rows = Object.entries(measures).flatMap(([measure, { of, floor }]) =>
     [...sets].map(([set, words]) => ({ measure, set, ...rowOf(measured(words, of), floor) })),
   );
+  const judged = [...tried.values()].flat();
+  const reliabilities = Object.fromEntries(
+    Object.entries(measures).map(([measure, { of }]) => {
+      const words = measured(judged, of);
+      return [measure, { error: calibrationError(words), bins: reliability(words) }];
+    }),
+  );
+  const curve = calibrationCurve(measured([...fitted.values()].flat(), ofModel), CURVE_GROUP);
   const belowInMeetings = meetings.filter(({ confidence }) => confidence < CONFIDENCE_FLOOR).length;
   const result = {
     weights: { fitted: model, shipped: CONFIDENCE_WEIGHTS },
     floors: Object.fromEntries(Object.entries(measures).map(([name, { floor }]) => [name, floor])),
     rows,
+    reliabilities,
+    curve,
     meetings: { words: meetings.length, below: belowInMeetings / Math.max(1, meetings.length) },
     left_out: leftOut,
   };
@@ -185,11 +198,30 @@ interface Result {
   weights: { fitted: LogisticModel; shipped: typeof CONFIDENCE_WEIGHTS };
   floors: Record<string, number>;
   rows: ({ measure: string; set: string } & ReturnType<typeof rowOf>)[];
+  /** Of words that nothing was fitted on, by measure. */
+  reliabilities: Record<string, { error: number; bins: ReturnType<typeof reliability> }>;
+  /** From what the model that was fitted now says to how many were right of the words it was fitted on. */
+  curve: ReturnType<typeof calibrationCurve>;
   meetings: { words: number; below: number };
   left_out: readonly string[];
 }
 
-function printed({ weights, floors, rows, meetings, left_out }: Result): string {
+function printedReliability(reliabilities: Result["reliabilities"]): string[] {
+  return Object.entries(reliabilities).map(([measure, { error, bins }]) => {
+    const head = ["told", "words", "mean told", "right"];
+    const table = bins.map((bin) => [
+      `${bin.from.toFixed(1)} to ${(bin.from + 0.1).toFixed(1)}`,
+      String(bin.words),
+      bin.told.toFixed(3),
+      bin.right.toFixed(3),
+    ]);
+    const title = `${measure}: how many are right of the words told so (held out; off by ${error.toFixed(3)})`;
+    return `${title}\n${textTable([head, ...table])}`;
+  });
+}
+
+function printed(result: Result): string {
+  const { weights, floors, rows, meetings, left_out } = result;
   const percent = (share: number) => (100 * share).toFixed(1);
   const parts = Object.entries(floors).map(([name, floor]) => {
     const own = rows.filter(({ measure }) => measure === name);
@@ -214,5 +246,6 @@ function printed({ weights, floors, rows, meetings, left_out }: Result): string 
     `weights shipped:    ${[shipped.constant, ...shipped.features].map((w) => w.toFixed(4)).join(" ")}`,
     ...left_out.map((what) => `left out: ${what}`),
   ];
-  return [...parts, lines.join("\n")].join("\n\n");
+  const tables = printedReliability(result.reliabilities);
+  return [...parts, ...tables, lines.join("\n")].join("\n\n");
 }

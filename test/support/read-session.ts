@@ -44,8 +44,9 @@ export class SessionReading {
     recognisers: RecogniserPool,
     checkpoint?: Checkpoint,
     speakerChannels?: number,
+    vocabulary: readonly string[] = [],
   ): Promise<SessionReading> {
-    const language = { language: "en", vocabulary: [] };
+    const language = { language: "en", vocabulary: [...vocabulary] };
     const open = { sessionId: "session", attempt: 1, ...language, speakerChannels };
     const { languages } = POCKETSPHINX;
     const deps = { recognisers, languages, createTracker: createSpeakerTracker };
@@ -80,8 +81,9 @@ export async function readSession(
   requests: readonly RequestMessage[],
   checkpoint?: Checkpoint,
   speakerChannels?: number,
+  vocabulary: readonly string[] = [],
 ): Promise<ResponseMessage[]> {
-  const reading = await SessionReading.open(recognisers, checkpoint, speakerChannels);
+  const reading = await SessionReading.open(recognisers, checkpoint, speakerChannels, vocabulary);
   try {
     return [...requests, { $case: "finish", value: {} } as const].flatMap((request) =>
       reading.feed(request),

@@ -26,6 +26,14 @@ export class MeteredRecogniser implements Recogniser {
     return this.#inner.confidenceFloor;
   }
 
+  useVocabulary(phrases: readonly string[]): Promise<void> {
+    return this.#inner.useVocabulary(phrases);
+  }
+
+  dropVocabulary(): void {
+    this.#inner.dropVocabulary();
+  }
+
   isAdapted(): boolean {
     return this.#inner.isAdapted();
   }

@@ -76,9 +76,15 @@ export class RecogniserPool {
     if (!this.#used.delete(recogniser)) return;
     if (broken || this.#closed) return recogniser.close();
     recogniser.restore();
+    recogniser.dropVocabulary();
     const waiter = this.#waiting.shift();
+    clearTimeout(waiter?.timer);
+    if (recogniser.isWornOut?.() === true) {
+      recogniser.close();
+      if (waiter !== undefined) this.#claim(this.#make()).then(waiter.give, waiter.refuse);
+      return;
+    }
     if (waiter === undefined) return this.#keep(recogniser);
-    clearTimeout(waiter.timer);
     this.#used.add(recogniser);
     waiter.give(recogniser);
   }

@@ -26,6 +26,13 @@ export interface Recogniser {
    * no word is marked.
    */
   readonly confidenceFloor?: number;
+  /**
+   * Raises the chance of these words and phrases, until `dropVocabulary`; those that the engine
+   * cannot take are left out. Allowed only between utterances, with nothing else called meanwhile.
+   */
+  useVocabulary(phrases: readonly string[]): Promise<void>;
+  /** Forgets the words and phrases. Allowed only between utterances. */
+  dropVocabulary(): void;
   /** False until the engine has adapted to a first utterance: until then `calibrate` helps. */
   isAdapted(): boolean;
   /** Estimates the channel from audio that will be read. Allowed only between utterances. */
@@ -47,6 +54,8 @@ export interface Recogniser {
    * utterances.
    */
   restore(state?: Uint8Array): void;
+  /** True when it must be closed instead of being used by another session; absent means never. */
+  isWornOut?(): boolean;
   /** Frees the engine's memory. */
   close(): void;
 }

@@ -76,8 +76,7 @@ export class SessionReader implements Reader {
   /**
    * Opens a reading when a recogniser is free. Rejects with AppError `overloaded` when none becomes
    * free, `bad_request` for another language, more channels than can be read or an invalid
-   * checkpoint, `unavailable` when the engine cannot be loaded. `vocabulary` is accepted but has no
-   * effect on this engine.
+   * checkpoint, `unavailable` when the engine cannot be loaded.
    */
   static async open(open: Open, deps: SessionReaderOptions): Promise<SessionReader> {
     const language = languageOf(open.language, deps.languages);
@@ -90,6 +89,7 @@ export class SessionReader implements Reader {
     try {
       while (activities.length < channels) activities.push(await VoiceActivity.create());
       recogniser = await deps.recognisers.take();
+      if (open.vocabulary.length > 0) await recogniser.useVocabulary(open.vocabulary);
       return new SessionReader(open, deps, { recogniser, activities, codec, language }, states);
     } catch (error) {
       for (const activity of activities) activity.close();

@@ -65,6 +65,15 @@ export class ChannelRecogniser implements Recogniser {
     return this.#inner.confidenceFloor;
   }
 
+  /** All channels have the session's vocabulary. */
+  useVocabulary(phrases: readonly string[]): Promise<void> {
+    return this.#inner.useVocabulary(phrases);
+  }
+
+  dropVocabulary(): void {
+    this.#inner.dropVocabulary();
+  }
+
   isAdapted(): boolean {
     return this.#inner.isAdapted();
   }

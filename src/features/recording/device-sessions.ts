@@ -8,6 +8,7 @@ import { requirePrincipal } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { vocabularySchema } from "../../wire/vocabulary.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import { sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
@@ -38,7 +39,7 @@ export const newSessionMembers = {
   ),
   workspace_id: Type.Optional(Type.String()),
   vocabulary: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+    vocabularySchema("Words and phrases that are expected, besides those of the workspace"),
   ),
   workshop_id: Type.Optional(
     Type.String({

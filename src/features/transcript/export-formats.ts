@@ -1,8 +1,9 @@
-import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { inOneLine, withoutBreaks } from "../../wire/names.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
 import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../wire/unsure-speakers.ts";
+import { type Cue, toCues } from "./captions.ts";
 import type { SegmentRecord } from "./segments-store.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;
@@ -53,87 +54,32 @@ function markedText(segment: Spoken, quote: (text: string) => string = (text) =>
     : markUnclear(texts.map(quote), unclear);
 }
 
-/** One caption with its speaker. Times are milliseconds. */
-interface Cue {
-  start: number;
-  end: number;
-  speaker: string;
-  text: string;
-}
-
-/**
- * Two lines of 42 characters, which people can read in time (BBC subtitle guidelines: 37 to 42).
- */
-const CUE_CHARACTERS = 84;
-/** Words may have no duration on the timeline, but people need time to read them. */
-const SHORTEST_MS = 1_000;
-
-/**
- * Segments as captions. A long segment becomes several captions, cut between words at the times of
- * its words, or in proportion to the text when a person edited it. Unclear words are marked in each
- * caption.
- */
-export function toCues(
+/** SubRip's captions name the speaker in front where another one begins to speak. */
+export function srtCues(
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
 ): Cue[] {
-  return segments
-    .filter((segment) => segment.text !== "")
-    .flatMap((segment) => cut(segment, names));
+  return toCues(
+    segments,
+    (segment) => speakerOf(segment, names),
+    (speaker) => inFront(speaker).length,
+  );
 }
 
-function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] {
-  const speaker = speakerOf(segment, names);
-  const cues: Cue[] = [];
-  let shown: TimedWord[] = [];
-  for (const word of timedWords(segment)) {
-    const cue = cues.at(-1);
-    const text = markedWords([...shown, word]);
-    const end = word.timesClamped ? word.end + SHORTEST_MS : word.end;
-    if (cue === undefined || text.length > CUE_CHARACTERS) {
-      shown = [word];
-      cues.push({ start: word.start, end, speaker, text: markedWords(shown) });
-    } else {
-      shown.push(word);
-      cue.text = text;
-      cue.end = end;
-    }
-  }
-  return cues;
+/** WebVTT's captions have their speaker in a voice span, which takes no room. */
+export function vttCues(
+  segments: readonly SegmentRecord[],
+  names: ReadonlyMap<string, string>,
+): Cue[] {
+  return toCues(
+    segments,
+    (segment) => speakerOf(segment, names),
+    () => 0,
+  );
 }
 
-interface TimedWord {
-  text: string;
-  start: number;
-  end: number;
-  unclear?: boolean | undefined;
-  timesClamped?: boolean | undefined;
-}
-
-function markedWords(words: readonly TimedWord[]): string {
-  const texts = words.map(({ text }) => text);
-  return markUnclear(texts, unclearPlaces(words));
-}
-
-function timedWords(segment: SegmentRecord): TimedWord[] {
-  const texts = withoutBreaks(segment.text)
-    .split(/\s+/)
-    .filter((text) => text !== "");
-  if (texts.length === segment.words.length) {
-    return segment.words.map(({ start, end, ...word }) => ({
-      ...word,
-      start: toMilliseconds(start),
-      end: toMilliseconds(end),
-    }));
-  }
-  const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
-  const per = (segment.end - segment.start) / Math.max(1, length);
-  let at = segment.start;
-  return texts.map((text) => {
-    const start = at;
-    at += (text.length + 1) * per;
-    return { text, start: toMilliseconds(start), end: toMilliseconds(at) };
-  });
+function inFront(speaker: string): string {
+  return `${speaker}: `;
 }
 
 function clock(ms: number, mark: "," | "."): string {
@@ -145,16 +91,16 @@ function clock(ms: number, mark: "," | "."): string {
 }
 
 /**
- * SubRip: numbered captions with the speaker in front. The arrow of its time lines does not stand
- * in names and words, because many readers take any line that has one for such a line.
+ * SubRip: numbered captions. The arrow of its time lines does not stand in names and words, because
+ * many readers take any line that has one for such a line.
  */
 export function toSrt(cues: readonly Cue[]): string {
   const quote = (text: string): string => text.replaceAll("-->", "->");
   return cues
-    .map(
-      ({ start, end, speaker, text }, index) =>
-        `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${quote(`${speaker}: ${text}`)}\n`,
-    )
+    .map(({ start, end, speaker, lines, isTurn }, index) => {
+      const text = `${isTurn ? inFront(speaker) : ""}${lines.join("\n")}`;
+      return `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${quote(text)}\n`;
+    })
     .join("\n");
 }
 
@@ -163,8 +109,8 @@ export function toVtt(cues: readonly Cue[]): string {
   const escapeText = (text: string): string =>
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const blocks = cues.map(
-    ({ start, end, speaker, text }) =>
-      `${clock(start, ".")} --> ${clock(end, ".")}\n<v ${escapeText(speaker)}>${escapeText(text)}</v>\n`,
+    ({ start, end, speaker, lines }) =>
+      `${clock(start, ".")} --> ${clock(end, ".")}\n<v ${escapeText(speaker)}>${escapeText(lines.join("\n"))}</v>\n`,
   );
   return ["WEBVTT\n", ...blocks].join("\n");
 }

@@ -5,9 +5,10 @@ import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
 import { presentSpeaker, sessionParams, sessionStatus, speakerSchema } from "../sessions/schema.ts";
 import type { SessionRecord, SessionStore, SpeakerRecord } from "../sessions/store.ts";
-import { toCues, toMarkdown, toSrt, toVtt, transcriptText } from "./export-formats.ts";
+import { srtCues, toMarkdown, toSrt, toVtt, transcriptText, vttCues } from "./export-formats.ts";
 import { heardSegmentSchema, presentHeard, presentWords, wordSchema } from "./segments.ts";
 import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
+import { type Writing, writeSegments } from "./written-segments.ts";
 
 interface TranscriptOptions {
   directory: SessionStore;
@@ -30,17 +31,32 @@ const transcriptSchema = Type.Object({
   segments: Type.Array(
     Type.Composite([
       heardSegmentSchema,
-      Type.Object({ words: Type.Optional(Type.Array(wordSchema)) }),
+      Type.Object({
+        readable_text: Type.Optional(
+          Type.String({
+            description:
+              "The text for people: `text` with the capitals, sentence marks and, if asked, digits that were restored by rule, not recognised. Absent where that is `text` itself",
+          }),
+        ),
+        words: Type.Optional(Type.Array(wordSchema)),
+      }),
     ]),
   ),
   gaps: Type.Array(gapSchema),
 });
 
 interface Transcript {
+  /** Words and phrases that the session's recogniser was told of. */
+  vocabulary: readonly string[];
   session: SessionRecord;
   speakers: SpeakerRecord[];
   segments: SegmentRecord[];
   gaps: GapRecord[];
+}
+
+interface WritingQuery {
+  style?: Writing["style"] | undefined;
+  numbers?: Writing["numbers"] | undefined;
 }
 
 type Format = "json" | "txt" | "md" | "srt" | "vtt";
@@ -61,18 +77,20 @@ export function transcriptFormat(format: Format | undefined, accept: string | un
 
 function presentTranscript(
   transcript: Transcript,
-  withWords: boolean,
+  query: WritingQuery & { words?: boolean },
 ): Static<typeof transcriptSchema> {
   const { session } = transcript;
+  const written = writeTranscript(transcript, query);
   return {
     session_id: session.id,
     title: session.title,
     language: session.language,
     status: session.status,
     speakers: transcript.speakers.map(presentSpeaker),
-    segments: transcript.segments.map((segment) => ({
+    segments: transcript.segments.map((segment, place) => ({
       ...presentHeard(segment),
-      ...(withWords ? { words: presentWords(segment.words) } : {}),
+      ...readableOf(segment, written[place]),
+      ...(query.words === true ? { words: presentWords(segment.words) } : {}),
     })),
     gaps: transcript.gaps.map((gap) => ({
       chunk_sequence: gap.sequence,
@@ -89,16 +107,39 @@ const MEDIA_TYPES = {
   vtt: "text/vtt; charset=utf-8",
 } as const;
 
-function exportReply(transcript: Transcript, format: Exclude<Format, "json">): Reply {
+function readableOf(
+  segment: SegmentRecord,
+  written: SegmentRecord | undefined,
+): { readable_text?: string } {
+  if (written === undefined || written.text === segment.text) return {};
+  return { readable_text: written.text };
+}
+
+/** The segments as they are written, for people unless they are asked for raw. */
+function writeTranscript(
+  { session, segments, speakers, vocabulary }: Transcript,
+  { style = "readable", numbers = "words" }: WritingQuery,
+): SegmentRecord[] {
+  const spoken = speakers.flatMap(({ displayName }) => displayName ?? []);
+  const names = [...vocabulary, ...spoken];
+  return writeSegments(segments, { style, numbers, language: session.language, names });
+}
+
+function exportReply(
+  transcript: Transcript,
+  format: Exclude<Format, "json">,
+  query: WritingQuery,
+): Reply {
   const names = new Map<string, string>();
   for (const { label, displayName, isGuest, isRemoved } of transcript.speakers) {
     if (displayName === undefined) continue;
     const guest = isRemoved ? "removed guest" : "guest";
     names.set(label, isGuest ? `${displayName} (${guest})` : displayName);
   }
+  const segments = writeTranscript(transcript, query);
   return {
     status: 200,
-    body: render(transcript, format, names),
+    body: render({ ...transcript, segments }, format, names),
     headers: {
       "content-type": MEDIA_TYPES[format],
       "content-disposition": `inline; filename="transcript-${transcript.session.id}.${format}"`,
@@ -117,23 +158,24 @@ function render(
     case "md":
       return toMarkdown(session.title, segments, names);
     case "srt":
-      return toSrt(toCues(segments, names));
+      return toSrt(srtCues(segments, names));
     case "vtt":
-      return toVtt(toCues(segments, names));
+      return toVtt(vttCues(segments, names));
   }
 }
 
 async function readTranscript(options: TranscriptOptions, sessionId: string): Promise<Transcript> {
-  const [session, speakers, segments, gaps] = await Promise.all([
+  const [session, speakers, segments, gaps, vocabulary] = await Promise.all([
     options.directory.get(sessionId),
     options.directory.speakers(sessionId),
     options.segments.segments(sessionId),
     options.gaps.gaps(sessionId),
+    options.segments.vocabulary(sessionId),
   ]);
   if (session === undefined) {
     throw new AppError("not_found", "There is no session with this id.");
   }
-  return { session, speakers, segments, gaps };
+  return { session, speakers, segments, gaps, vocabulary };
 }
 
 /** Reads the query before its validation, which reports errors later. */
@@ -152,7 +194,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Recognised English gets capitals and sentence marks in the texts for people, restored by rule, unless `style=raw`; in JSON they are in `readable_text`, and `text` stays as it was recognised. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({
@@ -162,6 +204,19 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
         ),
       ),
       words: Type.Optional(Type.Boolean({ description: "Add each segment's words, of JSON only" })),
+      style: Type.Optional(
+        Type.Union([Type.Literal("readable"), Type.Literal("raw")], {
+          default: "readable",
+          description:
+            "`readable`: texts for people have capitals and sentence marks, which are restored by rule and may be wrong; `raw`: the words as they were recognised",
+        }),
+      ),
+      numbers: Type.Optional(
+        Type.Union([Type.Literal("words"), Type.Literal("digits")], {
+          default: "words",
+          description: "How numbers from ten on are written, in texts for people",
+        }),
+      ),
     }),
     responses: {
       200: {
@@ -187,8 +242,8 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     async handle({ params, query, headers }) {
       const found = await readTranscript(options, params.session_id);
       const format = transcriptFormat(query.format, headers.accept);
-      if (format !== "json") return exportReply(found, format);
-      return { status: 200, body: presentTranscript(found, query.words === true) };
+      if (format !== "json") return exportReply(found, format, query);
+      return { status: 200, body: presentTranscript(found, query) };
     },
   });
   return [transcript];

@@ -10,6 +10,7 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
+import { vocabularySchema } from "../../wire/vocabulary.ts";
 import type { SessionActors } from "../context.ts";
 import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 
@@ -28,7 +29,9 @@ export const redoBody = Type.Object(
     forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
     engine: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
     vocabulary: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+      vocabularySchema(
+        "Words and phrases that this reading and later ones expect, in place of those of the session",
+      ),
     ),
   },
   { examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },

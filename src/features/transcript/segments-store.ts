@@ -2,6 +2,8 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
 import type { Word } from "../../session/write.ts";
+import { joinVocabulary } from "../../wire/vocabulary.ts";
+import { activeNames } from "../workspaces/workshops-store.ts";
 
 /**
  * SQL for the indexes, from 0, of the unclear words in a column of words; most segments have none.
@@ -99,6 +101,12 @@ const segmentRow = z.object({
   redacted: z.boolean(),
 });
 
+const vocabularyRow = z.object({
+  own: z.array(z.string()),
+  names: z.array(z.string()),
+  shared: z.array(z.string()),
+});
+
 const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
 
 const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
@@ -136,6 +144,16 @@ export class SegmentStore {
       select ${COLUMNS} from segments where session_id = ${sessionId} and id = ${segmentId}
     `);
     return row ?? undefined;
+  }
+
+  /** Words and phrases that the session's recogniser is told of, as a person wrote them. */
+  async vocabulary(sessionId: string): Promise<string[]> {
+    const row = await this.#pool.maybeOne(sql.type(vocabularyRow)`
+      select s.vocabulary as own, w.vocabulary as shared,
+        array(${activeNames(sql.fragment`s.workshop_id`)}) as names
+      from sessions s join workspaces w on w.id = s.workspace_id
+      where s.id = ${sessionId}`);
+    return row === null ? [] : joinVocabulary(row.own, row.names, row.shared);
   }
 
   async gaps(sessionId: string): Promise<GapRecord[]> {

@@ -13,12 +13,14 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { vocabularySchema } from "../../wire/vocabulary.ts";
 import { type GivingOptions, requireGiving } from "./members-routes.ts";
 import {
   canonicalLanguage,
   guestAccess,
   presentManaged,
   requireWorkspace,
+  WORKSPACE_VOCABULARY,
   workspaceSchema,
   workspaceType,
 } from "./routes.ts";
@@ -46,6 +48,7 @@ export function workspaceEditRoutes(options: WorkspaceEditOptions): Route[] {
 const changeBody = Type.Object({
   name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
   preferred_language: Type.Optional(Type.String({ maxLength: 35, description: "BCP 47 tag" })),
+  vocabulary: Type.Optional(vocabularySchema(WORKSPACE_VOCABULARY)),
   workspace_type: Type.Optional(workspaceType),
   retention_days: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: 3_650 }), Type.Null()], {
@@ -68,7 +71,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
     path: "/workspaces/{id}",
     id: "editWorkspace",
     tag: "Workspace",
-    summary: "Change a workspace's name, language, type, retention or guest access",
+    summary: "Change a workspace's name, language, vocabulary, type, retention or guest access",
     description:
       "By an owner of it or an administrator, who lets guests in under an elevation only, and closes without one. Members that are left out stay.",
     auth: ["bearer"],
@@ -85,6 +88,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
       const change: WorkspaceChange = {
         name: body.name,
         preferredLanguage: language === undefined ? undefined : canonicalLanguage(language),
+        vocabulary: body.vocabulary,
         workspaceType: body.workspace_type,
         retentionDays: body.retention_days,
         defaultGuestAccess: body.default_guest_access,
@@ -92,7 +96,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
       if (Object.values(change).every((value) => value === undefined)) {
         throw new AppError(
           "invalid_body",
-          "Send `name`, `preferred_language`, `workspace_type`, `retention_days` or `default_guest_access`.",
+          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days` or `default_guest_access`.",
         );
       }
       const since = expectedUpdate(request);

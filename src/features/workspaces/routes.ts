@@ -9,6 +9,7 @@ import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { vocabularySchema } from "../../wire/vocabulary.ts";
 import type { WorkspaceRecord, WorkspaceStore } from "./store.ts";
 
 /**
@@ -81,11 +82,17 @@ const usageSchema = Type.Object(
   },
 );
 
+export const WORKSPACE_VOCABULARY =
+  "Words and phrases that are expected in all of its sessions, besides their own: from the next reading on";
+
 export const workspaceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   workspace_type: workspaceType,
   preferred_language: Type.String(),
+  vocabulary: Type.Array(Type.String(), {
+    description: "Words and phrases that are expected in all of its sessions",
+  }),
   retention_days: Type.Optional(
     Type.Integer({ description: "Absent: words and audio stay until somebody deletes them" }),
   ),
@@ -130,6 +137,7 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
     name: workspace.name,
     workspace_type: workspace.workspaceType,
     preferred_language: workspace.preferredLanguage,
+    vocabulary: workspace.vocabulary,
     retention_days: workspace.retentionDays,
     default_guest_access: workspace.defaultGuestAccess,
     created_at: toTimestamp(workspace.createdAt),
@@ -153,6 +161,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
         preferred_language: Type.Optional(
           Type.String({ maxLength: 35, description: "BCP 47 tag", default: DEFAULT_LANGUAGE }),
         ),
+        vocabulary: Type.Optional(vocabularySchema(WORKSPACE_VOCABULARY)),
       }),
     },
     responses: { 201: { description: "The workspace", schema: workspaceSchema } },
@@ -163,6 +172,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
         id: newId(),
         name: body.name,
         preferredLanguage: canonicalLanguage(body.preferred_language ?? DEFAULT_LANGUAGE),
+        vocabulary: body.vocabulary,
         ownerId: owner.id,
       });
       return { status: 201, body: presentWorkspace(workspace) };

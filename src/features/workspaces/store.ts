@@ -15,6 +15,8 @@ export interface WorkspaceRecord {
   name: string;
   workspaceType: "private" | "team";
   preferredLanguage: string;
+  /** Words and phrases that are expected in all of its sessions. */
+  vocabulary: string[];
   /** Days after which the words and audio of a session are deleted; absent means never. */
   retentionDays?: number;
   /** How guests get into its sessions that do not say so themselves; absent: as the installation says. */
@@ -35,6 +37,7 @@ interface NewWorkspace {
   id: string;
   name: string;
   preferredLanguage: string;
+  vocabulary?: readonly string[] | undefined;
   ownerId: string;
 }
 
@@ -141,10 +144,12 @@ async function updateWorkspace(
     retentionDays === undefined
       ? sql.fragment`retention_days`
       : sql.fragment`${retentionDays}::integer`;
+  const vocabulary = change.vocabulary === undefined ? null : JSON.stringify(change.vocabulary);
   const row = await tx.one(sql.type(workspaceRow)`
     update workspaces
     set name = coalesce(${name ?? null}, name),
         preferred_language = coalesce(${preferredLanguage ?? null}, preferred_language),
+        vocabulary = coalesce(${vocabulary}::jsonb, vocabulary),
         workspace_type = coalesce(${workspaceType ?? null}, workspace_type),
         retention_days = ${retention},
         default_guest_access = ${access},
@@ -186,6 +191,7 @@ const workspaceRow = z.object({
   name: z.string(),
   workspaceType: z.enum(["private", "team"]),
   preferredLanguage: z.string(),
+  vocabulary: z.array(z.string()),
   retentionDays: optionalColumn(z.number()),
   defaultGuestAccess: optionalColumn(z.enum(GUEST_ACCESS)),
   createdAt: z.number(),
@@ -202,7 +208,7 @@ export const memberRow = z.object({
 
 const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceType",
   preferred_language as "preferredLanguage", retention_days as "retentionDays",
-  default_guest_access as "defaultGuestAccess",
+  default_guest_access as "defaultGuestAccess", vocabulary,
   created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
@@ -221,9 +227,9 @@ export class WorkspaceStore {
     return this.#pool.transaction(async (transaction) => {
       await this.#ceilings.assertRoom(transaction, "workspaces_per_user", workspace.ownerId);
       const row = await transaction.one(sql.type(workspaceRow)`
-        insert into workspaces (id, name, preferred_language, created_by)
+        insert into workspaces (id, name, preferred_language, vocabulary, created_by)
         values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage},
-          ${workspace.ownerId})
+          ${JSON.stringify(workspace.vocabulary ?? [])}::jsonb, ${workspace.ownerId})
         returning ${WORKSPACE_COLUMNS}`);
       await transaction.query(sql.unsafe`
         insert into workspace_members (workspace_id, user_id, role)
@@ -288,6 +294,7 @@ export class WorkspaceStore {
 export interface WorkspaceChange {
   name?: string | undefined;
   preferredLanguage?: string | undefined;
+  vocabulary?: readonly string[] | undefined;
   workspaceType?: WorkspaceRecord["workspaceType"] | undefined;
   /** Null means that words and audio are kept until somebody deletes them. */
   retentionDays?: number | null | undefined;

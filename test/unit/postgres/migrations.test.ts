@@ -62,6 +62,8 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0065_remembered_voices.sql": "ab06a3f3d70afe0defbbf84a452448535ba546269c22b9191bbdeb53d57522ea",
   "0066_speaker_confidence.sql": "17c6955cb0bd173b72baed238f8eb49aa722ec468c309014f7e0bc2c74d468a0",
   "0064_speaker_names.sql": "570c94e031b32caec4ccf7efd1f39f8aca9262cb3ae17768d70676f6801f056e",
+  "0068_workspace_vocabulary.sql":
+    "ff3a057e7dbbfc7da36072e847d4832f149322c074d8bd2edaed1ba15c23485b",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -59,6 +59,48 @@ export interface NativeLibrary {
   endFrontEnd(frontEnd: NativePointer, last: Float32Array, frames: Int32Array): number;
   freeCepstra(rows: NativePointer): void;
   freeFrontEnd(frontEnd: NativePointer): number;
+  decoderSearch(decoder: NativePointer): string;
+  /** Selects the search with which the next utterances are read. */
+  selectSearch(decoder: NativePointer, name: string): number;
+  dropSearch(decoder: NativePointer, name: string): number;
+  languageModel(decoder: NativePointer, search: string): NativePointer | null;
+  /** Adds a search that reads with the language model; runs on a separate thread. */
+  addSearch(decoder: NativePointer, name: string, model: NativePointer): Promise<number>;
+  /** The word's number in the dictionary, -1 without one. */
+  dictionaryWord(dictionary: NativePointer, word: string): number;
+  addDictionaryWord(
+    dictionary: NativePointer,
+    word: string,
+    phones: Int16Array,
+    count: number,
+  ): number;
+  /** Completes an added word; other numbers break the engine. */
+  mapDictionaryWord(mapping: NativePointer, word: number): number;
+  phone(dictionary: NativePointer, name: string): number;
+  readModel(
+    config: NativePointer,
+    path: string,
+    type: number,
+    logMath: NativePointer,
+  ): NativePointer | null;
+  freeModel(model: NativePointer): number;
+  interpolate(
+    config: NativePointer,
+    models: NativePointer[],
+    names: string[],
+    weights: Float32Array,
+    count: number,
+  ): NativePointer | null;
+  modelWord(model: NativePointer, word: string): number;
+  unknownModelWord(model: NativePointer): number;
+  /** Logarithm, in the engine's units, of the probability of a word after no other. */
+  wordProbability(
+    model: NativePointer,
+    word: number,
+    history: null,
+    historyLength: number,
+    used: Int32Array,
+  ): number;
   /** Returns freed memory of the whole process to the system, if the C library supports it. */
   giveBackMemory(): void;
 }
@@ -165,6 +207,53 @@ function bindFrontEnd(base: Library) {
   };
 }
 
+/** Searches, dictionary and language models of a decoder. */
+function bindLanguage(base: Library, engine: Library) {
+  const pointer = "void *";
+  const text = "const char *";
+  const addSearch = engine.func("ps_set_lm", "int", [pointer, text, pointer]);
+  return {
+    decoderSearch: engine.func("ps_get_search", text, [pointer]),
+    selectSearch: engine.func("ps_set_search", "int", [pointer, text]),
+    dropSearch: engine.func("ps_unset_search", "int", [pointer, text]),
+    languageModel: engine.func("ps_get_lm", pointer, [pointer, text]),
+    addSearch: (decoder: NativePointer, name: string, model: NativePointer): Promise<number> =>
+      new Promise((resolve, reject) => {
+        addSearch.async(decoder, name, model, (error: unknown, result: number) => {
+          if (error) reject(error);
+          else resolve(result);
+        });
+      }),
+    dictionaryWord: engine.func("dict_wordid", "int32_t", [pointer, text]),
+    addDictionaryWord: engine.func("dict_add_word", "int32_t", [
+      pointer,
+      text,
+      "int16_t *",
+      "int32_t",
+    ]),
+    mapDictionaryWord: engine.func("dict2pid_add_word", "int", [pointer, "int32_t"]),
+    phone: engine.func("bin_mdef_ciphone_id", "int", [pointer, text]),
+    readModel: base.func("ngram_model_read", pointer, [pointer, text, "int", pointer]),
+    freeModel: base.func("ngram_model_free", "int", [pointer]),
+    interpolate: base.func("ngram_model_set_init", pointer, [
+      pointer,
+      "void **",
+      "const char **",
+      "float *",
+      "int32_t",
+    ]),
+    modelWord: base.func("ngram_wid", "int32_t", [pointer, text]),
+    unknownModelWord: base.func("ngram_unknown_wid", "int32_t", [pointer]),
+    wordProbability: base.func("ngram_ng_prob", "int32_t", [
+      pointer,
+      "int32_t",
+      "int32_t *",
+      "int32_t",
+      "_Out_ int32_t *",
+    ]),
+  };
+}
+
 type Answer = (error: unknown, result: NativePointer) => void;
 
 /** Calls the function on a separate native thread, without blocking this one. */
@@ -240,6 +329,7 @@ function bind(base: Library, engine: Library, modelFolder: string): NativeLibrar
     logMath: engine.func("ps_get_logmath", pointer, [pointer]),
     exponent: base.func("logmath_exp", "double", [pointer, "int"]),
     ...bindFrontEnd(base),
+    ...bindLanguage(base, engine),
     giveBackMemory: bindTrim(),
   };
 }

@@ -11,6 +11,7 @@ import {
   writeCepstralMean,
 } from "./cepstral-mean.ts";
 import type { NativeLibrary, NativePointer } from "./native-library.ts";
+import { VocabularySearch } from "./vocabulary-search.ts";
 import { CONFIDENCE_FLOOR, type WordEvidence, wordConfidences } from "./word-confidence.ts";
 
 /**
@@ -50,7 +51,6 @@ const SAMPLES_PER_FRAME = SESSION_RATE / FRAME_RATE;
  * with each utterance (`ps_start_stream`), which also gave fewer wrong words than keeping it. A
  * word's confidence is the probability that it was said, from its posterior in the word lattice,
  * its language score and the posteriors of its utterance. It needs about 95 MB and 0.5 s to load.
- * Vocabulary hints have no effect: the engine would need a new language model for them.
  */
 export class PocketsphinxRecogniser implements Recogniser {
   readonly engine = POCKETSPHINX.name;
@@ -62,6 +62,7 @@ export class PocketsphinxRecogniser implements Recogniser {
   readonly #logMath: NativePointer;
   readonly #initialState: Uint8Array;
   readonly #channelMean: ChannelMean;
+  readonly #vocabulary: VocabularySearch;
   #position = 0;
   #running = false;
   #closed = false;
@@ -85,6 +86,19 @@ export class PocketsphinxRecogniser implements Recogniser {
     this.#logMath = native.logMath(decoder);
     this.#initialState = this.state();
     this.#channelMean = new ChannelMean(native, config);
+    this.#vocabulary = new VocabularySearch(native, config, decoder);
+  }
+
+  useVocabulary(phrases: readonly string[]): Promise<void> {
+    return this.#vocabulary.use(phrases);
+  }
+
+  dropVocabulary(): void {
+    this.#vocabulary.drop();
+  }
+
+  isWornOut(): boolean {
+    return this.#vocabulary.isFull;
   }
 
   isAdapted(): boolean {

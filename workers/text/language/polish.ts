@@ -1,4 +1,4 @@
-import { isQuestion, isTerminated } from "./sentences.ts";
+import { isQuestion, isTerminated } from "../../../src/language/sentences.ts";
 
 const OPENER =
   /^(?:(?:(?:hello|hi|good (?:morning|afternoon|evening))(?: (?:everyone|everybody|all))?|and|but|so|then|well|okay|ok|yeah|yes|um|uh|like|you know|i mean)[,\s]+)+/iu;

@@ -1,6 +1,6 @@
+import { splitSentences } from "../../../src/language/sentences.ts";
 import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { hearSentences } from "../language/heard-sentences.ts";
-import { splitSentences } from "../language/sentences.ts";
 import { ASKER, voiceId } from "./question.ts";
 import { type Stemmer, wordsOf } from "./words.ts";
 

@@ -1,6 +1,6 @@
+import { splitSentences } from "../../../src/language/sentences.ts";
 import type { SummariseRequest, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
 import { hearSentences } from "../language/heard-sentences.ts";
-import { splitSentences } from "../language/sentences.ts";
 import { isEnglish, toTerms } from "../language/terms.ts";
 
 /** One sentence with its position. */

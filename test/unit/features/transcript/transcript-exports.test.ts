@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  toCues,
+  srtCues,
   toMarkdown,
   toSrt,
   toVtt,
   transcriptText,
+  vttCues,
 } from "../../../../src/features/transcript/export-formats.ts";
 import {
   type SegmentRecord,
@@ -39,26 +40,20 @@ function segment(start: number, marked: string, label = "S1"): SegmentRecord {
 
 describe("exports", () => {
   it("exports: captions carry the claimed name and the words' own times", () => {
-    const cues = toCues([segment(3_661, "hello there")], new Map([["S1", "Ann"]]));
-    expect(toSrt(cues)).toBe("1\n01:01:01,000 --> 01:01:02,500\nAnn: hello there\n");
-    expect(toVtt(cues)).toBe("WEBVTT\n\n01:01:01.000 --> 01:01:02.500\n<v Ann>hello there</v>\n");
-  });
-
-  it("exports: a long segment becomes several captions that lose no word", () => {
-    const text = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
-    const cues = toCues([segment(0, text)], new Map());
-    expect(cues.length).toBeGreaterThan(3);
-    expect(cues.map((cue) => cue.text).join(" ")).toBe(text);
-    for (const [n, cue] of cues.entries()) {
-      expect(cue.text.length).toBeLessThanOrEqual(84);
-      expect(cue.start).toBeGreaterThanOrEqual(cues[n - 1]?.end ?? 0);
-    }
+    const said = [segment(3_661, "hello there")];
+    const names = new Map([["S1", "Ann"]]);
+    expect(toSrt(srtCues(said, names))).toBe(
+      "1\n01:01:01,000 --> 01:01:02,500\nAnn: hello there\n",
+    );
+    expect(toVtt(vttCues(said, names))).toBe(
+      "WEBVTT\n\n01:01:01.000 --> 01:01:02.500\n<v Ann>hello there</v>\n",
+    );
   });
 
   it("exports: an edited text whose words do not match gets times in proportion", () => {
     const edited = { ...segment(0, "one two three four"), text: "just two" };
-    expect(toCues([edited], new Map())).toEqual([
-      { start: 0, end: 4_000, speaker: "S1", text: "just two" },
+    expect(vttCues([edited], new Map())).toEqual([
+      { start: 0, end: 4_000, speaker: "S1", lines: ["just two"], isTurn: true },
     ]);
   });
 
@@ -67,18 +62,18 @@ describe("exports", () => {
     const at = { start: 2 * SECOND - 1, end: 2 * SECOND, confidence: 1, timesClamped: true };
     const words = [...kept.words, { ...at, text: "three" }, { ...at, text: "four" }];
     const long = { ...kept, text: "one two three four", words };
-    expect(toCues([long], new Map())).toEqual([
-      { start: 0, end: 3_000, speaker: "S1", text: "one two three four" },
+    expect(vttCues([long], new Map())).toEqual([
+      { start: 0, end: 3_000, speaker: "S1", lines: ["one two three four"], isTurn: true },
     ]);
     expect(transcriptText([long], new Map())).toBe("[00:00] S1: one two three four\n");
     const alone = { ...long, start: at.start, text: "four", words: words.slice(3) };
-    expect(toCues([alone], new Map())).toEqual([
-      { start: 2_000, end: 3_000, speaker: "S1", text: "four" },
+    expect(vttCues([alone], new Map())).toEqual([
+      { start: 2_000, end: 3_000, speaker: "S1", lines: ["four"], isTurn: true },
     ]);
   });
 
   it("exports: markup in names and words stays text", () => {
-    const cues = toCues([segment(0, "a<b & c", "S2")], new Map([["S2", "<Ann>"]]));
+    const cues = vttCues([segment(0, "a<b & c", "S2")], new Map([["S2", "<Ann>"]]));
     expect(toVtt(cues)).toContain("<v &lt;Ann&gt;>a&lt;b &amp; c</v>");
     const markdown = toMarkdown("*T*", [segment(0, "not_italic")], new Map());
     expect(markdown).toBe("# \\*T\\*\n\n**S1:** not\\_italic\n");
@@ -104,9 +99,10 @@ describe("exports", () => {
     expect(toMarkdown("Trip", segments, new Map())).toBe(
       `# Trip\n\n*${legend}*\n\n**S1:** we fly to [tunisia and?] back on [monday?]\n\n**S2:** fine\n`,
     );
-    const cues = toCues(segments, new Map());
-    expect(toSrt(cues)).toContain("S1: we fly to [tunisia and?] back\n");
-    expect(toVtt(cues)).toContain("<v S1>we fly to [tunisia and?] back</v>\n");
+    expect(toSrt(srtCues(segments, new Map()))).toContain("S1: we fly to [tunisia and?] back\n");
+    expect(toVtt(vttCues(segments, new Map()))).toContain(
+      "<v S1>we fly to [tunisia and?] back</v>\n",
+    );
   });
 
   it("exports: without unclear words nothing is marked and nothing explained", () => {
@@ -115,13 +111,13 @@ describe("exports", () => {
     expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** all is well\n");
   });
 
-  it("exports: each caption marks its own words, within its length", () => {
+  it("exports: each caption's lines mark their own words, within their length", () => {
     const text = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
-    const cues = toCues([segment(0, `[${text}?]`)], new Map());
+    const cues = vttCues([segment(0, `[${text}?]`)], new Map());
     expect(cues.length).toBeGreaterThan(3);
-    for (const cue of cues) {
-      expect(cue.text).toMatch(/^\[[^[\]]+\?\]$/);
-      expect(cue.text.length).toBeLessThanOrEqual(84);
+    for (const line of cues.flatMap(({ lines }) => lines)) {
+      expect(line).toMatch(/^\[[^[\]]+\?\]$/);
+      expect(line.length).toBeLessThanOrEqual(42);
     }
   });
 
@@ -141,13 +137,13 @@ describe("exports", () => {
     expect(toMarkdown("Trip", segments, names)).toBe(
       `# Trip\n\n*${unclear}*\n\n*${legend}*\n\n**Ann:** one\n\n**Ann?:** two three\n\n**Ann:** [four?]\n`,
     );
-    expect(toVtt(toCues(segments, names))).toContain("<v Ann?>two</v>\n");
+    expect(toVtt(vttCues(segments, names))).toContain("<v Ann?>two</v>\n");
   });
 
   it("exports: markup in unclear words stays text", () => {
     const odd = segment(0, "[a*b?] c");
     expect(toMarkdown("", [odd], new Map())).toContain("**S1:** [a\\*b?] c\n");
-    expect(toVtt(toCues([segment(0, "[a<b?] c")], new Map()))).toContain("[a&lt;b?] c");
+    expect(toVtt(vttCues([segment(0, "[a<b?] c")], new Map()))).toContain("[a&lt;b?] c");
   });
 
   it("exports: words that a person wrote have no mark", () => {

@@ -17,6 +17,8 @@ class CountingRecogniser implements Recogniser {
   #fed = 0;
   isRunning = false;
 
+  async useVocabulary(): Promise<void> {}
+  dropVocabulary(): void {}
   isAdapted(): boolean {
     return true;
   }

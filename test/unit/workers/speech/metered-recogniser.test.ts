@@ -12,6 +12,8 @@ function work(): void {
 class BusyRecogniser implements Recogniser {
   readonly engine = "busy";
   readonly engineVersion = "1";
+  useVocabulary = async () => {};
+  dropVocabulary = () => {};
   isAdapted = () => false;
   calibrate = work;
   start = work;

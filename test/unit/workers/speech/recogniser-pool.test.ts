@@ -8,6 +8,8 @@ class CountedRecogniser implements Recogniser {
   restored = 0;
   closed = false;
 
+  async useVocabulary(): Promise<void> {}
+  dropVocabulary(): void {}
   isAdapted(): boolean {
     return false;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { splitSentences } from "../../../../../workers/text/language/sentences.ts";
-import { toTerms, toWords } from "../../../../../workers/text/language/terms.ts";
+import { splitSentences } from "../../../src/language/sentences.ts";
+import { toTerms, toWords } from "../../../workers/text/language/terms.ts";
 
 describe("sentences: with punctuation", () => {
   it("end where the language ends them, not at abbreviations", () => {

@@ -1,0 +1,92 @@
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import { toDigits } from "../../language/digits.ts";
+import { restoreText } from "../../language/restore-text.ts";
+import type { SegmentRecord } from "./segments-store.ts";
+
+/** How recognised words are written. */
+export interface Writing {
+  /** `readable`: with capitals and sentence marks, which are restored; `raw`: as recognised. */
+  style: "readable" | "raw";
+  numbers: "words" | "digits";
+  /** Of the transcript; capitals, marks and digits are known of English alone. */
+  language: string;
+  /** Words and phrases as they are written: of the vocabulary, and the names of speakers. */
+  names: readonly string[];
+}
+
+type Word = SegmentRecord["words"][number];
+
+/**
+ * The segments with their words written for people, in their places and with their times; a number
+ * in digits is one word. What a person wrote stays as it is, as does what was redacted.
+ */
+export function writeSegments(
+  segments: readonly SegmentRecord[],
+  writing: Writing,
+): SegmentRecord[] {
+  const isEnglish = writing.language.split("-")[0]?.toLowerCase() === "en";
+  if (!isEnglish || (writing.style === "raw" && writing.numbers === "words")) return [...segments];
+  const heard = segments.filter(isHeard);
+  const restored =
+    writing.style === "raw"
+      ? heard.map(({ words }) => words.map(({ text }) => text))
+      : restoreText(heard.map(toTurn), writing.names);
+  const written = new Map(heard.map((segment, place) => [segment, restored[place] ?? []]));
+  return segments.map((segment) => {
+    const texts = written.get(segment);
+    return texts === undefined ? segment : rewrite(segment, texts, writing.numbers === "digits");
+  });
+}
+
+/** False where a person wrote the text: its words then have the segment's confidence. */
+function isHeard({ text, words, revision, confidence, redacted }: SegmentRecord): boolean {
+  if (redacted === true || words.map((word) => word.text).join(" ") !== text) return false;
+  return revision <= 1 || words.some((word) => word.confidence !== confidence);
+}
+
+function toTurn({ label, words }: SegmentRecord) {
+  return {
+    speaker: label,
+    words: words.map(({ text, start, end }) => ({
+      text,
+      start: start / SESSION_RATE,
+      end: end / SESSION_RATE,
+    })),
+  };
+}
+
+function rewrite(
+  segment: SegmentRecord,
+  texts: readonly string[],
+  inDigits: boolean,
+): SegmentRecord {
+  const numbers = inDigits ? toDigits(segment.words.map(({ text }) => text)) : undefined;
+  const words: Word[] = [];
+  for (const [place, word] of segment.words.entries()) {
+    const text = texts[place] ?? word.text;
+    const number = numbers?.[place];
+    const last = words.at(-1);
+    if (number === "" && last !== undefined) words[words.length - 1] = join(last, word, text);
+    else words.push({ ...word, text: withNumber(text, word.text, number) });
+  }
+  return { ...segment, words, text: words.map(({ text }) => text).join(" ") };
+}
+
+/** The word in digits, with the marks that were restored behind it. */
+function withNumber(text: string, heard: string, number: string | undefined): string {
+  if (number === undefined || number === heard) return text;
+  return number + (/[.,?]$/.exec(text)?.[0] ?? "");
+}
+
+/** A number's first word with the next of its words. */
+function join(first: Word, next: Word, text: string): Word {
+  const mark = /[.,?]$/.exec(text)?.[0] ?? "";
+  const isUnclear = first.unclear === true || next.unclear === true;
+  return {
+    ...first,
+    text: first.text + mark,
+    end: next.end,
+    confidence: Math.min(first.confidence, next.confidence),
+    ...(isUnclear ? { unclear: true } : {}),
+  };
+}
