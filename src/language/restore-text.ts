@@ -2,14 +2,14 @@ import { isProperName } from "./proper-names.ts";
 import { isQuestion, splitSentences } from "./sentences.ts";
 
 /** A word as it was recognised. Times in seconds. */
-export interface HeardWord {
+interface HeardWord {
   text: string;
   start: number;
   end: number;
 }
 
 /** What one speaker said in a row. */
-export interface HeardTurn {
+interface HeardTurn {
   speaker: string;
   words: readonly HeardWord[];
 }

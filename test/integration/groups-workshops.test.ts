@@ -1,6 +1,8 @@
+import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
+import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";
@@ -140,6 +142,13 @@ describe("workshops", () => {
       "Arkadina",
       "Trigorin",
     ]);
+    const shared = JSON.stringify(["Melikhovo", "ESTATE"]);
+    await fixture.pool.query(sql.unsafe`
+      update workspaces set vocabulary = ${shared}::jsonb
+      where id = (select workspace_id from sessions where id = ${sessionId})`);
+    const all = ["estate", "Arkadina", "Trigorin", "Melikhovo"];
+    expect((await audio.opening(beginningOf(sessionId))).vocabulary).toEqual(all);
+    expect(await new SegmentStore(fixture.pool).vocabulary(sessionId)).toEqual(all);
     const params = { session_id: sessionId };
     expect((await ask(owner, "getSession", params)).workshop_id).toBe(workshop.id);
     const speakers = await ask(owner, "listSpeakers", params);
@@ -165,6 +174,7 @@ describe("workshops", () => {
     expect((await audio.opening(beginningOf(sessionId))).vocabulary).toEqual([
       "estate",
       "Arkadina",
+      "Melikhovo",
     ]);
   });
 

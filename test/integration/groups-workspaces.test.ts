@@ -75,6 +75,10 @@ describe("workspaces", () => {
     const named = await edit(owner, { name: "Ours", preferred_language: "PT-br" });
     expect(named).toMatchObject({ name: "Ours", preferred_language: "pt-BR" });
     expect(named).not.toHaveProperty("retention_days");
+    expect(named).toMatchObject({ vocabulary: [] });
+    const vocabulary = ["Rüti", "Project Harbour"];
+    expect(await edit(owner, { vocabulary })).toMatchObject({ name: "Ours", vocabulary });
+    expect(await edit(owner, { name: "Ours" })).toMatchObject({ vocabulary });
     const admin = await person("admin");
     const kept = await edit(admin, { retention_days: 30, workspace_type: "team" });
     expect(kept).toMatchObject({ name: "Ours", workspace_type: "team", retention_days: 30 });

@@ -9,8 +9,6 @@ export interface OpenUtterance {
   before: Uint8Array;
   revision: number;
   shown: string;
-  /** True for the first utterance, which is read again as the channel's estimate improves. */
-  isFirst: boolean;
   /** Its blocks so far, while the channel is still being estimated from them. */
   blocks: Int16Array[] | undefined;
   /** Number of samples in `blocks`. */

@@ -8,6 +8,8 @@ const RUNS = [2, 3, 5, 8] as const;
 const LONGEST_RUN = 8;
 /** A word must have ended this long before the hypothesis does: 300 ms. */
 const LEAST_AGE = 4_800;
+/** Of a run that is not proved a word must have ended this long before: 1 s. */
+const UNPROVED_AGE = 16_000;
 /** A word that moved by no more than this counts as the same: 100 ms. */
 const MOVED = 1_600;
 /** A run is reliable after this many words, of which at most this share changed. */
@@ -30,7 +32,9 @@ interface Trial {
  * How long a word must have been unchanged depends on voice, channel and noise: for clear speech
  * two consecutive hypotheses are enough, over a distant microphone eight are not. So each run
  * length is tested on every utterance without being shown, and used once at most 2 % of its words
- * changed. Until then, and where none is reliable, no words count as stable.
+ * changed. Until enough words were tried, at a session's beginning, the longest one is believed of
+ * words that ended a second ago, as long as none has changed. Where none is reliable, no words count
+ * as stable.
  */
 export class StablePrefix {
   readonly #trials: Trial[] = RUNS.map((run) => ({ run, words: [], tried: 0, changed: 0 }));
@@ -51,7 +55,7 @@ export class StablePrefix {
     const old = words.findIndex(({ end }) => end > position - LEAST_AGE);
     const aged = old < 0 ? words : words.slice(0, old);
     for (const trial of this.#trials) this.#extend(trial, aged);
-    return this.#believed(words);
+    return this.#believed(words, position);
   }
 
   /** Compares the predictions with the final, and starts the next utterance. */
@@ -76,14 +80,23 @@ export class StablePrefix {
     trial.words.push(...stable.slice(trial.words.length).map(({ text }) => text));
   }
 
-  #believed(words: readonly RecognisedWord[]): number {
+  #believed(words: readonly RecognisedWord[], position: number): number {
     const proved = this.#trials.find(
       ({ tried, changed }) => tried >= LEAST_TRIED && changed <= CHANGED_SHARE * tried,
     );
-    const stable = proved?.words ?? [];
-    const differs = stable.findIndex((text, index) => words[index]?.text !== text);
-    return differs < 0 ? stable.length : differs;
+    if (proved !== undefined) return agreeing(proved.words, words);
+    const longest = this.#trials.at(-1);
+    const isUntried = longest !== undefined && longest.tried < LEAST_TRIED && longest.changed === 0;
+    if (!isUntried) return 0;
+    const young = words.findIndex(({ end }) => end > position - UNPROVED_AGE);
+    return agreeing(longest.words, young < 0 ? words : words.slice(0, young));
   }
+}
+
+/** Number of leading words of the hypothesis that are the predicted ones. */
+function agreeing(predicted: readonly string[], words: readonly RecognisedWord[]): number {
+  const differs = predicted.findIndex((text, index) => words[index]?.text !== text);
+  return differs < 0 ? predicted.length : differs;
 }
 
 function isSame(one: RecognisedWord | undefined, other: RecognisedWord): boolean {

@@ -260,10 +260,10 @@ export class UtteranceReader {
   #beginUtterance(): void {
     const held = this.#held.reduce((total, frame) => total + frame.length, 0);
     const start = this.#position - held;
-    const isFirst = !this.#recogniser.isAdapted();
     const open = { revision: 0, shown: "0 ", heard: 0, estimatedAt: 0, ending: false, cut: false };
-    const blocks = isFirst ? [] : undefined;
-    this.#utterance = { start, before: this.#recogniser.state(), isFirst, blocks, ...open };
+    // The first utterance is read again as the channel's estimate improves.
+    const blocks = this.#recogniser.isAdapted() ? undefined : [];
+    this.#utterance = { start, before: this.#recogniser.state(), blocks, ...open };
     this.#recogniser.start(start);
     this.#stable.restart();
     const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
@@ -360,7 +360,8 @@ export class UtteranceReader {
     if (this.#options.isPressed()) return;
     const words: Word[] = this.#recogniser.hypothesis();
     // An utterance that may be read again has no stable words.
-    const stableWords = utterance.isFirst ? 0 : this.#stable.hear(words, this.#position);
+    const isSettled = utterance.blocks === undefined;
+    const stableWords = isSettled ? this.#stable.hear(words, this.#position) : 0;
     const shown = `${stableWords} ${words.map((word) => word.text).join(" ")}`;
     if (shown === utterance.shown) return;
     utterance.shown = shown;
