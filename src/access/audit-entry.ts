@@ -14,6 +14,7 @@ export const AUDIT_KINDS = [
   "account_erased",
   "retention_changed",
   "guest_access_changed",
+  "remote_engines_changed",
   "workspace_deleted",
   "user_created",
   "user_disabled",

@@ -743,6 +743,21 @@ export const SETTINGS = {
     readers: ["bootstrap"],
     what: "unpacked packages",
   },
+  SPEECH_ENGINE: {
+    group: "workers",
+    type: "text",
+    longest: 64,
+    usually: "the first local one that knows the language",
+    readers: ["sessions"],
+    what: "the engine that reads sessions where neither they nor their workspace name one, and whose language it knows",
+  },
+  SPEECH_ENGINES_FILE: {
+    group: "workers",
+    type: "path",
+    usually: "pocketsphinx alone",
+    readers: ["worker"],
+    what: "a JSON file that describes the speech engines of this worker, see deploy/engines.md",
+  },
   VOICE_NATIVE_ROOT: {
     group: "machine",
     type: "path",

@@ -8,6 +8,7 @@ import type { Ceilings } from "../postgres/ceilings.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { OutsideCommand } from "../session/outside-command.ts";
+import type { SpeechEngine } from "../wire/speech-engines.ts";
 
 /** What each feature is created with, in a process and in tests. */
 export interface FeatureContext {
@@ -19,6 +20,8 @@ export interface FeatureContext {
   ceilings: Ceilings;
   notifier: CommandNotifier;
   actors: SessionActors;
+  /** The speech engines of the workers. */
+  engines: () => readonly SpeechEngine[];
   revocations: RevocationFeed;
   /** Stops what is pushed on it together with the process. */
   stack: Pick<Stack, "push">;

@@ -1,40 +1,66 @@
 import { AppError } from "../base/errors.ts";
+import { chooseEngine, type EngineWish } from "./engine-choice.ts";
 import type { Placement } from "./placement.ts";
 import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
 import type { WorkerClient } from "./worker-client.ts";
 
-/** Opens readings on the least loaded worker and reports their success to the placement. */
+/**
+ * Opens readings on the least loaded worker that has the engine, and reports their success to the
+ * placement.
+ */
 export class PlacedTranscribers implements Transcribers {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
   readonly #key: string | undefined;
+  readonly #engine: string | undefined;
 
-  constructor(placement: Placement, client: WorkerClient, key: string | undefined) {
+  /** @param engine the installation's choice, where neither request nor workspace has one */
+  constructor(
+    placement: Placement,
+    client: WorkerClient,
+    key: string | undefined,
+    engine?: string,
+  ) {
     this.#placement = placement;
     this.#client = client;
     this.#key = key;
+    this.#engine = engine;
   }
 
-  open(): TranscriptionStream {
-    const address = this.#placement.pick();
-    if (address === undefined) {
-      const known = this.#placement.status().length;
-      throw known === 0
-        ? new AppError("unavailable", "No worker is running; audio waits until one is.")
-        : new AppError("overloaded", "All workers are busy; audio waits for its turn.");
-    }
+  open(wish: EngineWish): TranscriptionStream {
+    const engine = chooseEngine(this.#placement.engines(), wish, this.#engine).name;
+    const address = this.#placement.pick(engine);
+    if (address === undefined) throw this.#withoutRoom(engine);
     const instance = this.#placement.instanceAt(address);
     const stream = this.#client.openTranscription(address, {
       key: this.#key,
       isGone: () => this.#placement.isGone(address, instance),
     });
-    return this.#observed(address, stream);
+    return this.#observed(address, stream, engine);
   }
 
-  #observed(address: string, stream: TranscriptionStream): TranscriptionStream {
+  #withoutRoom(engine: string): AppError {
+    if (this.#placement.status().length === 0) {
+      return new AppError("unavailable", "No worker is running; audio waits until one is.");
+    }
+    if (this.#placement.hasEngine(engine)) {
+      return new AppError("overloaded", "All workers are busy; audio waits for its turn.");
+    }
+    return new AppError(
+      "engine_unavailable",
+      `No worker has the engine "${engine}" at the moment; the audio waits until one has.`,
+    );
+  }
+
+  #observed(address: string, stream: TranscriptionStream, engine: string): TranscriptionStream {
     const placement = this.#placement;
     return {
-      send: (message) => stream.send(message),
+      send: (message) =>
+        stream.send(
+          message.$case === "open"
+            ? { $case: "open", value: { ...message.value, engine } }
+            : message,
+        ),
       onDrain: (listener) => stream.onDrain(listener),
       finish: () => stream.finish(),
       cancel: () => stream.cancel(),
@@ -45,8 +71,10 @@ export class PlacedTranscribers implements Transcribers {
         }),
       onEnd: (listener) =>
         stream.onEnd((error) => {
-          // Faults of one session's audio do not count against the worker.
-          if (error?.retryable || error?.code === "internal") placement.failed(address);
+          // Faults of one session's audio, or of one engine, do not count against the worker.
+          const isEngine = error?.code === "engine_unavailable";
+          const isItsOwn = error?.retryable === true && !isEngine;
+          if (isItsOwn || error?.code === "internal") placement.failed(address);
           listener(error);
         }),
     };

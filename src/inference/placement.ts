@@ -1,6 +1,7 @@
 import { backOff } from "../base/back-off.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { WorkerAnnouncement } from "../wire/worker-announcement.ts";
+import { POCKETSPHINX, type SpeechEngine } from "../wire/speech-engines.ts";
+import type { MissingEngine, WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
 const SILENCE_MS = 4_000;
 const BACK_OFF = { firstMs: 250, mostMs: 5_000 };
@@ -16,6 +17,8 @@ const UNDER_WAY_MS = 200;
 const POLL_MS = 50;
 /** Most workers that are remembered, as protection against a flood of announcements. */
 const MAX_WORKERS = 1_000;
+/** Most engines that are remembered. */
+const MAX_ENGINES = 100;
 
 interface PlacementOptions {
   runtime: Runtime;
@@ -47,6 +50,8 @@ export class Placement {
   readonly #runtime: Runtime;
   readonly #silenceMs: number;
   readonly #workers = new Map<string, Known>();
+  /** Every engine that was announced since the start, as it was announced last. */
+  readonly #engines = new Map<string, SpeechEngine>();
   #picks = 0;
 
   constructor(options: PlacementOptions) {
@@ -63,6 +68,7 @@ export class Placement {
     for (const [other, { announcement: old }] of this.#workers) {
       if (other !== address && old.worker_id === worker_id) this.#workers.delete(other);
     }
+    this.#remember(announcement);
     this.#workers.set(address, {
       announcement,
       heardAt: this.#runtime.monotonic(),
@@ -74,13 +80,37 @@ export class Placement {
   }
 
   /**
-   * Returns the address of the least loaded worker and counts a session for it; undefined when none
-   * has room.
+   * The engines of all workers that were heard since the start, also of those that are away just
+   * now; before the first, the one that every worker has by default.
    */
-  pick(): string | undefined {
+  engines(): SpeechEngine[] {
+    return this.#engines.size === 0 ? [POCKETSPHINX] : [...this.#engines.values()];
+  }
+
+  /** Engines that workers should have and have not, each once. */
+  missingEngines(): MissingEngine[] {
+    this.#forgetSilent();
+    const all = [...this.#workers.values()].flatMap(
+      ({ announcement }) => announcement.missing ?? [],
+    );
+    return [...new Map(all.map((each) => [`${each.name} ${each.reason}`, each])).values()];
+  }
+
+  /** Whether a worker that was heard from lately has the engine. */
+  hasEngine(name: string): boolean {
+    this.#forgetSilent();
+    return [...this.#workers.values()].some((worker) => worker.announcement.engines.includes(name));
+  }
+
+  /**
+   * Returns the address of the least loaded worker that has the engine, and counts a session for
+   * it; undefined when none has room.
+   */
+  pick(engine?: string): string | undefined {
     this.#forgetSilent();
     const [best] = [...this.#workers.values()]
       .filter((worker) => this.#stateOf(worker) === "available")
+      .filter(({ announcement }) => engine === undefined || announcement.engines.includes(engine))
       .sort((a, b) => loadOf(a) - loadOf(b) || a.pickedAt - b.pickedAt);
     if (best === undefined) return undefined;
     this.#picks += 1;
@@ -156,6 +186,16 @@ export class Placement {
         state: this.#stateOf(worker),
       }))
       .sort((a, b) => (a.worker_id < b.worker_id ? -1 : 1));
+  }
+
+  #remember({ engines, speech }: WorkerAnnouncement): void {
+    // A worker of an older release tells names only; it has no other engine than the default.
+    const described = speech ?? engines.map((name) => ({ ...POCKETSPHINX, name }));
+    for (const engine of described) {
+      if (this.#engines.has(engine.name) || this.#engines.size < MAX_ENGINES) {
+        this.#engines.set(engine.name, engine);
+      }
+    }
   }
 
   #stateOf(worker: Known): WorkerStatus["state"] {

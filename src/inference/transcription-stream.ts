@@ -1,5 +1,6 @@
 import type { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
+import type { EngineWish } from "./engine-choice.ts";
 
 /** A message of the client; the stream itself batches messages of one turn. */
 export type TranscribeMessage = Exclude<
@@ -33,7 +34,8 @@ export interface TranscriptionStream {
 /** Port: opens readings on workers. */
 export interface Transcribers {
   /**
-   * Opens a reading. Throws `unavailable` when there is no worker, `overloaded` when all are full.
+   * Opens a reading by the engine that fits the wish. Throws `unavailable` when there is no worker,
+   * `overloaded` when all are full, `engine_unavailable` when none has such an engine.
    */
-  open(): TranscriptionStream;
+  open(wish: EngineWish): TranscriptionStream;
 }

@@ -147,6 +147,7 @@ function jobStarted(event: JobStarted, at: number): Change {
       update jobs
       set status = 'running', attempt = ${event.attempt}, engine = ${event.engine},
           detected_language = ${event.detectedLanguage},
+          sound_leaves = ${event.soundLeaves === true},
           diarisation_model_version = ${event.diarisationModelVersion},
           started_at = coalesce(started_at, ${timestamp(at)})
       where id = ${event.jobId} and status in ('queued', 'running') and ${when}`,

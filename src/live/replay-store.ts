@@ -140,6 +140,8 @@ const sessionRow = z.object({
   title: z.string(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   language: z.string(),
+  engine: optionalColumn(z.string()),
+  soundLeaves: z.boolean(),
   seq: z.number(),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
@@ -268,6 +270,9 @@ async function readSession(
       title,
       status,
       language,
+      (select j.engine from jobs j where j.id = sessions.job_id) as engine,
+      coalesce((select j.sound_leaves from jobs j where j.id = sessions.job_id), false)
+        as "soundLeaves",
       seq,
       started_at as "startedAt",
       stopped_at as "stoppedAt"
@@ -285,6 +290,8 @@ function presentSession(row: z.output<typeof sessionRow>): SnapshotFrame["sessio
     title: row.title,
     status: row.status,
     language: row.language,
+    engine: row.engine,
+    ...(row.soundLeaves ? { sound_leaves: true } : {}),
     started_at: new Date(row.startedAt).toISOString(),
     stopped_at: row.stoppedAt === undefined ? undefined : new Date(row.stoppedAt).toISOString(),
   };

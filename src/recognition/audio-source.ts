@@ -1,4 +1,5 @@
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
+import type { EngineWish } from "../inference/engine-choice.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Voices } from "../session/write.ts";
 
@@ -36,6 +37,8 @@ export interface Opening {
   suspects: Suspect[];
   /** The session's own, the names of its workshop's active characters, and its workspace's. */
   vocabulary: string[];
+  /** Which engine shall read in which language; absent for a session that no longer exists. */
+  wish?: EngineWish | undefined;
   /**
    * Whether hypotheses are wanted, by the settings of the newest connection that streamed into the
    * session.

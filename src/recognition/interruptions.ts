@@ -24,7 +24,9 @@ export class Interruptions {
     const code = error?.code ?? "unavailable";
     if (this.#told === code) return undefined;
     this.#told = code;
-    return this.#warning(code, MESSAGES[code] ?? MESSAGE, true);
+    // Which engine is missing, and for which language, is told in the error's own sentence.
+    const own = code === "engine_unavailable" ? error?.message : undefined;
+    return this.#warning(code, own ?? MESSAGES[code] ?? MESSAGE, true);
   }
 
   /** The warning that the reading goes on; undefined when it was not interrupted. */

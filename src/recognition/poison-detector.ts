@@ -18,6 +18,7 @@ const NOBODYS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "overloaded",
   "unauthorized",
   "timeout",
+  "engine_unavailable",
 ]);
 
 /** True when the audio that was being read may have ended a reading. */

@@ -90,7 +90,8 @@ export class Reading {
       const from = checkpoint?.position ?? 0;
       this.#options.onBegin?.(checkpoint);
       if (this.#closed) return;
-      const stream = this.#options.transcribers.open();
+      const wish = opening.wish ?? { language: this.#options.language, mayLeave: false };
+      const stream = this.#options.transcribers.open(wish);
       this.#stream = stream;
       this.#options.tail?.rewind();
       // The chunk before fills the resampler; the worker drops the part before the checkpoint.
@@ -100,7 +101,8 @@ export class Reading {
       this.#processedTo = from;
       detector.begin(this.#sequence);
       this.#listen(stream);
-      const { language, interim } = this.#options;
+      const { interim } = this.#options;
+      const { language } = wish;
       stream.send({
         $case: "open",
         value: {

@@ -4,6 +4,7 @@ import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
+import { optionalColumn } from "../postgres/columns.ts";
 import { joinVocabulary } from "../wire/vocabulary.ts";
 import type {
   AudioSource,
@@ -55,6 +56,11 @@ const openingRow = z.object({
   sequence: z.number(),
   vocabulary: z.array(z.string()),
   workspaceVocabulary: z.array(z.string()),
+  language: z.string(),
+  current: optionalColumn(z.string()),
+  asked: optionalColumn(z.string()),
+  preferred: optionalColumn(z.string()),
+  mayLeave: z.boolean(),
   names: z.array(z.string()),
   interim: z.boolean(),
   suspects: z.custom<Opening["suspects"]>(isJson),
@@ -121,6 +127,10 @@ export class SessionAudio implements AudioSource {
           where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
           order by p.start_sample desc, p.sequence desc limit 1
         ), 0) as sequence,
+        coalesce(nullif(j.forced_language, ''), s.language) as language,
+        case when c.position > 0 then j.engine end as current,
+        coalesce(j.wanted_engine, s.engine) as asked, w.speech_engine as preferred,
+        w.remote_engines as "mayLeave",
         s.vocabulary, w.vocabulary as "workspaceVocabulary", array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
         coalesce((
           select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
@@ -139,6 +149,7 @@ export class SessionAudio implements AudioSource {
         ) with ordinality as k (id, attempt, resumed, position, n)
         join sessions s on s.id = k.id
         join workspaces w on w.id = s.workspace_id
+        left join jobs j on j.id = s.job_id
         left join lateral (
           select position, recogniser, speakers, voices from checkpoints
           where session_id = k.id and attempt = k.resumed and position <= k.position
@@ -148,9 +159,10 @@ export class SessionAudio implements AudioSource {
     return places.map((_, index) => {
       const row = found.get(index + 1);
       if (row === undefined) return undefined;
-      const { sequence, interim, suspects } = row;
+      const { sequence, interim, suspects, language, current, asked, preferred, mayLeave } = row;
+      const wish = { language, current, asked, preferred, mayLeave };
       const vocabulary = joinVocabulary(row.vocabulary, row.names, row.workspaceVocabulary);
-      return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary };
+      return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary, wish };
     });
   }
 

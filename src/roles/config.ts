@@ -45,6 +45,8 @@ export interface Config {
   uploadBytes: number;
   /** How guests get into sessions, where neither the session nor its workspace says so. */
   guestAccess: GuestAccess;
+  /** The engine that reads where neither session nor workspace name one. */
+  speechEngine: string | undefined;
   /** Most guests in a session at once. */
   guestsPerSession: number;
   /** Multiplies every rate limit; 0 disables them. */
@@ -135,6 +137,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     jsonBytes: reader.get("MAX_JSON_BYTES"),
     uploadBytes: reader.get("MAX_UPLOAD_BYTES"),
     guestAccess: reader.get("GUEST_ACCESS"),
+    speechEngine: reader.get("SPEECH_ENGINE"),
     guestsPerSession: reader.get("GUESTS_PER_SESSION"),
     rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),
     leaseMs: reader.get("LEASE_MS"),

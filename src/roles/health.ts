@@ -29,7 +29,12 @@ async function runChecks({
       message: "NATS does not answer; audio is stored and will be transcribed later.",
     }),
   );
-  return { database, nats, workers: checkWorkers(placement) };
+  return {
+    database,
+    nats,
+    workers: checkWorkers(placement),
+    ...engineCheck(placement),
+  };
 }
 
 function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {
@@ -38,6 +43,14 @@ function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {
     status: "degraded",
     message: `PostgreSQL may lose what it has acknowledged. ${unsafe.join(" ")}`,
   };
+}
+
+/** Tells of engines that are configured and cannot be used; nothing while all can. */
+function engineCheck(placement: Shared["placement"]): Record<string, HealthCheck> {
+  const missing = placement.missingEngines();
+  if (missing.length === 0) return {};
+  const message = missing.map(({ name, reason }) => `${name}: ${reason}`).join(" ");
+  return { engines: { status: "degraded", message } };
 }
 
 function checkWorkers(placement: Shared["placement"]): HealthCheck {

@@ -57,7 +57,12 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     }),
     backlog: new SessionBacklog(shared.pool, shared.work),
     source: new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256)),
-    transcribers: new PlacedTranscribers(shared.placement, client, config.workerKey),
+    transcribers: new PlacedTranscribers(
+      shared.placement,
+      client,
+      config.workerKey,
+      config.speechEngine,
+    ),
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,

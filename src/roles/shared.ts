@@ -39,6 +39,7 @@ import { readOwners } from "../postgres/lease-store.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import { createPool, type Pool } from "../postgres/pool.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
+import type { SpeechEngine } from "../wire/speech-engines.ts";
 import type { Config } from "./config.ts";
 
 /** Connections and parts that every role uses. */
@@ -87,7 +88,9 @@ export function featureContext(app: AppContext): FeatureContext {
   const { log, clock, stack, shared, queues, ceilings } = app;
   const { pool, notifier, commands: actors, revocations, keys } = shared;
   const { cursorKey } = keys;
-  return { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations, stack, queues };
+  const engines = (): readonly SpeechEngine[] => shared.placement.engines();
+  const context = { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations };
+  return { ...context, engines, stack, queues };
 }
 
 /** Connects to the services that the process depends on. */

@@ -41,6 +41,8 @@ export interface RecognitionOpenedCommand {
   engine: string;
   diarisationModelVersion: string;
   detectedLanguage: string;
+  /** True when the engine is not local. */
+  soundLeaves?: boolean | undefined;
 }
 
 /** A finished utterance of the running attempt; some carry a checkpoint to resume from after it. */

@@ -23,7 +23,7 @@ export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): voi
   const { jobStarted, jobId, redo } = turn.state;
   if (redo === undefined ? jobStarted : redo.started) return;
   const attempt = redo?.attempt ?? turn.state.attempt;
-  const { engine, diarisationModelVersion, detectedLanguage } = command;
+  const { engine, diarisationModelVersion, detectedLanguage, soundLeaves } = command;
   turn.emit({
     type: "JobStarted",
     jobId,
@@ -31,6 +31,7 @@ export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): voi
     engine,
     diarisationModelVersion,
     detectedLanguage,
+    ...(soundLeaves === true ? { soundLeaves } : {}),
   });
 }
 

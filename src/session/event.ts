@@ -192,6 +192,8 @@ export interface JobStarted {
   engine: string;
   diarisationModelVersion: string;
   detectedLanguage: string;
+  /** Present when the engine is not local: sound leaves the installation. */
+  soundLeaves?: true;
 }
 
 export interface JobCompleted {

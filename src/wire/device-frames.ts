@@ -33,6 +33,14 @@ export const DEVICE_FRAME_SCHEMAS = {
     language: Type.Optional(
       Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
     ),
+    engine: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: "The speech engine of a session that begins with this, a name of GET /engines",
+        examples: ["pocketsphinx"],
+      }),
+    ),
     vocabulary: Type.Optional(
       vocabularySchema("Words and phrases that are expected, besides those of the workspace"),
     ),

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { FREE_NAME, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
+import { sessionRecord } from "./session-record.ts";
 import { speakerConfidence } from "./speaker-confidence.ts";
 
 const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
@@ -119,15 +120,7 @@ const snapshotSegment = Type.Object({
 
 const snapshot = transient("Snapshot", {
   seq: Type.Integer({ description: "Newest durable event that it holds" }),
-  session: Type.Object({
-    id: Type.String(),
-    workspace_id: Type.String(),
-    title: Type.String(),
-    status,
-    language: Type.String(),
-    started_at: Type.String(),
-    stopped_at: Type.Optional(Type.String()),
-  }),
+  session: sessionRecord(status),
   speakers: Type.Array(Type.Object({ ...claim, free_name: freeName })),
   /** Final segments in order; when not all fit, the cursor leads to the rest. */
   segments: Type.Array(snapshotSegment),

@@ -1,11 +1,94 @@
-/** A speech engine, as users name it and as workers announce it. */
+/**
+ * A speech engine, as workers announce it. What an engine is and can do is told here and nowhere
+ * else: requests, health, lists and readings look it up.
+ */
 export interface SpeechEngine {
+  /** As people choose it: letters, digits, `-`, `_` and `.`; at most 64. */
   name: string;
   /** Primary subtags of the languages that it recognises; the first one is the default. */
   languages: readonly [string, ...string[]];
+  /** Shows words while somebody speaks; others give the words of an utterance at its end. */
+  streaming: boolean;
+  /** Tells when each word was said; of others the times are shared out over the utterance. */
+  wordTimes: boolean;
+  /** Writes capitals and sentence marks. */
+  punctuation: boolean;
+  /** Names and terms of a session's vocabulary become likelier. */
+  vocabulary: boolean;
+  /** Words of less confidence, 0..1, were probably misheard; absent: no word is marked. */
+  confidenceFloor?: number;
+  /** What an hour of audio costs at whoever runs the engine, as its operator says, e.g. "0.26 USD". */
+  costPerHour?: string;
+  /** False when sound leaves the machines of this installation. */
+  local: boolean;
 }
 
-export const POCKETSPHINX: SpeechEngine = { name: "pocketsphinx", languages: ["en"] };
+/** The engine that every worker has unless it is told otherwise. */
+export const POCKETSPHINX = {
+  name: "pocketsphinx",
+  languages: ["en"],
+  streaming: true,
+  wordTimes: true,
+  punctuation: false,
+  vocabulary: false,
+  /**
+   * The highest floor, in hundredths, below which at most 5 % of the right words of clear speech
+   * lay, in the half of the data that the weights of its confidence were fitted on.
+   */
+  confidenceFloor: 0.49,
+  local: true,
+} as const satisfies SpeechEngine;
 
-/** The engines that the workers of this release have. */
-export const SPEECH_ENGINES: readonly SpeechEngine[] = [POCKETSPHINX];
+const NAME = /^[\p{L}\p{N}_.-]{1,64}$/u;
+const LANGUAGE = /^[a-z]{2,3}$/;
+const MOST_LANGUAGES = 200;
+const LONGEST_COST = 40;
+
+export function isEngineName(value: unknown): value is string {
+  return typeof value === "string" && NAME.test(value);
+}
+
+/** The description in what a worker sent; undefined when it is none. */
+export function trySpeechEngine(value: unknown): SpeechEngine | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const fields = value as Record<keyof SpeechEngine, unknown>;
+  const { name, languages, streaming, wordTimes, punctuation, vocabulary, local } = fields;
+  const { confidenceFloor, costPerHour } = fields;
+  if (!isEngineName(name) || !isLanguages(languages)) return undefined;
+  if (!isSwitch(streaming) || !isSwitch(wordTimes) || !isSwitch(punctuation)) return undefined;
+  if (!isSwitch(vocabulary) || !isSwitch(local)) return undefined;
+  if (confidenceFloor !== undefined && !isShare(confidenceFloor)) return undefined;
+  if (costPerHour !== undefined && !isCost(costPerHour)) return undefined;
+  return {
+    ...{ name, languages, streaming, wordTimes, punctuation, vocabulary, local },
+    ...(confidenceFloor === undefined ? {} : { confidenceFloor }),
+    ...(costPerHour === undefined ? {} : { costPerHour }),
+  };
+}
+
+/** The primary subtag of a BCP 47 tag, in lower case: `pt` for `pt-BR`. */
+export function primaryLanguage(tag: string): string {
+  return tag.split("-")[0]?.toLowerCase() ?? "";
+}
+
+/** Whether the engine recognises the language of a BCP 47 tag; an empty tag is its default. */
+export function knowsLanguage({ languages }: SpeechEngine, tag: string): boolean {
+  return tag === "" || languages.includes(primaryLanguage(tag));
+}
+
+export function isLanguages(value: unknown): value is [string, ...string[]] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_LANGUAGES) return false;
+  return value.every((each) => typeof each === "string" && LANGUAGE.test(each));
+}
+
+function isSwitch(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
+
+function isShare(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= 1;
+}
+
+function isCost(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= LONGEST_COST;
+}

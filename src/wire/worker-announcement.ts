@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isEngineName, type SpeechEngine, trySpeechEngine } from "./speech-engines.ts";
 
 /** The announcement that a worker publishes every second and at every change of its load. */
 export interface WorkerAnnouncement {
@@ -11,7 +12,12 @@ export interface WorkerAnnouncement {
   capacity: number;
   sessions: number;
   version: string;
+  /** Names of the engines. */
   engines: string[];
+  /** What each of them is; absent from older workers, which have pocketsphinx at most. */
+  speech?: SpeechEngine[];
+  /** Engines that are configured and cannot be used, with what is missing. */
+  missing?: MissingEngine[];
   /**
    * Fingerprint of the key that calls must carry. Absent once it was checked, and from workers of
    * older releases that need no key.
@@ -21,8 +27,17 @@ export interface WorkerAnnouncement {
   draining: boolean;
 }
 
-const MAX_BYTES = 16 * 1024;
+/** An engine that a worker should have and has not. */
+export interface MissingEngine {
+  name: string;
+  /** What is missing and what to do, a sentence. */
+  reason: string;
+}
+
+const MAX_BYTES = 64 * 1024;
 const MAX_TEXT = 256;
+const MAX_REASON = 1_000;
+const MAX_ENGINES = 32;
 const ADDRESS = /^(\[[0-9a-f:]+\]|[^\s:/]+):([1-9]\d{0,4})$/i;
 
 /**
@@ -63,7 +78,7 @@ function isAnnouncement(value: unknown): value is WorkerAnnouncement {
     isCount(fields.sessions) &&
     isText(fields.version) &&
     Array.isArray(fields.engines) &&
-    fields.engines.length <= 32 &&
+    fields.engines.length <= MAX_ENGINES &&
     fields.engines.every(isText) &&
     (fields.key_fingerprint === undefined || isText(fields.key_fingerprint)) &&
     typeof fields.draining === "boolean"
@@ -82,6 +97,8 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
   if (!isAnnouncement(value)) return undefined;
   const { worker_id, instance, address, capacity, sessions, version, engines, draining } = value;
   const { key_fingerprint } = value;
+  const speech = speechOf(value.speech);
+  const missing = missingOf(value.missing);
   return {
     worker_id,
     ...(instance === undefined ? {} : { instance }),
@@ -90,9 +107,26 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
     sessions,
     version,
     engines: [...engines],
+    ...(speech === undefined ? {} : { speech }),
+    ...(missing === undefined ? {} : { missing }),
     ...(key_fingerprint === undefined ? {} : { key_fingerprint }),
     draining,
   };
+}
+
+/** Descriptions that make sense; a newer worker's others are passed over. */
+function speechOf(value: unknown): SpeechEngine[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.slice(0, MAX_ENGINES).flatMap((each: unknown) => trySpeechEngine(each) ?? []);
+}
+
+function missingOf(value: unknown): MissingEngine[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.slice(0, MAX_ENGINES).flatMap((each: unknown) => {
+    const { name, reason } = (each ?? {}) as Record<keyof MissingEngine, unknown>;
+    if (!isEngineName(name) || typeof reason !== "string") return [];
+    return [{ name, reason: reason.slice(0, MAX_REASON) }];
+  });
 }
 
 export function encodeWorkerAnnouncement(announcement: WorkerAnnouncement): Uint8Array {

@@ -41,7 +41,7 @@ export async function readLive(options: LiveOptions): Promise<LiveReading> {
   const open = { sessionId: "eval", attempt: 1, language: "en", vocabulary: [], interimResults };
   const reader = await SessionReader.open(
     { ...open, sparseCheckpoints: true },
-    { recognisers, languages: POCKETSPHINX.languages, createTracker },
+    { recognisers, engine: POCKETSPHINX, createTracker },
   );
   const messages: TimedMessage[] = [];
   let clock = 0;

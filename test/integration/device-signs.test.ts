@@ -184,6 +184,7 @@ describe("signs of life", () => {
       sessions: new PostgresDeviceSessions(fixture.pool),
       workshops: new WorkshopStore(fixture.pool),
       directory: new SessionStore(fixture.pool),
+      engines: () => [],
       notifier,
       streams: new AudioStreams({
         store,

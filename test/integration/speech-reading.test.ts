@@ -252,8 +252,8 @@ describe("speech reading", () => {
   it("speech reading: another language and a foreign checkpoint are refused", async () => {
     const { SessionReader } = await import("../../workers/speech/session-reader.ts");
     const { createSpeakerTracker } = await import("../../workers/speakers/session-tracker.ts");
-    const { languages } = POCKETSPHINX;
-    const deps = { recognisers, languages, createTracker: createSpeakerTracker };
+    const engine = POCKETSPHINX;
+    const deps = { recognisers, engine, createTracker: createSpeakerTracker };
     const open = { sessionId: "s", attempt: 1, vocabulary: [], interimResults: false };
     await expect(SessionReader.open({ ...open, language: "de" }, deps)).rejects.toMatchObject({
       code: "bad_request",

@@ -93,6 +93,7 @@ describe("worker: announcements", () => {
       sessions: 0,
       version: "0.0.0",
       engines: ["scripted"],
+      speech: [expect.objectContaining({ name: "scripted", local: true })],
       key_fingerprint: fingerprintOfKey(WORKER_KEY),
       draining: false,
     });

@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import type {
   Reader,
   ReaderFactory,
@@ -119,7 +120,7 @@ function meet(data: Buffer): void {
 }
 
 export const poisonReaders: ReaderFactory = {
-  engines: ["poison"],
+  engines: [{ ...POCKETSPHINX, name: "poison" }],
   open: async (open) => new PoisonReader(open),
   close: async () => {},
 };

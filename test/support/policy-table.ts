@@ -333,6 +333,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   listSummarisationJobs: [admins()],
   getSummarisationJob: [session(ADMINS, { roles: "admins", deleted: ADMINS })],
   listJobs: [free(USERS)],
+  listEngines: [free(USERS)],
   getJob: [session(VIEWERS, { ...users, deleted: ADMINS })],
   cancelJob: [session(OWNER_AND_ADMINS, users)],
   transcribeAgain: [session(OWNER_AND_ADMINS, users)],

@@ -48,8 +48,8 @@ export class SessionReading {
   ): Promise<SessionReading> {
     const language = { language: "en", vocabulary: [...vocabulary] };
     const open = { sessionId: "session", attempt: 1, ...language, speakerChannels };
-    const { languages } = POCKETSPHINX;
-    const deps = { recognisers, languages, createTracker: createSpeakerTracker };
+    const engine = POCKETSPHINX;
+    const deps = { recognisers, engine, createTracker: createSpeakerTracker };
     return new SessionReading(
       await SessionReader.open({ ...open, checkpoint, interimResults: true }, deps),
     );

@@ -100,7 +100,7 @@ export class ReadingFixture {
     const transcribers = {
       open: () => {
         if (this.opens <= 0) throw new AppError("unavailable", "Held back by the test.");
-        const stream = this.#transcribers.open();
+        const stream = this.#transcribers.open({ language: "en", mayLeave: false });
         this.opens -= 1;
         return stream;
       },

@@ -1,5 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import type {
   Reader,
   ReaderFactory,
@@ -93,7 +94,7 @@ export class ScriptedReader implements Reader {
 }
 
 export const scriptedReaders: ReaderFactory = {
-  engines: ["scripted"],
+  engines: [{ ...POCKETSPHINX, name: "scripted" }],
   open: async (open) => new ScriptedReader(open),
   close: async () => {},
 };

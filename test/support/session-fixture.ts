@@ -27,6 +27,7 @@ import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
+import { POCKETSPHINX, type SpeechEngine } from "../../src/wire/speech-engines.ts";
 import { createContext, NO_SUGGESTIONS } from "./feature-context.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
@@ -55,6 +56,8 @@ export class SessionFixture {
   readonly clock = new ManualClock(Date.now());
   /** What actors were asked; replaced by a test in which one answers otherwise. */
   readonly asked: OutsideCommand[] = [];
+  /** Replaced by a test of other engines. */
+  engines: readonly SpeechEngine[] = [POCKETSPHINX];
   ask: (sessionId: string, command: OutsideCommand) => Promise<unknown> = async (_id, command) => {
     this.asked.push(command);
   };
@@ -80,6 +83,7 @@ export class SessionFixture {
       revocations,
       notifier: { notify: (rows) => this.notify(rows) },
       actors: { ask: (id, command) => this.ask(id, command) },
+      engines: () => this.engines,
     });
     const { context, blobs } = this;
     const attempts = new AttemptStore(pool, this.clock);

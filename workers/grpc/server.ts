@@ -254,7 +254,13 @@ export class WorkerServer implements QueueOwner {
   ): void {
     const { workerId, version, pool } = this.#options;
     const { capacity, sessions, engines } = pool;
-    answer(null, { workerId, version, capacity, sessions, engines: [...engines] });
+    answer(null, {
+      workerId,
+      version,
+      capacity,
+      sessions,
+      engines: engines.map(({ name }) => name),
+    });
   }
 }
 

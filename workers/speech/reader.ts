@@ -4,6 +4,7 @@ import type {
   TranscribeRequest,
   TranscribeResponse,
 } from "../../src/wire/gen/voice/v1/worker.ts";
+import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 
 /** A request for a reader; batches are split before. */
 export type RequestMessage = Exclude<NonNullable<TranscribeRequest["message"]>, { $case: "batch" }>;
@@ -31,8 +32,8 @@ export interface Reader {
 }
 
 export interface ReaderFactory {
-  /** Names of the engines, e.g. "pocketsphinx". */
-  readonly engines: readonly string[];
+  /** The engines that can be asked for; the first one reads where none is. */
+  readonly engines: readonly SpeechEngine[];
   /** Opens a reading. Rejects with an AppError when the session cannot be opened. */
   open(open: Open): Promise<Reader>;
   /** Frees memory of native libraries, which the end of the thread does not free. */

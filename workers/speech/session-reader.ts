@@ -2,7 +2,11 @@ import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { MAX_CHANNELS } from "../../src/base/audio/wav.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
-import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import {
+  knowsLanguage,
+  primaryLanguage,
+  type SpeechEngine,
+} from "../../src/wire/speech-engines.ts";
 import { OpusCodec } from "../audio/opus-codec.ts";
 import { Resampler } from "../audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
@@ -27,8 +31,8 @@ import { UtteranceReader } from "./utterance-reader.ts";
 
 interface SessionReaderOptions {
   recognisers: RecogniserPool;
-  /** Languages of the recognisers, as primary subtags; the first is the default. */
-  languages: SpeechEngine["languages"];
+  /** The engine of the recognisers. */
+  engine: SpeechEngine;
   createTracker: (checkpoint?: Uint8Array) => SpeakerTracker;
 }
 
@@ -79,7 +83,7 @@ export class SessionReader implements Reader {
    * checkpoint, `unavailable` when the engine cannot be loaded.
    */
   static async open(open: Open, deps: SessionReaderOptions): Promise<SessionReader> {
-    const language = languageOf(open.language, deps.languages);
+    const language = languageOf(open, deps.engine);
     const channels = channelsOf(open);
     const states = statesOf(open);
     await Resampler.load();
@@ -116,6 +120,7 @@ export class SessionReader implements Reader {
       engineVersion: recogniser.engineVersion,
       diarisationModelVersion: sound.tracker.modelVersion,
       detectedLanguage: language,
+      ...(deps.engine.local ? {} : { soundLeaves: true }),
     };
   }
 
@@ -288,13 +293,14 @@ function channelsOf({ speakerChannels = 0 }: Open): number {
   throw new AppError("bad_request", `A reading has at most ${MAX_CHANNELS} channels.`);
 }
 
-/** The language for a reading that asks for `tag`; an empty tag means the default. */
-function languageOf(tag: string, languages: SpeechEngine["languages"]): string {
-  if (tag === "") return languages[0];
-  const primary = tag.split("-")[0]?.toLowerCase();
-  const language = languages.find((each) => each === primary);
-  if (language !== undefined) return language;
-  throw new AppError("bad_request", `This engine does not read "${tag}".`);
+/** The language of a reading, as a primary subtag; an empty tag means the engine's default. */
+function languageOf({ language: tag, engine: wanted }: Open, engine: SpeechEngine): string {
+  if (wanted !== undefined && wanted !== engine.name) {
+    throw new AppError("engine_unavailable", `This worker has no engine "${wanted}".`);
+  }
+  if (tag === "") return engine.languages[0];
+  if (knowsLanguage(engine, tag)) return primaryLanguage(tag);
+  throw new AppError("bad_request", `The engine ${engine.name} does not read "${tag}".`);
 }
 
 function requireSpan({ start, length }: { start: number; length: number }): void {

@@ -2,6 +2,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
+import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { TextWork } from "./text-calls.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
 import type { SessionSink, ThreadSession } from "./thread-session.ts";
@@ -96,8 +97,10 @@ export class ThreadPool implements QueueOwner {
     ];
   }
 
-  get engines(): readonly string[] {
-    return [...new Set(this.#slots.flatMap((slot) => slot.engines))];
+  /** The engines of all threads, each once. */
+  get engines(): readonly SpeechEngine[] {
+    const all = this.#slots.flatMap((slot) => slot.engines);
+    return [...new Map(all.map((engine) => [engine.name, engine])).values()];
   }
 
   /**

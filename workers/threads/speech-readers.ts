@@ -26,10 +26,9 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
   });
   // The first recogniser is created before the thread is ready, so that problems show at the start.
   await recognisers.start();
-  const { languages } = POCKETSPHINX;
-  const deps = { recognisers, languages, createTracker: createSpeakerTracker };
+  const deps = { recognisers, engine: POCKETSPHINX, createTracker: createSpeakerTracker };
   return {
-    engines: [POCKETSPHINX.name],
+    engines: [POCKETSPHINX],
     open: (open) => SessionReader.open(open, deps),
     close: () => recognisers.close(),
   };

@@ -4,6 +4,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred, delay } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
+import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
 import { TextCalls, type TextWork } from "./text-calls.ts";
 import { Thread } from "./thread.ts";
@@ -121,7 +122,7 @@ export class ThreadSlot {
     return this.#sinks.size + this.#texts.size;
   }
 
-  get engines(): readonly string[] {
+  get engines(): readonly SpeechEngine[] {
     return this.#thread?.engines ?? [];
   }
 

@@ -3,6 +3,7 @@ import { type Remote, wrap } from "comlink";
 import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
+import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
 import {
   type CallResult,
@@ -39,12 +40,12 @@ interface ThreadOptions {
 export class Thread {
   /** Resolves once, with the reason, when the thread has ended. */
   readonly ended: Promise<AppError>;
-  engines: readonly string[] = [];
+  engines: readonly SpeechEngine[] = [];
   readonly #options: ThreadOptions;
   readonly #worker: Worker;
   readonly #remote: Remote<ThreadCalls>;
   readonly #pending = new Set<Deferred<never>>();
-  readonly #ready = createDeferred<readonly string[]>();
+  readonly #ready = createDeferred<readonly SpeechEngine[]>();
   readonly #ended = createDeferred<AppError>();
   readonly #silenceMs: number;
   #reason: AppError | undefined;

@@ -18,6 +18,8 @@ export interface NewSession {
   deviceId: string | undefined;
   title: string;
   language: string;
+  /** The engine that its start named. */
+  engine?: string | undefined;
   vocabulary: string[];
   workshopId: string | undefined;
 }
@@ -44,6 +46,8 @@ export interface OwnerStopRequest {
 
 export interface RecordingPlace {
   preferredLanguage: string;
+  /** Whether its owner allows engines to which the sound leaves the installation. */
+  remoteEngines: boolean;
   isMember: boolean;
   /** True for members and administrators who are not disabled. */
   mayRecord: boolean;
@@ -77,6 +81,7 @@ const nothing = z.object({}).strict();
 const idRow = z.object({ id: z.string() });
 const workspaceRow = z.object({
   preferredLanguage: z.string(),
+  remoteEngines: z.boolean(),
   isMember: z.boolean(),
   mayRecord: z.boolean(),
 });
@@ -116,7 +121,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   async workspace(workspaceId: string, userId: string): Promise<RecordingPlace | undefined> {
     const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
       select
-        preferred_language as "preferredLanguage",
+        preferred_language as "preferredLanguage", remote_engines as "remoteEngines",
         m.user_id is not null as "isMember",
         (m.user_id is not null or coalesce(u.role = 'admin', false))
           and u.disabled_at is null as "mayRecord"
@@ -183,11 +188,11 @@ async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promi
 async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
-      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, workshop_id,
+      id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
       status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
-      ${session.jobId}, ${session.title}, ${session.language},
+      ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
       'recording'
     )

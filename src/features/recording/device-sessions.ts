@@ -3,21 +3,24 @@ import type { DevicePrincipal, Principal } from "../../access/principal.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
+import { assertMayRead } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
+import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
-import { sessionStatus } from "../sessions/schema.ts";
+import { engineName, sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
-import type { DeviceSessionStore } from "./device-sessions-store.ts";
+import type { DeviceSessionStore, RecordingPlace } from "./device-sessions-store.ts";
 
 export interface DeviceSessionOptions {
   sessions: DeviceSessionStore;
   workshops: Pick<WorkshopStore, "find">;
+  engines: () => readonly SpeechEngine[];
   notifier: CommandNotifier;
   /** The public address, e.g. `https://voice.example.org`; the request's Host when absent. */
   publicUrl?: string;
@@ -38,6 +41,7 @@ export const newSessionMembers = {
     }),
   ),
   workspace_id: Type.Optional(Type.String()),
+  engine: Type.Optional(engineName),
   vocabulary: Type.Optional(
     vocabularySchema("Words and phrases that are expected, besides those of the workspace"),
   ),
@@ -83,11 +87,16 @@ export async function requireSelf(
   throw new AppError("forbidden", "This key belongs to another device.");
 }
 
+export interface ChosenWorkspace
+  extends Pick<RecordingPlace, "preferredLanguage" | "remoteEngines"> {
+  workspaceId: string;
+}
+
 async function chooseWorkspace(
   sessions: DeviceSessionStore,
   device: DevicePrincipal,
   wanted: string | undefined,
-): Promise<{ workspaceId: string; preferredLanguage: string }> {
+): Promise<ChosenWorkspace> {
   const workspaceId = wanted ?? device.workspaceId;
   const found = isId(workspaceId)
     ? await sessions.workspace(workspaceId, device.ownerId)
@@ -101,7 +110,7 @@ async function chooseWorkspace(
   if (!isOwn && !found.isMember) {
     throw new AppError("forbidden", "The device's owner does not belong to this workspace.");
   }
-  return { workspaceId, preferredLanguage: found.preferredLanguage };
+  return { workspaceId, ...found };
 }
 
 /** The host that the request was sent to. */
@@ -138,6 +147,9 @@ export async function startRecording(
   if (workshopId !== undefined) {
     await assertLinkable(options.workshops, workshopId, chosen.workspaceId);
   }
+  const language = body?.language ?? chosen.preferredLanguage;
+  const mayLeave = chosen.remoteEngines;
+  assertMayRead(options.engines(), { asked: body?.engine, language, mayLeave });
   const id = newId();
   const { startedAt, outbox } = await options.sessions.start({
     id,
@@ -146,7 +158,8 @@ export async function startRecording(
     ownerId: device.ownerId,
     deviceId: device.id,
     title: body?.title ?? "",
-    language: body?.language ?? chosen.preferredLanguage,
+    language,
+    engine: body?.engine,
     vocabulary: body?.vocabulary ?? [],
     workshopId,
   });

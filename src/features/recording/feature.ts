@@ -23,7 +23,7 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
 
 /** Audio: from the start of a session over its uploads to hearing it again. */
 export function createRecording(
-  { pool, clock, notifier, queues, ceilings }: FeatureContext,
+  { pool, clock, notifier, queues, ceilings, engines }: FeatureContext,
   {
     directory,
     devices,
@@ -39,14 +39,15 @@ export function createRecording(
   queues.add(chunks);
   const recordings = new RecordingStore(pool, blobs, new PostgresRedactedSpans(pool));
   /** For devices that come over another transport. */
-  const deviceSessions: DeviceSessionOptions = { sessions, workshops, notifier, publicUrl };
+  const starting = { sessions, workshops, engines, notifier };
+  const deviceSessions: DeviceSessionOptions = { ...starting, publicUrl };
   return {
     deviceSessions,
     routes: [
       ...deviceSessionRoutes(deviceSessions),
       ...uploadAudioRoutes({ directory, chunks, blobs, notifier, ...intake }),
       ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),
-      ...sessionStartRoutes({ directory, devices, sessions, workshops, notifier }),
+      ...sessionStartRoutes({ directory, devices, ...starting }),
     ],
   };
 }

@@ -3,9 +3,11 @@ import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
+import { assertMayRead } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { DeviceRecord, DeviceStore } from "../devices/store.ts";
 import { requireSession } from "../sessions/access.ts";
@@ -13,7 +15,12 @@ import { presentSession, sessionParams, sessionSchema } from "../sessions/schema
 import type { SessionStore } from "../sessions/store.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
-import { lastChunkSequence, newSessionMembers, stoppedSchema } from "./device-sessions.ts";
+import {
+  type ChosenWorkspace,
+  lastChunkSequence,
+  newSessionMembers,
+  stoppedSchema,
+} from "./device-sessions.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
 interface SessionStartOptions {
@@ -21,6 +28,7 @@ interface SessionStartOptions {
   devices: Pick<DeviceStore, "find">;
   sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;
   workshops: Pick<WorkshopStore, "find">;
+  engines: () => readonly SpeechEngine[];
   notifier: CommandNotifier;
 }
 
@@ -73,7 +81,7 @@ async function chooseWorkspace(
   sessions: SessionStartOptions["sessions"],
   caller: UserPrincipal,
   workspaceId: string | undefined,
-): Promise<{ workspaceId: string; preferredLanguage: string }> {
+): Promise<ChosenWorkspace> {
   if (workspaceId === undefined) {
     throw new AppError("invalid_body", "Say which `workspace_id`, or which `device_id`.");
   }
@@ -86,11 +94,11 @@ async function chooseWorkspace(
   if (mayWorkspace(caller, "workspace.pair", facts) !== "allow") {
     throw new AppError("forbidden", "You do not belong to this workspace.");
   }
-  return { workspaceId, preferredLanguage: found.preferredLanguage };
+  return { workspaceId, ...found };
 }
 
 async function start(
-  { devices, sessions, workshops, notifier }: SessionStartOptions,
+  { devices, sessions, workshops, engines, notifier }: SessionStartOptions,
   caller: UserPrincipal,
   body: NewSessionBody,
 ): Promise<string> {
@@ -99,9 +107,15 @@ async function start(
       ? undefined
       : await requireOwnDevice(devices, caller, body.device_id);
   const wanted = body.workspace_id ?? device?.workspaceId;
-  const { workspaceId, preferredLanguage } = await chooseWorkspace(sessions, caller, wanted);
+  const { workspaceId, preferredLanguage, remoteEngines } = await chooseWorkspace(
+    sessions,
+    caller,
+    wanted,
+  );
   const workshopId = body.workshop_id;
   if (workshopId !== undefined) await assertLinkable(workshops, workshopId, workspaceId);
+  const language = body.language ?? preferredLanguage;
+  assertMayRead(engines(), { asked: body.engine, language, mayLeave: remoteEngines });
   const id = newId();
   const { outbox } = await sessions.start({
     id,
@@ -110,7 +124,8 @@ async function start(
     ownerId: caller.id,
     deviceId: device?.id,
     title: body.title ?? "",
-    language: body.language ?? preferredLanguage,
+    language,
+    engine: body.engine,
     vocabulary: body.vocabulary ?? [],
     workshopId,
   });

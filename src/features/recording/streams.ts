@@ -25,6 +25,7 @@ export interface StreamOrder {
   /** Title of the session, if a new one is created. */
   title?: string | undefined;
   language?: string | undefined;
+  engine?: string | undefined;
   vocabulary?: string[] | undefined;
 }
 
@@ -94,11 +95,12 @@ export class DeviceStreams {
     }
     const running = await sessions.recording(device.id);
     if (running !== undefined) return { sessionId: running, begun: false };
-    const { title, language, vocabulary } = order;
+    const { title, language, engine, vocabulary } = order;
     try {
       const { id } = await startRecording(this.#ports, device, {
         ...(title === undefined ? {} : { title }),
         ...(language === undefined ? {} : { language }),
+        ...(engine === undefined ? {} : { engine }),
         ...(vocabulary === undefined ? {} : { vocabulary }),
       });
       return { sessionId: id, begun: true };

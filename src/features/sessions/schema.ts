@@ -5,11 +5,21 @@ import { pageSchema } from "../../rest/page.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import type { StopReason } from "../../session/status.ts";
 import { FREE_NAME } from "../../wire/field-descriptions.ts";
+import { sessionEngine } from "../../wire/session-record.ts";
 import type { SessionRecord, SpeakerRecord } from "./store.ts";
 import { suggestionsSchema } from "./suggestions.ts";
 
 export const sessionParams = Type.Object({
   session_id: Type.String({ description: "UUID of the session" }),
+});
+
+/** The name of a speech engine in a request. */
+export const engineName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description:
+    "A name of GET /engines. The workspace's choice unless told, else the installation's, else the first one that knows the language",
+  examples: ["pocketsphinx"],
 });
 
 export const sessionStatus = Type.Union(
@@ -34,6 +44,7 @@ export const sessionSchema = Type.Object({
   transcription_job_id: Type.String(),
   title: Type.String(),
   language: Type.String(),
+  ...sessionEngine,
   status: sessionStatus,
   visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
   guest_access: guestAccess,
@@ -98,6 +109,8 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     transcription_job_id: session.jobId,
     title: session.title,
     language: session.language,
+    engine: session.engine,
+    sound_leaves: session.soundLeaves || undefined,
     status: session.status,
     visibility: session.visibility,
     guest_access: session.guestAccess,

@@ -23,6 +23,10 @@ export interface SessionRecord {
   jobId: string;
   title: string;
   language: string;
+  /** The engine of its newest reading; undefined before the first. */
+  engine?: string;
+  /** True when that engine is not local. */
+  soundLeaves: boolean;
   status: SessionPhase;
   visibility: "private" | "workspace";
   /** As it holds now, wherever it was settled. */
@@ -132,6 +136,8 @@ const sessionRow = z.object({
   jobId: z.string(),
   title: z.string(),
   language: z.string(),
+  engine: optionalColumn(z.string()),
+  soundLeaves: z.boolean(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   visibility: z.enum(["private", "workspace"]),
   guestAccess: z.enum(GUEST_ACCESS),
@@ -151,6 +157,8 @@ const SESSION_COLUMNS = sql.fragment`
   s.job_id as "jobId",
   s.title,
   s.language,
+  (select j.engine from jobs j where j.id = s.job_id) as engine,
+  coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
   s.status,
   s.visibility,
   guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",

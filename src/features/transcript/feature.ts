@@ -1,5 +1,4 @@
 import type { Patience } from "../../session/limits.ts";
-import { SPEECH_ENGINES } from "../../wire/speech-engines.ts";
 import type { FeatureContext } from "../context.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -9,6 +8,7 @@ import { ChunkListStore } from "./chunks-store.ts";
 import { speakerClaimRoutes } from "./claims.ts";
 import { completenessRoutes } from "./completeness.ts";
 import { segmentEditRoutes, speakerEditRoutes } from "./edit-routes.ts";
+import { engineRoutes } from "./engines.ts";
 import { transcriptRoutes } from "./export.ts";
 import { transcriptionJobRoutes } from "./jobs-routes.ts";
 import { TranscriptionJobStore } from "./jobs-store.ts";
@@ -27,7 +27,7 @@ interface CreateTranscriptOptions {
 
 /** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
-  { pool, cursorKey, actors }: FeatureContext,
+  { pool, cursorKey, actors, engines }: FeatureContext,
   { directory, awaited, patience }: CreateTranscriptOptions,
 ) {
   const segments = new SegmentStore(pool);
@@ -35,12 +35,7 @@ export function createTranscript(
   const jobs = new TranscriptionJobStore(pool);
   const chunks = new ChunkListStore(pool);
   const inventories = new AudioInventoryStore(pool);
-  const redo: RedoOptions = {
-    jobs,
-    actors,
-    engines: SPEECH_ENGINES.map(({ name }) => name),
-    languages: SPEECH_ENGINES.flatMap(({ languages }) => languages),
-  };
+  const redo: RedoOptions = { jobs, actors, engines };
   return {
     segments,
     redo,
@@ -51,6 +46,7 @@ export function createTranscript(
       ...speakerClaimRoutes({ directory, assignees: directory, actors }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),
+      ...engineRoutes({ engines }),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
       ...speakerEditRoutes({ directory, actors }),
       ...speakerNameRoutes({ directory, actors, names: new SpeakerNameStore(pool) }),

@@ -46,8 +46,14 @@ interface TranscriptionJobFilter {
 /** Options for the next reading of a job. */
 interface RedoOptions {
   forcedLanguage?: string | undefined;
+  engine?: string | undefined;
   vocabulary?: string[] | undefined;
 }
+
+const readSessionRow = z.object({ language: z.string(), mayLeave: z.boolean() });
+
+/** A session as it is read: in which language, and whether its sound may leave the installation. */
+type ReadSession = z.output<typeof readSessionRow>;
 
 const jobRow = z.object({
   id: z.string(),
@@ -103,10 +109,21 @@ export class TranscriptionJobStore {
     return (await this.#read(conditions, 1))[0];
   }
 
+  /** What decides which engines may read a session; undefined when it was deleted. */
+  async sessionOf(sessionId: string): Promise<ReadSession | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(readSessionRow)`
+      select s.language, w.remote_engines as "mayLeave"
+      from sessions s join workspaces w on w.id = s.workspace_id
+      where s.id = ${sessionId} and s.status <> 'deleted'`);
+    return row ?? undefined;
+  }
+
   /** Stores options for the next reading. */
-  async prepareRedo(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
+  async prepareRedo(jobId: string, redo: RedoOptions): Promise<void> {
+    const { forcedLanguage, engine, vocabulary } = redo;
     await this.#pool.query(sql.unsafe`
-      update jobs set forced_language = ${forcedLanguage ?? null} where id = ${jobId}`);
+      update jobs set forced_language = ${forcedLanguage ?? null}, wanted_engine = ${engine ?? null}
+      where id = ${jobId}`);
     if (vocabulary === undefined) return;
     await this.#pool.query(sql.unsafe`
       update sessions set vocabulary = ${JSON.stringify(vocabulary)}::jsonb

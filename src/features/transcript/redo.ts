@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import { assertMayRead, noneKnows } from "../../inference/engine-choice.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import {
@@ -10,24 +11,24 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
+import { knowsLanguage, type SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import type { SessionActors } from "../context.ts";
+import { engineName } from "../sessions/schema.ts";
 import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 
 export interface RedoOptions {
-  jobs: Pick<TranscriptionJobStore, "get" | "prepareRedo">;
+  jobs: Pick<TranscriptionJobStore, "get" | "prepareRedo" | "sessionOf">;
   actors: SessionActors;
   /** Engines that can be chosen by name. */
-  engines: readonly string[];
-  /** Primary language subtags that any engine here recognises. */
-  languages: readonly string[];
+  engines: () => readonly SpeechEngine[];
 }
 
 /** Options of the next reading. */
 export const redoBody = Type.Object(
   {
     forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
-    engine: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    engine: Type.Optional(engineName),
     vocabulary: Type.Optional(
       vocabularySchema(
         "Words and phrases that this reading and later ones expect, in place of those of the session",
@@ -46,21 +47,16 @@ type RedoBody = Static<typeof redoBody> | undefined;
  * `session_deleted`.
  */
 export async function requestRedo(
-  { jobs, actors, engines, languages }: RedoOptions,
+  { jobs, actors, engines }: RedoOptions,
   job: TranscriptionJob,
   { body, ...request }: Pick<Request, "commandId"> & { body: RedoBody },
   byUserId: string,
 ): Promise<number> {
   const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
-  if (engine !== undefined && !engines.includes(engine)) {
-    throw new AppError("invalid_body", `There is no engine "${engine}" here.`);
-  }
-  const language = forcedLanguage?.split("-")[0]?.toLowerCase();
-  if (language !== undefined && !languages.includes(language)) {
-    throw new AppError("invalid_body", `No engine here speaks "${forcedLanguage}".`);
-  }
   const { sessionId } = job;
-  if (sessionId === undefined) throw audioDeleted();
+  const session = sessionId === undefined ? undefined : await jobs.sessionOf(sessionId);
+  if (sessionId === undefined || session === undefined) throw audioDeleted();
+  assertReadable(engines(), { forcedLanguage, engine }, session);
   const ask = async (): Promise<number> =>
     editsOf(await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request)));
   if (job.status === "queued" || job.status === "running") {
@@ -69,13 +65,26 @@ export async function requestRedo(
     throw new AppError("job_active", "This job is queued or running already.");
   }
   // The reading looks at its options when it begins.
-  await jobs.prepareRedo(job.id, { forcedLanguage, vocabulary });
+  await jobs.prepareRedo(job.id, { forcedLanguage, engine, vocabulary });
   try {
     return await ask();
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
     throw error;
   }
+}
+
+/** Throws `invalid_body` or `forbidden` unless an engine may read the session in this language. */
+function assertReadable(
+  engines: readonly SpeechEngine[],
+  { forcedLanguage, engine }: { forcedLanguage?: string; engine?: string },
+  { language, mayLeave }: { language: string; mayLeave: boolean },
+): void {
+  const wanted = forcedLanguage ?? language;
+  assertMayRead(engines, { asked: engine, language: wanted, mayLeave });
+  const able = engines.filter((each) => (each.local || mayLeave) && knowsLanguage(each, wanted));
+  if (able.length > 0) return;
+  throw new AppError("invalid_body", noneKnows(engines, wanted));
 }
 
 /** POST /admin/jobs/transcriptions/{job_id}/redo. */

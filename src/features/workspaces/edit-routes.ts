@@ -13,6 +13,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import { type GivingOptions, requireGiving } from "./members-routes.ts";
 import {
@@ -36,6 +37,7 @@ interface WorkspaceEditOptions extends Pick<GivingOptions, "elevations"> {
   workspaceEdits: WorkspaceEditStore;
   revocations: Pick<RevocationFeed, "publish">;
   notices: OwnerNotices;
+  engines: () => readonly SpeechEngine[];
 }
 
 const workspaceParams = Type.Object({ id: Type.String() });
@@ -62,16 +64,30 @@ const changeBody = Type.Object({
         "For its sessions that do not say so themselves; null: as the installation says. Guests of theirs whom it would not have let in are ended",
     }),
   ),
+  speech_engine: Type.Optional(
+    Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()], {
+      description:
+        "A name of GET /engines: reads the sessions that name no engine and whose language it knows; null: the installation's",
+      examples: ["pocketsphinx"],
+    }),
+  ),
+  remote_engines: Type.Optional(
+    Type.Boolean({
+      description:
+        "Whether engines are allowed to which the sound leaves this installation. By an owner, or an administrator under an elevation; it is audited, and viewers see it in the session's `sound_leaves`. Not allowed any more: what is being read by one goes on elsewhere at its next reading",
+    }),
+  ),
 });
 
 function editWorkspace(options: WorkspaceEditOptions): Route {
-  const { workspaces, workspaceEdits, notices } = options;
+  const { workspaces, workspaceEdits, notices, engines } = options;
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}",
     id: "editWorkspace",
     tag: "Workspace",
-    summary: "Change a workspace's name, language, vocabulary, type, retention or guest access",
+    summary:
+      "Change a workspace's name, language, vocabulary, type, retention, guest access or engines",
     description:
       "By an owner of it or an administrator, who lets guests in under an elevation only, and closes without one. Members that are left out stay.",
     auth: ["bearer"],
@@ -92,31 +108,44 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
         workspaceType: body.workspace_type,
         retentionDays: body.retention_days,
         defaultGuestAccess: body.default_guest_access,
+        speechEngine: body.speech_engine,
+        remoteEngines: body.remote_engines,
       };
       if (Object.values(change).every((value) => value === undefined)) {
         throw new AppError(
           "invalid_body",
-          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days` or `default_guest_access`.",
+          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine` or `remote_engines`.",
         );
       }
+      assertKnownEngine(engines(), change.speechEngine);
       const since = expectedUpdate(request);
       const caller = requireUser(principal);
       // Whoever opens a workspace to guests can come in as one, without a name.
       const { defaultGuestAccess: access } = change;
       const letsIn = access !== undefined && access !== "closed";
-      const elevation = letsIn ? (await requireGiving(options, caller, id)).elevation : undefined;
+      const isGiving = letsIn || change.remoteEngines === true;
+      const elevation = isGiving ? (await requireGiving(options, caller, id)).elevation : undefined;
       const giver = { by: actorOf(caller), detail: elevationDetail(elevation) };
       const changed = await workspaceEdits.change(id, change, giver, since);
       if (changed === undefined) {
         if (since !== undefined) throw staleEdit();
         throw new AppError("not_found", "There is no workspace with this id.");
       }
-      if (elevation !== undefined) {
+      if (elevation !== undefined && letsIn) {
         notices.tell({ adminId: caller.id, elevation, of: { guestsOfWorkspaceId: id } });
       }
       return { status: 200, body: await presentManaged(workspaces, caller, changed) };
     },
   });
+}
+
+function assertKnownEngine(
+  engines: readonly SpeechEngine[],
+  name: string | null | undefined,
+): void {
+  if (name === null || name === undefined || engines.some((each) => each.name === name)) return;
+  const names = engines.map((each) => each.name).join(", ");
+  throw new AppError("invalid_body", `There is no engine "${name}" here, only: ${names}.`);
 }
 
 function removeWorkspace(options: WorkspaceEditOptions): Route {

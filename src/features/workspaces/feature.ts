@@ -20,7 +20,7 @@ interface CreateWorkspaceOptions
 
 /** Workspaces with their members, service keys, workshops and characters. */
 export function createWorkspaces(
-  { pool, clock, cursorKey, revocations, ceilings }: FeatureContext,
+  { pool, clock, cursorKey, revocations, ceilings, engines }: FeatureContext,
   { invitationBook, ...giving }: CreateWorkspaceOptions,
 ) {
   const workspaces = new WorkspaceStore(pool, ceilings);
@@ -59,7 +59,7 @@ export function createWorkspaces(
           return { workspaceId: id };
         },
       }),
-      ...workspaceEditRoutes({ workspaces, workspaceEdits, revocations, ...giving }),
+      ...workspaceEditRoutes({ workspaces, workspaceEdits, revocations, engines, ...giving }),
       ...workshopRoutes({ workshops, workspaces, cursorKey }),
       ...characterRoutes({ workshops, characters, workspaces, cursorKey }),
     ],

@@ -103,6 +103,14 @@ export const workspaceSchema = Type.Object({
         "How guests get into its sessions that do not say so themselves; absent: as the installation says",
     }),
   ),
+  speech_engine: Type.Optional(
+    Type.String({
+      description: "Reads its sessions, where these name no engine; absent: the installation's",
+    }),
+  ),
+  remote_engines: Type.Boolean({
+    description: "Whether engines are allowed to which the sound leaves this installation",
+  }),
   usage: Type.Optional(usageSchema),
   created_at: Type.String(),
   updated_at: Type.String(),
@@ -140,6 +148,8 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
     vocabulary: workspace.vocabulary,
     retention_days: workspace.retentionDays,
     default_guest_access: workspace.defaultGuestAccess,
+    speech_engine: workspace.speechEngine,
+    remote_engines: workspace.remoteEngines,
     created_at: toTimestamp(workspace.createdAt),
     updated_at: toTimestamp(workspace.updatedAt),
   };

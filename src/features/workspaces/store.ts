@@ -21,6 +21,10 @@ export interface WorkspaceRecord {
   retentionDays?: number;
   /** How guests get into its sessions that do not say so themselves; absent: as the installation says. */
   defaultGuestAccess?: GuestAccess;
+  /** The engine that reads its sessions, where these name none. */
+  speechEngine?: string;
+  /** Whether engines are allowed to which the sound leaves the installation. */
+  remoteEngines: boolean;
   createdAt: number;
   updatedAt: number;
 }
@@ -56,6 +60,7 @@ export interface Giver {
 const AUDITED = [
   ["retention_changed", "retentionDays"],
   ["guest_access_changed", "defaultGuestAccess"],
+  ["remote_engines_changed", "remoteEngines"],
 ] as const;
 
 /** Changes and deletes workspaces, each in one transaction with its audit entry. */
@@ -145,6 +150,10 @@ async function updateWorkspace(
       ? sql.fragment`retention_days`
       : sql.fragment`${retentionDays}::integer`;
   const vocabulary = change.vocabulary === undefined ? null : JSON.stringify(change.vocabulary);
+  const engine =
+    change.speechEngine === undefined
+      ? sql.fragment`speech_engine`
+      : sql.fragment`${change.speechEngine}::text`;
   const row = await tx.one(sql.type(workspaceRow)`
     update workspaces
     set name = coalesce(${name ?? null}, name),
@@ -153,6 +162,8 @@ async function updateWorkspace(
         workspace_type = coalesce(${workspaceType ?? null}, workspace_type),
         retention_days = ${retention},
         default_guest_access = ${access},
+        speech_engine = ${engine},
+        remote_engines = coalesce(${change.remoteEngines ?? null}, remote_engines),
         updated_at = now()
     where id = ${id}
     returning ${WORKSPACE_COLUMNS}`);
@@ -194,6 +205,8 @@ const workspaceRow = z.object({
   vocabulary: z.array(z.string()),
   retentionDays: optionalColumn(z.number()),
   defaultGuestAccess: optionalColumn(z.enum(GUEST_ACCESS)),
+  speechEngine: optionalColumn(z.string()),
+  remoteEngines: z.boolean(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
@@ -209,6 +222,7 @@ export const memberRow = z.object({
 const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceType",
   preferred_language as "preferredLanguage", retention_days as "retentionDays",
   default_guest_access as "defaultGuestAccess", vocabulary,
+  speech_engine as "speechEngine", remote_engines as "remoteEngines",
   created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
@@ -300,6 +314,9 @@ export interface WorkspaceChange {
   retentionDays?: number | null | undefined;
   /** Null: as the installation says. Guests whom it would not have let in are ended. */
   defaultGuestAccess?: GuestAccess | null | undefined;
+  /** Null: the installation's. */
+  speechEngine?: string | null | undefined;
+  remoteEngines?: boolean | undefined;
 }
 
 /** Members and devices whose rights ended with a workspace. */

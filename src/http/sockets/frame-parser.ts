@@ -65,6 +65,7 @@ export function orderOf(frame: ConfigureFrame): StreamOrder {
     },
     title: frame.title,
     language: frame.language,
+    engine: frame.engine,
     vocabulary: frame.vocabulary,
   };
 }

@@ -38,7 +38,7 @@ export class TwinSessions implements DeviceSessionStore {
   }
 
   async workspace(): Promise<RecordingPlace> {
-    return { preferredLanguage: "en", isMember: true, mayRecord: true };
+    return { preferredLanguage: "en", remoteEngines: false, isMember: true, mayRecord: true };
   }
 
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {

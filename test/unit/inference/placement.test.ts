@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Placement } from "../../../src/inference/placement.ts";
+import { POCKETSPHINX } from "../../../src/wire/speech-engines.ts";
 import type { WorkerAnnouncement } from "../../../src/wire/worker-announcement.ts";
 import { runtimeBy } from "../../support/manual-clock.ts";
 
@@ -32,6 +33,33 @@ function create(...announcements: WorkerAnnouncement[]) {
   for (const one of announcements) placement.update(one);
   return { clock, placement };
 }
+
+const HOUSE = { ...POCKETSPHINX, name: "house" };
+
+describe("placement: engines", () => {
+  const b = { ...B, engines: ["house"], speech: [HOUSE] };
+
+  it("picks only workers that have the engine", () => {
+    const { placement } = create(A, b);
+    expect([placement.pick("house"), placement.pick("house")]).toEqual([B.address, B.address]);
+    expect(placement.pick("pocketsphinx")).toBe(A.address);
+    expect(placement.pick("nobody")).toBeUndefined();
+  });
+
+  it("knows those of workers that are away, and the default before the first worker", () => {
+    expect(create().placement.engines()).toEqual([POCKETSPHINX]);
+    const { clock, placement } = create(A, b);
+    clock.ms += 60_000;
+    expect(placement.engines()).toEqual([POCKETSPHINX, HOUSE]);
+    expect(placement.hasEngine("house")).toBe(false);
+  });
+
+  it("tells each missing engine once", () => {
+    const missing = [{ name: "neural", reason: "Its model is not there." }];
+    const { placement } = create({ ...A, missing }, { ...b, missing });
+    expect(placement.missingEngines()).toEqual(missing);
+  });
+});
 
 describe("placement: pick", () => {
   it("has no answer without workers", () => {

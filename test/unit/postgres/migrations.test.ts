@@ -61,6 +61,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0062_waiting_webhooks.sql": "94faf9f7d45a0baa373246cda7c03250a5496bab887354cbbedc7d0b8f89b531",
   "0065_remembered_voices.sql": "ab06a3f3d70afe0defbbf84a452448535ba546269c22b9191bbdeb53d57522ea",
   "0066_speaker_confidence.sql": "17c6955cb0bd173b72baed238f8eb49aa722ec468c309014f7e0bc2c74d468a0",
+  "0067_speech_engines.sql": "10847fc6146edef38b53f31b6b691a20c0ca22b1045d03eec3893589ae290668",
   "0064_speaker_names.sql": "570c94e031b32caec4ccf7efd1f39f8aca9262cb3ae17768d70676f6801f056e",
   "0068_workspace_vocabulary.sql":
     "ff3a057e7dbbfc7da36072e847d4832f149322c074d8bd2edaed1ba15c23485b",

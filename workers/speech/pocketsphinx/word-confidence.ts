@@ -1,3 +1,5 @@
+import { POCKETSPHINX } from "../../../src/wire/speech-engines.ts";
+
 /** The engine's scores of one word of an utterance. */
 export interface WordEvidence {
   /** Posterior of the word in the lattice, 0..1. */
@@ -28,11 +30,8 @@ export const CONFIDENCE_WEIGHTS = {
   features: [0.1592, 5.4805, 3.4692],
 } as const satisfies { constant: number; features: ConfidenceFeatures };
 
-/**
- * The highest floor, in hundredths, below which at most 5 % of the right words of clear speech lay,
- * in the half of the data that the weights were fitted on.
- */
-export const CONFIDENCE_FLOOR = 0.49;
+/** Words of less confidence are unclear. */
+export const CONFIDENCE_FLOOR = POCKETSPHINX.confidenceFloor;
 
 /** The probability, 0..1, that each word of an utterance was said. */
 export function wordConfidences(words: readonly WordEvidence[]): number[] {

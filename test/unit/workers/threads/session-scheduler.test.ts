@@ -4,6 +4,7 @@ import {
   TranscribeRequest,
   TranscribeResponse,
 } from "../../../../src/wire/gen/voice/v1/worker.ts";
+import { POCKETSPHINX } from "../../../../src/wire/speech-engines.ts";
 import type { Reader, ReaderFactory, RequestMessage } from "../../../../workers/speech/reader.ts";
 import { SessionScheduler } from "../../../../workers/threads/session-scheduler.ts";
 import type { SessionBatch, ThreadEvent } from "../../../../workers/threads/thread-protocol.ts";
@@ -102,7 +103,7 @@ describe("session host: turns", () => {
       close: () => {},
     });
     const readers: ReaderFactory = {
-      engines: ["busy"],
+      engines: [{ ...POCKETSPHINX, name: "busy" }],
       open: async (open) => busy(open),
       close: async () => {},
     };

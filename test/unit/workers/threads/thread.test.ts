@@ -47,7 +47,7 @@ async function openSession(thread: Thread): Promise<void> {
 
 describe("thread: start", () => {
   it("is ready with its engines", async () => {
-    expect((await start(SCRIPTED)).engines).toEqual(["scripted"]);
+    expect((await start(SCRIPTED)).engines).toMatchObject([{ name: "scripted" }]);
   });
 
   it("rejects with the reason of a thread that cannot work", async () => {

@@ -1,0 +1,86 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { SpeechEngine } from "../../wire/speech-engines.ts";
+
+interface EngineOptions {
+  engines: () => readonly SpeechEngine[];
+}
+
+const engineSchema = Type.Object(
+  {
+    name: Type.String(),
+    languages: Type.Array(Type.String(), {
+      description: "Primary subtags; the first one is its default",
+    }),
+    streaming: Type.Boolean({ description: "Shows words while somebody speaks" }),
+    word_times: Type.Boolean({
+      description: "Tells when each word was said; else times are shared out over an utterance",
+    }),
+    punctuation: Type.Boolean({ description: "Writes capitals and sentence marks" }),
+    vocabulary: Type.Boolean({ description: "Names and terms of the vocabulary become likelier" }),
+    confidence_floor: Type.Optional(
+      Type.Number({ description: "Words below it are `unclear`; absent: it marks none" }),
+    ),
+    cost_per_hour: Type.Optional(Type.String({ description: "As its operator says" })),
+    local: Type.Boolean({
+      description:
+        "False: sound leaves this installation. Off for a workspace until an owner of it allows it (`remote_engines`)",
+    }),
+  },
+  {
+    examples: [
+      {
+        name: "pocketsphinx",
+        languages: ["en"],
+        streaming: true,
+        word_times: true,
+        punctuation: false,
+        vocabulary: false,
+        confidence_floor: 0.49,
+        local: true,
+      },
+    ],
+  },
+);
+
+function presentEngine(engine: SpeechEngine): Static<typeof engineSchema> {
+  return {
+    name: engine.name,
+    languages: [...engine.languages],
+    streaming: engine.streaming,
+    word_times: engine.wordTimes,
+    punctuation: engine.punctuation,
+    vocabulary: engine.vocabulary,
+    confidence_floor: engine.confidenceFloor,
+    cost_per_hour: engine.costPerHour,
+    local: engine.local,
+  };
+}
+
+/** GET /engines. */
+export function engineRoutes({ engines }: EngineOptions): Route[] {
+  const list = defineRoute({
+    method: "get",
+    path: "/engines",
+    id: "listEngines",
+    tag: "Job",
+    summary: "The speech engines of this installation, and what each can do",
+    description:
+      "Their names go into `engine` where a session starts or is recognised once more, and into a workspace's `speech_engine`.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    responses: {
+      200: {
+        description: "Every engine, by name",
+        schema: Type.Object({ items: Type.Array(engineSchema) }),
+      },
+    },
+    async handle() {
+      const items = engines()
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(presentEngine);
+      return { status: 200, body: { items } };
+    },
+  });
+  return [list];
+}

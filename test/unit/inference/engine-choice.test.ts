@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { isAppError } from "../../../src/base/errors.ts";
+import { chooseEngine, type EngineWish } from "../../../src/inference/engine-choice.ts";
+import { POCKETSPHINX, type SpeechEngine } from "../../../src/wire/speech-engines.ts";
+
+const engine = (name: string, languages: [string, ...string[]], local = true): SpeechEngine => {
+  return { ...POCKETSPHINX, name, languages, local };
+};
+const HOSTED = engine("hosted", ["en", "de"], false);
+const HOUSE = engine("house", ["de", "fr"]);
+const ENGINES = [HOSTED, POCKETSPHINX, HOUSE];
+
+function chosen(wish: Partial<EngineWish>, installation?: string): string {
+  try {
+    return chooseEngine(ENGINES, { language: "en", mayLeave: false, ...wish }, installation).name;
+  } catch (error) {
+    return isAppError(error, "engine_unavailable") ? error.message : String(error);
+  }
+}
+
+describe("engine choice", () => {
+  it("takes the first local engine that knows the language", () => {
+    expect(chosen({})).toBe("pocketsphinx");
+    expect(chosen({ language: "en-GB" })).toBe("pocketsphinx");
+    expect(chosen({ language: "de-CH" })).toBe("house");
+    expect(chosen({ language: "de", mayLeave: true })).toBe("house");
+  });
+
+  it("prefers request over workspace over installation", () => {
+    const wish = { language: "de", mayLeave: true };
+    expect(chosen({ ...wish, asked: "hosted", preferred: "house" }, "house")).toBe("hosted");
+    expect(chosen({ ...wish, preferred: "hosted" }, "house")).toBe("hosted");
+    expect(chosen(wish, "hosted")).toBe("hosted");
+  });
+
+  it("passes over defaults that do not know the language", () => {
+    expect(chosen({ language: "fr", preferred: "pocketsphinx" }, "hosted")).toBe("house");
+  });
+
+  it("goes on with the engine that read so far, whatever is asked since", () => {
+    expect(chosen({ current: "house", asked: "pocketsphinx" })).toBe("house");
+    expect(chosen({ current: "gone" })).toBe("pocketsphinx");
+  });
+
+  it("never takes an engine to which sound leaves without the owner's leave", () => {
+    for (const wish of [{ asked: "hosted" }, { preferred: "hosted" }, { current: "hosted" }]) {
+      expect(chosen(wish, "hosted")).toBe("pocketsphinx");
+      expect(chosen({ ...wish, mayLeave: true })).toBe("hosted");
+    }
+  });
+
+  it("says which engine is away, and that no engine knows a language", () => {
+    expect(chosen({ asked: "gone" })).toMatch(/No worker has the engine "gone"/);
+    expect(chosen({ language: "it" })).toMatch(/No engine here knows "it".*: de, en, fr\./);
+  });
+
+  it("says when only engines that are not allowed know the language", () => {
+    const wish = { language: "de", mayLeave: false };
+    expect(() => chooseEngine([POCKETSPHINX, HOSTED], wish)).toThrow(/hosted.*has not allowed/);
+  });
+});
