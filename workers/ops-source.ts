@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../src/base/loop-delay.ts";
 import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
+import type { MissingEngine } from "../src/wire/worker-announcement.ts";
 
 /** The state on which a worker's readiness depends. */
 export interface WorkerStatus {
@@ -9,6 +10,8 @@ export interface WorkerStatus {
   isDraining(): boolean;
   /** Number of sessions that the threads hold, and that they can hold. */
   sessions(): { held: number; capacity: number };
+  /** Engines that are configured and cannot be used. */
+  missing?(): readonly MissingEngine[];
   /** False while the worker cannot announce itself. */
   isAnnounced(): boolean;
 }
@@ -35,7 +38,7 @@ export function opsSource(queues: QueueOwner, status: WorkerStatus): OpsSource {
 }
 
 function readiness(status: WorkerStatus): { status: number; body: object } {
-  const checks = { threads: threads(status), nats: nats(status) };
+  const checks = { threads: threads(status), ...engines(status), nats: nats(status) };
   const failing = Object.values(checks).find(({ status }) => status === "down");
   const why = status.isDraining() ? "The worker is stopping." : failing?.message;
   if (why !== undefined) {
@@ -53,6 +56,14 @@ function threads(status: WorkerStatus): Check {
   }
   if (held < capacity) return { status: "ok" };
   return { status: "degraded", message: `All ${capacity} places for sessions are taken.` };
+}
+
+/** Nothing while every configured engine can be used. */
+function engines(status: WorkerStatus): Record<string, Check> {
+  const missing = status.missing?.() ?? [];
+  if (missing.length === 0) return {};
+  const message = missing.map(({ name, reason }) => `${name}: ${reason}`).join(" ");
+  return { engines: { status: "degraded", message } };
 }
 
 function nats(status: WorkerStatus): Check {

@@ -4,6 +4,7 @@ import { type Environment, SettingsReader } from "../src/base/settings.ts";
 import type { TlsFiles } from "../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
+import { type EngineSettings, readEngines } from "./speech/engine-settings.ts";
 
 export interface WorkerSettings {
   workerId: string;
@@ -23,6 +24,8 @@ export interface WorkerSettings {
   /** The port for metrics; 0 picks a free one, absent means none. */
   opsPort: number | undefined;
   nativeRoot: string | undefined;
+  /** The engines of every thread; pocketsphinx alone when absent. */
+  engines?: readonly EngineSettings[] | undefined;
   logLevel: string;
 }
 
@@ -53,11 +56,24 @@ export function parseWorkerSettings(
     opsHost: reader.get("OPS_HOST"),
     opsPort: reader.get("WORKER_OPS_PORT"),
     nativeRoot: reader.get("VOICE_NATIVE_ROOT"),
+    engines: readSpeechEngines(reader.get("SPEECH_ENGINES_FILE"), env, reader.problems),
     logLevel: reader.get("LOG_LEVEL"),
   };
   checkAddresses(settings, reader.problems);
   reader.problems.push(...clearTextProblems(reader, ["worker", "nats"]));
   return reader.problems.length > 0 ? { problems: reader.problems } : { settings };
+}
+
+function readSpeechEngines(
+  path: string | undefined,
+  env: Environment,
+  problems: string[],
+): readonly EngineSettings[] | undefined {
+  if (path === undefined) return undefined;
+  const read = readEngines(path, env);
+  if ("engines" in read) return read.engines;
+  problems.push(...read.problems);
+  return undefined;
 }
 
 function checkAddresses({ advertise, host }: WorkerSettings, problems: string[]): void {

@@ -55,6 +55,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     sessionsPerThread: settings.sessionsPerThread,
     entry,
     nativeRoot: settings.nativeRoot,
+    ...(settings.engines === undefined ? {} : { engines: settings.engines }),
     clock: systemClock,
     log,
     maxResidentBytes: memoryLimit() * MEMORY_SHARE,
@@ -63,6 +64,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   try {
     await pool.start();
     parts.push("threads", () => pool.stop());
+    for (const { name, reason } of pool.missing) {
+      log.error({ engine: name, reason }, "a configured speech engine cannot be used");
+    }
     const { workerId, host, port, advertise, key, tls } = settings;
     const thread = new GraphThread({ log });
     parts.push("graph thread", () => thread.stop());
@@ -74,6 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       version,
       isDraining: () => server.isDraining,
       sessions: () => ({ held: pool.sessions, capacity: pool.capacity }),
+      missing: () => pool.missing,
       isAnnounced: () => announcer?.isConnected === true,
     });
     const bound = await server.start();
@@ -143,6 +148,7 @@ function createAnnouncer(options: {
       version,
       engines: pool.engines.map(({ name }) => name),
       speech: [...pool.engines],
+      ...(pool.missing.length === 0 ? {} : { missing: [...pool.missing] }),
       key_fingerprint: fingerprintOfKey(key),
       draining: server.isDraining,
     }),

@@ -159,6 +159,11 @@ export class ChannelReaders {
     return this.#cutAt !== undefined || this.#next() !== undefined;
   }
 
+  /** True while an utterance of a channel has ended and its words are still to come. */
+  get isPending(): boolean {
+    return this.#channels.some(({ reader }) => reader.isPending);
+  }
+
   /** Reads some of the waiting audio; about as much work as 100 ms of audio. */
   catchUp(): void {
     for (let left = STEP_FRAMES; left > 0; left -= 1) {

@@ -4,6 +4,7 @@ import type { RecognisedWord, Recogniser } from "./recogniser.ts";
 export class MeteredRecogniser implements Recogniser {
   readonly #inner: Recogniser;
   #workMs = 0;
+  #waitsSince: number | undefined;
 
   constructor(inner: Recogniser) {
     this.#inner = inner;
@@ -32,6 +33,22 @@ export class MeteredRecogniser implements Recogniser {
 
   dropVocabulary(): void {
     this.#inner.dropVocabulary();
+  }
+
+  get knowsNoise(): boolean {
+    return this.#inner.knowsNoise === true;
+  }
+
+  /** The wait for an engine that works elsewhere counts as its working time. */
+  settle(): boolean {
+    const isSettled = this.#metered(() => this.#inner.settle?.() ?? true);
+    const now = performance.now();
+    if (!isSettled) this.#waitsSince ??= now;
+    else if (this.#waitsSince !== undefined) {
+      this.#workMs += now - this.#waitsSince;
+      this.#waitsSince = undefined;
+    }
+    return isSettled;
   }
 
   isAdapted(): boolean {

@@ -5,6 +5,8 @@ import type {
   TranscribeResponse,
 } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
+import type { EngineSettings } from "./engine-settings.ts";
 
 /** A request for a reader; batches are split before. */
 export type RequestMessage = Exclude<NonNullable<TranscribeRequest["message"]>, { $case: "batch" }>;
@@ -16,6 +18,8 @@ export interface ReaderStep {
   idle: boolean;
   /** True after `Done`: no further messages come. */
   done: boolean;
+  /** True when it is idle because an answer is still to come, after which `onReady` tells. */
+  waits?: boolean;
 }
 
 /** The reading of one session; `workers/speech/session-reader.ts` implements it in production. */
@@ -26,6 +30,8 @@ export interface Reader {
   /** Takes a chunk, gap, finalize or finish; throws an AppError for an invalid one. */
   enqueue(message: RequestMessage): void;
   queuedSamples(): number;
+  /** Called when a reader that waits has work again. */
+  onReady?(listener: () => void): void;
   /** Processes at most 100 ms of audio, synchronously. */
   step(): ReaderStep;
   close(): void;
@@ -34,6 +40,8 @@ export interface Reader {
 export interface ReaderFactory {
   /** The engines that can be asked for; the first one reads where none is. */
   readonly engines: readonly SpeechEngine[];
+  /** Engines that are configured and cannot be used, with what is missing. */
+  readonly missing?: readonly MissingEngine[];
   /** Opens a reading. Rejects with an AppError when the session cannot be opened. */
   open(open: Open): Promise<Reader>;
   /** Frees memory of native libraries, which the end of the thread does not free. */
@@ -46,4 +54,6 @@ export interface ReaderSettings {
   nativeRoot: string | undefined;
   /** Number of sessions that the thread must be able to hold at once. */
   sessions: number;
+  /** The engines of the thread; pocketsphinx alone when absent. */
+  engines?: readonly EngineSettings[];
 }

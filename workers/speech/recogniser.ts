@@ -33,6 +33,17 @@ export interface Recogniser {
   useVocabulary(phrases: readonly string[]): Promise<void>;
   /** Forgets the words and phrases. Allowed only between utterances. */
   dropVocabulary(): void;
+  /** True when the engine itself tells words from noise; else what noise looks like is left out. */
+  readonly knowsNoise?: boolean;
+  /** The language of the next utterances, a primary subtag that the engine knows. */
+  useLanguage?(language: string): void;
+  /**
+   * Of an engine that works elsewhere: asks for the words of the utterance, whose audio is complete.
+   * True when `finish` may be called, which throws if the engine has failed; false when the answer
+   * is still to come: then the listener of `onSettled` is called once it is there. Repeatable.
+   */
+  settle?(): boolean;
+  onSettled?(listener: (() => void) | undefined): void;
   /** False until the engine has adapted to a first utterance: until then `calibrate` helps. */
   isAdapted(): boolean;
   /** Estimates the channel from audio that will be read. Allowed only between utterances. */

@@ -107,6 +107,7 @@ export class SessionReader implements Reader {
     this.#deps = deps;
     this.#recogniser = recogniser;
     this.#metered = new MeteredRecogniser(recogniser);
+    recogniser.useLanguage?.(language);
     this.#activities = activities;
     const sound = open.speakerChannels
       ? this.#channels(open, tools, states.channels)
@@ -195,6 +196,10 @@ export class SessionReader implements Reader {
     return this.#metered.workMs;
   }
 
+  onReady(listener: () => void): void {
+    this.#recogniser.onSettled?.(listener);
+  }
+
   queuedSamples(): number {
     return this.#audio.queuedSamples();
   }
@@ -207,13 +212,18 @@ export class SessionReader implements Reader {
   step(): ReaderStep {
     if (this.#done || this.#closed) return { messages: [], idle: true, done: this.#done };
     try {
+      if (this.#utterances.isPending) {
+        const messages = this.#utterances.takeMessages();
+        return { messages, idle: true, done: false, waits: true };
+      }
       if (this.#utterances.isBehind) {
         this.#utterances.catchUp();
         return { messages: this.#utterances.takeMessages(), idle: false, done: false };
       }
       const event = this.#next ?? this.#audio.next();
       this.#next = undefined;
-      if (event !== undefined && isBreak(event) && !this.#utterances.breakOff()) {
+      const isCut = event?.kind === "finalize";
+      if (event !== undefined && isBreak(event) && !this.#utterances.breakOff(isCut)) {
         this.#next = event;
         return { messages: [], idle: false, done: false };
       }
@@ -232,6 +242,7 @@ export class SessionReader implements Reader {
     this.#closed = true;
     this.#audio.close();
     for (const activity of this.#activities) activity.close();
+    this.#recogniser.onSettled?.(undefined);
     this.#deps.recognisers.give(this.#recogniser, this.#broken);
   }
 
@@ -294,10 +305,7 @@ function channelsOf({ speakerChannels = 0 }: Open): number {
 }
 
 /** The language of a reading, as a primary subtag; an empty tag means the engine's default. */
-function languageOf({ language: tag, engine: wanted }: Open, engine: SpeechEngine): string {
-  if (wanted !== undefined && wanted !== engine.name) {
-    throw new AppError("engine_unavailable", `This worker has no engine "${wanted}".`);
-  }
+function languageOf({ language: tag }: Open, engine: SpeechEngine): string {
   if (tag === "") return engine.languages[0];
   if (knowsLanguage(engine, tag)) return primaryLanguage(tag);
   throw new AppError("bad_request", `The engine ${engine.name} does not read "${tag}".`);

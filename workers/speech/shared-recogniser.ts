@@ -74,6 +74,14 @@ export class ChannelRecogniser implements Recogniser {
     this.#inner.dropVocabulary();
   }
 
+  get knowsNoise(): boolean {
+    return this.#inner.knowsNoise === true;
+  }
+
+  settle(): boolean {
+    return this.#inner.settle?.() ?? true;
+  }
+
   isAdapted(): boolean {
     return this.#inner.isAdapted();
   }

@@ -127,6 +127,12 @@ export class UtteranceReader {
     return this.#backlog.length > 0 || this.#utterance?.ending === true;
   }
 
+  /** True while an utterance has ended and an engine that works elsewhere has not answered. */
+  get isPending(): boolean {
+    const isRead = this.#utterance?.ending === true && this.#backlog.length === 0;
+    return isRead && this.#recogniser.settle?.() === false;
+  }
+
   /** True while an utterance waits for the recogniser; then `goOn` must be called. */
   get isWaiting(): boolean {
     return this.#waitsSince !== undefined;
@@ -179,15 +185,24 @@ export class UtteranceReader {
     this.samples(new Int16Array(0));
   }
 
-  /** True when a break in the sound may follow: it ends the current utterance itself. */
-  breakOff(): boolean {
-    return true;
+  /**
+   * Ends the current utterance, because the sound breaks off, or because the client `isCut`s it.
+   * False until it has ended: `catchUp` as long as `isBehind`, then call it again.
+   */
+  breakOff(isCut = false): boolean {
+    const utterance = this.#utterance;
+    if (utterance === undefined) return true;
+    utterance.cut ||= isCut;
+    if (!utterance.ending) {
+      this.#takeRest();
+      this.#endUtterance();
+    }
+    return this.#utterance === undefined;
   }
 
-  /** Ends the current utterance, because audio is missing; reading continues at `end`. */
+  /** Audio is missing; reading continues at `end`. Allowed only after `breakOff`. */
   missing(end: number, isGap = false): void {
     this.#takeRest();
-    this.#endNow();
     this.#track();
     this.#tracker.skip(end);
     this.#endpointer.skip();
@@ -198,23 +213,12 @@ export class UtteranceReader {
     this.#progress();
   }
 
-  /** Ends the current utterance, if any, with the newest sample. */
-  finalize(): void {
-    if (this.#utterance !== undefined) this.#utterance.cut = true;
-    this.#endNow();
-  }
+  /** The utterance has ended in `breakOff`. */
+  finalize(): void {}
 
-  #endNow(): void {
-    if (this.#utterance === undefined) return;
-    this.#takeRest();
-    this.#endUtterance();
-    while (this.isBehind) this.catchUp();
-  }
-
-  /** Ends the current utterance and reports the position. */
+  /** Reports the position. Allowed only after `breakOff`. */
   finish(): void {
     this.#takeRest();
-    this.#endNow();
     this.#track();
     this.#restart();
     this.#progress();
@@ -320,8 +324,12 @@ export class UtteranceReader {
   }
 
   #completeUtterance(utterance: OpenUtterance): void {
+    if (this.#recogniser.settle?.() === false) return;
     const heard = withUnclear(this.#recogniser.finish(), this.#recogniser.confidenceFloor);
-    const words = isLikelySpeech(heard, utterance.start, this.#position) ? heard : [];
+    const isSpeech =
+      this.#recogniser.knowsNoise === true ||
+      isLikelySpeech(heard, utterance.start, this.#position);
+    const words = isSpeech ? heard : [];
     // Audio without words was not speech, so its adaptation is undone.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
     this.#stable.learn(words);

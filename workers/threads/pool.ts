@@ -3,6 +3,8 @@ import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
+import type { EngineSettings } from "../speech/engine-settings.ts";
 import type { TextWork } from "./text-calls.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
 import type { SessionSink, ThreadSession } from "./thread-session.ts";
@@ -18,6 +20,8 @@ export interface ThreadPoolOptions {
   /** File that each thread runs. */
   entry: URL;
   nativeRoot: string | undefined;
+  /** The engines of every thread; pocketsphinx alone when absent. */
+  engines?: readonly EngineSettings[];
   clock: Clock;
   log: Log;
   readyMs?: number;
@@ -49,7 +53,11 @@ export class ThreadPool implements QueueOwner {
           clock,
           log,
           silenceMs,
-          settings: { nativeRoot: options.nativeRoot, sessions: options.sessionsPerThread },
+          settings: {
+            nativeRoot: options.nativeRoot,
+            sessions: options.sessionsPerThread,
+            ...(options.engines === undefined ? {} : { engines: options.engines }),
+          },
           readyMs: options.readyMs ?? 60_000,
           maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,
           moveAfterMs: options.moveAfterMs ?? 120_000,
@@ -101,6 +109,12 @@ export class ThreadPool implements QueueOwner {
   get engines(): readonly SpeechEngine[] {
     const all = this.#slots.flatMap((slot) => slot.engines);
     return [...new Map(all.map((engine) => [engine.name, engine])).values()];
+  }
+
+  /** Engines that are configured and cannot be used, each once. */
+  get missing(): readonly MissingEngine[] {
+    const all = this.#slots.flatMap((slot) => slot.missing);
+    return [...new Map(all.map((each) => [each.name, each])).values()];
   }
 
   /**

@@ -81,7 +81,8 @@ export async function serveThread(
     const scheduler = new TextScheduler(emit);
     expose(createCalls(host, scheduler, readers), toEndpoint(parentPort));
     setInterval(() => host.beat(), BEAT_MS);
-    emit({ kind: "ready", engines: [...readers.engines] });
+    const { engines, missing = [] } = readers;
+    emit({ kind: "ready", engines: [...engines], missing: [...missing] });
   } catch (error) {
     emit({ kind: "broken", fault: toFault(error) });
   }

@@ -135,6 +135,10 @@ export class SessionScheduler {
         throw new AppError("unavailable", "The session was closed while it was being opened.");
       }
       entry.reader = reader;
+      reader.onReady?.(() => {
+        entry.active = true;
+        this.#schedule();
+      });
       const { sessionId, attempt } = message.value;
       const value = { ...reader.opened, batches: true };
       return { sessionId, attempt, opened: encode({ $case: "opened", value }) };
@@ -240,9 +244,9 @@ export class SessionScheduler {
       if (entry.finishing && reader.queuedSamples() === 0) {
         this.beat(LOAD_ALLOWANCE_MS + (entry.end / SAMPLES_PER_MS) * FINAL_PASS_SHARE);
       }
-      const { messages, idle, done } = reader.step();
+      const { messages, idle, done, waits } = reader.step();
       entry.active = !idle && !done;
-      if (idle && !done && entry.tellsWhenRead) {
+      if (idle && !done && waits !== true && entry.tellsWhenRead) {
         // The session's own next progress message reports how far it is final.
         messages.push({ $case: "progress", value: { processedTo: entry.end, finalisedTo: 0 } });
       }

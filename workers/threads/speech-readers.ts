@@ -1,8 +1,10 @@
-import { AppError } from "../../src/base/errors.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { AppError, errorMessage } from "../../src/base/errors.ts";
+import type { Open } from "../../src/wire/gen/voice/v1/worker.ts";
+import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import { createSpeakerTracker } from "../speakers/session-tracker.ts";
-import { loadNativeLibrary, NativeLibraryError } from "../speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import { DEFAULT_ENGINES, type EngineSettings, nameOfEngine } from "../speech/engine-settings.ts";
+import { openEngine } from "../speech/engines.ts";
 import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
 import { RecogniserPool } from "../speech/recogniser-pool.ts";
 import { SessionReader } from "../speech/session-reader.ts";
@@ -12,33 +14,68 @@ import { SessionReader } from "../speech/session-reader.ts";
  */
 const WAIT_MS = 5_000;
 
+interface ReadyEngine {
+  engine: SpeechEngine;
+  recognisers: RecogniserPool;
+}
+
 /**
- * Creates the readers of one thread. Rejects with `unavailable` when the engine is not installed.
+ * Creates the readers of one thread. An engine that cannot be used is told of as missing; rejects
+ * with `unavailable` when none can be used.
  */
 export async function createSpeechReaders(settings: ReaderSettings): Promise<ReaderFactory> {
-  const library = load(settings.nativeRoot);
-  const { sessions } = settings;
-  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
-    size: sessions,
-    waitMs: WAIT_MS,
-    waiters: sessions,
-    onShrunk: () => library.giveBackMemory(),
-  });
-  // The first recogniser is created before the thread is ready, so that problems show at the start.
-  await recognisers.start();
-  const deps = { recognisers, engine: POCKETSPHINX, createTracker: createSpeakerTracker };
+  const ready = new Map<string, ReadyEngine>();
+  const missing: MissingEngine[] = [];
+  for (const each of settings.engines ?? DEFAULT_ENGINES) {
+    try {
+      const opened = await start(each, settings);
+      ready.set(opened.engine.name, opened);
+    } catch (error) {
+      missing.push({ name: nameOfEngine(each), reason: errorMessage(error) });
+    }
+  }
+  const [first] = ready.values();
+  if (first === undefined) {
+    throw new AppError("unavailable", missing.map(({ reason }) => reason).join(" "));
+  }
   return {
-    engines: [POCKETSPHINX],
-    open: (open) => SessionReader.open(open, deps),
-    close: () => recognisers.close(),
+    engines: [...ready.values()].map(({ engine }) => engine),
+    missing,
+    open: (open) => {
+      const { engine, recognisers } = readyFor(open, ready, first);
+      return SessionReader.open(open, {
+        ...{ engine, recognisers },
+        createTracker: createSpeakerTracker,
+      });
+    },
+    close: async () => {
+      await Promise.all([...ready.values()].map(({ recognisers }) => recognisers.close()));
+    },
   };
 }
 
-function load(nativeRoot: string | undefined): ReturnType<typeof loadNativeLibrary> {
-  try {
-    return loadNativeLibrary(nativeRoot);
-  } catch (error) {
-    if (error instanceof NativeLibraryError) throw new AppError("unavailable", error.message);
-    throw error;
-  }
+/** Opens the engine and makes its first recogniser, so that problems show at the start. */
+async function start(
+  engine: EngineSettings,
+  { nativeRoot, sessions }: ReaderSettings,
+): Promise<ReadyEngine> {
+  const opened = openEngine(engine, { nativeRoot });
+  const recognisers = new RecogniserPool(() => opened.create(), {
+    size: sessions,
+    waitMs: WAIT_MS,
+    waiters: sessions,
+    onShrunk: () => opened.onShrunk?.(),
+  });
+  await recognisers.start();
+  return { engine: opened.engine, recognisers };
+}
+
+function readyFor(
+  { engine: name }: Open,
+  ready: ReadonlyMap<string, ReadyEngine>,
+  first: ReadyEngine,
+): ReadyEngine {
+  const found = name === undefined ? first : ready.get(name);
+  if (found !== undefined) return found;
+  throw new AppError("engine_unavailable", `This worker has no engine "${name}".`);
 }

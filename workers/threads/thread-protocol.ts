@@ -2,6 +2,7 @@ import type { MessagePort, Transferable, Worker } from "node:worker_threads";
 import type { Endpoint } from "comlink";
 import { AppError, type ErrorCode, errorMessage } from "../../src/base/errors.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import type { ReaderSettings, ResponseMessage } from "../speech/reader.ts";
 import type { TextTaskName } from "./text-task.ts";
 
@@ -63,7 +64,7 @@ export interface SessionBatch {
 
 /** An event that a thread sends over its own port. */
 export type ThreadEvent =
-  | { kind: "ready"; engines: SpeechEngine[] }
+  | { kind: "ready"; engines: SpeechEngine[]; missing: MissingEngine[] }
   | { kind: "broken"; fault: ThreadFault }
   /** A sign of life; the next one may take up to `allowanceMs` if that is longer than usual. */
   | { kind: "beat"; allowanceMs: number; heapBytes: number }

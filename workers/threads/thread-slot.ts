@@ -5,6 +5,7 @@ import { createDeferred, delay } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
 import { TextCalls, type TextWork } from "./text-calls.ts";
 import { Thread } from "./thread.ts";
@@ -124,6 +125,10 @@ export class ThreadSlot {
 
   get engines(): readonly SpeechEngine[] {
     return this.#thread?.engines ?? [];
+  }
+
+  get missing(): readonly MissingEngine[] {
+    return this.#thread?.missing ?? [];
   }
 
   /**

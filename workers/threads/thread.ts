@@ -4,6 +4,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
+import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
 import {
   type CallResult,
@@ -41,6 +42,7 @@ export class Thread {
   /** Resolves once, with the reason, when the thread has ended. */
   readonly ended: Promise<AppError>;
   engines: readonly SpeechEngine[] = [];
+  missing: readonly MissingEngine[] = [];
   readonly #options: ThreadOptions;
   readonly #worker: Worker;
   readonly #remote: Remote<ThreadCalls>;
@@ -126,8 +128,10 @@ export class Thread {
     // A beat sets the deadline; any other message can only extend it.
     if (event.kind === "beat") this.#deadline = now + Math.max(event.allowanceMs, this.#silenceMs);
     else this.#deadline = Math.max(this.#deadline, now + this.#silenceMs);
-    if (event.kind === "ready") this.#ready.resolve(event.engines);
-    else if (event.kind === "broken") this.#ready.reject(fromFault(event.fault));
+    if (event.kind === "ready") {
+      this.missing = event.missing;
+      this.#ready.resolve(event.engines);
+    } else if (event.kind === "broken") this.#ready.reject(fromFault(event.fault));
     this.#options.onEvent(event);
   }
 

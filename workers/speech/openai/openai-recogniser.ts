@@ -1,0 +1,165 @@
+import { AppError, toAppError } from "../../../src/base/errors.ts";
+import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
+import type { OpenAiSettings } from "../engine-settings.ts";
+import { joined } from "../open-utterance.ts";
+import type { RecognisedWord, Recogniser } from "../recogniser.ts";
+import type { TranscriptionClient } from "./transcription-client.ts";
+
+/** Longest tail of the text before, and longest list of names, in a prompt; characters. */
+const TAIL = 200;
+const NAMES = 400;
+/** Only what is said in a request is known of a session; nothing of it is kept in checkpoints. */
+const NO_STATE = new Uint8Array(0);
+
+interface Request {
+  words?: RecognisedWord[];
+  error?: AppError;
+  readonly abort: AbortController;
+}
+
+/** What an engine of this kind is, by its settings. */
+export function describeOpenAi(settings: OpenAiSettings): SpeechEngine {
+  const [first, ...others] = settings.languages;
+  const floor = settings.confidence_floor;
+  return {
+    name: settings.name,
+    languages: [first ?? "en", ...others],
+    streaming: false,
+    // Servers that tell no times are found out with the first request; the best is announced.
+    wordTimes: true,
+    punctuation: true,
+    vocabulary: true,
+    local: settings.local === true,
+    ...(floor === undefined ? {} : { confidenceFloor: floor }),
+    ...(settings.cost_per_hour === undefined ? {} : { costPerHour: settings.cost_per_hour }),
+  };
+}
+
+/**
+ * An engine behind an OpenAI-compatible server: an utterance is sent when it has ended, with the end
+ * of the text before it. There are no hypotheses. What a session said last is kept in memory only,
+ * so that its words stand in no checkpoint; a reading that goes on elsewhere begins without it.
+ */
+export class OpenAiRecogniser implements Recogniser {
+  readonly engine: string;
+  readonly engineVersion: string;
+  readonly confidenceFloor?: number;
+  readonly knowsNoise = true;
+  readonly #client: TranscriptionClient;
+  #language = "en";
+  #names = "";
+  #tail = "";
+  #position = 0;
+  #blocks: Int16Array[] = [];
+  #request: Request | undefined;
+  #onSettled: (() => void) | undefined;
+
+  constructor(settings: OpenAiSettings, client: TranscriptionClient) {
+    this.#client = client;
+    this.engine = settings.name;
+    this.engineVersion = settings.model;
+    if (settings.confidence_floor !== undefined) this.confidenceFloor = settings.confidence_floor;
+  }
+
+  useLanguage(language: string): void {
+    this.#language = language;
+  }
+
+  async useVocabulary(phrases: readonly string[]): Promise<void> {
+    let names = "";
+    for (const phrase of phrases) {
+      const longer = names === "" ? phrase : `${names}, ${phrase}`;
+      if (longer.length > NAMES) break;
+      names = longer;
+    }
+    this.#names = names;
+  }
+
+  dropVocabulary(): void {
+    this.#names = "";
+  }
+
+  isAdapted(): boolean {
+    return true;
+  }
+
+  calibrate(): void {}
+
+  start(position: number): void {
+    this.discard();
+    this.#position = position;
+  }
+
+  feed(pcm: Int16Array): void {
+    if (pcm.length > 0) this.#blocks.push(pcm);
+  }
+
+  hypothesis(): RecognisedWord[] {
+    return [];
+  }
+
+  settle(): boolean {
+    this.#request ??= this.#ask();
+    return this.#request.words !== undefined || this.#request.error !== undefined;
+  }
+
+  onSettled(listener: (() => void) | undefined): void {
+    this.#onSettled = listener;
+  }
+
+  finish(): RecognisedWord[] {
+    const request = this.#request;
+    this.#request = undefined;
+    this.#blocks = [];
+    if (request?.error !== undefined) throw request.error;
+    const words = request?.words;
+    if (words === undefined) throw new AppError("internal", "finish was called before settle");
+    const text = words.map((word) => word.text).join(" ");
+    if (text !== "") this.#tail = endOf(`${this.#tail} ${text}`.trim());
+    return words;
+  }
+
+  discard(): void {
+    this.#request?.abort.abort();
+    this.#request = undefined;
+    this.#blocks = [];
+  }
+
+  state(): Uint8Array {
+    return NO_STATE;
+  }
+
+  restore(state?: Uint8Array): void {
+    this.discard();
+    if (state !== undefined) return;
+    this.#tail = "";
+    this.#names = "";
+  }
+
+  close(): void {
+    this.discard();
+  }
+
+  #ask(): Request {
+    const request: Request = { abort: new AbortController() };
+    const pcm = joined(this.#blocks);
+    const prompt = [this.#names, this.#tail].filter((each) => each !== "").join(". ");
+    const utterance = { pcm, start: this.#position, language: this.#language, prompt };
+    const tell = (answer: Pick<Request, "words" | "error">): void => {
+      Object.assign(request, answer);
+      if (this.#request === request) this.#onSettled?.();
+    };
+    this.#client.transcribe(utterance, request.abort.signal).then(
+      (words) => tell({ words }),
+      (error: unknown) => tell({ error: toAppError(error) }),
+    );
+    return request;
+  }
+}
+
+/** The end of the text, from a word's beginning. */
+function endOf(text: string): string {
+  if (text.length <= TAIL) return text;
+  const end = text.slice(-TAIL);
+  return end.slice(end.indexOf(" ") + 1);
+}
