@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { totalmem } from "node:os";
 import { systemClock } from "../src/base/clock.ts";
+import { AppError } from "../src/base/errors.ts";
 import { inAddress } from "../src/base/listening.ts";
 import type { Log } from "../src/base/log.ts";
 import { OpsServer } from "../src/base/ops-server.ts";
@@ -12,6 +13,7 @@ import { graphService } from "./grpc/graph-service.ts";
 import { WorkerServer } from "./grpc/server.ts";
 import { opsSource, type WorkerStatus } from "./ops-source.ts";
 import type { WorkerSettings } from "./settings.ts";
+import { tryEngines } from "./speech/sherpa/model-trial.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
 
@@ -49,13 +51,17 @@ function memoryLimit(): number {
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { settings, version, entry, log } = options;
   const parts = new Stack(log);
+  const tried = await tryEngines(settings.engines);
+  if (tried?.usable.length === 0) {
+    throw new AppError("unavailable", tried.missing.map(({ reason }) => reason).join(" "));
+  }
   let announcer: Announcer | undefined;
   const pool = new ThreadPool({
     threads: settings.threads,
     sessionsPerThread: settings.sessionsPerThread,
     entry,
     nativeRoot: settings.nativeRoot,
-    ...(settings.engines === undefined ? {} : { engines: settings.engines }),
+    ...(tried === undefined ? {} : { engines: tried.usable, unusable: tried.missing }),
     clock: systemClock,
     log,
     maxResidentBytes: memoryLimit() * MEMORY_SHARE,

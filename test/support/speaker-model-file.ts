@@ -13,22 +13,22 @@ const METADATA = {
   normalize_samples: "0",
 };
 
-type Fill = (to: BinaryWriter) => void;
+export type Fill = (to: BinaryWriter) => void;
 
-function message(to: BinaryWriter, field: number, fill: Fill): void {
+export function message(to: BinaryWriter, field: number, fill: Fill): void {
   fill(to.tag(field, WireType.LengthDelimited).fork());
   to.join();
 }
 
-function text(to: BinaryWriter, field: number, value: string): void {
+export function text(to: BinaryWriter, field: number, value: string): void {
   to.tag(field, WireType.LengthDelimited).string(value);
 }
 
-function whole(to: BinaryWriter, field: number, value: number): void {
+export function whole(to: BinaryWriter, field: number, value: number): void {
   to.tag(field, WireType.Varint).int64(value);
 }
 
-function node(
+export function node(
   to: BinaryWriter,
   operation: string,
   inputs: readonly string[],
@@ -40,7 +40,7 @@ function node(
 }
 
 /** An attribute of whole numbers, one or a list of them. */
-function attribute(to: BinaryWriter, name: string, value: number | readonly number[]): void {
+export function attribute(to: BinaryWriter, name: string, value: number | readonly number[]): void {
   message(to, 5, (inner) => {
     text(inner, 1, name);
     if (typeof value === "number") whole(inner, 3, value);

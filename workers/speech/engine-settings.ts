@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
 import { errorMessage } from "../../src/base/errors.ts";
 import type { Environment } from "../../src/base/settings.ts";
+import { SHERPA_TYPES } from "./sherpa/model-types.ts";
 
 const name = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const languages = Type.Array(Type.String({ pattern: "^[a-z]{2,3}$" }), {
@@ -58,18 +59,38 @@ const deepgram = Type.Object(
   exact,
 );
 
+const sherpa = Type.Object(
+  {
+    kind: Type.Literal("sherpa-onnx"),
+    name,
+    type: Type.Union(SHERPA_TYPES.map((each) => Type.Literal(each))),
+    /** Where the model's files lie. */
+    folder: Type.String({ minLength: 1 }),
+    languages,
+    /** A folder with a model that restores capitals and sentence marks. */
+    punctuation_folder: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  exact,
+);
+
 const file = Type.Object(
   { engines: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 16 }) },
   exact,
 );
 
-const KINDS = { pocketsphinx, openai, deepgram };
+const KINDS = { pocketsphinx, openai, deepgram, "sherpa-onnx": sherpa };
 
 export type OpenAiSettings = Static<typeof openai> & { key?: string };
 export type DeepgramSettings = Static<typeof deepgram> & { key?: string };
 
+export type SherpaSettings = Static<typeof sherpa>;
+
 /** One engine of a worker, as its file describes it; plain data that crosses to threads. */
-export type EngineSettings = Static<typeof pocketsphinx> | OpenAiSettings | DeepgramSettings;
+export type EngineSettings =
+  | Static<typeof pocketsphinx>
+  | OpenAiSettings
+  | DeepgramSettings
+  | SherpaSettings;
 
 /** The engines where no file names others. */
 export const DEFAULT_ENGINES: readonly EngineSettings[] = [{ kind: "pocketsphinx" }];
@@ -141,7 +162,7 @@ function withKey(
   where: string,
   problems: string[],
 ): EngineSettings {
-  if (engine.kind === "pocketsphinx" || engine.key_variable === undefined) return engine;
+  if (!("key_variable" in engine) || engine.key_variable === undefined) return engine;
   const key = env[engine.key_variable];
   if (key === undefined || key === "") {
     problems.push(

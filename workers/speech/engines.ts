@@ -1,20 +1,13 @@
 import { AppError, errorMessage } from "../../src/base/errors.ts";
-import { POCKETSPHINX, type SpeechEngine } from "../../src/wire/speech-engines.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { DeepgramRecogniser, describeDeepgram } from "./deepgram/deepgram-recogniser.ts";
 import { type EngineSettings, nameOfEngine } from "./engine-settings.ts";
 import { describeOpenAi, OpenAiRecogniser } from "./openai/openai-recogniser.ts";
 import { TranscriptionClient } from "./openai/transcription-client.ts";
+import type { OpenedEngine } from "./opened-engine.ts";
 import { loadNativeLibrary } from "./pocketsphinx/native-library.ts";
 import { PocketsphinxRecogniser } from "./pocketsphinx/pocketsphinx-recogniser.ts";
-import type { Recogniser } from "./recogniser.ts";
-
-/** An engine of a thread, which makes its recognisers. */
-export interface OpenedEngine {
-  readonly engine: SpeechEngine;
-  create(): Promise<Recogniser>;
-  /** Called after recognisers were closed, so that their memory can be returned to the system. */
-  onShrunk?(): void;
-}
+import { openSherpa } from "./sherpa/sherpa-engine.ts";
 
 /** Opens an engine. Throws AppError `engine_unavailable`, which says what is missing. */
 export function openEngine(
@@ -38,6 +31,8 @@ export function openEngine(
           create: async () => new OpenAiRecogniser(settings, client),
         };
       }
+      case "sherpa-onnx":
+        return openSherpa(settings);
       case "deepgram":
         return {
           engine: describeDeepgram(settings),

@@ -22,6 +22,8 @@ export interface ThreadPoolOptions {
   nativeRoot: string | undefined;
   /** The engines of every thread; pocketsphinx alone when absent. */
   engines?: readonly EngineSettings[];
+  /** Engines that were found to be unusable before. */
+  unusable?: readonly MissingEngine[];
   clock: Clock;
   log: Log;
   readyMs?: number;
@@ -113,7 +115,8 @@ export class ThreadPool implements QueueOwner {
 
   /** Engines that are configured and cannot be used, each once. */
   get missing(): readonly MissingEngine[] {
-    const all = this.#slots.flatMap((slot) => slot.missing);
+    const found = this.#slots.flatMap((slot) => slot.missing);
+    const all = [...(this.#options.unusable ?? []), ...found];
     return [...new Map(all.map((each) => [each.name, each])).values()];
   }
 

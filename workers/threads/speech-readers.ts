@@ -41,7 +41,7 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
   return {
     engines: [...ready.values()].map(({ engine }) => engine),
     missing,
-    open: (open) => {
+    open: async (open) => {
       const { engine, recognisers } = readyFor(open, ready, first);
       return SessionReader.open(open, {
         ...{ engine, recognisers },

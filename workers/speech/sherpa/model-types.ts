@@ -1,0 +1,21 @@
+/**
+ * The files of each type of model, by the beginning of their names, as sherpa-onnx publishes them.
+ * Of a file that is there as 8-bit numbers too (`.int8.onnx`), that one is taken.
+ */
+export const MODEL_FILES = {
+  "streaming-transducer": { encoder: "encoder", decoder: "decoder", joiner: "joiner" },
+  "streaming-ctc": { model: "" },
+  whisper: { encoder: "", decoder: "" },
+  moonshine: {
+    preprocessor: "preprocess",
+    encoder: "encode",
+    uncachedDecoder: "uncached_decode",
+    cachedDecoder: "cached_decode",
+  },
+  "nemo-transducer": { encoder: "encoder", decoder: "decoder", joiner: "joiner" },
+  "sense-voice": { model: "model" },
+} as const;
+
+export type SherpaType = keyof typeof MODEL_FILES;
+
+export const SHERPA_TYPES = Object.keys(MODEL_FILES) as SherpaType[];
