@@ -30,7 +30,7 @@ export const POCKETSPHINX = {
   streaming: true,
   wordTimes: true,
   punctuation: false,
-  vocabulary: false,
+  vocabulary: true,
   /**
    * The highest floor, in hundredths, below which at most 5 % of the right words of clear speech
    * lay, in the half of the data that the weights of its confidence were fitted on.

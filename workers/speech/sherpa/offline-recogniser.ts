@@ -37,6 +37,11 @@ export class SherpaOfflineRecogniser implements Recogniser {
     this.#model = model;
   }
 
+  /** These models take no vocabulary here. */
+  async useVocabulary(): Promise<void> {}
+
+  dropVocabulary(): void {}
+
   isAdapted(): boolean {
     return true;
   }

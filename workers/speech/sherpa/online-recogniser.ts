@@ -26,6 +26,11 @@ export class SherpaOnlineRecogniser implements Recogniser {
     this.#model = model;
   }
 
+  /** These models take no vocabulary here. */
+  async useVocabulary(): Promise<void> {}
+
+  dropVocabulary(): void {}
+
   isAdapted(): boolean {
     return true;
   }
