@@ -446,6 +446,21 @@ export const SETTINGS = {
     readers: ["worker"],
     what: "sessions that one thread hears at a time; one to which no audio comes takes none",
   },
+  SPEECH_ENGINE: {
+    group: "workers",
+    type: "text",
+    longest: 64,
+    usually: "the first local one that knows the language",
+    readers: ["sessions"],
+    what: "the engine that reads sessions where neither they nor their workspace name one, and whose language it knows",
+  },
+  SPEECH_ENGINES_FILE: {
+    group: "workers",
+    type: "path",
+    usually: "pocketsphinx alone",
+    readers: ["worker"],
+    what: "a JSON file that describes the speech engines of this worker, see deploy/engines.md",
+  },
   SMTP_URL: {
     group: "people",
     type: "address",
@@ -742,21 +757,6 @@ export const SETTINGS = {
     usually: "~/.cache/voice-session-service",
     readers: ["bootstrap"],
     what: "unpacked packages",
-  },
-  SPEECH_ENGINE: {
-    group: "workers",
-    type: "text",
-    longest: 64,
-    usually: "the first local one that knows the language",
-    readers: ["sessions"],
-    what: "the engine that reads sessions where neither they nor their workspace name one, and whose language it knows",
-  },
-  SPEECH_ENGINES_FILE: {
-    group: "workers",
-    type: "path",
-    usually: "pocketsphinx alone",
-    readers: ["worker"],
-    what: "a JSON file that describes the speech engines of this worker, see deploy/engines.md",
   },
   VOICE_NATIVE_ROOT: {
     group: "machine",

@@ -76,7 +76,7 @@ export function knowsLanguage({ languages }: SpeechEngine, tag: string): boolean
   return tag === "" || languages.includes(primaryLanguage(tag));
 }
 
-export function isLanguages(value: unknown): value is [string, ...string[]] {
+function isLanguages(value: unknown): value is [string, ...string[]] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST_LANGUAGES) return false;
   return value.every((each) => typeof each === "string" && LANGUAGE.test(each));
 }

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
 import { errorMessage } from "../../src/base/errors.ts";
 import type { Environment } from "../../src/base/settings.ts";
-import { SHERPA_TYPES } from "./sherpa/model-types.ts";
+import { SHERPA_TYPES } from "./sherpa-types.ts";
 
 const name = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const languages = Type.Array(Type.String({ pattern: "^[a-z]{2,3}$" }), {

@@ -4,10 +4,10 @@ import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import { createSpeakerTracker } from "../speakers/session-tracker.ts";
 import { DEFAULT_ENGINES, type EngineSettings, nameOfEngine } from "../speech/engine-settings.ts";
-import { openEngine } from "../speech/engines.ts";
 import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
 import { RecogniserPool } from "../speech/recogniser-pool.ts";
 import { SessionReader } from "../speech/session-reader.ts";
+import { openEngine } from "./speech-engines.ts";
 
 /**
  * How long Open waits for a recogniser that another session of the thread returns, milliseconds.

@@ -38,8 +38,13 @@ export function writeSegments(
   });
 }
 
-/** False where a person wrote the text: its words then have the segment's confidence. */
+/**
+ * False where the text is written already: by a person, in which case its words have the segment's
+ * confidence, or by the engine.
+ */
 function isHeard({ text, words, revision, confidence, redacted }: SegmentRecord): boolean {
+  // Of an engine that writes capitals and marks itself; one that does not knows neither.
+  if (/[\p{Lu}.?!]/u.test(text)) return false;
   if (redacted === true || words.map((word) => word.text).join(" ") !== text) return false;
   return revision <= 1 || words.some((word) => word.confidence !== confidence);
 }

@@ -11,7 +11,7 @@ const NAMES = 400;
 /** Only what is said in a request is known of a session; nothing of it is kept in checkpoints. */
 const NO_STATE = new Uint8Array(0);
 
-interface Request {
+interface Asked {
   words?: RecognisedWord[];
   error?: AppError;
   readonly abort: AbortController;
@@ -51,7 +51,7 @@ export class OpenAiRecogniser implements Recogniser {
   #tail = "";
   #position = 0;
   #blocks: Int16Array[] = [];
-  #request: Request | undefined;
+  #request: Asked | undefined;
   #onSettled: (() => void) | undefined;
 
   constructor(settings: OpenAiSettings, client: TranscriptionClient) {
@@ -140,12 +140,12 @@ export class OpenAiRecogniser implements Recogniser {
     this.discard();
   }
 
-  #ask(): Request {
-    const request: Request = { abort: new AbortController() };
+  #ask(): Asked {
+    const request: Asked = { abort: new AbortController() };
     const pcm = joined(this.#blocks);
     const prompt = [this.#names, this.#tail].filter((each) => each !== "").join(". ");
     const utterance = { pcm, start: this.#position, language: this.#language, prompt };
-    const tell = (answer: Pick<Request, "words" | "error">): void => {
+    const tell = (answer: Pick<Asked, "words" | "error">): void => {
       Object.assign(request, answer);
       if (this.#request === request) this.#onSettled?.();
     };

@@ -7,7 +7,7 @@ import type { RecognisedWord } from "../recogniser.ts";
 import { AnswerError, wordsOfAnswer } from "./transcription-answer.ts";
 
 /** One utterance to be transcribed. */
-export interface Utterance {
+interface Utterance {
   pcm: Int16Array;
   /** Where it begins on the session's timeline, samples. */
   start: number;

@@ -106,7 +106,7 @@ export interface NativeLibrary {
 }
 
 /** Thrown when the native libraries cannot be loaded; the message says what a person can do. */
-export class NativeLibraryError extends Error {
+class NativeLibraryError extends Error {
   readonly code = "engine_missing";
 }
 

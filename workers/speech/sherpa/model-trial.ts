@@ -16,7 +16,7 @@ export interface TrialReport {
 }
 
 /** The engines that can be used, and those that cannot, with what is missing. */
-export interface TriedEngines {
+interface TriedEngines {
   usable: EngineSettings[];
   missing: MissingEngine[];
 }

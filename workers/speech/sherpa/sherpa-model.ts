@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, errorMessage } from "../../../src/base/errors.ts";
 import type { SherpaSettings } from "../engine-settings.ts";
-import { MODEL_FILES, type SherpaType } from "./model-types.ts";
+import { MODEL_FILES, type SherpaType } from "../sherpa-types.ts";
 
 /** A model that lies complete in its folder. */
 export interface SherpaModel {

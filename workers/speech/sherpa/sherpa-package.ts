@@ -16,7 +16,7 @@ export interface SherpaResult {
   timestamps?: number[];
 }
 
-export interface SherpaStream {
+interface SherpaStream {
   acceptWaveform(wave: Wave): void;
 }
 

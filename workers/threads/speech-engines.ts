@@ -1,13 +1,13 @@
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
-import { DeepgramRecogniser, describeDeepgram } from "./deepgram/deepgram-recogniser.ts";
-import { type EngineSettings, nameOfEngine } from "./engine-settings.ts";
-import { describeOpenAi, OpenAiRecogniser } from "./openai/openai-recogniser.ts";
-import { TranscriptionClient } from "./openai/transcription-client.ts";
-import type { OpenedEngine } from "./opened-engine.ts";
-import { loadNativeLibrary } from "./pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "./pocketsphinx/pocketsphinx-recogniser.ts";
-import { openSherpa } from "./sherpa/sherpa-engine.ts";
+import { DeepgramRecogniser, describeDeepgram } from "../speech/deepgram/deepgram-recogniser.ts";
+import { type EngineSettings, nameOfEngine } from "../speech/engine-settings.ts";
+import { describeOpenAi, OpenAiRecogniser } from "../speech/openai/openai-recogniser.ts";
+import { TranscriptionClient } from "../speech/openai/transcription-client.ts";
+import type { OpenedEngine } from "../speech/opened-engine.ts";
+import { loadNativeLibrary } from "../speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "../speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import { openSherpa } from "../speech/sherpa/sherpa-engine.ts";
 
 /** Opens an engine. Throws AppError `engine_unavailable`, which says what is missing. */
 export function openEngine(
