@@ -25,6 +25,7 @@ import { textTable } from "./text-table.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval:confidence -- [options]
+  --only TEXT[,TEXT]    only conditions whose names contain one of these (the floor needs "clean")
   --out DIR             where confidence.json goes (default: out)
 Environment: VOICE_EVAL_DATA, folder with librivox/ and ami/ (default: ../shared/data)`;
 
@@ -48,6 +49,7 @@ const TRIED: Script = {
 
 const { values: options } = parseArgs({
   options: {
+    only: { type: "string", default: "" },
     out: { type: "string", default: join(PROJECT, "out") },
     help: { type: "boolean", default: false },
   },
@@ -84,6 +86,7 @@ async function readScript(
   const read: ByCondition = new Map();
   try {
     for (const { condition, reference, chunks } of await degradedConversations(script)) {
+      if (!options.only.split(",").some((part) => condition.includes(part))) continue;
       process.stderr.write(`${script.voices.join("+")}: ${condition}\n`);
       read.set(condition, judgeWords(reference, await reader.read(chunks())));
     }

@@ -35,17 +35,16 @@ export class WordReader {
     this.#recognisers = new RecogniserPool(() => this.#load(), options);
   }
 
-  /** The words of all finals. */
+  /** The words of all finals but those of which the engine tells no posterior: none has a lattice. */
   async read(chunks: readonly AudioChunk[]): Promise<HeardWord[]> {
     this.#told.clear();
     const messages = await readSession(this.#recognisers, chunkMessages(chunks));
     const words = utterancesOf(messages).flatMap(({ segments }) =>
       segments.flatMap((segment) => segment.words),
     );
-    return words.map((word) => {
+    return words.flatMap((word) => {
       const told = this.#told.get(word.start);
-      if (told === undefined) throw new Error(`the engine told nothing of "${word.text}"`);
-      return { ...word, ...told };
+      return told === undefined ? [] : [{ ...word, ...told }];
     });
   }
 

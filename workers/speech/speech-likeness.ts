@@ -11,6 +11,9 @@ const LEAST_FILLED = 0.15;
 /** Struck notes are recognised as one word, repeated. */
 const LEAST_REPEATED = 8;
 const REPEATED_SHARE = 0.8;
+/** A beat is recognised as the same few words again and again; in speech more than half are different. */
+const LEAST_VARIED = 12;
+const DIFFERENT_SHARE = 0.3;
 
 /**
  * False when the words of the utterance [start, end) look like those that the recogniser produces
@@ -26,7 +29,11 @@ export function isLikelySpeech(
   const spoken = words.reduce((total, word) => total + word.end - word.start, 0);
   if (spoken / words.length > LONGEST_MEAN) return false;
   if (end - start >= JUDGED_LENGTH && spoken < LEAST_FILLED * (end - start)) return false;
-  return words.length < LEAST_REPEATED || mostFrequent(words) < REPEATED_SHARE * words.length;
+  if (words.length >= LEAST_REPEATED && mostFrequent(words) >= REPEATED_SHARE * words.length) {
+    return false;
+  }
+  const different = new Set(words.map(({ text }) => text)).size;
+  return words.length < LEAST_VARIED || different > DIFFERENT_SHARE * words.length;
 }
 
 function mostFrequent(words: readonly RecognisedWord[]): number {

@@ -1,6 +1,7 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ACTIVITY_FRAME } from "../audio/voice-activity.ts";
+import { Voicing } from "../audio/voicing.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { CheckpointPace } from "./checkpoint-pace.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
@@ -267,7 +268,13 @@ export class UtteranceReader {
     const open = { revision: 0, shown: "0 ", heard: 0, estimatedAt: 0, ending: false, cut: false };
     // The first utterance is read again as the channel's estimate improves.
     const blocks = this.#recogniser.isAdapted() ? undefined : [];
-    this.#utterance = { start, before: this.#recogniser.state(), blocks, ...open };
+    this.#utterance = {
+      start,
+      before: this.#recogniser.state(),
+      blocks,
+      voicing: new Voicing(),
+      ...open,
+    };
     this.#recogniser.start(start);
     this.#stable.restart();
     const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
@@ -280,6 +287,7 @@ export class UtteranceReader {
     const block = joined(this.#held);
     this.#held = [];
     this.#recogniser.feed(block);
+    this.#utterance.voicing.push(block);
     if (this.#utterance.blocks === undefined || block.length === 0) return;
     this.#utterance.blocks.push(block);
     this.#utterance.heard += block.length;
@@ -299,11 +307,18 @@ export class UtteranceReader {
     const blocks = utterance.blocks ?? [];
     if (utterance.estimatedAt === utterance.heard) return;
     utterance.estimatedAt = utterance.heard;
+    if (utterance.heard >= LAST_ESTIMATE && !utterance.ending) this.#sample();
     this.#recogniser.restore(utterance.before);
     this.#recogniser.calibrate(joined(blocks));
     this.#recogniser.start(utterance.start);
     this.#backlog = [...blocks];
     if (utterance.heard >= LAST_ESTIMATE) utterance.blocks = undefined;
+  }
+
+  /** Ends what is read again anyway, to see whether hypotheses can be believed. */
+  #sample(): void {
+    const hypothesis = this.#recogniser.hypothesis();
+    this.#stable.sample(hypothesis, this.#recogniser.finish(), this.#position);
   }
 
   #track(): void {
@@ -328,7 +343,7 @@ export class UtteranceReader {
     const heard = withUnclear(this.#recogniser.finish(), this.#recogniser.confidenceFloor);
     const isSpeech =
       this.#recogniser.knowsNoise === true ||
-      isLikelySpeech(heard, utterance.start, this.#position);
+      (utterance.voicing.isLikelyVoice && isLikelySpeech(heard, utterance.start, this.#position));
     const words = isSpeech ? heard : [];
     // Audio without words was not speech, so its adaptation is undone.
     if (words.length === 0) this.#recogniser.restore(utterance.before);

@@ -72,6 +72,11 @@ const detector = {
   restore: () => {},
 };
 
+/** As speech has, there are consonants between the vowels, at 125 Hz. */
+function isUpInNoise(sample: number): boolean {
+  return (Math.imul(sample, 0x9e3779b1) >>> 16) % 2 === 0;
+}
+
 type Speaking = (second: number) => boolean;
 
 /** Reads `seconds` of channels that speak as the functions tell, `piece` samples at a time. */
@@ -101,7 +106,9 @@ function read(seconds: number, piece: number, ...speaking: Speaking[]): Response
         const frame = Math.floor((at + sample) / FRAME);
         // Each channel has a curve of its own.
         const level = LOUD * (1.2 + Math.sin(frame / (3 + 2 * channel)));
-        pcm[sample * count + channel] = speaks((at + sample) / SECOND) ? level : 0;
+        const isUp = frame % 8 < 2 ? isUpInNoise(at + sample) : (at + sample) % 128 < 64;
+        const said = isUp ? level : -level;
+        pcm[sample * count + channel] = speaks((at + sample) / SECOND) ? said : 0;
       }
     }
     readers.samples(pcm);

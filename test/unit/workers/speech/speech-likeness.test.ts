@@ -24,5 +24,7 @@ describe("speech likeness", () => {
     expect(isLikelySpeech(words(["a"], 0.26), 0, 20 * SECOND)).toBe(false);
     const notes = Array.from({ length: 20 }, () => "ah");
     expect(isLikelySpeech(words(notes, 0.5), 0, 10 * SECOND)).toBe(false);
+    const beat = Array.from({ length: 20 }, (_, at) => ["and", "if", "i", "have"][at % 4] ?? "");
+    expect(isLikelySpeech(words(beat, 0.3), 0, 6 * SECOND)).toBe(false);
   });
 });

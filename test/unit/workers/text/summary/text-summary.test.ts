@@ -195,7 +195,7 @@ describe("summary: unclear words", () => {
   it("quotes a sentence with few unclear words, marked", () => {
     const said = saidBy(["Anna", "i will send the final report to [margaret?] by wednesday"]);
     expect(summariseText("action_items", said)).toMatchObject({
-      text: "- Anna: I will send the final report to [margaret?] by Wednesday. (by wednesday)",
+      text: "- Anna: I will send the final report to [Margaret?] by Wednesday. (by wednesday)",
       items: [{ owner: "Anna", due: "by wednesday" }],
     });
     expect(polish("we pay [ten dollars?]", true)).toBe("We pay [ten dollars?].");
