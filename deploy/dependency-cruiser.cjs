@@ -32,6 +32,7 @@ const COMMAND_LINE = [
   ["src/cli/view"],
   ["src/cli/client"],
   ["src/cli/device"],
+  ["src/cli/models"],
   ["src/cli/commands"],
   ["src/cli"],
 ];

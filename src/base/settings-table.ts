@@ -461,6 +461,20 @@ export const SETTINGS = {
     readers: ["worker"],
     what: "a JSON file that describes the speech engines of this worker, see deploy/engines.md",
   },
+  VOICE_MODEL_MANIFEST: {
+    group: "workers",
+    type: "text",
+    usually: "none",
+    readers: ["cli"],
+    what: "the file or address that tells `voice models` which models there are",
+  },
+  VOICE_MODEL_DIR: {
+    group: "workers",
+    type: "path",
+    usually: "a cache folder of the user",
+    readers: ["cli"],
+    what: "where `voice models` puts models",
+  },
   SMTP_URL: {
     group: "people",
     type: "address",

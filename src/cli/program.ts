@@ -8,6 +8,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addInvitations } from "./commands/invitations.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
+import { addModels } from "./commands/models.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addSpeakers } from "./commands/speakers.ts";
 import { addTail } from "./commands/tail.ts";
@@ -38,6 +39,7 @@ export function buildProgram(context: CommandContext): Command {
   addAudit(program, context);
   addDoctor(program, context);
   addKeys(program, context);
+  addModels(program, context);
   return program;
 }
 

@@ -1,0 +1,130 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import type { Model, ModelFile } from "./manifest.ts";
+import { partOf, sha256Of, sizeOf, stateOf } from "./model-folder.ts";
+
+/** A source from which nothing comes for this long is given up, milliseconds. */
+const STALL_MS = 30_000;
+const TRIES = 3;
+
+interface FetchOptions {
+  folder: string;
+  /** A folder, or the address of a mirror, in whose place the files lie as ID/PATH. */
+  from: string | undefined;
+  signal: AbortSignal;
+  /** Told how many bytes of the file are there. */
+  onProgress(bytes: number): void;
+}
+
+/**
+ * Brings one file of a model: what is there and right stays, what was begun is continued, and only a
+ * file whose checksum is right gets its name. Throws CommandFailure.
+ */
+export async function fetchFile(
+  model: Model,
+  file: ModelFile,
+  options: FetchOptions,
+): Promise<"was there" | "fetched"> {
+  const { folder, signal } = options;
+  const path = join(folder, model.id, file.path);
+  if ((await stateOf(folder, model, file, signal)) === "whole") {
+    options.onProgress(file.bytes);
+    return "was there";
+  }
+  await mkdir(dirname(path), { recursive: true });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await bring(model, file, partOf(path), options);
+      break;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (tries >= TRIES || error instanceof CommandFailure) {
+        throw new CommandFailure(
+          `${file.path} could not be fetched: ${reasonOf(error)}. The same command goes on where it stopped.`,
+          error,
+        );
+      }
+    }
+  }
+  const found = await sha256Of(partOf(path), signal);
+  if (found !== file.sha256) {
+    await rm(partOf(path), { force: true });
+    throw new CommandFailure(
+      `${file.path} is not what the manifest tells (SHA-256 ${found} instead of ${file.sha256}) and was deleted: is the source right?`,
+    );
+  }
+  await rename(partOf(path), path);
+  return "fetched";
+}
+
+async function bring(
+  { id }: Model,
+  { path, url, bytes }: ModelFile,
+  part: string,
+  { from, signal, onProgress }: FetchOptions,
+): Promise<void> {
+  let begun = (await sizeOf(part)) ?? 0;
+  if (begun > bytes) {
+    await rm(part, { force: true });
+    begun = 0;
+  }
+  if (begun === bytes) return;
+  const stall = new AbortController();
+  const watch = setTimeout(() => stall.abort(new Error("nothing comes any more")), STALL_MS);
+  const ended = AbortSignal.any([signal, stall.signal]);
+  try {
+    const isRemote = from === undefined || /^https?:\/\//.test(from);
+    const source = isRemote
+      ? await download(mirrored(url, from, `${id}/${path}`), begun, ended)
+      : { stream: await fileStream(join(from, id, path), begun), start: begun };
+    let count = source.start;
+    const counter = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        watch.refresh();
+        count += chunk.length;
+        onProgress(Math.min(count, bytes));
+        done(
+          count > bytes ? new CommandFailure("it is larger than the manifest tells") : null,
+          chunk,
+        );
+      },
+    });
+    const flags = source.start === 0 ? "w" : "a";
+    await pipeline(source.stream, counter, createWriteStream(part, { flags }), { signal: ended });
+    if (count < bytes) throw new Error(`it broke off after ${count} of ${bytes} bytes`);
+  } finally {
+    clearTimeout(watch);
+  }
+}
+
+function mirrored(url: string, mirror: string | undefined, path: string): string {
+  return mirror === undefined ? url : `${mirror.replace(/\/+$/, "")}/${path}`;
+}
+
+async function fileStream(path: string, start: number): Promise<Readable> {
+  await stat(path);
+  return createReadStream(path, { start });
+}
+
+async function download(
+  url: string,
+  begun: number,
+  signal: AbortSignal,
+): Promise<{ stream: Readable; start: number }> {
+  const headers: Record<string, string> = begun > 0 ? { range: `bytes=${begun}-` } : {};
+  const response = await fetch(url, { headers, signal });
+  if (response.status !== 200 && response.status !== 206) {
+    await response.body?.cancel();
+    const message = `the server answers ${response.status}`;
+    throw response.status < 500 ? new CommandFailure(message) : new Error(message);
+  }
+  if (response.body === null) throw new Error("the server sends nothing");
+  // A server without ranges sends all of it again.
+  const start = response.status === 206 ? begun : 0;
+  return { stream: Readable.fromWeb(response.body as ReadableStream), start };
+}

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { type Static, Type } from "@sinclair/typebox";
+import { Ajv } from "ajv";
+import { CommandFailure, reasonOf } from "../client/command-context.ts";
+
+const FETCH_MS = 30_000;
+/** A plain path below the model's folder. */
+const FILE_PATH = "^(?!.*\\.\\.)[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$";
+const HASH = "^[0-9a-f]{64}$";
+
+const fileSchema = Type.Object({
+  path: Type.String({ pattern: FILE_PATH }),
+  url: Type.String({ pattern: "^https?://" }),
+  bytes: Type.Integer({ minimum: 1 }),
+  sha256: Type.String({ pattern: HASH }),
+});
+
+const modelSchema = Type.Object({
+  id: Type.String({ pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$" }),
+  title: Type.String({ minLength: 1, maxLength: 200 }),
+  licence: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    url: Type.String({ pattern: "^https?://" }),
+  }),
+  files: Type.Array(fileSchema, { minItems: 1, maxItems: 64 }),
+});
+
+const manifestSchema = Type.Object({ models: Type.Array(modelSchema, { maxItems: 1_000 }) });
+
+export type Model = Static<typeof modelSchema>;
+export type ModelFile = Static<typeof fileSchema>;
+
+/**
+ * Reads a manifest from a file or an address. Throws CommandFailure with a sentence that says where
+ * it is wrong.
+ */
+export async function readManifest(place: string): Promise<Model[]> {
+  const text = await textOf(place).catch((error: unknown) => {
+    throw new CommandFailure(`The manifest ${place} cannot be read: ${reasonOf(error)}.`, error);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CommandFailure(`The manifest ${place} is no JSON: ${reasonOf(error)}.`, error);
+  }
+  const ajv = new Ajv({ allErrors: false });
+  if (!ajv.validate(manifestSchema, value)) {
+    const [fault] = ajv.errors ?? [];
+    const where = fault?.instancePath === "" ? "at its top" : `at ${fault?.instancePath}`;
+    throw new CommandFailure(`The manifest ${place} is wrong ${where}: ${fault?.message}.`);
+  }
+  return (value as Static<typeof manifestSchema>).models;
+}
+
+async function textOf(place: string): Promise<string> {
+  if (!/^https?:\/\//.test(place)) return readFile(place, "utf8");
+  const response = await fetch(place, { signal: AbortSignal.timeout(FETCH_MS) });
+  if (!response.ok) throw new Error(`the server answers ${response.status}`);
+  return response.text();
+}
+
+export function bytesOf({ files }: Pick<Model, "files">): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
