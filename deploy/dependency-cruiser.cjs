@@ -4,6 +4,7 @@ const OURS = "^(src|workers|deploy|test)/";
 /** From the ground up: what stands on a floor imports only itself and what lies below it. */
 const FLOORS = [
   ["src/base/audio"],
+  ["src/base/codecs"],
   ["src/base"],
   ["src/wire", "src/session", "src/actor", "src/access", "src/language"],
   ["src/rest", "src/inference"],
@@ -40,6 +41,7 @@ const COMMAND_LINE = [
 /** The same of the workers. */
 const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
+  ["src/base/codecs"],
   ["src/base"],
   ["workers/text/language", "workers/audio", "workers/speakers"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary"],
@@ -123,8 +125,17 @@ module.exports = {
     {
       name: "base-stands-alone",
       severity: "error",
-      from: { path: "^src/base/" },
+      from: { path: "^src/base/", pathNot: "^src/base/codecs/" },
       to: { path: "(^|/)node_modules/", pathNot: "(^|/)node_modules/(pino|@types/node)/" },
+    },
+    {
+      name: "codecs-decode",
+      severity: "error",
+      from: { path: "^src/base/codecs/" },
+      to: {
+        path: "(^|/)node_modules/",
+        pathNot: "(^|/)node_modules/(libflacjs|mpg123-decoder|ogv|opus-decoder|@types/node)/",
+      },
     },
     {
       name: "session-is-pure",

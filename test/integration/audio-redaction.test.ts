@@ -8,8 +8,11 @@ import {
 } from "../../src/features/recording/playback-store.ts";
 import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
 import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
+import { openChunk } from "../../workers/audio/decode.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
+import { SessionStory } from "../support/session-story.ts";
+import { soundBytes } from "../support/sound-files.ts";
 
 const HEADER = 44;
 const SECOND = 16_000;
@@ -111,6 +114,38 @@ describe("audio redaction", () => {
     expect(await sounding(sessionId)).toEqual([0, 0, 0]);
   });
 
+  it("audio: compressed sound is kept as WAV, silent where it was taken out, under its old identity", async () => {
+    const { device } = await privacy.fixture.ownDevice();
+    const sessionId = await privacy.fixture.start(device);
+    const bytes = soundBytes("mono-44100.mp3");
+    const first = await privacy.fixture.upload(device, sessionId, 0, bytes);
+    const chunkId = String(first.body.chunk_id);
+    const story = await SessionStory.open(privacy.fixture, sessionId);
+    const place = { chunkId, sequence: 0, start: 0, length: 22_400 };
+    await story.tell([{ type: "ChunkPlaced", ...place }]);
+    const redacted = { redactionId: newId(), from: 0, to: 11_200, segmentIds: [] };
+    await story.tell([{ type: "SpanRedacted", ...redacted, byUserId: device.ownerId }]);
+    await redaction.run();
+    const [chunk] = await privacy.fixture.sql<{ sha256: string; bytes: number }>(
+      "select encode(sha256, 'hex') as sha256, bytes::int from chunks where session_id = $1",
+      [sessionId],
+    );
+    const file = await privacy.fixture.blobs.read(sessionId, chunk?.sha256 ?? "");
+    expect(file.subarray(0, 4).toString()).toBe("RIFF");
+    expect(chunk?.bytes).toBe(file.length);
+    const samples = new Int16Array(
+      file.buffer.slice(file.byteOffset + HEADER, file.byteOffset + file.length),
+    );
+    const loud = (from: number, to: number) =>
+      samples
+        .subarray(from * 44_100, to * 44_100)
+        .reduce((most, s) => Math.max(most, Math.abs(s)), 0);
+    expect([loud(0, 0.7), loud(0.71, 1.4) > 5_000]).toEqual([0, true]);
+    const again = await privacy.fixture.upload(device, sessionId, 0, bytes);
+    expect([again.status, again.body.chunk_id]).toEqual([200, chunkId]);
+    expect(openChunk("audio/mpeg", file).sampleRate).toBe(44_100);
+  });
+
   it("audio: a chunk that takes its place while a span is silenced is heard nowhere", async () => {
     const recorded = await placed();
     const { device, sessionId } = recorded;
@@ -129,6 +164,7 @@ describe("audio redaction", () => {
           isFirst = false;
           return privacy.fixture.blobs.read(id, sha256);
         },
+        wave: (id, sha256) => privacy.fixture.blobs.wave(id, sha256),
         replace: (id, sha256, bytes) => privacy.fixture.blobs.replace(id, sha256, bytes),
       },
       silentLog,

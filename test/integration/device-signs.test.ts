@@ -135,6 +135,7 @@ describe("signs of life", () => {
       directory: new SessionStore(fixture.pool),
       chunks: new PostgresChunkStore(fixture.pool),
       blobs: fixture.blobs,
+      sounds: fixture.blobs.sounds,
       notifier: { notify: () => {} },
       backlog: { check: () => {} },
       heartbeats: beats,

@@ -1,12 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { toSessionSamples } from "../../src/base/audio/sample-rate.ts";
+import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { Reply } from "../../src/rest/route.ts";
 import { type Call, callRoute, codeOf } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
+import {
+  decodedSound,
+  envelope,
+  likeness,
+  SOUND_NAMES,
+  soundBytes,
+} from "../support/sound-files.ts";
 
 const HEADER = 44;
 
@@ -73,6 +81,37 @@ describe("session audio", () => {
       ...call,
     });
   }
+
+  it("session audio: compressed files play on one timeline, in ranges too", async () => {
+    await loadDecoders();
+    const sessionId = await fixture.start(device);
+    const story = await SessionStory.open(fixture, sessionId);
+    let at = 0;
+    for (const [sequence, name] of SOUND_NAMES.entries()) {
+      const uploaded = await fixture.upload(device, sessionId, sequence, soundBytes(name));
+      expect(uploaded.status).toBe(201);
+      const { chunk_id, duration_seconds } = uploaded.body;
+      const length = Math.floor(Number(duration_seconds) * 16_000);
+      const chunkId = String(chunk_id);
+      await story.tell([{ type: "ChunkPlaced", chunkId, sequence, start: at, length }]);
+      at += length;
+    }
+    await fixture.stop(device, { session_id: sessionId });
+    const played = samplesOf(await bytesOf(await get(sessionId)));
+    expect(played.length).toBe(at);
+    const lossless = envelope(decodedSound(soundBytes("mono-16000.flac")), 16_000);
+    for (let index = 0; index < SOUND_NAMES.length; index += 1) {
+      const from = Math.round((at / SOUND_NAMES.length) * index);
+      const part = envelope(played.subarray(from, from + 22_400), 16_000);
+      expect(likeness(lossless, part)).toBeGreaterThan(0.95);
+    }
+    const range = await get(sessionId, { headers: { range: "bytes=70044-140043" } });
+    expect(range.status).toBe(206);
+    const bytes = await bytesOf(range);
+    expect(new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 70_000))).toEqual(
+      played.subarray(35_000, 70_000),
+    );
+  });
 
   it("session audio: a late chunk that is longer than its place plays whole, and the session keeps its time", async () => {
     const sessionId = await fixture.start(device);

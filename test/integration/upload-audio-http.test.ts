@@ -82,7 +82,7 @@ describe("upload-audio over HTTP", () => {
       [post(form({ chunk_sequence: "0" }, text)), 422, "not_audio"],
       [post(form({ chunk_sequence: "0" }, new Uint8Array())), 422, "not_audio"],
       [
-        post(form({ chunk_sequence: "0" }, Buffer.from("OggS\0\x02"), "audio/ogg")),
+        post(form({ chunk_sequence: "0" }, Buffer.from("\0\0\0\x20ftypM4A "), "audio/ogg")),
         415,
         "unsupported_media_type",
       ],

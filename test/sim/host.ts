@@ -209,6 +209,8 @@ export class SimHost {
         const { data, isTrack } = await blobs.read(machine, id, sha256);
         return isTrack ? data : toPcm(data);
       },
+      // No simulated device sends compressed sound.
+      wave: async () => undefined,
       replace: async (id: string, sha256: string, bytes: Uint8Array) => {
         const { isTrack } = await blobs.read(machine, id, sha256);
         const data = isTrack ? Buffer.from(bytes) : fromPcm(bytes);

@@ -103,6 +103,7 @@ export class SessionAudio {
   close(): void {
     this.#run?.close();
     this.#run = undefined;
+    this.#open?.decoder.close?.();
     this.#open = undefined;
     this.#queue.length = 0;
   }
@@ -123,6 +124,8 @@ export class SessionAudio {
       return this.#takeSamples() ?? nothing;
     }
     this.#open = undefined;
+    decoder.close?.();
+    if (decoder.isBroken) return brokenChunk(chunk);
     const end = chunk.start + chunk.length;
     const held = this.#run?.heldSamples() ?? 0;
     // The chunk has fewer samples than declared, beyond rounding and what the resampler still
@@ -159,7 +162,9 @@ export class SessionAudio {
       const decoder = openChunk(chunk.mediaType, chunk.data, this.#opus, this.#channels);
       if (this.#continues(chunk, decoder.sampleRate)) return this.#begin(chunk, decoder);
       const waiting = this.#afterRun({ kind: "chunk", chunk });
-      return waiting ?? this.#begin(chunk, decoder);
+      if (waiting === undefined) return this.#begin(chunk, decoder);
+      decoder.close?.();
+      return waiting;
     } catch (error) {
       this.#queue.unshift({ kind: "missing", end });
       const { code, message } = error instanceof AppError ? error : toAppError(error);
@@ -209,4 +214,9 @@ export class SessionAudio {
     this.#position = missing.end;
     return missing;
   }
+}
+
+function brokenChunk({ sequence }: AudioChunk): AudioEvent {
+  const message = "Less than half of the file could be decoded.";
+  return { kind: "failed", sequence, code: "not_audio", message };
 }

@@ -1,5 +1,6 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { MAX_CHANNELS } from "../../src/base/audio/wav.ts";
+import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
 import {
@@ -86,7 +87,7 @@ export class SessionReader implements Reader {
     const language = languageOf(open, deps.engine);
     const channels = channelsOf(open);
     const states = statesOf(open);
-    await Resampler.load();
+    await Promise.all([Resampler.load(), loadDecoders()]);
     const codec = await OpusCodec.load(channels > 1 ? 2 : 1);
     const activities: VoiceActivity[] = [];
     let recogniser: Recogniser | undefined;

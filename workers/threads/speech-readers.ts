@@ -1,3 +1,4 @@
+import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Open } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
@@ -38,6 +39,7 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
   if (first === undefined) {
     throw new AppError("unavailable", missing.map(({ reason }) => reason).join(" "));
   }
+  await loadDecoders();
   return {
     engines: [...ready.values()].map(({ engine }) => engine),
     missing,

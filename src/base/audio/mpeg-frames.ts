@@ -9,10 +9,17 @@ const SAMPLE_RATES = [44_100, 48_000, 32_000];
 const HEADER_BYTES = 4;
 const MONO = 3;
 
-/** The parts of an MPEG frame header that are compared. */
-interface FrameHeader {
+/** What the header of an MPEG frame says. */
+export interface FrameHeader {
   /** Length of the whole frame, bytes. */
   length: number;
+  layer: 2 | 3;
+  /** 1, 2, or 2.5. */
+  version: 1 | 2 | 2.5;
+  sampleRate: number;
+  channels: 1 | 2;
+  /** Samples of each channel. */
+  samples: number;
   /** Bits that no stream changes: version, layer and sample rate; channels, rights and emphasis. */
   kind: number;
 }
@@ -25,7 +32,7 @@ interface FrameHeader {
  */
 export function isMpegStart(head: Uint8Array): "MP3" | "none" | "more" {
   if (head.byteLength < HEADER_BYTES) return mayBegin(head) ? "more" : "none";
-  const first = readHeader(head);
+  const first = readFrameHeader(head);
   if (first === undefined) return "none";
   const again = Buffer.from(head.buffer, head.byteOffset, head.byteLength).indexOf(
     head.subarray(0, HEADER_BYTES),
@@ -34,7 +41,7 @@ export function isMpegStart(head: Uint8Array): "MP3" | "none" | "more" {
   if (again > 0 && again < first.length) return "none";
   const rest = head.subarray(first.length);
   if (rest.byteLength < HEADER_BYTES) return mayBegin(rest) ? "more" : "none";
-  return readHeader(rest)?.kind === first.kind ? "MP3" : "none";
+  return readFrameHeader(rest)?.kind === first.kind ? "MP3" : "none";
 }
 
 /** True for bytes that an MPEG header may begin with, and for no bytes. */
@@ -49,8 +56,9 @@ function isMark(second: number): boolean {
   return (second & 0xe0) === 0xe0 && version !== 1 && (layer === 1 || layer === 2);
 }
 
-function readHeader(bytes: Uint8Array): FrameHeader | undefined {
-  const [first = 0, second = 0, third = 0, fourth = 0] = bytes;
+/** The header of layer II or III at this place; undefined when there is none. */
+export function readFrameHeader(bytes: Uint8Array, at = 0): FrameHeader | undefined {
+  const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + HEADER_BYTES);
   if (first !== 0xff || !isMark(second)) return undefined;
   const version = (second >> 3) & 3;
   const isLayer3 = ((second >> 1) & 3) === 1;
@@ -63,9 +71,15 @@ function readHeader(bytes: Uint8Array): FrameHeader | undefined {
   const sampleRate = baseRate >> (isOne ? 0 : version === 2 ? 1 : 2);
   const perSecond = isLayer3 && !isOne ? 72 : 144;
   const padding = (third >> 1) & 1;
-  const isMono = fourth >> 6 === MONO ? 1 : 0;
+  const isMono = fourth >> 6 === MONO;
   return {
     length: Math.floor((perSecond * bitRate * 1_000) / sampleRate) + padding,
-    kind: ((second & 0xfe) << 16) | ((third & 0x0c) << 8) | (isMono << 7) | (fourth & 0x0f),
+    layer: isLayer3 ? 3 : 2,
+    version: isOne ? 1 : version === 2 ? 2 : 2.5,
+    sampleRate,
+    channels: isMono ? 1 : 2,
+    samples: perSecond * 8,
+    kind:
+      ((second & 0xfe) << 16) | ((third & 0x0c) << 8) | ((isMono ? 1 : 0) << 7) | (fourth & 0x0f),
   };
 }

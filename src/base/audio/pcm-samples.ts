@@ -3,6 +3,8 @@ import { bytesPerFrame, type PcmFormat, type SampleEncoding } from "./wav.ts";
 type SampleReader = (view: DataView, at: number) => number;
 
 const MULAW_BIAS = 0x84;
+/** Every second bit of A-law is inverted on the line. */
+const ALAW_MASK = 0x55;
 
 /** Read one sample each, scaled to 16 bits. */
 const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
@@ -11,7 +13,9 @@ const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
   s24le: (view, at) => (view.getUint16(at, true) + view.getInt8(at + 2) * 65_536) / 256,
   s32le: (view, at) => view.getInt32(at, true) / 65_536,
   f32le: (view, at) => view.getFloat32(at, true) * 32_768,
+  f64le: (view, at) => view.getFloat64(at, true) * 32_768,
   mulaw: (view, at) => fromMulaw(view.getUint8(at)),
+  alaw: (view, at) => fromAlaw(view.getUint8(at)),
 };
 
 /** Decodes one byte of µ-law (ITU-T G.711): sign, exponent and mantissa, all inverted. */
@@ -19,6 +23,15 @@ function fromMulaw(byte: number): number {
   const bits = ~byte & 0xff;
   const magnitude = ((((bits & 0x0f) << 3) + MULAW_BIAS) << ((bits >> 4) & 7)) - MULAW_BIAS;
   return (bits & 0x80) === 0 ? magnitude : -magnitude;
+}
+
+/** Decodes one byte of A-law (ITU-T G.711): sign, exponent and mantissa. */
+function fromAlaw(byte: number): number {
+  const bits = byte ^ ALAW_MASK;
+  const exponent = (bits >> 4) & 7;
+  const step = ((bits & 0x0f) << 4) + 8;
+  const magnitude = exponent === 0 ? step : (step + 0x100) << (exponent - 1);
+  return (bits & 0x80) === 0 ? -magnitude : magnitude;
 }
 
 /** A sample on the 16-bit scale; NaN in a broken float file becomes silence. */
@@ -66,6 +79,28 @@ function readSamples(format: PcmFormat, bytes: Uint8Array): Float64Array {
   const samples = new Float64Array(frames * format.channels);
   for (let index = 0; index < samples.length; index++) samples[index] = read(view, index * width);
   return samples;
+}
+
+/**
+ * Interleaved samples of `own` channels as those of `wanted` ones: with one, all are mixed; of
+ * several, those that the audio lacks are silent and further ones left out.
+ */
+export function toChannels(samples: Int16Array, own: number, wanted: number): Int16Array {
+  if (own === wanted) return samples;
+  const frames = Math.floor(samples.length / own);
+  const result = new Int16Array(frames * wanted);
+  for (let frame = 0; frame < frames; frame++) {
+    if (wanted === 1) {
+      let sum = 0;
+      for (let channel = 0; channel < own; channel++) sum += samples[frame * own + channel] ?? 0;
+      result[frame] = toInt16(sum / own);
+      continue;
+    }
+    for (let channel = 0; channel < Math.min(own, wanted); channel++) {
+      result[frame * wanted + channel] = samples[frame * own + channel] ?? 0;
+    }
+  }
+  return result;
 }
 
 /** One channel of interleaved samples. */

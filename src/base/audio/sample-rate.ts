@@ -3,7 +3,7 @@ export const SESSION_RATE = 16_000;
 export const SAMPLES_PER_MS = SESSION_RATE / 1_000;
 
 const LOWEST_RATE = 8_000;
-const HIGHEST_RATE = 48_000;
+const HIGHEST_RATE = 96_000;
 /** Input frames in one exact resampling period; 441 for 44.1 kHz, 3 for 48 kHz. */
 const LONGEST_PERIOD = 1_000;
 
@@ -33,7 +33,7 @@ export function resamplingPeriod(rate: number): { input: number; output: number 
 }
 
 /**
- * True for whole rates from 8 to 48 kHz with a short ratio to 16 kHz, which includes all common
+ * True for whole rates from 8 to 96 kHz with a short ratio to 16 kHz, which includes all common
  * rates.
  */
 export function isSupportedRate(rate: number): boolean {

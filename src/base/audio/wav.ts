@@ -1,7 +1,18 @@
 import { isSupportedRate, SESSION_RATE } from "./sample-rate.ts";
 
-/** Sample formats that can be read: linear ones, all little endian, and µ-law of ITU-T G.711. */
-export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le" | "mulaw";
+/**
+ * Sample formats that can be read: linear ones, all little endian, and µ-law and A-law of ITU-T
+ * G.711.
+ */
+export type SampleEncoding =
+  | "u8"
+  | "s16le"
+  | "s24le"
+  | "s32le"
+  | "f32le"
+  | "f64le"
+  | "mulaw"
+  | "alaw";
 
 export interface PcmFormat {
   encoding: SampleEncoding;
@@ -21,7 +32,7 @@ interface WavFormat extends PcmFormat {
 }
 
 /** The reason why bytes cannot be read as audio. */
-interface AudioFormatError {
+export interface AudioFormatError {
   code: "not_audio" | "unsupported_media_type";
   error: string;
 }
@@ -35,10 +46,13 @@ const BITS: Readonly<Record<SampleEncoding, number>> = {
   s24le: 24,
   s32le: 32,
   f32le: 32,
+  f64le: 64,
   mulaw: 8,
+  alaw: 8,
 };
 const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;
+const FORMAT_ALAW = 6;
 const FORMAT_MULAW = 7;
 const FORMAT_EXTENSIBLE = 0xfffe;
 const SIZE_UNKNOWN = 0xffffffff;
@@ -114,7 +128,7 @@ function readFormat(view: DataView, at: number, size: number): PcmFormat | Audio
   const encoding = encodingOf(tag, bits);
   if (encoding === undefined) {
     return unsupported(
-      `WAV format ${tag} with ${bits} bits is not supported: send PCM of 8, 16, 24 or 32 bits, 32-bit float or µ-law.`,
+      `WAV format ${tag} with ${bits} bits is not supported: send PCM of 8, 16, 24 or 32 bits, float of 32 or 64 bits, µ-law or A-law.`,
     );
   }
   const channels = view.getUint16(at + 2, true);
@@ -126,7 +140,8 @@ function readFormat(view: DataView, at: number, size: number): PcmFormat | Audio
 }
 
 function encodingOf(tag: number, bits: number): SampleEncoding | undefined {
-  if (tag === FORMAT_FLOAT) return bits === 32 ? "f32le" : undefined;
+  if (tag === FORMAT_FLOAT) return bits === 32 ? "f32le" : bits === 64 ? "f64le" : undefined;
+  if (tag === FORMAT_ALAW) return bits === 8 ? "alaw" : undefined;
   if (tag === FORMAT_MULAW) return bits === 8 ? "mulaw" : undefined;
   if (tag !== FORMAT_PCM) return undefined;
   const byBits: Readonly<Record<number, SampleEncoding>> = {
@@ -145,7 +160,7 @@ function checked(format: PcmFormat): PcmFormat | AudioFormatError {
   }
   if (!isSupportedRate(format.sampleRate)) {
     return unsupported(
-      `A sample rate of ${format.sampleRate} Hz is not supported: send a usual one from 8000 to 48000.`,
+      `A sample rate of ${format.sampleRate} Hz is not supported: send a usual one from 8000 to 96000.`,
     );
   }
   return format;
@@ -193,23 +208,32 @@ const RIFF_LIMIT = 0xffffffff;
 /** The `fmt ` chunk and the head of `data`. */
 const TAIL_BYTES = 8 + 16 + 8;
 
-/**
- * The header of a WAV file with 16 kHz mono 16-bit samples. Beyond 4 GiB (37 hours) it is RF64 (EBU
- * Tech 3306).
- */
+interface WavShape {
+  sampleRate: number;
+  channels: number;
+  /** Samples of each channel. */
+  frames: number;
+}
+
+/** The header of a WAV file with 16 kHz mono 16-bit samples; see `wavFileHeader`. */
 export function wavHeader(samples: number): Buffer {
-  const dataBytes = samples * BYTES_PER_SAMPLE;
+  return wavFileHeader({ sampleRate: SESSION_RATE, channels: 1, frames: samples });
+}
+
+/** The header of a WAV file with 16-bit samples. Beyond 4 GiB it is RF64 (EBU Tech 3306). */
+export function wavFileHeader(shape: WavShape): Buffer {
+  const dataBytes = shape.frames * shape.channels * BYTES_PER_SAMPLE;
   const riffBytes = 4 + TAIL_BYTES + dataBytes;
   if (riffBytes <= RIFF_LIMIT) {
-    return Buffer.concat([riffHead("RIFF", riffBytes), formatAndData(dataBytes)]);
+    return Buffer.concat([riffHead("RIFF", riffBytes), formatAndData(shape, dataBytes)]);
   }
   const ds64 = Buffer.alloc(8 + 28);
   ds64.write("ds64", 0, "latin1");
   ds64.writeUInt32LE(28, 4);
   ds64.writeBigUInt64LE(BigInt(riffBytes + ds64.length), 8);
   ds64.writeBigUInt64LE(BigInt(dataBytes), 16);
-  ds64.writeBigUInt64LE(BigInt(samples), 24);
-  return Buffer.concat([riffHead("RF64", RIFF_LIMIT), ds64, formatAndData(RIFF_LIMIT)]);
+  ds64.writeBigUInt64LE(BigInt(shape.frames), 24);
+  return Buffer.concat([riffHead("RF64", RIFF_LIMIT), ds64, formatAndData(shape, RIFF_LIMIT)]);
 }
 
 function riffHead(form: "RIFF" | "RF64", bytes: number): Buffer {
@@ -220,16 +244,16 @@ function riffHead(form: "RIFF" | "RF64", bytes: number): Buffer {
   return head;
 }
 
-function formatAndData(dataBytes: number): Buffer {
+function formatAndData({ sampleRate, channels }: WavShape, dataBytes: number): Buffer {
   const tail = Buffer.alloc(TAIL_BYTES);
   tail.write("fmt ", 0, "latin1");
   tail.writeUInt32LE(16, 4);
-  // PCM, one channel.
+  // PCM.
   tail.writeUInt16LE(1, 8);
-  tail.writeUInt16LE(1, 10);
-  tail.writeUInt32LE(SESSION_RATE, 12);
-  tail.writeUInt32LE(SESSION_RATE * BYTES_PER_SAMPLE, 16);
-  tail.writeUInt16LE(BYTES_PER_SAMPLE, 20);
+  tail.writeUInt16LE(channels, 10);
+  tail.writeUInt32LE(sampleRate, 12);
+  tail.writeUInt32LE(sampleRate * channels * BYTES_PER_SAMPLE, 16);
+  tail.writeUInt16LE(channels * BYTES_PER_SAMPLE, 20);
   tail.writeUInt16LE(8 * BYTES_PER_SAMPLE, 22);
   tail.write("data", 24, "latin1");
   tail.writeUInt32LE(dataBytes, 28);

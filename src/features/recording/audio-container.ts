@@ -7,8 +7,10 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../../base/audio/wav.ts";
+import { soundKind } from "../../base/codecs/sound-kinds.ts";
 import { AppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
+import type { Sounds } from "./sounds.ts";
 
 /** The properties of an uploaded file that are checked before it is stored. */
 export interface AudioContainer {
@@ -28,7 +30,13 @@ interface UploadedFile {
 
 /** For people who send something else. */
 export const SUPPORTED_AUDIO =
-  "Send WAV (PCM of 8, 16, 24 or 32 bits or 32-bit float, 8 to 48 kHz, 1 to 8 channels) or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
+  "Send WAV (PCM of 8 to 32 bits, float, µ-law or A-law), FLAC, MP3, Ogg (Opus or Vorbis) or WebM (Opus), of 8 to 96 kHz and 1 to 8 channels, or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
+
+/** Types of files that are read; a file without their marks is none of them. */
+const KNOWN_TYPES =
+  /^(audio\/((x-|vnd\.)?wave?|mpeg|mp3|(x-)?flac|ogg|opus|vorbis|webm)|video\/webm)$/;
+
+type SoundMeasure = Pick<Sounds, "measure">;
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
@@ -48,41 +56,6 @@ async function readHead(content: UploadContent): Promise<Uint8Array> {
   } finally {
     await file.close();
   }
-}
-
-function startsWith(head: Uint8Array, text: string, at = 0): boolean {
-  return Buffer.from(head.subarray(at, at + text.length)).toString("latin1") === text;
-}
-
-/** The name of a known but unsupported audio format, by its first bytes. */
-function unsupportedFormat(head: Uint8Array): string | undefined {
-  if (startsWith(head, "OggS")) return "Ogg";
-  if (startsWith(head, "fLaC")) return "FLAC";
-  if (startsWith(head, "ftyp", 4)) return "MP4/M4A";
-  if (startsWith(head, "\x1a\x45\xdf\xa3")) return "WebM";
-  if (startsWith(head, "FORM") && startsWith(head, "AIF", 8)) return "AIFF";
-  if (startsWith(head, "#!AMR")) return "AMR";
-  if (startsWith(head, "ID3")) return "MP3";
-  return mpegFormat(head);
-}
-
-/** MP3 or AAC (ADTS) without a tag: a frame header with every field in its legal range. */
-function mpegFormat(head: Uint8Array): string | undefined {
-  const [first = 0, second = 0, third = 0] = head;
-  if (first !== 0xff || (second & 0xe0) !== 0xe0) return undefined;
-  if ((second & 0xf6) === 0xf0) return "AAC";
-  const version = (second >> 3) & 3;
-  const layer = (second >> 1) & 3;
-  const bitRate = third >> 4;
-  const sampleRate = (third >> 2) & 3;
-  if (version === 1 || layer === 0 || bitRate === 0 || bitRate === 15 || sampleRate === 3) {
-    return undefined;
-  }
-  return "MP3";
-}
-
-function isWav(head: Uint8Array): boolean {
-  return (startsWith(head, "RIFF") || startsWith(head, "RF64")) && startsWith(head, "WAVE", 8);
 }
 
 function toContainer(mediaType: string, format: PcmFormat, frames: number): AudioContainer {
@@ -125,39 +98,48 @@ function assertBare(head: Uint8Array): void {
   );
 }
 
-/**
- * The error for a file that is no WAV: an unsupported format by its bytes or its declared type,
- * else no audio.
- */
-function refusal(head: Uint8Array, mediaType: string): AppError {
-  const known = unsupportedFormat(head);
-  if (known !== undefined) {
-    return new AppError(
-      "unsupported_media_type",
-      `${known} is not supported yet. ${SUPPORTED_AUDIO}`,
-    );
-  }
+/** The error for a file without a mark: its declared type tells whether another one was meant. */
+function refusal(mediaType: string): AppError {
   const type = mediaType.split(";")[0]?.trim() ?? "";
-  if (/^(audio|video)\//.test(type) && !/^audio\/(x-|vnd\.)?wave?$/.test(type)) {
+  if (/^(audio|video)\//.test(type) && !KNOWN_TYPES.test(type)) {
     return new AppError("unsupported_media_type", `${type} is not supported. ${SUPPORTED_AUDIO}`);
   }
   return new AppError("not_audio", `The file is not audio. ${SUPPORTED_AUDIO}`);
 }
 
+async function measured(file: UploadedFile, sounds: SoundMeasure): Promise<AudioContainer> {
+  const { content } = file;
+  const source = content.kind === "memory" ? { data: content.data } : { path: content.path };
+  const sound = await sounds.measure(source);
+  if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
+  const { mediaType, frames, sampleRate } = sound;
+  return { mediaType, frames, sampleRate, durationSeconds: frames / sampleRate };
+}
+
 /**
- * Checks an upload, reading only the head of the file. Its bytes decide; the declared type counts
- * for raw PCM alone. When a header states a wrong length, the frames that are really there count.
+ * Checks an upload. Its bytes decide; the declared type counts for raw PCM and raw Opus packets
+ * alone. Of WAV and PCM only the head of the file is read; other files are measured by `sounds`.
+ * When a header states a wrong length, the frames that are really there count.
  *
  * Throws `not_audio` (422) for a file that is no audio, is empty or holds no frame, and
  * `unsupported_media_type` (415) for audio of another format.
  */
-export async function inspectAudio(file: UploadedFile): Promise<AudioContainer> {
+export async function inspectAudio(
+  file: UploadedFile,
+  sounds: SoundMeasure,
+): Promise<AudioContainer> {
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
   const head = await readHead(file.content);
-  if (isWav(head)) return wavContainer(head, file.bytes);
+  const kind = soundKind(head);
+  if (kind === "wav") return wavContainer(head, file.bytes);
   if (/^audio\/pcm\s*(;|$)/.test(file.mediaType)) {
     assertBare(head);
     return pcmContainer(file.mediaType, file.bytes);
   }
-  throw refusal(head, file.mediaType);
+  if (kind === undefined) throw refusal(file.mediaType);
+  if (typeof kind === "object") {
+    const message = `${kind.refused} is not supported. ${SUPPORTED_AUDIO}`;
+    throw new AppError("unsupported_media_type", message);
+  }
+  return measured(file, sounds);
 }

@@ -1,6 +1,5 @@
 import {
   copyFile,
-  type FileHandle,
   link,
   mkdir,
   open,
@@ -18,6 +17,7 @@ import { isId, newId } from "../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { BlobWriter } from "./blob-writer.ts";
 import type { BlobStore } from "./chunk-store.ts";
+import { Sounds } from "./sounds.ts";
 
 const LEFT_OVER_MS = 60 * 60 * 1000;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -27,6 +27,8 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * `temporaryFolder`, on the same file system, so that storing them is a rename.
  */
 export class FolderBlobs implements BlobStore, QueueOwner {
+  /** The sound of these files. */
+  readonly sounds = new Sounds();
   readonly #dir: string;
   readonly #writer: BlobWriter;
 
@@ -57,9 +59,20 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     }
   }
 
-  /** Stops the writing thread; further writes are rejected. */
-  stop(): Promise<void> {
-    return this.#writer.stop();
+  /** Stops the threads; further writes are rejected. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#writer.stop(), this.sounds.stop()]);
+  }
+
+  /** Where a file is, or would be. */
+  pathOf(sessionId: string, sha256: string): string {
+    return this.#path(sessionId, sha256);
+  }
+
+  /** A whole file as WAV; undefined when it has no sound that can be read. */
+  wave(sessionId: string, sha256: string, lead?: Uint8Array): Promise<Uint8Array | undefined> {
+    const path = this.#path(sessionId, sha256);
+    return this.sounds.wave(lead === undefined ? { path } : { path, lead });
   }
 
   async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {
@@ -89,31 +102,6 @@ export class FolderBlobs implements BlobStore, QueueOwner {
       return await readFile(this.#path(sessionId, sha256));
     } catch (error) {
       throw absent(error);
-    }
-  }
-
-  /**
-   * Reads `length` bytes from `from` on, fewer at the file's end. Throws `not_found` when there is
-   * no such file.
-   */
-  async part(sessionId: string, sha256: string, from: number, length: number): Promise<Buffer> {
-    let file: FileHandle;
-    try {
-      file = await open(this.#path(sessionId, sha256), "r");
-    } catch (error) {
-      throw absent(error);
-    }
-    try {
-      const buffer = Buffer.allocUnsafe(length);
-      let filled = 0;
-      while (filled < length) {
-        const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled);
-        if (bytesRead === 0) break;
-        filled += bytesRead;
-      }
-      return buffer.subarray(0, filled);
-    } finally {
-      await file.close();
     }
   }
 

@@ -1,11 +1,10 @@
-import { OpusDecoder } from "opus-decoder";
 import {
   isOpusMediaType,
-  isOpusPacket,
+  OPUS_MEDIA_TYPE,
   opusPacketSamples,
   splitOpusPackets,
 } from "../../base/audio/opus-packets.ts";
-import { readMono, toInt16 } from "../../base/audio/pcm-samples.ts";
+import { readMono, toChannels } from "../../base/audio/pcm-samples.ts";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { SincInterpolator } from "../../base/audio/sinc-interpolator.ts";
 import {
@@ -15,40 +14,19 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../../base/audio/wav.ts";
-import { isAppError } from "../../base/errors.ts";
-import type { FolderBlobs } from "./blobs.ts";
+import { plainHead } from "../../base/codecs/opus-head.ts";
+import { openSoundFile } from "../../base/codecs/sound-file.ts";
+import { soundKind } from "../../base/codecs/sound-kinds.ts";
+import { SoundReader } from "../../base/codecs/sound-reader.ts";
+import { SOUND_FILE_TYPES } from "../../base/codecs/sound-types.ts";
 
-/** Number of packets that are decoded before other tasks get the thread. */
-const AT_ONCE = 50;
+/** Reads `length` bytes of the chunk's file from `from` on, fewer at its end; none when it is gone. */
+type PartReader = (from: number, length: number) => Buffer;
 
-/**
- * Decodes length-prefixed Opus packets to 16 kHz mono. Each packet takes the time that its header
- * states; one that cannot be decoded becomes silence.
- */
-export async function decodeOpus(bytes: Uint8Array): Promise<Int16Array> {
-  const packets = splitOpusPackets(bytes);
-  const lengths = packets.map((packet) => opusPacketSamples(packet, SESSION_RATE));
-  const samples = new Int16Array(lengths.reduce((sum, length) => sum + length, 0));
-  const decoder = new OpusDecoder({ sampleRate: SESSION_RATE, channels: 1 });
-  await decoder.ready;
-  try {
-    let at = 0;
-    for (const [index, packet] of packets.entries()) {
-      const length = lengths[index] ?? 0;
-      const [decoded] = isOpusPacket(packet) ? decoder.decodeFrame(packet).channelData : [];
-      decoded?.subarray(0, length).forEach((value, n) => {
-        samples[at + n] = toInt16(value * 32_768);
-      });
-      at += length;
-      if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
-    }
-  } finally {
-    decoder.free();
-  }
-  return samples;
-}
-
-export type AudioParts = Pick<FolderBlobs, "part">;
+/** Neighbours that last longer, seconds, are not decoded for the few frames at a boundary. */
+const LONGEST_NEIGHBOUR = 60;
+/** Frames that are decoded at a time. */
+const STEP = 48_000;
 
 /** A chunk that has its place on the timeline. */
 export interface PlacedFile {
@@ -60,19 +38,53 @@ export interface PlacedFile {
   mediaType: string;
   sha256: string;
   bytes: number;
+  /** Of a later piece of a stream: the stream's head, and what began in the piece before. */
+  lead?: Uint8Array | undefined;
 }
 
-/** Decodes the whole file: a streamed chunk holds about ten seconds. */
-async function readOpus(bytes: Buffer): Promise<OpenFile> {
-  const samples = await decodeOpus(bytes);
+/** Decoded samples as an open file. */
+function decodedFile(samples: Int16Array, sampleRate: number): OpenFile {
   const head = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
-  const format = {
-    encoding: "s16le",
-    channels: 1,
-    sampleRate: SESSION_RATE,
-    bitsPerSample: 16,
-  } as const;
+  const format = { encoding: "s16le", channels: 1, sampleRate, bitsPerSample: 16 } as const;
   return { format, frames: samples.length, dataOffset: 0, head };
+}
+
+/** Decodes packets that each follow their length: a streamed chunk holds about ten seconds. */
+function readOpus(bytes: Uint8Array): OpenFile {
+  const packets = splitOpusPackets(bytes);
+  const frames = packets.reduce((sum, each) => sum + opusPacketSamples(each, SESSION_RATE), 0);
+  const file = { sampleRate: SESSION_RATE, channels: 1, frames, codec: "opus" as const };
+  const audio = { head: plainHead(1, 0), packets, skip: 0 };
+  const reader = new SoundReader({ ...file, mediaType: OPUS_MEDIA_TYPE, audio }, bytes);
+  return decodedFile(readAll(reader), SESSION_RATE);
+}
+
+function readFile(bytes: Uint8Array, isPiece: boolean): OpenFile | undefined {
+  const file = openSoundFile(bytes, isPiece);
+  if ("error" in file) return undefined;
+  try {
+    return decodedFile(readAll(new SoundReader(file, bytes)), file.sampleRate);
+  } catch (error) {
+    // The headers are damaged.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** All samples, mixed to one channel. */
+function readAll(reader: SoundReader): Int16Array {
+  const samples = new Int16Array(reader.frames);
+  let filled = 0;
+  try {
+    for (let part = reader.read(STEP); part.length > 0; part = reader.read(STEP)) {
+      const mono = toChannels(part, reader.channels, 1);
+      samples.set(mono, filled);
+      filled += mono.length;
+    }
+  } finally {
+    reader.close();
+  }
+  return samples;
 }
 
 /** Enough for nearly every header, and for all of a short chunk. */
@@ -93,59 +105,53 @@ interface OpenFile {
  * (no file, no audio) are silence.
  */
 export class ChunkSamples {
-  readonly file: PlacedFile;
-  readonly #sessionId: string;
-  readonly #options: AudioParts;
-  #opened: Promise<OpenFile | undefined> | undefined;
+  file: PlacedFile;
+  readonly #part: PartReader;
+  #opened: { file: OpenFile | undefined } | undefined;
 
-  constructor(sessionId: string, file: PlacedFile, options: AudioParts) {
+  constructor(file: PlacedFile, part: PartReader) {
     this.file = file;
-    this.#sessionId = sessionId;
-    this.#options = options;
+    this.#part = part;
   }
 
   /**
    * Samples at 16 kHz from `from` on, counted from the chunk's start. The neighbouring chunks
    * supply the frames that the interpolation needs beyond its ends.
    */
-  async samples(
+  samples(
     from: number,
     count: number,
     before: ChunkSamples | undefined,
     after: ChunkSamples | undefined,
-  ): Promise<Int16Array> {
+  ): Int16Array {
     const { sampleRate } = this.file;
     if (sampleRate === SESSION_RATE) return this.frames(from, count);
-    const total = (await this.#open())?.frames;
+    const total = this.#open()?.frames;
     if (total === undefined) return new Int16Array(count);
     const interpolator = SincInterpolator.of(sampleRate);
     const span = interpolator.span(from, count);
-    const frames = await this.frames(span.from, span.to - span.from);
-    if (span.from < 0 && before !== undefined && before.#leadsTo(this)) {
-      const its = (await before.#open())?.frames ?? 0;
+    const frames = this.frames(span.from, span.to - span.from);
+    if (span.from < 0 && before !== undefined && before.#isShort && before.#leadsTo(this)) {
+      const its = before.#open()?.frames ?? 0;
       const missing = Math.min(-span.from, frames.length);
-      frames.set(await before.frames(its + span.from, missing));
+      frames.set(before.frames(its + span.from, missing));
     }
-    if (span.to > total && after !== undefined && this.#leadsTo(after)) {
+    if (span.to > total && after !== undefined && after.#isShort && this.#leadsTo(after)) {
       const have = Math.max(0, total - span.from);
-      if (have < frames.length) frames.set(await after.frames(0, frames.length - have), have);
+      if (have < frames.length) frames.set(after.frames(0, frames.length - have), have);
     }
     return interpolator.read(from, count, frames);
   }
 
   /** Reads `count` frames at the chunk's own rate; frames outside of the chunk are silence. */
-  async frames(from: number, count: number): Promise<Int16Array> {
+  frames(from: number, count: number): Int16Array {
     const frames = new Int16Array(count);
-    const open = await this.#open();
+    const open = this.#open();
     const first = Math.max(0, from);
     const last = Math.min(from + count, open?.frames ?? 0);
     if (open === undefined || first >= last) return frames;
     const size = bytesPerFrame(open.format);
-    const bytes = await this.#bytes(
-      open.head,
-      open.dataOffset + first * size,
-      (last - first) * size,
-    );
+    const bytes = this.#bytes(open.head, open.dataOffset + first * size, (last - first) * size);
     frames.set(readMono(open.format, bytes).subarray(0, last - first), first - from);
     return frames;
   }
@@ -156,15 +162,25 @@ export class ChunkSamples {
     );
   }
 
-  #open(): Promise<OpenFile | undefined> {
-    this.#opened ??= this.#readHead();
-    return this.#opened;
+  get #isShort(): boolean {
+    return this.file.length <= LONGEST_NEIGHBOUR * SESSION_RATE;
   }
 
-  async #readHead(): Promise<OpenFile | undefined> {
-    const { bytes, mediaType } = this.file;
-    const head = await this.#part(0, Math.min(bytes, HEAD_BYTES));
-    if (isOpusMediaType(mediaType)) return readOpus(await this.#part(0, bytes));
+  #open(): OpenFile | undefined {
+    this.#opened ??= { file: this.#readHead() };
+    return this.#opened.file;
+  }
+
+  #readHead(): OpenFile | undefined {
+    const { bytes, mediaType, lead } = this.file;
+    const head = this.#part(0, Math.min(bytes, HEAD_BYTES));
+    if (isOpusMediaType(mediaType)) return readOpus(this.#part(0, bytes));
+    const [essence = ""] = mediaType.split(";");
+    // Sound that was silenced in parts is kept as WAV under its old type.
+    if (SOUND_FILE_TYPES.has(essence) && soundKind(head) !== "wav") {
+      const file = this.#part(0, bytes);
+      return readFile(lead === undefined ? file : Buffer.concat([lead, file]), lead !== undefined);
+    }
     if (mediaType.startsWith("audio/pcm")) {
       const format = parsePcmMediaType(mediaType);
       if (isAudioFormatError(format) || head.length === 0) return undefined;
@@ -173,23 +189,14 @@ export class ChunkSamples {
     }
     let wav = parseWavHeader(head, bytes);
     if (isAudioFormatError(wav) && head.length < bytes) {
-      wav = parseWavHeader(await this.#part(0, Math.min(bytes, LONGEST_HEAD_BYTES)), bytes);
+      wav = parseWavHeader(this.#part(0, Math.min(bytes, LONGEST_HEAD_BYTES)), bytes);
     }
     if (isAudioFormatError(wav)) return undefined;
     return { format: wav, frames: wav.frames, dataOffset: wav.dataOffset, head };
   }
 
-  async #bytes(head: Buffer, from: number, length: number): Promise<Buffer> {
+  #bytes(head: Buffer, from: number, length: number): Buffer {
     if (from + length <= head.length) return head.subarray(from, from + length);
     return this.#part(from, length);
-  }
-
-  async #part(from: number, length: number): Promise<Buffer> {
-    try {
-      return await this.#options.part(this.#sessionId, this.file.sha256, from, length);
-    } catch (error) {
-      if (isAppError(error, "not_found")) return Buffer.alloc(0);
-      throw error;
-    }
   }
 }

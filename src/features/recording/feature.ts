@@ -45,7 +45,7 @@ export function createRecording(
     deviceSessions,
     routes: [
       ...deviceSessionRoutes(deviceSessions),
-      ...uploadAudioRoutes({ directory, chunks, blobs, notifier, ...intake }),
+      ...uploadAudioRoutes({ directory, chunks, blobs, sounds: blobs.sounds, notifier, ...intake }),
       ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),
       ...sessionStartRoutes({ directory, devices, ...starting }),
     ],

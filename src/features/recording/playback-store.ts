@@ -1,11 +1,22 @@
 import { createHash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { SESSION_RATE, toSessionSamples } from "../../base/audio/sample-rate.ts";
+import { toSessionSamples } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Span } from "../../session/segments.ts";
-import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
+import type { FolderBlobs } from "./blobs.ts";
+import type { PlacedFile } from "./chunk-samples.ts";
+
+type AudioParts = Pick<FolderBlobs, "pathOf" | "sounds">;
+
+interface WantedSamples {
+  file: PlacedFile;
+  before?: PlacedFile | undefined;
+  after?: PlacedFile | undefined;
+  /** Counted from the chunk's first sample. */
+  position: number;
+  count: number;
+}
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
 
@@ -40,10 +51,8 @@ function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** Samples of one copied piece: 64 KiB. */
+/** Samples of one piece: 64 KiB. */
 const PIECE_SAMPLES = 32 * 1024;
-/** Samples of one computed piece: about 2 ms of work. */
-const COMPUTED_SAMPLES = 8 * 1024;
 /** Number of chunk rows read at a time. */
 const PAGE = 64;
 
@@ -113,7 +122,8 @@ export class RecordingStore {
       redactions,
       read: (from, to) =>
         this.#readWhole(
-          new ChunkSamples(sessionId, file, this.#options),
+          sessionId,
+          file,
           spans.map((span) => withExcess(span, start, length, samples)),
           from,
           Math.min(to, samples),
@@ -123,63 +133,73 @@ export class RecordingStore {
 
   /** Reads a whole chunk; positions count from its first sample. */
   async *#readWhole(
-    chunk: ChunkSamples,
+    sessionId: string,
+    file: PlacedFile,
     spans: readonly Span[],
     from: number,
     to: number,
   ): AsyncGenerator<Uint8Array> {
-    for (let position = from; position < to; position += COMPUTED_SAMPLES) {
-      const count = Math.min(COMPUTED_SAMPLES, to - position);
-      const samples = await chunk.samples(position, count, undefined, undefined);
+    for (let position = from; position < to; position += PIECE_SAMPLES) {
+      const count = Math.min(PIECE_SAMPLES, to - position);
+      const samples = await this.#samples(sessionId, { file, position, count });
       erase(samples, position, spans);
       yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-      await setImmediate();
     }
   }
 
   async *#read(sessionId: string, from: number, to: number): AsyncGenerator<Uint8Array> {
     let position = from;
-    for await (const { chunk, before, after, spans } of this.#chunks(sessionId, from, to)) {
-      const { start, length } = chunk.file;
+    for await (const { file, before, after, spans } of this.#chunks(sessionId, from, to)) {
+      const { start, length } = file;
       yield* silence(position, Math.min(start, to));
       position = Math.max(position, start);
       const end = Math.min(start + length, to);
-      const isCopied = chunk.file.sampleRate === SESSION_RATE;
       while (position < end) {
-        const most = isCopied ? PIECE_SAMPLES : COMPUTED_SAMPLES;
-        const count = Math.min(most, end - position);
-        const samples = await chunk.samples(position - start, count, before, after);
+        const count = Math.min(PIECE_SAMPLES, end - position);
+        const wanted = { file, before, after, position: position - start, count };
+        const samples = await this.#samples(sessionId, wanted);
         erase(samples, position, spans);
         yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
         position += count;
-        // Other tasks need this thread too.
-        if (!isCopied) await setImmediate();
       }
     }
     yield* silence(position, to);
   }
 
+  #samples(
+    sessionId: string,
+    { file, before, after, position, count }: WantedSamples,
+  ): Promise<Int16Array> {
+    const { sounds } = this.#options;
+    const found = (each: PlacedFile) => ({
+      ...each,
+      path: this.#options.pathOf(sessionId, each.sha256),
+    });
+    return sounds.samples(found(file), position, count, {
+      before: before && found(before),
+      after: after && found(after),
+    });
+  }
+
   /** The chunks that overlap [from, to), each with its neighbours. */
   async *#chunks(sessionId: string, from: number, to: number) {
-    let before: ChunkSamples | undefined;
-    let chunk: ChunkSamples | undefined;
+    let before: PlacedFile | undefined;
+    let file: PlacedFile | undefined;
     let files = await this.#filesFrom(sessionId, from);
     // Read again with each page, so that new redactions take effect while a listener reads.
     let spans = await this.#redacted.of(sessionId);
     while (files.length > 0) {
-      for (const file of files) {
-        const after = new ChunkSamples(sessionId, file, this.#options);
-        if (chunk !== undefined && overlaps(chunk.file, from, to))
-          yield { chunk, before, after, spans };
-        if (chunk !== undefined && chunk.file.start >= to) return;
-        before = chunk;
-        chunk = after;
+      for (const after of files) {
+        if (file !== undefined && overlaps(file, from, to)) yield { file, before, after, spans };
+        if (file !== undefined && file.start >= to) return;
+        before = file;
+        file = after;
       }
       files = await this.#filesAfter(sessionId, files.at(-1)?.sequence ?? 0);
       spans = await this.#redacted.of(sessionId);
     }
-    if (chunk !== undefined && overlaps(chunk.file, from, to)) {
-      yield { chunk, before, after: undefined, spans };
+    if (file !== undefined && overlaps(file, from, to)) {
+      yield { file, before, after: undefined, spans };
     }
   }
 

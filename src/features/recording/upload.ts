@@ -17,11 +17,14 @@ import { sessionParams } from "../sessions/schema.ts";
 import { chunkStatus } from "../transcript/chunks.ts";
 import { inspectAudio, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
+import type { Sounds } from "./sounds.ts";
 
 export interface UploadAudioOptions {
   directory: SessionAccess;
   chunks: ChunkStore;
   blobs: BlobStore;
+  /** Measures files that are not WAV. */
+  sounds: Pick<Sounds, "measure">;
   notifier: CommandNotifier;
   /** Checked before an upload is taken. */
   backlog: Pick<OutboxBacklog, "check">;
@@ -90,9 +93,9 @@ async function describe(
   upload: Upload,
   sessionId: string,
   sequence: number,
-  maxSeconds: number,
+  { sounds, maxSeconds = MAX_SECONDS }: UploadAudioOptions,
 ): Promise<Omit<NewChunk, "recordedAt">> {
-  const audio = await inspectAudio(upload);
+  const audio = await inspectAudio(upload, sounds);
   if (audio.durationSeconds > maxSeconds) {
     throw new AppError(
       "payload_too_large",
@@ -169,8 +172,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
       }
       const sequence = readSequence(file.fields, headers);
       const recordedAt = readStartedAt(file.fields.started_at);
-      const maxSeconds = options.maxSeconds ?? MAX_SECONDS;
-      const chunk = await describe(file, params.session_id, sequence, maxSeconds);
+      const chunk = await describe(file, params.session_id, sequence, options);
       const reply = await save(options, { ...chunk, recordedAt }, file.content);
       if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
       return reply;

@@ -14,6 +14,8 @@ import {
   parseWavHeader,
   type SampleEncoding,
 } from "../../base/audio/wav.ts";
+import { soundKind } from "../../base/codecs/sound-kinds.ts";
+import { SOUND_FILE_TYPES } from "../../base/codecs/sound-types.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
@@ -39,10 +41,10 @@ const SILENT_TOCS = [
 ];
 
 /**
- * The byte value of silence where it is not 0: unsigned samples rest in the middle, µ-law is
- * inverted.
+ * The byte value of silence where it is not 0: unsigned samples rest in the middle, µ-law and
+ * A-law are inverted.
  */
-const QUIET: Partial<Record<SampleEncoding, number>> = { u8: 0x80, mulaw: 0xff };
+const QUIET: Partial<Record<SampleEncoding, number>> = { u8: 0x80, mulaw: 0xff, alaw: 0xd5 };
 
 /**
  * Replaces the spans by silence; container, duration and the audio outside of the spans stay as
@@ -138,6 +140,8 @@ export interface RedactionRecords {
 /** Audio files by session and SHA-256 in hex. */
 interface RedactionFiles {
   read(sessionId: string, sha256: string): Promise<Uint8Array>;
+  /** A whole file as WAV; undefined when it has no sound that can be read. */
+  wave(sessionId: string, sha256: string): Promise<Uint8Array | undefined>;
   /** Replaces an existing file atomically and durably. */
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
 }
@@ -182,11 +186,23 @@ export class AudioRedaction {
 
   async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<number> {
     const bytes = await this.#files.read(sessionId, chunk.blob);
-    const quiet = silenceSpans(bytes, chunk.mediaType, chunk.spans.map(within(chunk)));
+    const sound = await this.#editable(sessionId, chunk, bytes);
+    const quiet = sound && silenceSpans(sound, chunk.mediaType, chunk.spans.map(within(chunk)));
     // Audio that cannot be decoded cannot be silenced; it is deleted with its session.
     if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) return bytes.byteLength;
     await this.#files.replace(sessionId, chunk.blob, quiet);
     return quiet.byteLength;
+  }
+
+  /** Compressed sound becomes WAV, in which it can be silenced and stays as it is elsewhere. */
+  async #editable(
+    sessionId: string,
+    { mediaType, blob }: RedactedChunk,
+    bytes: Uint8Array,
+  ): Promise<Uint8Array | undefined> {
+    const [essence = ""] = mediaType.split(";");
+    if (!SOUND_FILE_TYPES.has(essence) || soundKind(bytes) === "wav") return bytes;
+    return this.#files.wave(sessionId, blob);
   }
 }
 

@@ -88,6 +88,7 @@ describe("upload-audio", () => {
       chunks,
       blobs,
       notifier: { notify: unused },
+      sounds: { measure: unused },
       backlog: { check: () => {} },
     });
     const params = { session_id: sessionId };

@@ -87,7 +87,8 @@ describe("decode", () => {
     expect(codeOf("audio/wav", Buffer.from("no audio"))).toBe("not_audio");
     expect(codeOf("audio/pcm;rate=16000", Buffer.alloc(1))).toBe("not_audio");
     expect(codeOf("audio/pcm", Buffer.alloc(100))).toBe("unsupported_media_type");
-    expect(codeOf("audio/ogg", Buffer.alloc(100))).toBe("unsupported_media_type");
+    expect(codeOf("audio/ogg", Buffer.alloc(100))).toBe("not_audio");
+    expect(codeOf("audio/aac", Buffer.alloc(100))).toBe("unsupported_media_type");
     expect(codeOf("", Buffer.alloc(100))).toBe("unsupported_media_type");
   });
 });

@@ -1,0 +1,127 @@
+import { type FrameHeader, readFrameHeader } from "../audio/mpeg-frames.ts";
+
+/** Junk before the first frame that is searched for it, bytes. */
+const LONGEST_JUNK = 64 * 1024;
+/** What a decoder of layer III holds back, samples (Xing/LAME tag, "decoder delay"). */
+const DECODER_DELAY = 529;
+const TAG_BYTES = 10;
+
+/** The frames of an MP3 (or MP2) file. */
+export interface MpegAudio {
+  sampleRate: number;
+  channels: number;
+  /** Samples of each channel in one frame. */
+  perFrame: number;
+  /** Offset and length of each frame, alternating. */
+  places: number[];
+  /** Decoded samples before the first one that counts. */
+  skip: number;
+  /** Samples of each channel that count. */
+  frames: number;
+}
+
+/**
+ * Finds the frames of MPEG audio, layer II or III, by their headers; nothing is decoded. Tags and
+ * junk between frames are left out, as are a Xing, Info or VBRI frame and the samples that a LAME
+ * tag says the encoder added. Undefined when there are no two frames in a row, or only one that
+ * fills the file.
+ */
+export function findMpegFrames(bytes: Uint8Array): MpegAudio | undefined {
+  const from = afterTags(bytes);
+  const begin = nextFrame(bytes, from, undefined, from + LONGEST_JUNK);
+  if (begin === undefined) return undefined;
+  const { header: first } = begin;
+  const places: number[] = [];
+  for (let at = begin.at; at < bytes.byteLength; ) {
+    let header = readFrameHeader(bytes, at);
+    if (header === undefined || !isAlike(header, first)) {
+      const next = nextFrame(bytes, at, first, bytes.byteLength);
+      if (next === undefined) break;
+      at = next.at;
+      header = next.header;
+    }
+    if (at + header.length > bytes.byteLength) break;
+    places.push(at, header.length);
+    at += header.length;
+  }
+  return described(bytes, first, places);
+}
+
+function described(bytes: Uint8Array, first: FrameHeader, places: number[]): MpegAudio | undefined {
+  const [at = 0, length = 0] = places;
+  const info = infoOf(bytes.subarray(at, at + length), first);
+  if (info !== undefined) places.splice(0, 2);
+  const total = (places.length / 2) * first.samples;
+  const { delay = 0, padding = 0 } = info ?? {};
+  const frames = total - delay - padding;
+  if (frames <= 0) return undefined;
+  return {
+    sampleRate: first.sampleRate,
+    channels: first.channels,
+    perFrame: first.samples,
+    places,
+    skip: delay === 0 ? 0 : delay + DECODER_DELAY,
+    frames,
+  };
+}
+
+/** Position after ID3v2 tags. */
+function afterTags(bytes: Uint8Array): number {
+  let at = 0;
+  while (at + TAG_BYTES <= bytes.byteLength && latin1(bytes, at, 3) === "ID3") {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + TAG_BYTES);
+    at += TAG_BYTES + (((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f));
+  }
+  return at;
+}
+
+/**
+ * The next place where a header is followed by another one of its kind, or by the end of the file.
+ */
+function nextFrame(
+  bytes: Uint8Array,
+  from: number,
+  like: FrameHeader | undefined,
+  to: number,
+): { at: number; header: FrameHeader } | undefined {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = data.indexOf(0xff, from); at >= 0 && at < to; at = data.indexOf(0xff, at + 1)) {
+    const header = readFrameHeader(bytes, at);
+    if (header === undefined || (like !== undefined && !isAlike(header, like))) continue;
+    const end = at + header.length;
+    const isLast = end === bytes.byteLength || latin1(bytes, end, 3) === "TAG";
+    const next = readFrameHeader(bytes, end);
+    if (isLast || (next !== undefined && isAlike(next, header))) return { at, header };
+  }
+  return undefined;
+}
+
+/** Whether one stream holds both; the bits about rights and emphasis may differ. */
+function isAlike(one: FrameHeader, other: FrameHeader): boolean {
+  return one.kind >> 4 === other.kind >> 4;
+}
+
+interface Info {
+  delay?: number;
+  padding?: number;
+}
+
+/** What the first frame tells if it holds no sound: a Xing, Info or VBRI header. */
+function infoOf(frame: Uint8Array, { version, channels, layer }: FrameHeader): Info | undefined {
+  if (layer !== 3) return undefined;
+  if (latin1(frame, 36, 4) === "VBRI") return {};
+  const side = version === 1 ? (channels === 1 ? 17 : 32) : channels === 1 ? 9 : 17;
+  const at = 4 + side;
+  const name = latin1(frame, at, 4);
+  if (name !== "Xing" && name !== "Info") return undefined;
+  const flags = frame[at + 7] ?? 0;
+  const parts = (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0);
+  const tag = at + 8 + parts + (flags & 8 ? 4 : 0);
+  if (!["LAME", "Lavf", "Lavc", "GOGO"].includes(latin1(frame, tag, 4))) return {};
+  const [a = 0, b = 0, c = 0] = frame.subarray(tag + 21, tag + 24);
+  return { delay: (a << 4) | (b >> 4), padding: ((b & 0x0f) << 8) | c };
+}
+
+function latin1(bytes: Uint8Array, at: number, length: number): string {
+  return Buffer.from(bytes.subarray(at, at + length)).toString("latin1");
+}

@@ -1,0 +1,202 @@
+/** The fixed part of a page header (RFC 3533). */
+const HEADER_BYTES = 27;
+const FLAG_CONTINUED = 1;
+const FLAG_FIRST = 2;
+const FLAG_LAST = 4;
+/** The longest packet that is put together from pages: the set-up header of Vorbis may be long. */
+const LONGEST_PACKET = 256 * 1024;
+const MARK = Buffer.from("OggS", "latin1");
+
+/** One logical stream of an Ogg file, or of a piece of one. */
+export interface OggStream {
+  packets: Uint8Array[];
+  /** Granule position of the last page on which a packet ends; undefined when no page tells one. */
+  granule: number | undefined;
+  /** Granule position and number of packets after the first page on which sound ends. */
+  firstGranule: number | undefined;
+  /** The stream says that it ends. */
+  isEnded: boolean;
+  /** Whether another stream of this kind follows the first one. */
+  isChained: boolean;
+  /** The bytes behind the last whole page, with a packet that is not complete before them. */
+  rest: Uint8Array;
+  /** Where the pages of the headers end: at the first page with a granule position above 0. */
+  headEnd: number;
+}
+
+interface Page {
+  at: number;
+  end: number;
+  flags: number;
+  /** -1 when no packet ends on the page. */
+  granule: number;
+  serial: number;
+  segments: Uint8Array;
+  body: number;
+}
+
+/**
+ * Reads the packets of the first stream that begins with a packet that `wants` accepts. Damaged
+ * parts are skipped up to the next page. Undefined when there is no such stream.
+ */
+export function readOgg(
+  bytes: Uint8Array,
+  wants: (packet: Uint8Array) => boolean,
+): OggStream | undefined {
+  const reader = new StreamReader(bytes, wants);
+  let end = 0;
+  for (const page of pagesOf(bytes)) {
+    reader.read(page);
+    end = page.end;
+  }
+  return reader.finish(end);
+}
+
+/** First packets of all streams that the file begins with. */
+export function oggKinds(bytes: Uint8Array): Uint8Array[] {
+  const kinds: Uint8Array[] = [];
+  for (const page of pagesOf(bytes)) {
+    if ((page.flags & FLAG_FIRST) === 0) break;
+    kinds.push(bytes.subarray(page.body, page.end));
+  }
+  return kinds;
+}
+
+class StreamReader {
+  readonly #bytes: Uint8Array;
+  readonly #wants: (packet: Uint8Array) => boolean;
+  #serial: number | undefined;
+  readonly #stream: Omit<OggStream, "rest"> = {
+    packets: [],
+    granule: undefined,
+    firstGranule: undefined,
+    isEnded: false,
+    isChained: false,
+    headEnd: 0,
+  };
+  /** Parts of a packet that goes on. */
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(bytes: Uint8Array, wants: (packet: Uint8Array) => boolean) {
+    this.#bytes = bytes;
+    this.#wants = wants;
+  }
+
+  read(page: Page): void {
+    const isFirst = (page.flags & FLAG_FIRST) !== 0;
+    if (isFirst && this.#wants(this.#bytes.subarray(page.body, page.end))) {
+      if (this.#serial !== undefined) this.#stream.isChained = true;
+      this.#serial = page.serial;
+      this.#drop();
+    }
+    if (page.serial !== this.#serial) return;
+    const before = this.#stream.packets.length;
+    this.#readPackets(page);
+    if ((page.flags & FLAG_LAST) !== 0) this.#stream.isEnded = true;
+    if (page.granule <= 0) return;
+    if (this.#stream.firstGranule === undefined) {
+      this.#stream.headEnd = page.at;
+      this.#stream.firstGranule = page.granule;
+    }
+    if (this.#stream.packets.length > before) this.#stream.granule = page.granule;
+  }
+
+  #readPackets({ segments, body, flags }: Page): void {
+    // A packet whose beginning is missing is left out.
+    let isHeadless = (flags & FLAG_CONTINUED) !== 0 && this.#parts.length === 0;
+    if ((flags & FLAG_CONTINUED) === 0) this.#drop();
+    let from = body;
+    let at = body;
+    for (const segment of segments) {
+      at += segment;
+      if (segment === 255) continue;
+      if (!isHeadless) this.#complete(this.#bytes.subarray(from, at));
+      isHeadless = false;
+      from = at;
+    }
+    if (at > from || segments.at(-1) === 255) {
+      if (!isHeadless) this.#keep(this.#bytes.subarray(from, at));
+    }
+  }
+
+  #complete(part: Uint8Array): void {
+    const whole = this.#parts.length === 0 ? part : Buffer.concat([...this.#parts, part]);
+    this.#drop();
+    if (whole.byteLength <= LONGEST_PACKET) this.#stream.packets.push(whole);
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#length += part.byteLength;
+    if (this.#length <= LONGEST_PACKET) this.#parts.push(part);
+    else this.#drop();
+  }
+
+  #drop(): void {
+    this.#parts = [];
+    this.#length = 0;
+  }
+
+  finish(end: number): OggStream | undefined {
+    if (this.#serial === undefined) return undefined;
+    const tail = this.#bytes.subarray(end);
+    const rest = Buffer.concat([...openPages(this.#parts, this.#serial), tail]);
+    return { ...this.#stream, rest };
+  }
+}
+
+/**
+ * A packet that goes on, as pages of its own: with them before it, the next piece of the stream
+ * completes the packet.
+ */
+function openPages(parts: readonly Uint8Array[], serial: number): Uint8Array[] {
+  const data = Buffer.concat(parts);
+  const pages: Uint8Array[] = [];
+  for (let at = 0; at < data.byteLength; at += 255 * 255) {
+    const body = data.subarray(at, at + 255 * 255);
+    const segments = new Uint8Array(Math.floor(body.byteLength / 255)).fill(255);
+    const page = Buffer.alloc(HEADER_BYTES);
+    MARK.copy(page);
+    page[5] = at === 0 ? 0 : FLAG_CONTINUED;
+    page.writeBigInt64LE(-1n, 6);
+    page.writeUInt32LE(serial, 14);
+    page[26] = segments.byteLength;
+    pages.push(page, segments, body);
+  }
+  return pages;
+}
+
+function* pagesOf(bytes: Uint8Array): Generator<Page> {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = data.indexOf(MARK); at >= 0; ) {
+    const page = pageAt(data, at);
+    if (page === "more") return;
+    if (page !== undefined) yield page;
+    at = data.indexOf(MARK, page?.end ?? at + 1);
+  }
+}
+
+/** The page that begins here; "more" when its end is missing, undefined when it is none. */
+function pageAt(data: Buffer, at: number): Page | "more" | undefined {
+  if (at + HEADER_BYTES > data.byteLength) return "more";
+  if (data[at + 4] !== 0) return undefined;
+  const count = data[at + 26] ?? 0;
+  const body = at + HEADER_BYTES + count;
+  const segments = data.subarray(at + HEADER_BYTES, body);
+  const end = body + segments.reduce((sum, each) => sum + each, 0);
+  if (body > data.byteLength || end > data.byteLength) {
+    // A page whose length is damaged hides no further page.
+    return data.indexOf(MARK, at + 1) < 0 ? "more" : undefined;
+  }
+  const granule = data.readBigInt64LE(at + 6);
+  const isNumber = granule >= 0n && granule <= BigInt(Number.MAX_SAFE_INTEGER);
+  return {
+    at,
+    end,
+    flags: data[at + 5] ?? 0,
+    granule: isNumber ? Number(granule) : -1,
+    serial: data.readUInt32LE(at + 14),
+    segments,
+    body,
+  };
+}

@@ -1,0 +1,134 @@
+import { OpusDecoder } from "opus-decoder";
+import { isOpusPacket, opusPacketSamples } from "../audio/opus-packets.ts";
+import { toInt16 } from "../audio/pcm-samples.ts";
+import { SESSION_RATE } from "../audio/sample-rate.ts";
+import type { Decoding } from "./decoding.ts";
+import type { OpusHead } from "./opus-head.ts";
+
+/** The parts of libopus, as the package compiled it to WebAssembly, that are used here. */
+interface Opus {
+  readonly HEAP: ArrayBuffer;
+  malloc(bytes: number): number;
+  free(pointer: number): void;
+  opus_frame_decoder_create(
+    rate: number,
+    channels: number,
+    streams: number,
+    coupled: number,
+    mapping: number,
+    preSkip: number,
+    forceStereo: number,
+  ): number;
+  opus_frame_decode_float_deinterleaved(
+    decoder: number,
+    packet: number,
+    length: number,
+    output: number,
+  ): number;
+  opus_frame_decoder_destroy(decoder: number): void;
+}
+
+/** Several streams in one packet, each at the highest bit rate. */
+const LONGEST_PACKET_BYTES = 48 * 1024;
+/** 120 ms at 16 kHz. */
+const LONGEST_PACKET_SAMPLES = 1_920;
+
+let loaded: Promise<void> | undefined;
+let opus: Opus | undefined;
+
+/** Compiles the decoder on first use in a thread. Must have resolved before an `OpusDecoding`. */
+export function loadOpusDecoder(): Promise<void> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load(): Promise<void> {
+  const decoder = new OpusDecoder({ channels: 1 });
+  await decoder.ready;
+  // The package creates decoders only asynchronously, and prints errors to the console; the
+  // functions below it do neither.
+  const { _common: common } = decoder as unknown as { _common: { wasm: Opus } };
+  opus = common.wasm;
+}
+
+/**
+ * Decodes packets of one to eight channels to 16 kHz. Each takes the time that it states; one that
+ * cannot be decoded becomes silence.
+ */
+export class OpusDecoding implements Decoding {
+  readonly #opus: Opus;
+  readonly #channels: number;
+  readonly #packets: readonly Uint8Array[];
+  readonly #memory: { packet: number; output: number; mapping: number };
+  readonly #decoder: number;
+  #next = 0;
+  #closed = false;
+
+  constructor(head: OpusHead, packets: readonly Uint8Array[]) {
+    if (opus === undefined) throw new Error("loadOpusDecoder() must come first");
+    const { channels, streams, coupled, mapping } = head;
+    this.#opus = opus;
+    this.#channels = channels;
+    this.#packets = packets;
+    const floats = channels * LONGEST_PACKET_SAMPLES;
+    this.#memory = {
+      packet: opus.malloc(LONGEST_PACKET_BYTES),
+      output: opus.malloc(floats * Float32Array.BYTES_PER_ELEMENT),
+      mapping: opus.malloc(channels),
+    };
+    new Uint8Array(opus.HEAP).set(mapping, this.#memory.mapping);
+    const place = this.#memory.mapping;
+    this.#decoder = opus.opus_frame_decoder_create(
+      SESSION_RATE,
+      channels,
+      streams,
+      coupled,
+      place,
+      0,
+      0,
+    );
+    if (this.#decoder === 0) throw new Error("no memory for an Opus decoder");
+  }
+
+  next(): Int16Array | undefined {
+    const packet = this.#packets[this.#next];
+    if (packet === undefined) return undefined;
+    this.#next += 1;
+    return this.#decode(packet);
+  }
+
+  #decode(packet: Uint8Array): Int16Array {
+    const channels = this.#channels;
+    const length = opusPacketSamples(packet, SESSION_RATE);
+    const samples = new Int16Array(length * channels);
+    // The rules are those of a packet with one stream; libopus checks all others itself.
+    if (channels <= 2 && !isOpusPacket(packet)) return samples;
+    if (packet.byteLength > LONGEST_PACKET_BYTES) return samples;
+    const { packet: input, output } = this.#memory;
+    new Uint8Array(this.#opus.HEAP).set(packet, input);
+    const count = this.#opus.opus_frame_decode_float_deinterleaved(
+      this.#decoder,
+      input,
+      packet.byteLength,
+      output,
+    );
+    if (count <= 0) return samples;
+    // Those of one channel come after those of the other.
+    const decoded = new Float32Array(this.#opus.HEAP, output, channels * count);
+    for (let frame = 0; frame < Math.min(count, length); frame += 1) {
+      for (let channel = 0; channel < channels; channel += 1) {
+        const value = decoded[channel * count + frame] ?? 0;
+        samples[frame * channels + channel] = toInt16(value * 32_768);
+      }
+    }
+    return samples;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#opus.opus_frame_decoder_destroy(this.#decoder);
+    const { packet, output, mapping } = this.#memory;
+    for (const pointer of [packet, output, mapping]) this.#opus.free(pointer);
+  }
+}

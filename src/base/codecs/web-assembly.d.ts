@@ -1,0 +1,10 @@
+/** The part of WebAssembly's interface that is used here; the types of Node leave it out. */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports: object);
+    readonly exports: object;
+  }
+}

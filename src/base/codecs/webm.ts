@@ -1,0 +1,324 @@
+import { type OpusHead, plainHead, readOpusHead } from "./opus-head.ts";
+
+/** Ids of the elements of Matroska (RFC 9559) that are read or stepped into. */
+const ID = {
+  ebml: 0x1a45dfa3,
+  segment: 0x18538067,
+  tracks: 0x1654ae6b,
+  track: 0xae,
+  number: 0xd7,
+  codec: 0x86,
+  codecPrivate: 0x63a2,
+  audio: 0xe1,
+  channels: 0x9f,
+  encodings: 0x6d80,
+  cluster: 0x1f43b675,
+  group: 0xa0,
+  block: 0xa1,
+  simpleBlock: 0xa3,
+} as const;
+const STEPPED_INTO: ReadonlySet<number> = new Set([ID.segment, ID.cluster, ID.group]);
+/**
+ * Elements that may stand between blocks and are stepped over: Void, CRC-32, SeekHead, Info, Cues,
+ * Tags, Chapters, Attachments, and the small ones of clusters and groups.
+ */
+const STEPPED_OVER: ReadonlySet<number> = new Set([
+  ID.ebml,
+  ID.tracks,
+  ...[0xec, 0xbf, 0x114d9b74, 0x1549a966, 0x1c53bb6b, 0x1254c367, 0x1043a770, 0x1941a469],
+  ...[0xe7, 0xa7, 0xab, 0x5854, 0x9b, 0xfb, 0xa2, 0x75a1, 0x75a2, 0xfa, 0xfd, 0xa4, 0x8e, 0xc8],
+]);
+const CLUSTER_MARK = Buffer.from([0x1f, 0x43, 0xb6, 0x75]);
+const UNKNOWN_SIZE = -1;
+/** The longest block: a lace of Opus packets is far shorter. */
+const LONGEST_BLOCK = 64 * 1024;
+/** Blocks of speech are hardly longer. */
+const USUAL_BLOCK = 4 * 1024;
+const LONGEST_TRACKS = 64 * 1024;
+const AUDIO_CODECS = new Map([
+  ["A_OPUS", "Opus"],
+  ["A_VORBIS", "Vorbis"],
+  ["A_AAC", "AAC"],
+  ["A_FLAC", "FLAC"],
+]);
+
+/** The sound of a WebM or Matroska file, or of a piece of one that follows its head. */
+export interface WebmAudio {
+  /** Undefined when no audio track is listed. */
+  codec: string | undefined;
+  head: OpusHead | undefined;
+  packets: Uint8Array[];
+  /** Where the first cluster begins; everything before it is the head. */
+  headEnd: number;
+  /** A block, or an element between blocks, that is not there as a whole. */
+  rest: Uint8Array;
+  /** Bytes that were skipped because no element began there. */
+  skipped: number;
+}
+
+interface Element {
+  id: number;
+  /** Offset of the contents. */
+  from: number;
+  /** Offset behind the element. */
+  end: number;
+}
+
+interface Track {
+  number: number;
+  codec: string;
+  head: OpusHead | undefined;
+}
+
+/**
+ * Reads the Opus packets of the first audio track. Only bounded elements are read, one after the
+ * other; where none begins, as in a damaged file or in a piece that begins within a block, reading
+ * goes on at the next block or cluster.
+ */
+export function readWebm(bytes: Uint8Array): WebmAudio {
+  const reader = new WebmReader(bytes);
+  reader.read();
+  return reader.result();
+}
+
+class WebmReader {
+  readonly #bytes: Uint8Array;
+  readonly #packets: Uint8Array[] = [];
+  #track: Track | undefined;
+  #headEnd: number | undefined;
+  #at = 0;
+  #rest = new Uint8Array(0);
+  #skipped = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  result(): WebmAudio {
+    return {
+      codec: this.#track?.codec,
+      head: this.#track?.head,
+      packets: this.#packets,
+      headEnd: this.#headEnd ?? this.#bytes.byteLength - this.#rest.byteLength,
+      rest: this.#rest,
+      skipped: this.#skipped,
+    };
+  }
+
+  read(): void {
+    const { byteLength } = this.#bytes;
+    while (this.#at < byteLength) {
+      const element = elementAt(this.#bytes, this.#at);
+      if (element === "more" || (element !== undefined && this.#isOpen(element))) {
+        this.#rest = this.#bytes.slice(this.#at);
+        return;
+      }
+      if (element === undefined || element.end > byteLength) this.#skip();
+      else this.#take(element);
+    }
+  }
+
+  #take(element: Element): void {
+    if (element.id === ID.cluster) this.#headEnd ??= this.#at;
+    this.#at = STEPPED_INTO.has(element.id) ? element.from : element.end;
+    const contents = this.#bytes.subarray(element.from, element.end);
+    if (element.id === ID.tracks) this.#track ??= audioTrack(contents);
+    if (element.id === ID.simpleBlock || element.id === ID.block) this.#takeBlock(contents);
+  }
+
+  #takeBlock(block: Uint8Array): void {
+    const number = vintAt(block, 0);
+    if (number === undefined || number.value !== this.#track?.number) return;
+    // Two bytes of time, one of flags.
+    const flags = block[number.end + 2] ?? 0;
+    this.#packets.push(...unlaced(block, number.end + 3, (flags >> 1) & 3));
+  }
+
+  /** Goes on at the next place that looks like a block or a cluster. */
+  #skip(): void {
+    const at = this.#nextPlace(this.#at + 1);
+    this.#skipped += at - this.#at;
+    this.#at = at;
+  }
+
+  #nextPlace(at: number): number {
+    const data = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+    const cluster = data.indexOf(CLUSTER_MARK, at);
+    const end = cluster < 0 ? data.byteLength : cluster;
+    while (at < end && !this.#isBlock(at)) at += 1;
+    return at;
+  }
+
+  /**
+   * True for an element whose end is missing and may still come. Where so much is left that a
+   * damaged length is likelier, there must be no other place to go on.
+   */
+  #isOpen({ id, from, end }: Element): boolean {
+    const { byteLength } = this.#bytes;
+    if (end <= byteLength || STEPPED_INTO.has(id) || end - from > LONGEST_BLOCK) return false;
+    if (byteLength - this.#at <= USUAL_BLOCK) return true;
+    return this.#nextPlace(this.#at + 1) === byteLength;
+  }
+
+  /** True for a block of the track that something known follows, or nothing. */
+  #isBlock(at: number): boolean {
+    const id = this.#bytes[at];
+    if (id !== ID.simpleBlock && id !== ID.block && id !== ID.group) return false;
+    const element = elementAt(this.#bytes, at);
+    if (element === undefined || element === "more") return false;
+    if (id === ID.group) return this.#isBlock(element.from);
+    const number = vintAt(this.#bytes, element.from);
+    if (number?.value !== this.#track?.number) return false;
+    if (element.end > this.#bytes.byteLength) return element.end - element.from <= LONGEST_BLOCK;
+    const next = elementAt(this.#bytes, element.end);
+    return next !== undefined;
+  }
+}
+
+/** The known element that begins here; "more" when its head is cut off. */
+function elementAt(bytes: Uint8Array, at: number): Element | "more" | undefined {
+  const first = bytes[at];
+  if (first === undefined) return "more";
+  const width = Math.clz32(first) - 23;
+  if (width > 4) return undefined;
+  if (at + width > bytes.byteLength) return "more";
+  let id = 0;
+  for (let index = 0; index < width; index += 1) id = id * 256 + (bytes[at + index] ?? 0);
+  const isInto = STEPPED_INTO.has(id);
+  const isBlock = id === ID.simpleBlock || id === ID.block;
+  if (!isInto && !isBlock && !STEPPED_OVER.has(id)) return undefined;
+  const size = vintAt(bytes, at + width);
+  if (size === undefined) return at + width + 8 > bytes.byteLength ? "more" : undefined;
+  if (size.value === UNKNOWN_SIZE) return isInto ? endless(bytes, id, size.end) : undefined;
+  if (isBlock && size.value > LONGEST_BLOCK) return undefined;
+  const end = size.end + size.value;
+  // A container is stepped into: how long it says it is does not matter.
+  return isInto ? endless(bytes, id, size.end) : { id, from: size.end, end };
+}
+
+function endless(bytes: Uint8Array, id: number, from: number): Element {
+  return { id, from, end: Math.max(from, bytes.byteLength) };
+}
+
+/**
+ * A number of variable length without its mark; `UNKNOWN_SIZE` when all its bits are set. Undefined
+ * when it is cut off or of no valid length.
+ */
+function vintAt(bytes: Uint8Array, at: number): { value: number; end: number } | undefined {
+  const first = bytes[at];
+  if (first === undefined || first === 0) return undefined;
+  const width = Math.clz32(first) - 23;
+  if (at + width > bytes.byteLength) return undefined;
+  let value = first & (0xff >> width);
+  let isUnknown = value === 0xff >> width;
+  for (let index = 1; index < width; index += 1) {
+    const next = bytes[at + index] ?? 0;
+    isUnknown &&= next === 0xff;
+    value = value * 256 + next;
+  }
+  return { value: isUnknown ? UNKNOWN_SIZE : value, end: at + width };
+}
+
+/** The first audio track; one whose packets are encrypted or compressed has no known codec. */
+function audioTrack(tracks: Uint8Array): Track | undefined {
+  if (tracks.byteLength > LONGEST_TRACKS) return undefined;
+  for (const [id, contents] of childrenOf(tracks)) {
+    if (id !== ID.track) continue;
+    const parts = new Map(childrenOf(contents));
+    const name = Buffer.from(parts.get(ID.codec) ?? []).toString("latin1");
+    if (!name.startsWith("A_")) continue;
+    const isPlain = !parts.has(ID.encodings);
+    const codec = isPlain ? (AUDIO_CODECS.get(name.split("/")[0] ?? "") ?? name) : "encrypted";
+    const number = unsigned(parts.get(ID.number) ?? new Uint8Array([1]));
+    return { number, codec, head: codec === "Opus" ? opusHead(parts) : undefined };
+  }
+  return undefined;
+}
+
+function opusHead(parts: ReadonlyMap<number, Uint8Array>): OpusHead | undefined {
+  const told = parts.get(ID.codecPrivate);
+  if (told !== undefined) return readOpusHead(told);
+  const audio = new Map(childrenOf(parts.get(ID.audio) ?? new Uint8Array(0)));
+  const channels = unsigned(audio.get(ID.channels) ?? new Uint8Array([1]));
+  return channels === 1 || channels === 2 ? plainHead(channels, 0) : undefined;
+}
+
+function childrenOf(bytes: Uint8Array): [number, Uint8Array][] {
+  const children: [number, Uint8Array][] = [];
+  for (let at = 0; at < bytes.byteLength; ) {
+    const width = Math.clz32(bytes[at] ?? 0) - 23;
+    if (width > 4) break;
+    let id = 0;
+    for (let index = 0; index < width; index += 1) id = id * 256 + (bytes[at + index] ?? 0);
+    const size = vintAt(bytes, at + width);
+    if (size === undefined || size.value === UNKNOWN_SIZE) break;
+    at = size.end + size.value;
+    children.push([id, bytes.subarray(size.end, at)]);
+  }
+  return children;
+}
+
+function unsigned(bytes: Uint8Array): number {
+  return bytes.subarray(0, 6).reduce((value, byte) => value * 256 + byte, 0);
+}
+
+/** The packets of a block: one, or several in a lace of Xiph's, a fixed or EBML's kind. */
+function unlaced(block: Uint8Array, at: number, lacing: number): Uint8Array[] {
+  if (lacing === 0) return at < block.byteLength ? [block.subarray(at)] : [];
+  const count = (block[at] ?? 0) + 1;
+  at += 1;
+  if (lacing === 2) {
+    const size = Math.floor((block.byteLength - at) / count);
+    return Array.from({ length: count }, (_, n) =>
+      block.subarray(at + n * size, at + (n + 1) * size),
+    );
+  }
+  const sizes = lacing === 1 ? xiphSizes(block, at, count) : ebmlSizes(block, at, count);
+  if (sizes === undefined) return [];
+  const packets: Uint8Array[] = [];
+  let from = sizes.end;
+  for (const size of sizes.sizes) {
+    packets.push(block.subarray(from, from + size));
+    from += size;
+  }
+  if (from > block.byteLength) return [];
+  return [...packets, block.subarray(from)];
+}
+
+interface LaceSizes {
+  /** Of all packets but the last one. */
+  sizes: number[];
+  end: number;
+}
+
+function xiphSizes(block: Uint8Array, at: number, count: number): LaceSizes | undefined {
+  const sizes: number[] = [];
+  while (sizes.length < count - 1) {
+    let size = 0;
+    let byte = 255;
+    while (byte === 255) {
+      if (at >= block.byteLength) return undefined;
+      byte = block[at] ?? 0;
+      size += byte;
+      at += 1;
+    }
+    sizes.push(size);
+  }
+  return { sizes, end: at };
+}
+
+/** The first size is told, the further ones as differences. */
+function ebmlSizes(block: Uint8Array, at: number, count: number): LaceSizes | undefined {
+  const sizes: number[] = [];
+  while (sizes.length < count - 1) {
+    const vint = vintAt(block, at);
+    if (vint === undefined) return undefined;
+    const before = sizes.at(-1);
+    const bias = 2 ** (7 * (vint.end - at) - 1) - 1;
+    const size = before === undefined ? vint.value : before + vint.value - bias;
+    if (size < 0 || size > block.byteLength) return undefined;
+    sizes.push(size);
+    at = vint.end;
+  }
+  return { sizes, end: at };
+}

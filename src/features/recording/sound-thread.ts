@@ -1,0 +1,201 @@
+/**
+ * Entry point of the thread that measures, decodes and resamples sound for playback, so that the
+ * event loop of the service never does.
+ */
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { parentPort } from "node:worker_threads";
+import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
+import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
+import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
+import { errnoOf } from "../../base/errors.ts";
+import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
+
+/** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
+export interface SoundSource {
+  path?: string;
+  data?: Uint8Array;
+  lead?: Uint8Array;
+}
+
+/** A file by its path. */
+export type ThreadFile = PlacedFile & { path: string };
+
+export type SoundRequest = { id: number } & (
+  | { kind: "measure"; source: SoundSource }
+  | { kind: "wave"; source: SoundSource }
+  | {
+      kind: "samples";
+      file: ThreadFile;
+      from: number;
+      count: number;
+      before: ThreadFile | undefined;
+      after: ThreadFile | undefined;
+    }
+);
+
+/** What a file holds, measured without decoding it. */
+export interface MeasuredSound {
+  mediaType: string;
+  sampleRate: number;
+  channels: number;
+  frames: number;
+  part?: StreamPart;
+}
+
+export type SoundAnswer = { id: number } & (
+  | { kind: "measured"; sound: MeasuredSound | AudioFormatError }
+  | { kind: "wave"; bytes: Uint8Array | undefined }
+  | { kind: "samples"; samples: Int16Array }
+  | { kind: "failed"; message: string; errno: string | undefined }
+);
+
+/** Most files that are kept open: a listener needs the chunk and its neighbours. */
+const MOST_OPEN = 6;
+/** Frames that are decoded at a time. */
+const STEP = 48_000;
+
+const open = new Map<string, ChunkSamples>();
+
+parentPort?.on("message", (request: SoundRequest) => {
+  void answer(request);
+});
+
+async function answer(request: SoundRequest): Promise<void> {
+  const { id } = request;
+  let message: SoundAnswer;
+  try {
+    message = await carryOut(request);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    message = { id, kind: "failed", message: text, errno: errnoOf(error) };
+  }
+  parentPort?.postMessage(message);
+}
+
+async function carryOut(request: SoundRequest): Promise<SoundAnswer> {
+  const { id } = request;
+  switch (request.kind) {
+    case "measure":
+      return { id, kind: "measured", sound: measure(request.source) };
+    case "wave":
+      return { id, kind: "wave", bytes: await toWave(request.source) };
+    case "samples": {
+      await loadDecoders();
+      const { from, count, before, after } = request;
+      const chunk = samplesOf(request.file);
+      const samples = await chunk.samples(
+        from,
+        count,
+        before && samplesOf(before),
+        after && samplesOf(after),
+      );
+      return { id, kind: "samples", samples };
+    }
+  }
+}
+
+function bytesOf({ path, data, lead }: SoundSource): Uint8Array {
+  const bytes = data ?? readFileSync(path ?? "");
+  return lead === undefined ? bytes : Buffer.concat([lead, bytes]);
+}
+
+function measure(source: SoundSource): MeasuredSound | AudioFormatError {
+  const file = openSoundFile(bytesOf(source), source.lead !== undefined);
+  if ("error" in file) return file;
+  const { mediaType, sampleRate, channels, frames, part } = file;
+  return { mediaType, sampleRate, channels, frames, ...(part && { part }) };
+}
+
+/** The whole file as WAV with its own rate and channels; undefined when it cannot be read. */
+async function toWave(source: SoundSource): Promise<Uint8Array | undefined> {
+  await loadDecoders();
+  const bytes = bytesOf(source);
+  const file = openSoundFile(bytes, source.lead !== undefined);
+  if ("error" in file) return undefined;
+  const { sampleRate, channels, frames } = file;
+  const head = wavFileHeader({ sampleRate, channels, frames });
+  const wave = Buffer.alloc(head.byteLength + 2 * frames * channels);
+  head.copy(wave);
+  const reader = readerOf(file, bytes);
+  if (reader === undefined) return undefined;
+  try {
+    let at = head.byteLength;
+    for (let part = reader.read(STEP); part.length > 0; part = reader.read(STEP)) {
+      wave.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), at);
+      at += part.byteLength;
+    }
+  } finally {
+    reader.close();
+  }
+  return wave;
+}
+
+function readerOf(file: SoundFile, bytes: Uint8Array): SoundReader | undefined {
+  try {
+    return new SoundReader(file, bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The file's samples; a file that was replaced meanwhile is opened anew. */
+function samplesOf(file: ThreadFile): ChunkSamples {
+  // Two chunks may have the same bytes, and different places.
+  const key = [file.path, file.sequence, file.mediaType, versionOf(file.path)].join(" ");
+  const known = open.get(key);
+  const chunk = known ?? new ChunkSamples(file, (from, length) => part(file.path, from, length));
+  open.delete(key);
+  open.set(key, chunk);
+  for (const oldest of open.keys()) {
+    if (open.size <= MOST_OPEN) break;
+    open.delete(oldest);
+  }
+  // Its place may have become known since.
+  chunk.file = file;
+  return chunk;
+}
+
+function versionOf(path: string): string {
+  return reading(
+    path,
+    (fd) => {
+      const { mtimeMs, size, ino } = fstatSync(fd);
+      return `${mtimeMs} ${size} ${ino}`;
+    },
+    "",
+  );
+}
+
+function part(path: string, from: number, length: number): Buffer {
+  return reading(
+    path,
+    (fd) => {
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const count = readSync(fd, buffer, filled, length - filled, from + filled);
+        if (count === 0) break;
+        filled += count;
+      }
+      return buffer.subarray(0, filled);
+    },
+    Buffer.alloc(0),
+  );
+}
+
+/** Opens the file for `work`; `absent` when there is none. */
+function reading<T>(path: string, work: (fd: number) => T, absent: T): T {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return absent;
+  }
+  try {
+    return work(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
