@@ -18,7 +18,8 @@ export function chunkChanges(
 ): Change[] {
   const rows = new Map<number, ChunkRow>();
   for (const { event } of events) collect(rows, event);
-  if (rows.size === 0) return [];
+  const measured = lengthChanges(sessionId, events);
+  if (rows.size === 0) return measured;
   const update: Change["sql"] = (when) => sql.fragment`
     update chunks as c
     set status = u.status, error = u.error,
@@ -26,6 +27,20 @@ export function chunkChanges(
         length_samples = coalesce(u.length_samples, c.length_samples)
     from ${sql.unnest([...rows.values()], ["int4", "text", "text", "int8", "int8"])}
       as u (sequence, status, error, start_sample, length_samples)
+    where c.session_id = ${sessionId} and c.sequence = u.sequence and ${when}`;
+  return [...measured, { writes: ["chunks"], sql: update }];
+}
+
+/** The lengths of chunks that were stored without one. */
+function lengthChanges(sessionId: string, events: readonly Recorded<SessionEvent>[]): Change[] {
+  const rows = events.flatMap(({ event }) =>
+    event.type === "ChunkMeasured" ? [[event.sequence, event.frames, event.sampleRate]] : [],
+  );
+  if (rows.length === 0) return [];
+  const update: Change["sql"] = (when) => sql.fragment`
+    update chunks as c
+    set frames = u.frames, sample_rate = u.rate, duration_seconds = u.frames::float8 / u.rate
+    from ${sql.unnest(rows, ["int4", "int8", "int4"])} as u (sequence, frames, rate)
     where c.session_id = ${sessionId} and c.sequence = u.sequence and ${when}`;
   return [{ writes: ["chunks"], sql: update }];
 }

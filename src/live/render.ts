@@ -78,6 +78,7 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
     case "GapDeclared":
       return renderGap(event);
     case "LateAudioDue":
+    case "ChunkMeasured":
       return { type: "Stub" };
     case "JobStarted":
       return { type: "JobStatus", job_id: event.jobId, status: "running", progress: 0 };

@@ -9,8 +9,11 @@ export interface AudioSource {
   opening(place: OpeningPlace): Promise<Opening>;
   /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
   placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;
-  /** The stored bytes of a chunk. Throws `not_found` when the audio was deleted. */
-  bytes(sessionId: string, sha256: string): Promise<Buffer>;
+  /**
+   * The stored bytes of a chunk; of a later piece of a stream, whose sequence is `piece`, with what
+   * belongs before them. Throws `not_found` when the audio was deleted.
+   */
+  bytes(sessionId: string, sha256: string, piece?: number): Promise<Buffer>;
   /**
    * Pieces of a chunk that is being streamed, from `piece` on, in order, at most `limit`; none when
    * the chunk is already stored as a whole.

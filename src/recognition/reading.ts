@@ -1,3 +1,4 @@
+import { isPieceMediaType } from "../base/codecs/sound-types.ts";
 import { type AppError, toAppError } from "../base/errors.ts";
 import type {
   TranscribeResult,
@@ -244,9 +245,16 @@ export class Reading {
       onSuspects(detector.suspects);
       return true;
     }
-    const data = await source.bytes(sessionId, chunk.sha256);
-    if (this.#closed) return false;
     const { sequence, mediaType } = chunk;
+    // A piece of a stream in which no packet ends.
+    if (chunk.length === 0 && chunk.samples === 0) {
+      if (gap !== undefined) this.#options.onLate?.(gap);
+      this.#noteFed(sequence, "chunk");
+      return true;
+    }
+    const piece = isPieceMediaType(mediaType) ? sequence : undefined;
+    const data = await source.bytes(sessionId, chunk.sha256, piece);
+    if (this.#closed) return false;
     this.#closeUp(chunk);
     const shift = this.time.shift;
     const end = chunk.start + chunk.length + shift + this.#excess(chunk);

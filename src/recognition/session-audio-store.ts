@@ -1,8 +1,10 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
+import { soundKind } from "../base/codecs/sound-kinds.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
+import { readLead } from "../features/transcript/audio-parts-store.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
 import { optionalColumn } from "../postgres/columns.ts";
 import { joinVocabulary } from "../wire/vocabulary.ts";
@@ -97,8 +99,12 @@ export class SessionAudio implements AudioSource {
     this.#read = read;
   }
 
-  bytes(sessionId: string, sha256: string): Promise<Buffer> {
-    return this.#read(sessionId, sha256);
+  async bytes(sessionId: string, sha256: string, piece?: number): Promise<Buffer> {
+    const data = await this.#read(sessionId, sha256);
+    // Sound that was silenced in parts is kept as WAV.
+    if (piece === undefined || soundKind(data) === "wav") return data;
+    const lead = await readLead(this.#pool, sessionId, piece);
+    return lead === undefined ? data : Buffer.concat([lead, data]);
   }
 
   async opening(asked: OpeningPlace): Promise<Opening> {

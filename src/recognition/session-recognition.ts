@@ -19,6 +19,7 @@ import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/l
 import type { AudioSource } from "./audio-source.ts";
 import type { FinalTimes } from "./final-times.ts";
 import { Interruptions } from "./interruptions.ts";
+import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
@@ -45,6 +46,8 @@ interface SessionRecognitionOptions {
   times?: FinalTimes;
   /** The state of the recording device, if it is known. */
   device?(): DeviceFrame | undefined;
+  /** Measures pieces of streams; absent where none are taken. */
+  measure?: MeasurePiece;
   /** Called with how far the session was read, in samples, when that has changed. */
   readTo?(sessionId: string, samples: number): void;
   publish(frame: TransientFrame): void;
@@ -81,11 +84,13 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #isStreamed = false;
   readonly #tail: StreamTail;
   readonly #second: SecondReading;
+  readonly #measuring: PieceMeasuring;
 
   constructor(options: SessionRecognitionOptions) {
     this.#options = options;
     this.#tail = options.tails.open(options.sessionId);
     this.#interruptions = new Interruptions(options.sessionId);
+    this.#measuring = new PieceMeasuring({ ...options, tell: (command) => this.#tell(command) });
     this.#second = new SecondReading({
       ...options,
       suspicionOf: (attempt) => this.#suspicionOf(attempt),
@@ -152,6 +157,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#measuring.stop();
     this.#heartbeat?.cancel();
     this.#retryAt?.cancel();
     this.#options.tails.close(this.#tail);
@@ -161,6 +167,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   /** Starts whatever the state asks for and is not running. */
   #sync(state: Readonly<SessionState>): void {
     if (this.#stopped) return;
+    this.#measuring.sync(state);
     // A second reading that waits for its retry does not hold up the first one.
     if (this.#retryAt !== undefined) return this.#reading?.feed();
     const unread = state.phase === "recording" || state.phase === "processing";
@@ -176,8 +183,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
 
   #read(state: Readonly<SessionState>): void {
     if (this.#reading !== undefined) return this.#reading.feed();
-    // A reading begins at the newest checkpoint on record: from an older one it would end
-    // utterances at other places than those sent.
+    // It begins at the newest checkpoint on record: from an older one utterances end elsewhere.
     if (this.#told?.attempt === state.attempt) return;
     const { source, transcribers } = this.#options;
     this.#reading = new Reading({

@@ -16,6 +16,7 @@ import type { LiveFanout } from "../nats/live-fanout.ts";
 import { deliverTo, informedBy, outstandingIn } from "../nats/outside-commands.ts";
 import type { AudioSource } from "../recognition/audio-source.ts";
 import type { FinalTimes } from "../recognition/final-times.ts";
+import type { MeasurePiece } from "../recognition/piece-measuring.ts";
 import { SessionRecognition } from "../recognition/session-recognition.ts";
 import { StreamTails } from "../recognition/stream-tail.ts";
 import { createSessionBehaviour } from "../session/behaviour.ts";
@@ -48,6 +49,8 @@ export interface ActorOptions {
   fanout: LiveFanout;
   /** The state of a session's recording device, if it is known. */
   deviceOf?(sessionId: string): DeviceFrame | undefined;
+  /** Measures stored pieces of streams. */
+  measure?: MeasurePiece;
   /** Called with the position up to which a session was read, in samples. */
   readTo?(sessionId: string, samples: number): void;
   finals?: FinalTimes;
@@ -150,6 +153,7 @@ function createHost(
       runtime,
       tell,
       ...(finals && { times: finals }),
+      ...(options.measure && { measure: options.measure }),
       device: () => options.deviceOf?.(id),
       readTo: (sessionId, samples) => options.readTo?.(sessionId, samples),
       publish: (frame) => publisher.transient(frame),

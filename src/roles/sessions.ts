@@ -18,6 +18,7 @@ import { PostgresLeaseTable } from "../postgres/lease-store.ts";
 import { SessionBacklog } from "../postgres/outbox.ts";
 import { createPool } from "../postgres/pool.ts";
 import { FinalTimes } from "../recognition/final-times.ts";
+import { pieceMeasure } from "../recognition/piece-measure-store.ts";
 import { ReadingPositions } from "../recognition/reading-positions-store.ts";
 import { SessionAudio } from "../recognition/session-audio-store.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
@@ -63,6 +64,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
       config.workerKey,
       config.speechEngine,
     ),
+    measure: pieceMeasure(shared.pool, shared.blobs),
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,

@@ -18,6 +18,7 @@ import {
   applyGap,
   applyGapFilled,
   applyLost,
+  applyMeasured,
   applyPlaced,
   applyReceived,
   applyTranscribed,
@@ -59,6 +60,8 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       return;
     case "ChunkReceived":
       return applyReceived(state.timeline, event, at);
+    case "ChunkMeasured":
+      return applyMeasured(state.timeline, event);
     case "ChunkPlaced":
       return applyPlaced(state.timeline, event, at);
     case "ChunkTranscribed":

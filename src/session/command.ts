@@ -11,6 +11,7 @@ export type SessionCommand = OutsideCommand | InsideCommand;
 export type CommandOf<T extends SessionCommand["type"]> = Extract<SessionCommand, { type: T }>;
 
 type InsideCommand =
+  | ChunkMeasuredCommand
   | GapTimeoutCommand
   | LateTimeoutCommand
   | RecognitionOpenedCommand
@@ -21,6 +22,15 @@ type InsideCommand =
   | RecognitionDoneCommand
   | RereadCommand
   | RedoProgressCommand;
+
+/** The length of a later piece of a stream is known, or why it cannot be read. */
+interface ChunkMeasuredCommand {
+  type: "ChunkMeasured";
+  sequence: number;
+  frames: number;
+  sampleRate: number;
+  unreadable?: string;
+}
 
 /** The wait for `sequence` is over, except after the stop while its device may still send it. */
 export interface GapTimeoutCommand {

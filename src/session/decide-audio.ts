@@ -4,7 +4,15 @@ import { collectFor, type Patience } from "./limits.ts";
 import { complete } from "./redact-covered.ts";
 import { knownClusters } from "./speakers.ts";
 import type { SessionState } from "./state.ts";
-import { isKnown, isLate, type LateGap, placeable, placementOf, toSamples } from "./timeline.ts";
+import {
+  type Gap,
+  isKnown,
+  isLate,
+  type LateGap,
+  placeable,
+  placementOf,
+  toSamples,
+} from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
 /** When late chunks stop waiting for further ones, Unix milliseconds; undefined when none waits. */
@@ -40,6 +48,10 @@ function settleLate(turn: Turn): void {
  * may be so in a session that has ended, too.
  */
 export function awaitsAudio({ timeline, stop }: Readonly<SessionState>): boolean {
+  const { unmeasured = [], gaps, next } = timeline;
+  const isOpen = (sequence: number): boolean =>
+    sequence >= next || gaps.some((gap) => gap.sequence === sequence && gap.tail !== true);
+  if (unmeasured.some(({ sequence }) => isOpen(sequence))) return true;
   return timeline.waiting.length > 0 || (stop !== undefined && timeline.next <= stop.lastSequence);
 }
 
@@ -67,11 +79,38 @@ export const GAP_WAIT = 10_000;
 
 export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">): void {
   const { timeline } = turn.state;
-  const { chunkId, sequence, frames, sampleRate, unreadable } = command;
+  const { chunkId, sequence, frames, sampleRate, unreadable, unmeasured } = command;
   if (isKnown(timeline, sequence)) return;
+  const known = {
+    ...(unreadable !== undefined && { unreadable }),
+    ...(unmeasured && { unmeasured }),
+  };
   const gap = timeline.gaps.find((each) => each.sequence === sequence);
-  const known = unreadable === undefined ? {} : { unreadable };
   turn.emit({ type: "ChunkReceived", chunkId, sequence, frames, sampleRate, ...known });
+  if (!unmeasured) place(turn, command, gap);
+}
+
+/** A repetition, or the length of a chunk that is not awaited, changes nothing. */
+export function decideChunkMeasured(turn: Turn, command: CommandOf<"ChunkMeasured">): void {
+  const { sequence, frames, sampleRate, unreadable } = command;
+  const { timeline } = turn.state;
+  const chunk = timeline.unmeasured?.find((each) => each.sequence === sequence);
+  if (chunk === undefined || sequence > timeline.next) return;
+  const { chunkId } = chunk;
+  const known = unreadable === undefined ? {} : { unreadable };
+  const gap = timeline.gaps.find((each) => each.sequence === sequence);
+  turn.emit({ type: "ChunkMeasured", chunkId, sequence, frames, sampleRate, ...known });
+  place(turn, { chunkId, sequence, frames, sampleRate, ...known }, gap);
+}
+
+type Measured = Pick<
+  CommandOf<"ChunkStored">,
+  "chunkId" | "sequence" | "frames" | "sampleRate" | "unreadable"
+>;
+
+/** Gives a chunk its place: behind all others, or in the gap that stands for it. */
+function place(turn: Turn, chunk: Measured, gap: Gap | undefined): void {
+  const { chunkId, sequence, frames, sampleRate } = chunk;
   if (gap === undefined || gap.tail) {
     placeAll(turn);
   } else {
@@ -79,7 +118,7 @@ export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">)
     const length = Math.min(gap.length, toSamples(frames, sampleRate));
     const { start } = gap;
     turn.emit({ type: "GapFilled", chunkId, sequence, start, length, collected: true });
-    failUnreadable(turn, command);
+    failUnreadable(turn, chunk);
   }
   settleLate(turn);
 }
@@ -88,8 +127,14 @@ function placeAll(turn: Turn): void {
   const { timeline } = turn.state;
   for (let chunk = placeable(timeline); chunk !== undefined; chunk = placeable(timeline)) {
     const { chunkId, sequence } = chunk;
-    turn.emit({ type: "ChunkPlaced", chunkId, sequence, ...placementOf(timeline, chunk) });
+    const placement = placementOf(timeline, chunk);
+    turn.emit({ type: "ChunkPlaced", chunkId, sequence, ...placement });
     failUnreadable(turn, chunk);
+    // A piece of a stream in which no packet ends: of late ones there is nothing to read again.
+    const isLate = sequence >= (timeline.lateFrom ?? Number.POSITIVE_INFINITY);
+    if (isLate && placement.length === 0 && chunk.unreadable === undefined) {
+      turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
+    }
   }
 }
 
@@ -104,7 +149,8 @@ function failUnreadable(turn: Turn, { chunkId, sequence, unreadable: message }: 
 export function decideStop(turn: Turn, command: CommandOf<"Stop">): void {
   if (turn.state.phase !== "recording") return;
   const { timeline } = turn.state;
-  const highest = Math.max(timeline.next - 1, ...timeline.waiting.map((c) => c.sequence));
+  const stored = [...timeline.waiting, ...(timeline.unmeasured ?? [])];
+  const highest = Math.max(timeline.next - 1, ...stored.map((c) => c.sequence));
   const lastSequence = Math.max(highest, command.lastSequence);
   const { reason } = command;
   turn.emit({ type: "SessionStopped", lastSequence, ...(reason === undefined ? {} : { reason }) });
@@ -113,7 +159,9 @@ export function decideStop(turn: Turn, command: CommandOf<"Stop">): void {
 
 /** When the wait for the next sequence ends, Unix milliseconds; undefined when nothing is missing. */
 export function gapDeadline({ timeline, stop }: Readonly<SessionState>): number | undefined {
-  const since: number[] = timeline.waiting.map((chunk) => chunk.at);
+  const { waiting, unmeasured = [], next } = timeline;
+  const stored = [...waiting, ...unmeasured.filter(({ sequence }) => sequence >= next)];
+  const since: number[] = stored.map((chunk) => chunk.at);
   if (stop !== undefined && timeline.next <= stop.lastSequence) since.push(stop.at);
   return since.length === 0 ? undefined : Math.min(...since) + GAP_WAIT;
 }
@@ -127,12 +175,44 @@ export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutComm
   const isThere = signs?.unsealed.includes(sequence) === true;
   if (isThere && turn.now < deadline + turn.patience.chunk) return;
   if (stop !== undefined && signs !== undefined && mayStillSend(turn, stop.at, signs)) return;
-  const first = timeline.waiting[0];
+  const [first] = timeline.waiting;
+  const piece = timeline.unmeasured?.find((chunk) => chunk.sequence >= timeline.next);
+  if (piece !== undefined && (first === undefined || piece.sequence < first.sequence)) {
+    return goOnBefore(turn, piece.sequence, stop !== undefined);
+  }
   if (first === undefined) return giveUpTail(turn, stop?.lastSequence ?? -1);
   const length = timeline.nominal || toSamples(first.frames, first.sampleRate);
   while (timeline.next < first.sequence) declareGap(turn, length);
   placeAll(turn);
   settleLate(turn);
+}
+
+/**
+ * The wait for what comes before a piece of unknown length is over. As long as nothing has a place,
+ * it is the stream's head that is missing: the piece waits for it, and is given up with it at last.
+ */
+function goOnBefore(turn: Turn, sequence: number, isStopped: boolean): void {
+  const { timeline, stop } = turn.state;
+  if (timeline.nominal === 0 && !isStopped) return;
+  if (timeline.nominal === 0) {
+    const headless = timeline.unmeasured ?? [];
+    giveUpTail(turn, stop?.lastSequence ?? -1);
+    for (const piece of headless) {
+      turn.emit({ type: "ChunkFailed", ...named(piece), code: "not_audio", message: HEADLESS });
+    }
+    return;
+  }
+  while (timeline.next < sequence) declareGap(turn, timeline.nominal);
+  // It was to be measured already, when nothing before it was missing.
+  if (turn.state.timeline.unmeasured?.some((each) => each.sequence === timeline.next)) return;
+  settleLate(turn);
+}
+
+const HEADLESS =
+  "The beginning of the recording, without which its pieces cannot be read, is missing.";
+
+function named({ chunkId, sequence }: { chunkId: string; sequence: number }) {
+  return { chunkId, sequence };
 }
 
 /**

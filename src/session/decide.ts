@@ -1,6 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import type { SessionCommand } from "./command.ts";
 import {
+  decideChunkMeasured,
   decideChunkStored,
   decideGapTimeout,
   decideLateTimeout,
@@ -50,6 +51,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
   switch (command.type) {
     case "ChunkStored":
       return decideChunkStored(turn, command);
+    case "ChunkMeasured":
+      return decideChunkMeasured(turn, command);
     case "AudioOpened":
       // The session's effects find the audio themselves.
       return undefined;

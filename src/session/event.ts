@@ -8,6 +8,7 @@ import type { ClaimSource, StopReason } from "./status.ts";
 export type SessionEvent =
   | SessionStarted
   | ChunkReceived
+  | ChunkMeasured
   | ChunkPlaced
   | ChunkTranscribed
   | ChunkFailed
@@ -48,6 +49,19 @@ export interface ChunkReceived {
   chunkId: string;
   sequence: number;
   /** Frames in its container, at its own rate. */
+  frames: number;
+  sampleRate: number;
+  /** Why the chunk will fail as soon as it has its place. */
+  unreadable?: string;
+  /** Its length is not known yet: it is a later piece of a stream. */
+  unmeasured?: true;
+}
+
+/** The length of a chunk that was received without one. */
+export interface ChunkMeasured {
+  type: "ChunkMeasured";
+  chunkId: string;
+  sequence: number;
   frames: number;
   sampleRate: number;
   /** Why the chunk will fail as soon as it has its place. */

@@ -46,7 +46,8 @@ const OUTSIDE = {
   Start: repeatable({ jobId: text, language: text }),
   /**
    * `frames` counts the frames in the chunk's container, at its own rate; `unreadable` is set when
-   * it is already known that the chunk cannot be read, and says why.
+   * it is already known that the chunk cannot be read, and says why; `unmeasured` when its length
+   * shows only with the pieces before it, and then `frames` is 0.
    */
   ChunkStored: repeatable({
     chunkId: text,
@@ -54,6 +55,7 @@ const OUTSIDE = {
     frames: number,
     sampleRate: number,
     unreadable: optional(text),
+    unmeasured: optional(flag),
   }),
   /**
    * Audio is being streamed that becomes chunk `sequence`; the command activates the session, so

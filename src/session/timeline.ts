@@ -1,4 +1,4 @@
-import type { ChunkPlaced, ChunkReceived, GapDeclared, GapFilled } from "./event.ts";
+import type { ChunkMeasured, ChunkPlaced, ChunkReceived, GapDeclared, GapFilled } from "./event.ts";
 
 /**
  * The places of chunks on the session's timeline, in samples at 16 kHz.
@@ -15,6 +15,8 @@ export interface Timeline {
   run: { rate: number; frames: number; base: number };
   /** Stored chunks that wait for an earlier sequence. */
   waiting: WaitingChunk[];
+  /** Stored chunks whose length is not known yet, in order; absent when there are none. */
+  unmeasured?: WaitingChunk[];
   /** Chunks placed and not final yet, in order. */
   open: Entry[];
   /** Spans that the first reading does not read: missing chunks, and chunks that came late. */
@@ -117,17 +119,44 @@ function runFor(timeline: Timeline, rate: number): Timeline["run"] {
 
 /** True when a stored chunk of this sequence is placed or waiting already. */
 export function isKnown(timeline: Timeline, sequence: number): boolean {
+  if (timeline.unmeasured?.some((chunk) => chunk.sequence === sequence)) return true;
   if (sequence >= timeline.next) return timeline.waiting.some((c) => c.sequence === sequence);
   return !timeline.gaps.some((gap) => gap.sequence === sequence && gap.chunkId === undefined);
 }
 
 export function applyReceived(timeline: Timeline, event: ChunkReceived, at: number): void {
   if (isInTail(timeline, event.sequence)) reopenTail(timeline);
-  if (event.sequence < timeline.next) return;
-  const { chunkId, sequence, frames, sampleRate, unreadable } = event;
+  const { chunkId, sequence, frames, sampleRate, unreadable, unmeasured } = event;
   const known = unreadable === undefined ? {} : { unreadable };
-  timeline.waiting.push({ chunkId, sequence, frames, sampleRate, at, ...known });
-  timeline.waiting.sort((a, b) => a.sequence - b.sequence);
+  const chunk = { chunkId, sequence, frames, sampleRate, at, ...known };
+  if (unmeasured) timeline.unmeasured = bySequence([...(timeline.unmeasured ?? []), chunk]);
+  else if (sequence >= timeline.next) timeline.waiting = bySequence([...timeline.waiting, chunk]);
+}
+
+/** A chunk whose length is known now waits for its place like others. */
+export function applyMeasured(timeline: Timeline, event: ChunkMeasured): void {
+  const { sequence, frames, sampleRate, unreadable } = event;
+  const chunk = timeline.unmeasured?.find((each) => each.sequence === sequence);
+  if (chunk === undefined) return;
+  const left = timeline.unmeasured?.filter((each) => each !== chunk) ?? [];
+  if (left.length > 0) timeline.unmeasured = left;
+  else delete timeline.unmeasured;
+  if (sequence < timeline.next) return;
+  const known = unreadable === undefined ? {} : { unreadable };
+  const measured = { ...chunk, frames, sampleRate, ...known };
+  timeline.waiting = bySequence([...timeline.waiting, measured]);
+}
+
+function bySequence(chunks: WaitingChunk[]): WaitingChunk[] {
+  return chunks.sort((a, b) => a.sequence - b.sequence);
+}
+
+/**
+ * The first chunk without a length before which all others have their places, so that what is
+ * needed to measure it is there or will not come in time.
+ */
+export function measurable({ unmeasured, next }: Timeline): WaitingChunk | undefined {
+  return unmeasured?.find(({ sequence }) => sequence <= next);
 }
 
 function isInTail({ gaps }: Timeline, sequence: number): boolean {
@@ -154,7 +183,7 @@ export function applyPlaced(timeline: Timeline, event: ChunkPlaced, at: number):
   const { chunkId, sequence, start, length } = event;
   const entry = { chunkId, sequence, start, length };
   if (sequence < (timeline.lateFrom ?? Number.POSITIVE_INFINITY)) timeline.open.push(entry);
-  else timeline.gaps.push({ ...entry, pin: 0, knownClusters: 0, at });
+  else if (length > 0) timeline.gaps.push({ ...entry, pin: 0, knownClusters: 0, at });
   advance(timeline, event.sequence, event.start + event.length);
   timeline.nominal = event.length;
 }

@@ -114,6 +114,7 @@ export function toWebhookEvent(
     case "GapDeclared":
     case "GapFilled":
     case "LateAudioDue":
+    case "ChunkMeasured":
     case "SegmentFinalised":
     case "SpeakersRevised":
     case "SpeakerUnclaimed":

@@ -164,7 +164,7 @@ describe("audio redaction", () => {
           isFirst = false;
           return privacy.fixture.blobs.read(id, sha256);
         },
-        wave: (id, sha256) => privacy.fixture.blobs.wave(id, sha256),
+        wave: (id, sha256, lead) => privacy.fixture.blobs.wave(id, sha256, lead),
         replace: (id, sha256, bytes) => privacy.fixture.blobs.replace(id, sha256, bytes),
       },
       silentLog,

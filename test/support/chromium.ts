@@ -13,9 +13,9 @@ const QUIET = [
 ];
 
 /** A real browser without a window; fetched from Debian the first time, where the system has none. */
-export async function openChromium(): Promise<Browser> {
+export async function openChromium(options: readonly string[] = []): Promise<Browser> {
   const found = findBrowser() ?? (await installBrowser({ note() {} }));
   if (found === undefined) throw new Error("There is no Chromium.");
   const env = { ...process.env, ...found.env } as Record<string, string>;
-  return chromium.launch({ executablePath: found.program, args: QUIET, env });
+  return chromium.launch({ executablePath: found.program, args: [...QUIET, ...options], env });
 }

@@ -97,6 +97,10 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.record({ type: "SessionFailed", message }));
   step(() => giveUpTail(bench, 4));
   step(() => bench.chunk(5));
+  const piece = { chunkId: "c4", sequence: 4, frames: 0, sampleRate: 16_000 };
+  step(() => bench.run({ type: "ChunkStored", ...piece, unmeasured: true }));
+  const length = { frames: 2 * SECOND, sampleRate: SECOND };
+  step(() => bench.run({ type: "ChunkMeasured", sequence: 4, ...length }));
 }
 
 /** As if the stop had named one more: its chunk never comes, that of the next one does. */

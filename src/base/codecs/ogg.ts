@@ -20,6 +20,8 @@ export interface OggStream {
   isChained: boolean;
   /** The bytes behind the last whole page, with a packet that is not complete before them. */
   rest: Uint8Array;
+  /** Something else follows the last whole page than the beginning of a page. */
+  isCutOff: boolean;
   /** Where the pages of the headers end: at the first page with a granule position above 0. */
   headEnd: number;
 }
@@ -66,7 +68,7 @@ class StreamReader {
   readonly #bytes: Uint8Array;
   readonly #wants: (packet: Uint8Array) => boolean;
   #serial: number | undefined;
-  readonly #stream: Omit<OggStream, "rest"> = {
+  readonly #stream: Omit<OggStream, "rest" | "isCutOff"> = {
     packets: [],
     granule: undefined,
     firstGranule: undefined,
@@ -140,8 +142,10 @@ class StreamReader {
   finish(end: number): OggStream | undefined {
     if (this.#serial === undefined) return undefined;
     const tail = this.#bytes.subarray(end);
-    const rest = Buffer.concat([...openPages(this.#parts, this.#serial), tail]);
-    return { ...this.#stream, rest };
+    // Only a page that is cut off is kept for the next piece.
+    const isPage = MARK.equals(tail.subarray(0, 4)) || MARK.subarray(0, tail.length).equals(tail);
+    const parts = [...openPages(this.#parts, this.#serial), ...(isPage ? [tail] : [])];
+    return { ...this.#stream, rest: Buffer.concat(parts), isCutOff: !isPage };
   }
 }
 

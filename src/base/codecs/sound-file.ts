@@ -15,7 +15,7 @@ const CLOCK_RATIO = OPUS_CLOCK / SESSION_RATE;
 const LONGEST_HEAD = 64 * 1024;
 
 /** Packets of Opus with all that a decoder has to know. */
-export interface OpusAudio {
+interface OpusAudio {
   head: OpusHead;
   packets: Uint8Array[];
   /** Samples at 16 kHz before the first one that counts. */
@@ -143,6 +143,8 @@ function oggOpusFile(
   const packets = others.filter((packet) => !isOpusHead(packet) && !isOpusTags(packet));
   const headEnd = stream.headEnd === 0 ? bytes.byteLength - stream.rest.byteLength : stream.headEnd;
   const file = opusFile("audio/ogg;codecs=opus", head, packets, isPiece);
+  if ("error" in file) return file;
+  if (packets.length === 0 && stream.isCutOff) return notAudio("The Ogg file is damaged.");
   const part = partOf(isPiece ? undefined : bytes.subarray(0, headEnd), stream.rest);
   // The last page tells how much of its last packet counts.
   const played = samplesAt(packets, OPUS_CLOCK);
@@ -153,11 +155,13 @@ function oggOpusFile(
 }
 
 function webmFile(bytes: Uint8Array, isPiece: boolean): SoundFile | AudioFormatError {
-  const { codec, head, packets, headEnd, rest } = readWebm(bytes);
+  const { codec, head, packets, headEnd, rest, skipped } = readWebm(bytes);
   if (codec === undefined) return notAudio("The WebM file holds no audio track.");
   if (codec !== "Opus") return unsupported(`WebM with ${codec} is not supported: Opus is.`);
   if (head === undefined) return notAudio("The header of the WebM file's audio is damaged.");
+  if (packets.length === 0 && skipped > 0) return notAudio("The WebM file is damaged.");
   const file = opusFile("audio/webm;codecs=opus", head, packets, isPiece);
+  if ("error" in file) return file;
   return { ...file, ...partOf(isPiece ? undefined : bytes.subarray(0, headEnd), rest) };
 }
 
@@ -166,10 +170,12 @@ function opusFile(
   head: OpusHead,
   packets: Uint8Array[],
   isPiece: boolean,
-): SoundFile & { codec: "opus" } {
+): (SoundFile & { codec: "opus" }) | AudioFormatError {
+  const { channels } = head;
+  // Packets of several streams have another form, which only a decoder knows.
+  if (channels <= 2 && isNoOpus(packets)) return notAudio("Hardly any packet of the file is Opus.");
   const skip = isPiece ? 0 : Math.floor(head.preSkip / CLOCK_RATIO);
   const frames = Math.max(0, samplesAt(packets, SESSION_RATE) - skip);
-  const { channels } = head;
   const audio = { head, packets, skip };
   return { mediaType, sampleRate: SESSION_RATE, channels, frames, codec: "opus", audio };
 }
@@ -190,7 +196,7 @@ function lastOf(packets: readonly Uint8Array[]): number {
 }
 
 /** Whether so few of the packets can be decoded that the bytes are no Opus. */
-export function isNoOpus(packets: readonly Uint8Array[]): boolean {
+function isNoOpus(packets: readonly Uint8Array[]): boolean {
   const good = packets.filter((packet) => isOpusPacket(packet)).length;
   return packets.length > 0 && 2 * good < packets.length;
 }

@@ -43,7 +43,7 @@ const AUDIO_CODECS = new Map([
 ]);
 
 /** The sound of a WebM or Matroska file, or of a piece of one that follows its head. */
-export interface WebmAudio {
+interface WebmAudio {
   /** Undefined when no audio track is listed. */
   codec: string | undefined;
   head: OpusHead | undefined;

@@ -210,6 +210,7 @@ async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Pr
   await tx.query(sql.unsafe`delete from outbox where session_id = ${sessionId}`);
   // Streamed audio that is not part of a chunk yet.
   await tx.query(sql.unsafe`delete from audio_pieces where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from audio_parts where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from audio_streams where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from stored_audio where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`

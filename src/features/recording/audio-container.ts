@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { markedContainer } from "../../base/audio/container-marks.ts";
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import {
   bytesPerFrame,
   isAudioFormatError,
@@ -7,9 +8,12 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../../base/audio/wav.ts";
-import { soundKind } from "../../base/codecs/sound-kinds.ts";
+import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
+import { toPieceMediaType } from "../../base/codecs/sound-types.ts";
 import { AppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
+import type { PieceBefore } from "../transcript/audio-parts-store.ts";
+import type { NewChunk } from "./chunk-store.ts";
 import type { Sounds } from "./sounds.ts";
 
 /** The properties of an uploaded file that are checked before it is stored. */
@@ -20,6 +24,8 @@ export interface AudioContainer {
   frames: number;
   sampleRate: number;
   durationSeconds: number;
+  /** Set for a file of a stream that may be cut into several; see `NewChunk`. */
+  part?: NonNullable<NewChunk["part"]>;
 }
 
 interface UploadedFile {
@@ -36,7 +42,11 @@ export const SUPPORTED_AUDIO =
 const KNOWN_TYPES =
   /^(audio\/((x-|vnd\.)?wave?|mpeg|mp3|(x-)?flac|ogg|opus|vorbis|webm)|video\/webm)$/;
 
-type SoundMeasure = Pick<Sounds, "measure">;
+interface InspectOptions {
+  sounds: Pick<Sounds, "measure">;
+  /** What a piece of a stream would follow; absent where none is taken. */
+  before?: () => Promise<PieceBefore>;
+}
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
@@ -107,13 +117,47 @@ function refusal(mediaType: string): AppError {
   return new AppError("not_audio", `The file is not audio. ${SUPPORTED_AUDIO}`);
 }
 
-async function measured(file: UploadedFile, sounds: SoundMeasure): Promise<AudioContainer> {
-  const { content } = file;
+async function measured(
+  { content }: UploadedFile,
+  { sounds }: InspectOptions,
+  lead?: Uint8Array,
+): Promise<AudioContainer> {
   const source = content.kind === "memory" ? { data: content.data } : { path: content.path };
-  const sound = await sounds.measure(source);
+  const sound = await sounds.measure(lead === undefined ? source : { ...source, lead });
   if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
-  const { mediaType, frames, sampleRate } = sound;
-  return { mediaType, frames, sampleRate, durationSeconds: frames / sampleRate };
+  const { mediaType, frames, sampleRate, part } = sound;
+  return {
+    mediaType: lead === undefined ? mediaType : toPieceMediaType(mediaType),
+    frames,
+    sampleRate,
+    durationSeconds: frames / sampleRate,
+    ...(part && { part }),
+  };
+}
+
+/**
+ * A file without a beginning of its own: a later piece of a stream, if the chunk before is one. Is
+ * that one not there yet, the piece is measured when it came.
+ */
+async function pieceContainer(
+  file: UploadedFile,
+  stream: "ogg" | "webm",
+  options: InspectOptions,
+): Promise<AudioContainer | undefined> {
+  const before = await options.before?.();
+  if (before === undefined || before.kind === "other") return undefined;
+  if (before.kind === "lead") return measured(file, options, before.lead);
+  const mediaType = toPieceMediaType(`audio/${stream};codecs=opus`);
+  return { mediaType, frames: 0, sampleRate: SESSION_RATE, durationSeconds: 0, part: {} };
+}
+
+/** The stream that a file may continue, by its mark or else by its declared type. */
+function streamOf(kind: SoundKind | undefined, mediaType: string): "ogg" | "webm" | undefined {
+  if (kind === "ogg-piece") return "ogg";
+  if (kind === "webm-piece") return "webm";
+  if (kind !== undefined && typeof kind !== "object" && kind !== "mp3") return undefined;
+  const [, name] = /^(?:audio|video)\/(ogg|webm)\s*(?:;|$)/.exec(mediaType.trim()) ?? [];
+  return name === "ogg" || name === "webm" ? name : undefined;
 }
 
 /**
@@ -126,7 +170,7 @@ async function measured(file: UploadedFile, sounds: SoundMeasure): Promise<Audio
  */
 export async function inspectAudio(
   file: UploadedFile,
-  sounds: SoundMeasure,
+  options: InspectOptions,
 ): Promise<AudioContainer> {
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
   const head = await readHead(file.content);
@@ -136,10 +180,18 @@ export async function inspectAudio(
     assertBare(head);
     return pcmContainer(file.mediaType, file.bytes);
   }
+  const stream = streamOf(kind, file.mediaType);
+  const piece = stream && (await pieceContainer(file, stream, options));
+  if (piece !== undefined) return piece;
+  if (kind === "ogg-piece" || kind === "webm-piece") {
+    const message =
+      "This is a later piece of a recording: the piece with its beginning has to be in the session, with the chunk_sequence before it.";
+    throw new AppError("not_audio", message);
+  }
   if (kind === undefined) throw refusal(file.mediaType);
   if (typeof kind === "object") {
     const message = `${kind.refused} is not supported. ${SUPPORTED_AUDIO}`;
     throw new AppError("unsupported_media_type", message);
   }
-  return measured(file, sounds);
+  return measured(file, options);
 }

@@ -10,6 +10,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { HELD, whenFree } from "../../postgres/when-free.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { ChunkStatus } from "../../session/status.ts";
+import { keepPart, type PieceBefore, pieceBefore } from "../transcript/audio-parts-store.ts";
 
 /** Parts of a chunk that no decoder can read. */
 export interface BrokenAudio {
@@ -36,6 +37,11 @@ export interface NewChunk {
   durationSeconds: number;
   /** The parts that are known not to be audio. */
   broken?: BrokenAudio;
+  /**
+   * What the next piece of the stream needs of this one; without a carry this one was not measured
+   * yet, and its frames are 0.
+   */
+  part?: { head?: Uint8Array; carry?: Uint8Array };
   /** When its first frame was recorded according to the device, Unix milliseconds. */
   recordedAt: number | undefined;
 }
@@ -64,6 +70,8 @@ export interface ChunkStore {
    * chunk.
    */
   store(chunk: NewChunk): Promise<{ chunk: StoredChunk; created: boolean; outbox: OutboxRow[] }>;
+  /** What a piece of a stream at this sequence follows. */
+  pieceBefore(sessionId: string, sequence: number): Promise<PieceBefore>;
 }
 
 /** Port: audio by session and SHA-256 (hex). */
@@ -301,13 +309,27 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     return admit(await this.#admissions.get(key), key);
   }
 
+  pieceBefore(sessionId: string, sequence: number): Promise<PieceBefore> {
+    return pieceBefore(this.#pool, sessionId, sequence);
+  }
+
   async store(chunk: NewChunk): Promise<Stored> {
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
-    const command = { type: "ChunkStored" as const, chunkId, sequence, frames, sampleRate };
+    const isUnmeasured = chunk.part !== undefined && chunk.part.carry === undefined;
+    const command = {
+      type: "ChunkStored" as const,
+      chunkId,
+      sequence,
+      frames,
+      sampleRate,
+      ...(isUnmeasured && { unmeasured: true }),
+    };
     const outbox = outboxRow(sessionId, command, this.#runtime.newId());
     const upload: NewUpload = { chunk, outbox };
     this.#expected.delete(sessionId);
-    const stored = (await this.#group.add(upload))
+    // Parts of a stream have rows of their own, which the group does not write.
+    const isGrouped = chunk.part === undefined && (await this.#group.add(upload));
+    const stored = isGrouped
       ? created(upload)
       : await whenFree(this.#runtime, () => this.#pool.transaction((tx) => storeAlone(tx, upload)));
     this.#expect(sessionId, sequence + 1);
@@ -354,6 +376,7 @@ async function storeAlone(
   const known = admit(admission, chunk);
   if (known !== undefined) return { chunk: known, created: false, outbox: [] };
   await insertChunk(tx, chunk);
+  if (chunk.part !== undefined) await keepPart(tx, chunk, chunk.part);
   await writeOutbox(tx, outbox);
   return created(upload);
 }

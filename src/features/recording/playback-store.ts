@@ -3,7 +3,9 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { toSessionSamples } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 import type { Span } from "../../session/segments.ts";
+import { leadOf } from "../transcript/audio-parts-store.ts";
 import type { FolderBlobs } from "./blobs.ts";
 import type { PlacedFile } from "./chunk-samples.ts";
 
@@ -67,9 +69,14 @@ const fileRow = z.object({
   mediaType: z.string(),
   sha256: z.string(),
   bytes: z.number(),
+  lead: optionalColumn(z.instanceof(Buffer)),
 });
 
 const FILE_COLUMNS = sql.fragment`
+  case when media_type like '%;piece' then ${leadOf(
+    sql.fragment`chunks.session_id`,
+    sql.fragment`chunks.sequence`,
+  )} end as lead,
   sequence, start_sample as start, length_samples as length, sample_rate as "sampleRate",
   media_type as "mediaType", encode(sha256, 'hex') as sha256, bytes`;
 

@@ -44,7 +44,9 @@ const storedSchema = Type.Object({
   chunk_id: Type.String(),
   chunk_sequence: Type.Integer(),
   transcription_status: chunkStatus,
-  duration_seconds: Type.Number(),
+  duration_seconds: Type.Optional(
+    Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+  ),
 });
 
 function presentStored(chunk: StoredChunk): Static<typeof storedSchema> {
@@ -53,7 +55,7 @@ function presentStored(chunk: StoredChunk): Static<typeof storedSchema> {
     chunk_id: chunk.id,
     chunk_sequence: chunk.sequence,
     transcription_status: chunk.status,
-    duration_seconds: chunk.durationSeconds,
+    ...(chunk.durationSeconds > 0 && { duration_seconds: chunk.durationSeconds }),
   };
 }
 
@@ -93,9 +95,12 @@ async function describe(
   upload: Upload,
   sessionId: string,
   sequence: number,
-  { sounds, maxSeconds = MAX_SECONDS }: UploadAudioOptions,
+  { sounds, chunks, maxSeconds = MAX_SECONDS }: UploadAudioOptions,
 ): Promise<Omit<NewChunk, "recordedAt">> {
-  const audio = await inspectAudio(upload, sounds);
+  const audio = await inspectAudio(upload, {
+    sounds,
+    before: () => chunks.pieceBefore(sessionId, sequence),
+  });
   if (audio.durationSeconds > maxSeconds) {
     throw new AppError(
       "payload_too_large",
@@ -146,7 +151,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     id: "uploadAudio",
     tag: "Session",
     summary: "Upload one chunk of audio",
-    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
+    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} The pieces of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first. A piece that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
     auth: ["device_key"],
     endedDevices: true,
     params: sessionParams,

@@ -28,7 +28,9 @@ const chunkSchema = Type.Object({
   transcription_text: Type.String(),
   uploaded_at: timestamp,
   started_at: Type.Optional(timestamp),
-  duration_seconds: Type.Number(),
+  duration_seconds: Type.Optional(
+    Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+  ),
 });
 
 /** The limit has no default: without limit and cursor the list is complete. */
@@ -53,7 +55,7 @@ function presentChunk(chunk: ChunkRecord, text: string): Static<typeof chunkSche
     transcription_text: chunk.status === "pending" ? "" : text,
     uploaded_at: toTimestamp(chunk.uploadedAt),
     started_at: chunk.recordedAt === undefined ? undefined : toTimestamp(chunk.recordedAt),
-    duration_seconds: chunk.durationSeconds,
+    duration_seconds: chunk.durationSeconds === 0 ? undefined : chunk.durationSeconds,
   };
 }
 

@@ -1,5 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
+import { optionalColumn } from "../../postgres/columns.ts";
+import { leadOf } from "./audio-parts-store.ts";
 import type { ChunkName, RedactedChunk, RedactionRecords } from "./redaction.ts";
 
 const pendingRow = z.object({ sessionId: z.string(), sequence: z.number() });
@@ -11,6 +13,7 @@ const chunkRow = z.object({
   mediaType: z.string(),
   blob: z.string(),
   wanted: z.number(),
+  lead: optionalColumn(z.instanceof(Buffer)),
   spans: z.array(z.object({ from: z.number(), to: z.number() })),
 });
 
@@ -53,6 +56,10 @@ export class PostgresRedactions implements RedactionRecords {
       await tx.query(sql.unsafe`
         update chunks set silence_done = ${wanted}, bytes = ${bytes}
         where session_id = ${sessionId} and sequence = ${sequence}`);
+      // What began in the chunk before is in this one's file now, as far as it is to be heard.
+      await tx.query(sql.unsafe`
+        update audio_parts set carry = ''
+        where session_id = ${sessionId} and sequence = ${sequence - 1} and carry is not null`);
       return true;
     }, 0);
   }
@@ -61,7 +68,11 @@ export class PostgresRedactions implements RedactionRecords {
 /** Undefined when the chunk was deleted. */
 async function readChunk(connection: CommonQueryMethods, sessionId: string, sequence: number) {
   const row = await connection.maybeOne(sql.type(chunkRow)`
-    select c.sequence, c.start_sample as start, c.length_samples as length,
+    select c.sequence, c.start_sample as start,
+      case when c.media_type like '%;piece' then ${leadOf(
+        sql.fragment`c.session_id`,
+        sql.fragment`c.sequence`,
+      )} end as lead, c.length_samples as length,
       c.media_type as "mediaType", encode(c.sha256, 'hex') as blob, c.silence_wanted as wanted,
       coalesce(
         jsonb_agg(jsonb_build_object('from', r.start_sample, 'to', r.end_sample))

@@ -118,6 +118,8 @@ export interface RedactedChunk {
   /** SHA-256 in hex of the uploaded bytes; it is the name of the file. */
   blob: string;
   spans: readonly { from: number; to: number }[];
+  /** Of a later piece of a stream: what belongs before its bytes. */
+  lead?: Uint8Array | undefined;
 }
 
 export interface ChunkName {
@@ -141,7 +143,7 @@ export interface RedactionRecords {
 interface RedactionFiles {
   read(sessionId: string, sha256: string): Promise<Uint8Array>;
   /** A whole file as WAV; undefined when it has no sound that can be read. */
-  wave(sessionId: string, sha256: string): Promise<Uint8Array | undefined>;
+  wave(sessionId: string, sha256: string, lead?: Uint8Array): Promise<Uint8Array | undefined>;
   /** Replaces an existing file atomically and durably. */
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
 }
@@ -197,12 +199,12 @@ export class AudioRedaction {
   /** Compressed sound becomes WAV, in which it can be silenced and stays as it is elsewhere. */
   async #editable(
     sessionId: string,
-    { mediaType, blob }: RedactedChunk,
+    { mediaType, blob, lead }: RedactedChunk,
     bytes: Uint8Array,
   ): Promise<Uint8Array | undefined> {
     const [essence = ""] = mediaType.split(";");
     if (!SOUND_FILE_TYPES.has(essence) || soundKind(bytes) === "wav") return bytes;
-    return this.#files.wave(sessionId, blob);
+    return this.#files.wave(sessionId, blob, lead);
   }
 }
 

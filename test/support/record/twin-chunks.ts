@@ -45,6 +45,11 @@ export class TwinChunks implements ChunkStore {
     return admit(active, { sessionId, sequence, sha256 });
   }
 
+  /** No simulated device sends the pieces of a stream. */
+  async pieceBefore(): Promise<{ kind: "other" }> {
+    return { kind: "other" };
+  }
+
   async store(chunk: NewChunk): Promise<Stored> {
     const { client, t, newId, runtime } = this.#parts;
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;

@@ -16,7 +16,7 @@ import { type GoldenEvent, playGoldenSession } from "../../support/golden-sessio
 
 const FOLDER = resolve(import.meta.dirname, "golden");
 /** The newest form of events on file. */
-const NEWEST = 7;
+const NEWEST = 8;
 const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
@@ -37,6 +37,7 @@ function stored<T>(value: T): T {
 const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   SessionStarted: true,
   ChunkReceived: true,
+  ChunkMeasured: true,
   ChunkPlaced: true,
   ChunkTranscribed: true,
   ChunkFailed: true,

@@ -31,7 +31,7 @@ describe("audio container", () => {
       { kind: "memory", data: bytes },
     ] as const;
     const [fromFile, fromMemory] = await Promise.allSettled(
-      given.map((content) => inspectAudio({ content, bytes: bytes.length, mediaType }, sounds)),
+      given.map((content) => inspectAudio({ content, bytes: bytes.length, mediaType }, { sounds })),
     );
     expect(fromMemory).toEqual(fromFile);
     if (fromFile?.status !== "fulfilled") throw fromFile?.reason;

@@ -75,6 +75,7 @@ describe("upload-audio", () => {
     };
     const chunks: ChunkStore = {
       find: async () => undefined,
+      pieceBefore: unused,
       store: async () => {
         steps.push("store");
         throw error;
