@@ -72,9 +72,7 @@ describe("pieces of a browser's recording", () => {
 
   async function heard(device: PairedDevice, cuts = pieces): Promise<string[]> {
     const chunks = await device.chunks();
-    expect(chunks.map((chunk) => chunk.transcription_status)).toEqual(
-      cuts.map(() => "completed"),
-    );
+    expect(chunks.map((chunk) => chunk.transcription_status)).toEqual(cuts.map(() => "completed"));
     return device.said();
   }
 
