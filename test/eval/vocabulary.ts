@@ -29,15 +29,18 @@ import { alignWords, wordErrors } from "./word-error-rate.ts";
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SOUNDS = join(PROJECT, "workers/speech/pocketsphinx/letter-sounds.txt");
 const HELP = `npm run eval:vocabulary -- [options]
+  --voices A,B      of flite's, by whom all is said (default: slt,rms)
+  --sentences N     no more of each kind
   --out DIR   where vocabulary.json goes (default: out)
   --train     learn the sounds of letters anew, and write them into the sources`;
-const VOICES = ["slt", "rms"] as const;
 /** Every n-th word of the dictionary is kept aside when the sounds of letters are judged. */
 const KEPT_ASIDE = 10;
 
 const { values: options } = parseArgs({
   options: {
     out: { type: "string", default: join(PROJECT, "out") },
+    voices: { type: "string", default: "slt,rms" },
+    sentences: { type: "string", default: "100" },
     train: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -102,8 +105,12 @@ async function evaluate(): Promise<void> {
   };
   const rows: Row[] = [];
   try {
-    const planted = await Promise.all(VOICES.map((voice) => speakTexts(plantedSentences(), voice)));
-    const plain = await Promise.all(VOICES.map((voice) => speakTexts(TRIED_TEXTS, voice)));
+    const voices = options.voices.split(",");
+    const most = Number(options.sentences);
+    const speakAll = (texts: readonly string[]): Promise<Script[]> =>
+      Promise.all(voices.map((voice) => speakTexts(texts.slice(0, most), voice)));
+    const planted = await speakAll(plantedSentences());
+    const plain = await speakAll(TRIED_TEXTS);
     for (const [name, list] of Object.entries(lists)) {
       const of = { list, watched: [...said, ...UNSAID], recognisers };
       rows.push({ texts: "with names", vocabulary: name, ...(await judge(planted, of)) });
@@ -114,7 +121,7 @@ async function evaluate(): Promise<void> {
   }
   mkdirSync(options.out, { recursive: true });
   const file = join(options.out, "vocabulary.json");
-  writeFileSync(file, `${JSON.stringify({ voices: VOICES, rows }, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ voices: options.voices, rows }, null, 2)}\n`);
   console.log(`${printed(rows)}\n\nwritten to ${file}`);
 }
 
