@@ -81,7 +81,7 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
     case "ChunkMeasured":
       return { type: "Stub" };
     case "JobStarted":
-      return { type: "JobStatus", job_id: event.jobId, status: "running", progress: 0 };
+      return renderJobStart(event);
     case "JobCompleted":
       return { type: "JobStatus", job_id: event.jobId, status: "completed", progress: 1 };
     case "JobFailed":
@@ -127,6 +127,13 @@ function renderGap(event: EventOf<"GapDeclared">): FrameBody {
     missing: true,
     ...span(event),
   };
+}
+
+/** Who watches already is told that the sound leaves; whoever comes later sees the Snapshot. */
+function renderJobStart({ jobId, engine, soundLeaves }: EventOf<"JobStarted">): FrameBody {
+  const about = { job_id: jobId, status: "running", progress: 0 } as const;
+  if (soundLeaves !== true) return { type: "JobStatus", ...about };
+  return { type: "JobStatus", ...about, engine, sound_leaves: true };
 }
 
 function renderJobFailure({ jobId: job_id, message: error }: EventOf<"JobFailed">): FrameBody {

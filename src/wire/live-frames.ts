@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { FREE_NAME, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
-import { sessionRecord } from "./session-record.ts";
+import { sessionEngine, sessionRecord } from "./session-record.ts";
 import { speakerConfidence } from "./speaker-confidence.ts";
 
 const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
@@ -232,7 +232,10 @@ export const SERVER_FRAMES = {
       seq: Type.Integer({ description: "Of the last durable event before it" }),
     }),
   },
-  JobStatus: { summary: "A job's status changed.", payload: event("JobStatus", job) },
+  JobStatus: {
+    summary: "A job's status changed.",
+    payload: event("JobStatus", { ...job, ...sessionEngine }),
+  },
   JobProgress: { summary: "A job went on; not durable.", payload: transient("JobStatus", job) },
   SummaryUpdated: {
     summary: "A summary is there.",

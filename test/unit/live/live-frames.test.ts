@@ -113,6 +113,12 @@ describe("live frames", () => {
         detectedLanguage: "en",
       }),
     ).toEqual({ type: "JobStatus", job_id: "j", status: "running", progress: 0 });
+    const about = { engine: "hosted", diarisationModelVersion: "d", detectedLanguage: "en" };
+    expect(render({ type: "JobStarted", ...job, ...about, soundLeaves: true })).toMatchObject({
+      type: "JobStatus",
+      engine: "hosted",
+      sound_leaves: true,
+    });
     expect(
       render({ type: "JobCompleted", ...job, segmentCount: 1, speakerCount: 1, durationMs: 1 }),
     ).toEqual({ type: "JobStatus", job_id: "j", status: "completed", progress: 1 });
