@@ -32,13 +32,23 @@ export class TwinAudio implements AudioSource {
     const { client, t } = this.#parts;
     const { sessionId, attempt } = place;
     return client.query((s) => {
-      const words = JSON.parse(s.get(t.sessions, sessionId)?.vocabulary ?? "[]") as string[];
+      const session = s.get(t.sessions, sessionId);
+      const job = session && s.get(t.jobs, session.job_id);
+      const words = JSON.parse(session?.vocabulary ?? "[]") as string[];
       const checkpoint = checkpointBefore(s, t, place);
       const from = checkpoint?.position ?? 0;
       return {
         checkpoint,
         sequence: from === 0 ? 0 : sequenceAt(s, t, sessionId, from),
         vocabulary: [...new Set(words)],
+        // No session of the twin names an engine, and no workspace has one of its own.
+        wish: session && {
+          language: job?.forced_language || session.language,
+          current: from > 0 ? (job?.engine ?? undefined) : undefined,
+          asked: undefined,
+          preferred: undefined,
+          mayLeave: false,
+        },
         interim: isInterimWanted(s, t, sessionId),
         suspects: s
           .all(t.suspects, sessionId)

@@ -66,13 +66,14 @@ export class TwinLive implements LiveRecord {
       async (tx) => {
         const session = await tx.run((s) => s.get(t.sessions, sessionId));
         if (session === undefined || session.status === "deleted") throw notFound();
+        const job = await tx.run((s) => s.get(t.jobs, session.job_id));
         const segments = await tx.run((s) => inOrder(s.all(t.segments, sessionId)));
         const speakers = await tx.run((s) => readSpeakers(s, t, sessionId));
         return {
           type: "Snapshot",
           session_id: sessionId,
           seq: session.seq,
-          session: presentSession(session),
+          session: presentSession(session, job?.engine),
           speakers,
           segments: segments.slice(0, SNAPSHOT_SEGMENTS).map(presentSegment),
         };
@@ -172,13 +173,17 @@ export function inOrder(segments: SegmentRow[]): SegmentRow[] {
   return segments.sort((a, b) => a.start_sample - b.start_sample || (a.id < b.id ? -1 : 1));
 }
 
-function presentSession(row: SessionRow): SnapshotFrame["session"] {
+function presentSession(
+  row: SessionRow,
+  engine: string | null | undefined,
+): SnapshotFrame["session"] {
   return {
     id: row.id,
     workspace_id: row.workspace_id,
     title: row.title,
     status: row.status,
     language: row.language,
+    engine: engine ?? undefined,
     started_at: new Date(row.started_at).toISOString(),
     stopped_at: row.stopped_at === null ? undefined : new Date(row.stopped_at).toISOString(),
   };
