@@ -78,7 +78,7 @@ describe("speaker confidence", () => {
       query: { format: "txt" },
     });
     expect(String(reply.body)).toBe(
-      "[00:00] S1: word0\n[00:01] S2?: word1\n[00:02] S3?: word2\n[00:03] S1: word3\n\nA name with a question mark is a guess: it is not sure who speaks.\n",
+      "[00:00] S1: Word0.\n[00:01] S2?: Word1.\n[00:02] S3?: Word2.\n[00:03] S1: Word3.\n\nA name with a question mark is a guess: it is not sure who speaks.\n",
     );
   });
 

@@ -88,6 +88,7 @@ describe("session reads", () => {
       transcription_job_id: expect.any(String),
       title: "Standup",
       language: "en-GB",
+      engine: "pocketsphinx",
       status: "recording",
       visibility: "private",
       guest_access: "open",
@@ -273,7 +274,7 @@ describe("session reads", () => {
     const reply = await call("getTranscript", { query: { format: "txt" } });
     expect(reply.headers?.["content-type"]).toBe("text/plain; charset=utf-8");
     expect(reply.body).toBe(
-      "[00:00] S1: one two three four\n[00:01] Olga Owner: five six\n[00:01] UU: seven\n",
+      "[00:00] S1: One two three four.\n[00:01] Olga Owner: Five six.\n[00:01] UU: Seven.\n",
     );
     const byHeader = await call("getTranscript", { headers: { accept: "text/plain" } });
     expect(byHeader.body).toBe(reply.body);
