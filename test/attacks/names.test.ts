@@ -139,21 +139,25 @@ describe("names", () => {
   it("names: one that was stored before forges no caption", async () => {
     for (const name of FORGED) {
       await claim(name);
-      for (const [format, blocks, lines] of [
-        ["srt", 2, 3],
-        ["vtt", 3, 2],
-      ] as const) {
-        const text = await exported(format);
-        expect(text.match(/-->/g), `${format} ${JSON.stringify(name)}`).toHaveLength(2);
-        const parts = text.trimEnd().split(/\n\n/);
-        expect(parts).toHaveLength(blocks);
-        // A long name makes the caption one of two lines, and never one of three.
-        const shown = parts.at(-1)?.split(LINE_BREAK).length ?? 0;
-        expect(shown).toBeGreaterThanOrEqual(lines);
-        expect(shown).toBeLessThanOrEqual(lines + 1);
-        expect(parts.at(-1)).toContain("(guest)");
-        if (format === "vtt") expect(text.match(/<v /g)).toHaveLength(2);
+      const srt = (await exported("srt")).trimEnd().split(/\n\n/);
+      for (const [n, block] of srt.entries()) {
+        const [number, times, ...lines] = block.split(LINE_BREAK);
+        expect(number, JSON.stringify(name)).toBe(String(n + 1));
+        expect(times).toMatch(/^[\d:,]{12} --> [\d:,]{12}$/);
+        expect(lines.join(" ")).not.toContain("-->");
+        // A long name may make a line of its own, and captions of fewer words.
+        expect(lines.length).toBeLessThanOrEqual(2);
       }
+      expect(srt.join("\n")).toContain("(guest)");
+      const [head, ...vtt] = (await exported("vtt")).trimEnd().split(/\n\n/);
+      expect(head).toBe("WEBVTT");
+      for (const block of vtt) {
+        const [times, ...lines] = block.split(LINE_BREAK);
+        expect(times, JSON.stringify(name)).toMatch(/^[\d:.]{12} --> [\d:.]{12}$/);
+        expect(lines.join(" ")).toMatch(/^<v [^<>]*>[^<>]*<\/v>$/);
+      }
+      expect(vtt).toHaveLength(2);
+      expect(vtt.at(-1)).toContain("(guest)");
     }
   });
 

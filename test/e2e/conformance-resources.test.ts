@@ -171,6 +171,7 @@ describe("conformance: resources", () => {
         speaker_label: text,
         confidence: FRACTION,
         speaker_confidence: (value) => value === null || FRACTION(value),
+        readable_text: text,
       });
       if (segment.speaker_label === "UU") expect(segment.speaker_confidence).toBeNull();
     }
@@ -246,6 +247,8 @@ describe("conformance: resources", () => {
       created_at: time,
       updated_at: time,
       preferred_language: text,
+      remote_engines: flag,
+      vocabulary: (value) => Array.isArray(value),
       // Its owner's, who asks here.
       usage: (value) => value !== null && typeof value === "object",
     });
