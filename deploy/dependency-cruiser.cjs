@@ -27,9 +27,10 @@ const FLOORS = [
   ["src"],
 ];
 
-/** The same of the command line, which sees of the service only what crosses a process. */
+/** The same of the command line, which sees of the service only what crosses a process, and its decoders. */
 const COMMAND_LINE = [
-  ["src/wire"],
+  ["src/wire", "src/base/audio"],
+  ["src/base/codecs"],
   ["src/cli/view"],
   ["src/cli/client"],
   ["src/cli/device"],

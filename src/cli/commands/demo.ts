@@ -14,11 +14,8 @@ import {
   type UserSession,
 } from "../client/user-session.ts";
 import { DeviceShelf } from "../device/device-shelf.ts";
-import {
-  readRecordings,
-  type SimulationOptions,
-  simulateDevice,
-} from "../device/simulate-device.ts";
+import { readRecordings } from "../device/recording-file.ts";
+import { type SimulationOptions, simulateDevice } from "../device/simulate-device.ts";
 import { durationSeconds } from "../device/wave-file.ts";
 import { sizeOf } from "../view/live-area.ts";
 import { PlainView, progressRow } from "../view/plain-view.ts";
@@ -60,7 +57,7 @@ export function addDemo(program: Command, context: CommandContext): void {
 
 async function demo(options: DemoOptions, context: CommandContext): Promise<void> {
   const { env, stdout } = context;
-  const recordings = readRecordings([CONVERSATION]);
+  const recordings = await readRecordings([CONVERSATION]);
   const total = recordings.reduce((sum, audio) => sum + durationSeconds(audio), 0);
   const user = await openUserSession(options, env, PATIENT);
   const view = stdout.isTTY
@@ -128,7 +125,7 @@ function summary(transcript: Transcript, sessionId: string, user: UserSession): 
     "Next, in another terminal:",
     `  npx voice login --base-url ${user.api.baseUrl}`,
     `  npx voice tail ${sessionId}`,
-    "  npx voice device simulate FILE.wav",
+    "  npx voice device simulate FILE",
     "",
   ].join("\n");
 }

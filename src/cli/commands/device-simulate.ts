@@ -12,11 +12,8 @@ import {
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 import type { ChunkCodec } from "../device/audio-chunks.ts";
 import { DeviceShelf } from "../device/device-shelf.ts";
-import {
-  readRecordings,
-  type SimulationEvents,
-  simulateDevice,
-} from "../device/simulate-device.ts";
+import { readRecordings } from "../device/recording-file.ts";
+import { type SimulationEvents, simulateDevice } from "../device/simulate-device.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
 import { progressRow } from "../view/plain-view.ts";
 import { printable } from "../view/transcript-line.ts";
@@ -36,8 +33,8 @@ export function addDevice(program: Command, context: CommandContext): void {
   const device = program.command("device").description("devices made of software");
   const simulate = device
     .command("simulate")
-    .description("stream WAV files as one session of a simulated device, one after another")
-    .argument("<file...>", "WAV files: 16, 24 or 32 bit PCM or 32 bit float")
+    .description("stream recordings as one session of a simulated device, one after another")
+    .argument("<file...>", "WAV, FLAC, MP3, Ogg (Opus, Vorbis) or WebM (Opus) files, 8 to 96 kHz")
     .addOption(
       new Option("--codec <codec>", "each chunk a WAV file, or raw 16 bit PCM")
         .choices(["wav", "pcm"])
@@ -67,7 +64,7 @@ async function run(
   context: CommandContext,
 ): Promise<void> {
   const { env, stdout } = context;
-  const recordings = readRecordings(files);
+  const recordings = await readRecordings(files);
   const user = await openUserSession(options, env, PATIENT);
   const settings = { ...options, files, chunkSeconds: options.chunk };
   const parts = { user, shelf: new DeviceShelf(env) };

@@ -8,7 +8,7 @@ import { type StreamProgress, streamChunks } from "./device-stream.ts";
 import { startRecording } from "./simulated-device.ts";
 import { streamRecordings } from "./stream-audio.ts";
 import { unpair } from "./virtual-device.ts";
-import { durationSeconds, readWave, type WaveAudio } from "./wave-file.ts";
+import { durationSeconds, type WaveAudio } from "./wave-file.ts";
 
 const FAREWELL_MS = 3_000;
 
@@ -44,11 +44,6 @@ export interface SimulationEvents {
 interface Simulation extends StreamProgress {
   readonly sessionId: string;
   readonly deviceId: string;
-}
-
-/** Reads and checks the recordings of a simulation before anything is started. */
-export function readRecordings(files: readonly string[]): WaveAudio[] {
-  return files.map(readWave);
 }
 
 /**

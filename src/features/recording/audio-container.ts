@@ -9,7 +9,7 @@ import {
   parseWavHeader,
 } from "../../base/audio/wav.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
-import { toPieceMediaType } from "../../base/codecs/sound-types.ts";
+import { READABLE_FILES, toPieceMediaType } from "../../base/codecs/sound-types.ts";
 import { AppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 import type { PieceBefore } from "../transcript/audio-parts-store.ts";
@@ -35,8 +35,7 @@ interface UploadedFile {
 }
 
 /** For people who send something else. */
-export const SUPPORTED_AUDIO =
-  "Send WAV (PCM of 8 to 32 bits, float, µ-law or A-law), FLAC, MP3, Ogg (Opus or Vorbis) or WebM (Opus), of 8 to 96 kHz and 1 to 8 channels, or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
+export const SUPPORTED_AUDIO = `Send ${READABLE_FILES}, or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.`;
 
 /** Types of files that are read; a file without their marks is none of them. */
 const KNOWN_TYPES =

@@ -1,0 +1,97 @@
+import { readFileSync, statSync } from "node:fs";
+import { readChannels } from "../../base/audio/pcm-samples.ts";
+import { type AudioFormatError, isAudioFormatError, parseWavHeader } from "../../base/audio/wav.ts";
+import { openSoundFile } from "../../base/codecs/sound-file.ts";
+import { soundKind } from "../../base/codecs/sound-kinds.ts";
+import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
+import { READABLE_FILES } from "../../base/codecs/sound-types.ts";
+import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import type { WaveAudio } from "./wave-file.ts";
+
+const MOST_BYTES = 1024 ** 3;
+/** Frames that are decoded at a time. */
+const STEP = 48_000;
+
+/** Reads and decodes recordings before anything is started; see `readRecording`. */
+export async function readRecordings(files: readonly string[]): Promise<WaveAudio[]> {
+  const recordings: WaveAudio[] = [];
+  for (const file of files) recordings.push(await readRecording(file));
+  return recordings;
+}
+
+/**
+ * Reads a file of any kind that the service takes, told by its bytes: samples of PCM are left as
+ * they are, others become 16 bits of the file's own rate and channels. Throws CommandFailure with
+ * one sentence when it does not exist or cannot be read.
+ */
+async function readRecording(file: string): Promise<WaveAudio> {
+  let bytes: Buffer;
+  try {
+    if (statSync(file).size > MOST_BYTES) throw new Error("larger than 1 GiB");
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new CommandFailure(`cannot read ${file}: ${reasonOf(error)}`, error);
+  }
+  const audio = await toWave(bytes);
+  if (!("error" in audio)) return audio;
+  throw new CommandFailure(
+    `${file} cannot be sent: ${audio.error} Files may be ${READABLE_FILES}.`,
+  );
+}
+
+async function toWave(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
+  const kind = soundKind(bytes);
+  if (kind === undefined) return notAudio("It is not audio.");
+  if (typeof kind === "object") return notAudio(`${kind.refused} is not supported.`);
+  if (kind === "wav") return readWav(bytes);
+  if (kind === "ogg-piece" || kind === "webm-piece") {
+    return notAudio("It is a later piece of a recording, without the beginning.");
+  }
+  return decoded(bytes);
+}
+
+function readWav(bytes: Buffer): WaveAudio | AudioFormatError {
+  const format = parseWavHeader(bytes);
+  if (isAudioFormatError(format)) return format;
+  const { encoding, bitsPerSample, channels, sampleRate, dataOffset, dataLength } = format;
+  const samples = bytes.subarray(dataOffset, dataOffset + dataLength);
+  const shape = { channels, sampleRate };
+  if (encoding === "f32le") return { ...shape, float: true, bitsPerSample, data: samples };
+  if (/^s(16|24|32)le$/.test(encoding)) {
+    return { ...shape, float: false, bitsPerSample, data: samples };
+  }
+  const data = bytesOf(readChannels(format, samples, channels));
+  return { ...shape, float: false, bitsPerSample: 16, data };
+}
+
+async function decoded(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
+  const file = openSoundFile(bytes);
+  if ("error" in file) return file;
+  const { sampleRate, channels, frames } = file;
+  if (2 * frames * channels > MOST_BYTES) return notAudio("It decodes to more than 1 GiB.");
+  await loadDecoders();
+  const data = Buffer.alloc(2 * frames * channels);
+  let reader: SoundReader | undefined;
+  try {
+    reader = new SoundReader(file, bytes);
+    let at = 0;
+    for (let part = reader.read(STEP); part.length > 0; part = reader.read(STEP)) {
+      at += bytesOf(part).copy(data, at);
+    }
+    if (reader.isBroken) return notAudio("Hardly anything of it can be decoded.");
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return notAudio("Its headers are damaged.");
+  } finally {
+    reader?.close();
+  }
+  return { float: false, bitsPerSample: 16, channels, sampleRate, data };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Int16Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function notAudio(error: string): AudioFormatError {
+  return { code: "not_audio", error };
+}
