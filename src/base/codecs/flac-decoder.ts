@@ -22,6 +22,8 @@ const AT_END = 4;
 /** Most calls for one frame: each error of a damaged file takes one. */
 const MOST_STEPS = 1_000;
 
+const SCRIPT = "libflacjs/dist/libflac.js";
+
 let flac: Flac | undefined;
 
 /** Loads the decoder on first use in a thread. Must have come before a `FlacDecoding`. */
@@ -29,7 +31,7 @@ export function loadFlacDecoder(): void {
   if (flac !== undefined) return;
   const names = ["uncaughtException", "unhandledRejection"] as const;
   const before = names.map((name) => process.rawListeners(name));
-  flac = loadCommonJs("libflacjs/dist/libflac.js") as Flac;
+  flac = loadCommonJs(SCRIPT) as Flac;
   // The loader of compiled code installs listeners that end the process in their own way.
   for (const [index, name] of names.entries()) {
     for (const listener of process.rawListeners(name)) {
@@ -37,6 +39,12 @@ export function loadFlacDecoder(): void {
       process.removeListener(name, listener as (...values: unknown[]) => void);
     }
   }
+}
+
+function loadAnew(): void {
+  flac = undefined;
+  delete loadCommonJs.cache[loadCommonJs.resolve(SCRIPT)];
+  loadFlacDecoder();
 }
 
 /** Decodes a FLAC file frame by frame; of its metadata only STREAMINFO is given to the library. */
@@ -48,6 +56,7 @@ export class FlacDecoding implements Decoding {
   #headAt = 0;
   #at: number;
   #samples: Int16Array | undefined;
+  #failed = false;
   #closed = false;
 
   constructor(audio: FlacAudio, bytes: Uint8Array) {
@@ -61,7 +70,12 @@ export class FlacDecoding implements Decoding {
     const failed = flac.init_decoder_stream(
       this.#decoder,
       (length) => this.#read(length),
-      (channels, { bitsPerSample }) => this.#take(channels, bitsPerSample),
+      (channels, { bitsPerSample, blocksize }) => {
+        this.#samples =
+          bitsPerSample === audio.bitsPerSample
+            ? this.#toSamples(channels)
+            : new Int16Array(blocksize * audio.channels);
+      },
       () => {},
       () => {},
     );
@@ -71,10 +85,25 @@ export class FlacDecoding implements Decoding {
   next(): Int16Array | undefined {
     this.#samples = undefined;
     for (let step = 0; step < MOST_STEPS && this.#samples === undefined; step += 1) {
-      const went = this.#flac.FLAC__stream_decoder_process_single(this.#decoder);
-      if (!went || this.#flac.FLAC__stream_decoder_get_state(this.#decoder) >= AT_END) break;
+      if (!this.#step()) break;
     }
     return this.#samples;
+  }
+
+  /** False at the end of the file, and after an error that ends it. */
+  #step(): boolean {
+    if (this.#failed) return false;
+    try {
+      const went = this.#flac.FLAC__stream_decoder_process_single(this.#decoder);
+      return went && this.#flac.FLAC__stream_decoder_get_state(this.#decoder) < AT_END;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // The package's own code failed at a frame of another width, inside of compiled code that did
+      // not clear its stack: who comes next gets the library anew.
+      this.#failed = true;
+      if (flac === this.#flac) loadAnew();
+      return false;
+    }
   }
 
   #read(length: number): libflac.ReadResult {
@@ -87,21 +116,23 @@ export class FlacDecoding implements Decoding {
     return { buffer: new Uint8Array(part), readDataLength: part.byteLength, error: false };
   }
 
-  /** One frame: for each channel its samples, little endian, in whole bytes. */
-  #take(channels: readonly Uint8Array[], bitsPerSample: number): void {
-    const width = Math.ceil(bitsPerSample / 8);
-    const shift = bitsPerSample - 16;
+  /**
+   * One frame: of each channel its samples, little endian, of 16 bits; those of 24 bits come in 32.
+   * The package damages other widths.
+   */
+  #toSamples(channels: readonly Uint8Array[]): Int16Array {
+    const { bitsPerSample, channels: wanted } = this.#audio;
+    const width = bitsPerSample === 24 ? 4 : 2;
     const count = Math.floor((channels[0]?.byteLength ?? 0) / width);
-    const wanted = this.#audio.channels;
     const samples = new Int16Array(count * wanted);
     for (const [channel, bytes] of channels.slice(0, wanted).entries()) {
       const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       for (let frame = 0; frame < count; frame += 1) {
         const value = data.readIntLE(frame * width, width);
-        samples[frame * wanted + channel] = shift >= 0 ? value >> shift : value << -shift;
+        samples[frame * wanted + channel] = value >> (bitsPerSample - 16);
       }
     }
-    this.#samples = samples;
+    return samples;
   }
 
   close(): void {

@@ -1,9 +1,14 @@
+import { afterId3Tags } from "./id3.ts";
+
 /** Type and length of a metadata block. */
 const BLOCK_HEAD = 4;
 const STREAMINFO_BYTES = 34;
 const MARK_BYTES = 4;
 /** The longest frame header, bytes. */
 const LONGEST_HEADER = 16;
+
+/** Bits of a sample that the decoder gives as they are. */
+export const FLAC_BITS: ReadonlySet<number> = new Set([16, 24]);
 
 /** What a FLAC file says of itself (RFC 9639). */
 export interface FlacAudio {
@@ -29,7 +34,8 @@ interface FrameHead {
  * it holds no audio frame.
  */
 export function readFlac(bytes: Uint8Array): FlacAudio | undefined {
-  const blocks = metadata(bytes);
+  const mark = afterId3Tags(bytes);
+  const blocks = metadata(bytes, mark + MARK_BYTES);
   if (blocks === undefined) return undefined;
   const { info, audio } = blocks;
   const view = new DataView(info.buffer, info.byteOffset, info.byteLength);
@@ -46,16 +52,19 @@ export function readFlac(bytes: Uint8Array): FlacAudio | undefined {
   const there = lastFrame(bytes, audio, blockSize, total);
   const frames = total === 0 ? there : Math.min(total, there);
   const head = new Uint8Array(MARK_BYTES + BLOCK_HEAD + STREAMINFO_BYTES);
-  head.set(bytes.subarray(0, MARK_BYTES));
+  head.set(bytes.subarray(mark, mark + MARK_BYTES));
   // The last metadata block, of type STREAMINFO.
   head.set([0x80, 0, 0, STREAMINFO_BYTES], MARK_BYTES);
   head.set(info, MARK_BYTES + BLOCK_HEAD);
   return { ...stream, frames, head, audio };
 }
 
-function metadata(bytes: Uint8Array): { info: Uint8Array; audio: number } | undefined {
+function metadata(
+  bytes: Uint8Array,
+  from: number,
+): { info: Uint8Array; audio: number } | undefined {
   let info: Uint8Array | undefined;
-  for (let at = MARK_BYTES; at + BLOCK_HEAD <= bytes.byteLength; ) {
+  for (let at = from; at + BLOCK_HEAD <= bytes.byteLength; ) {
     const [kind = 0, a = 0, b = 0, c = 0] = bytes.subarray(at, at + BLOCK_HEAD);
     const length = (a << 16) | (b << 8) | c;
     if ((kind & 0x7f) === 0 && length === STREAMINFO_BYTES) {

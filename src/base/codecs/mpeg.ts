@@ -1,10 +1,10 @@
 import { type FrameHeader, readFrameHeader } from "../audio/mpeg-frames.ts";
+import { afterId3Tags } from "./id3.ts";
 
 /** Junk before the first frame that is searched for it, bytes. */
 const LONGEST_JUNK = 64 * 1024;
 /** What a decoder of layer III holds back, samples (Xing/LAME tag, "decoder delay"). */
 const DECODER_DELAY = 529;
-const TAG_BYTES = 10;
 
 /** The frames of an MP3 (or MP2) file. */
 export interface MpegAudio {
@@ -27,7 +27,7 @@ export interface MpegAudio {
  * fills the file.
  */
 export function findMpegFrames(bytes: Uint8Array): MpegAudio | undefined {
-  const from = afterTags(bytes);
+  const from = afterId3Tags(bytes);
   const begin = nextFrame(bytes, from, undefined, from + LONGEST_JUNK);
   if (begin === undefined) return undefined;
   const { header: first } = begin;
@@ -63,16 +63,6 @@ function described(bytes: Uint8Array, first: FrameHeader, places: number[]): Mpe
     skip: delay === 0 ? 0 : delay + DECODER_DELAY,
     frames,
   };
-}
-
-/** Position after ID3v2 tags. */
-function afterTags(bytes: Uint8Array): number {
-  let at = 0;
-  while (at + TAG_BYTES <= bytes.byteLength && latin1(bytes, at, 3) === "ID3") {
-    const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + TAG_BYTES);
-    at += TAG_BYTES + (((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f));
-  }
-  return at;
 }
 
 /**

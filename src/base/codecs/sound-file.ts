@@ -1,7 +1,7 @@
 import { isOpusPacket, opusPacketSamples } from "../audio/opus-packets.ts";
 import { isSupportedRate, SESSION_RATE } from "../audio/sample-rate.ts";
 import { type AudioFormatError, MAX_CHANNELS } from "../audio/wav.ts";
-import { type FlacAudio, readFlac } from "./flac.ts";
+import { FLAC_BITS, type FlacAudio, readFlac } from "./flac.ts";
 import { findMpegFrames, type MpegAudio } from "./mpeg.ts";
 import { oggKinds, readOgg } from "./ogg.ts";
 import { isOpusHead, isOpusTags, type OpusHead, readOpusHead } from "./opus-head.ts";
@@ -101,7 +101,10 @@ function mp3File(bytes: Uint8Array): SoundFile | AudioFormatError {
 function flacFile(bytes: Uint8Array): SoundFile | AudioFormatError {
   const audio = readFlac(bytes);
   if (audio === undefined) return notAudio("The FLAC file is damaged, or ends before its samples.");
-  const { sampleRate, channels, frames } = audio;
+  const { sampleRate, channels, frames, bitsPerSample } = audio;
+  if (!FLAC_BITS.has(bitsPerSample)) {
+    return unsupported(`FLAC of ${bitsPerSample} bits is not supported: 16 and 24 bits are.`);
+  }
   return { mediaType: "audio/flac", sampleRate, channels, frames, codec: "flac", audio };
 }
 

@@ -1,3 +1,5 @@
+import { afterId3Tags } from "./id3.ts";
+
 /** What a file is by its first bytes; "piece" of a stream whose beginning lies in another file. */
 export type SoundKind =
   | "wav"
@@ -28,13 +30,15 @@ const REFUSED: readonly (readonly [mark: string, at: number, name: string])[] = 
   ["MThd", 0, "MIDI"],
   ["DSD ", 0, "DSD"],
   ["riff", 0, "Wave64"],
+  ["RIFX", 0, "WAV of big-endian samples (RIFX)"],
+  ["\x0bw", 0, "AC-3"],
 ];
 
 /**
  * Tells a file by its marks alone; undefined when it has none that is known. MPEG audio has no mark
  * but a tag: a frame header counts when its fields are legal.
  *
- * @param head the first 64 bytes, or more
+ * @param head the first 64 bytes, or more; of a file with a tag all that tells FLAC from MP3
  */
 export function soundKind(head: Uint8Array): SoundKind | undefined {
   const text = Buffer.from(head.subarray(0, 64)).toString("latin1");
@@ -47,8 +51,13 @@ export function soundKind(head: Uint8Array): SoundKind | undefined {
   if (text.startsWith(CLUSTER)) return "webm-piece";
   const refused = REFUSED.find(([mark, at]) => text.startsWith(mark, at));
   if (refused !== undefined) return { refused: refused[2] };
-  if (text.startsWith("ID3")) return "mp3";
+  if (text.startsWith("ID3")) return isFlacAt(head, afterId3Tags(head)) ? "flac" : "mp3";
   return mpegKind(head);
+}
+
+/** Some programs put the tag of MP3 files before FLAC. */
+function isFlacAt(bytes: Uint8Array, at: number): boolean {
+  return Buffer.from(bytes.subarray(at, at + 4)).toString("latin1") === "fLaC";
 }
 
 function mpegKind(head: Uint8Array): SoundKind | undefined {

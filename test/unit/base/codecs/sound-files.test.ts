@@ -58,11 +58,60 @@ describe("sound files", () => {
     }
   });
 
+  it("sound files: FLAC of 24 bits keeps the upper 16 of each sample", () => {
+    const samples = decodedSound(soundBytes("ramp-24bit-48000.flac"));
+    const value = (frame: number, channel: number) => (frame * 7_919 * (channel + 3)) % 2 ** 24;
+    const said = Array.from({ length: 1_200 }, (_, at) => value(at >> 1, at & 1) - 2 ** 23);
+    expect([...samples]).toEqual(said.map((each) => each >> 8));
+  });
+
+  it("sound files: FLAC of other widths is refused with those that are read", () => {
+    expect(openSoundFile(soundBytes("ramp-8bit-8000.flac"))).toEqual({
+      code: "unsupported_media_type",
+      error: "FLAC of 8 bits is not supported: 16 and 24 bits are.",
+    });
+  });
+
+  it("sound files: a FLAC frame that claims another width leaves those before it as they are", () => {
+    const whole = soundBytes("mono-16000.flac");
+    const changed = Buffer.from(whole);
+    const second = secondFrame(changed);
+    changed[second + 3] = ((changed[second + 3] ?? 0) & 0xf1) | 2;
+    const end = second + 5;
+    changed[end] = crc8(changed.subarray(second, end));
+    const samples = decodedSound(changed);
+    const truth = decodedSound(whole);
+    expect(samples.length).toBe(truth.length);
+    expect(samples.subarray(0, 4_096)).toEqual(truth.subarray(0, 4_096));
+  });
+
+  it("sound files: FLAC that lies about all its widths is broken, and harms no other file", () => {
+    const bytes = soundBytes("ramp-8bit-8000.flac");
+    const truth = decodedSound(soundBytes("mono-16000.flac"));
+    // STREAMINFO says 16 bits.
+    bytes[21] = ((bytes[21] ?? 0) & 0x0f) | 0xf0;
+    bytes[20] = (bytes[20] ?? 0) & 0xfe;
+    const reader = new SoundReader(opened(bytes), bytes);
+    expect(reader.read(48_000).some((sample) => sample !== 0)).toBe(false);
+    reader.close();
+    expect(decodedSound(soundBytes("mono-16000.flac"))).toEqual(truth);
+  });
+
+  it("sound files: FLAC behind a tag of MP3 files is FLAC", () => {
+    const tag = Buffer.concat([Buffer.from("ID3\x03\0\0\0\0\0\x40", "latin1"), Buffer.alloc(64)]);
+    const whole = soundBytes("mono-16000.flac");
+    const tagged = Buffer.concat([tag, whole]);
+    expect(opened(tagged).mediaType).toBe("audio/flac");
+    expect(decodedSound(tagged)).toEqual(decodedSound(whole));
+  });
+
   it("sound files: other kinds are named", () => {
     const kinds: [Buffer, unknown][] = [
       [Buffer.from("\0\0\0\x20ftypM4A "), { refused: "MP4/M4A (AAC)" }],
       [Buffer.from([0xff, 0xf1, 0x50, 0x80]), { refused: "AAC" }],
       [Buffer.from("#!AMR\n"), { refused: "AMR" }],
+      [Buffer.from("RIFX\0\0\0\0WAVEfmt "), { refused: "WAV of big-endian samples (RIFX)" }],
+      [Buffer.from([0x0b, 0x77, 1, 2]), { refused: "AC-3" }],
       [Buffer.from("hello, world"), undefined],
     ];
     for (const [bytes, kind] of kinds) expect(soundKind(bytes)).toEqual(kind);
@@ -110,4 +159,22 @@ function readLength(
     return file.frames;
   }
   return frames;
+}
+
+/** Where the second frame of a FLAC file begins, by its number. */
+function secondFrame(bytes: Buffer): number {
+  for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const isHead = bytes[at + 1] === 0xf8 && bytes[at + 4] === 1;
+    if (isHead && crc8(bytes.subarray(at, at + 5)) === bytes[at + 5]) return at;
+  }
+  throw new Error("the file has one frame");
+}
+
+/** CRC of a FLAC frame's header (RFC 9639). */
+function crc8(bytes: Uint8Array): number {
+  return bytes.reduce((crc, byte) => {
+    let rest = crc ^ byte;
+    for (let bit = 0; bit < 8; bit += 1) rest = (rest << 1) ^ (rest & 0x80 ? 0x107 : 0);
+    return rest & 0xff;
+  }, 0);
 }

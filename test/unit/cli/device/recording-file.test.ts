@@ -84,7 +84,9 @@ describe("cli recordings: files", () => {
     for (const [bytes, reason] of cases) {
       const refusal = read(bytes);
       await expect(refusal).rejects.toThrow(reason);
-      await expect(refusal).rejects.toThrow(/file cannot be sent: .* Files may be WAV .*FLAC, MP3/);
+      await expect(refusal).rejects.toThrow(
+        /file cannot be sent: .* Files may be WAV .*FLAC .*MP3/,
+      );
     }
     await expect(readRecordings([join(folder, "absent")])).rejects.toThrow(/cannot read .*absent/);
   });
