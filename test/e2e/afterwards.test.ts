@@ -37,13 +37,13 @@ describe("afterwards", () => {
     const text = async (format: string): Promise<string> =>
       String((await device.get<string>(`/transcript?format=${format}`)).body);
     expect(await text("vtt")).toMatch(
-      /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n<v Admin>hello/,
+      /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n<v Admin>Hello/,
     );
-    expect(await text("srt")).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nAdmin: hello/);
-    expect(await text("md")).toMatch(/^# Test\n\n\*\*Admin:\*\* hello/);
+    expect(await text("srt")).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nAdmin: Hello/);
+    expect(await text("md")).toMatch(/^# Test\n\n\*\*Admin:\*\* Hello/);
     for (const line of (await text("srt")).split("\n")) expect(line.length).toBeLessThan(100);
     expect((await send("DELETE", session("/speaker-claims/S1"))).status).toBe(200);
-    expect(await text("txt")).toContain("S1: hello");
+    expect(await text("txt")).toContain("S1: Hello");
   });
 
   it("afterwards: a redo reads the stored audio again and changes no word of it", async () => {

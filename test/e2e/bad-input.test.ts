@@ -74,8 +74,10 @@ describe("bad input", () => {
     expectProblem(await upload(Buffer.from("hello, I am a text\n"), wav), 422, "not_audio");
     expectProblem(await upload(Buffer.alloc(0), wav), 422, "not_audio");
     const flac = Buffer.concat([Buffer.from("fLaC"), Buffer.alloc(100)]);
+    expectProblem(await upload(flac, { ...wav, "content-type": "audio/flac" }), 422, "not_audio");
+    const m4a = Buffer.concat([Buffer.from("\0\0\0\x20ftypM4A "), Buffer.alloc(100)]);
     expectProblem(
-      await upload(flac, { ...wav, "content-type": "audio/flac" }),
+      await upload(m4a, { ...wav, "content-type": "audio/mp4" }),
       415,
       "unsupported_media_type",
     );
