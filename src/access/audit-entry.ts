@@ -48,6 +48,7 @@ export const AUDIT_KINDS = [
   "voice_forgotten",
   "voice_suggestion_accepted",
   "transcription_redone",
+  "transcription_reviewed",
   "webhook_created",
   "webhook_changed",
   "webhook_adopted",

@@ -10,6 +10,7 @@ import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
 import { addModels } from "./commands/models.ts";
 import { addOutbox } from "./commands/outbox.ts";
+import { addRedo } from "./commands/redo.ts";
 import { addSpeakers } from "./commands/speakers.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
@@ -31,6 +32,7 @@ export function buildProgram(context: CommandContext): Command {
   addDevice(program, context);
   addTail(program, context);
   addSpeakers(program, context);
+  addRedo(program, context);
   addDemo(program, context);
   addTop(program, context);
   addInvitations(program, context);

@@ -17,6 +17,12 @@ import type {
   TranscriptReplaced,
 } from "../session/event.ts";
 import {
+  beginCandidate,
+  mergeCandidate,
+  projectProposal,
+  projectReview,
+} from "./candidate-projection.ts";
+import {
   mergeClaims,
   mergeNames,
   projectClaim,
@@ -55,6 +61,10 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
       return [(tx) => projectRedo(tx, sessionId, event)];
     case "RedoCancelled":
       return [redoCancelled(event, at)];
+    case "RedoProposed":
+      return [(tx) => projectProposal(tx, sessionId, event, at)];
+    case "RedoReviewed":
+      return [(tx) => projectReview(tx, sessionId, event)];
     case "SegmentRevised":
       return [(tx) => projectEdit(tx, sessionId, event)];
     case "SpanRedacted":
@@ -138,6 +148,7 @@ async function projectMerge(
       label = ${from} or (label = ${into} and speaker_confidence is not null))`);
   await mergeClaims(tx, sessionId, from, into);
   await mergeNames(tx, sessionId, from, into);
+  await mergeCandidate(tx, sessionId, from, into);
 }
 
 function jobStarted(event: JobStarted, at: number): Change {
@@ -157,8 +168,10 @@ function jobStarted(event: JobStarted, at: number): Change {
 async function projectRedo(
   tx: DatabaseTransactionConnection,
   sessionId: string,
-  { jobId, attempt, byUserId }: RedoRequested,
+  event: RedoRequested,
 ): Promise<void> {
+  const { jobId, attempt, byUserId } = event;
+  await beginCandidate(tx, sessionId, event);
   await tx.query(sql.unsafe`
     update jobs
     set status = 'queued', attempt = ${attempt}, progress = 0, error = '',

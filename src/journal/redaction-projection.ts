@@ -16,6 +16,7 @@ export async function projectRedaction(
   await tx.query(sql.unsafe`
     update segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
     where session_id = ${sessionId} and id = any(${ids})`);
+  await redactCandidate(tx, sessionId, event.candidateIds ?? []);
   await tx.query(sql.unsafe`
     delete from segment_edits where session_id = ${sessionId} and segment_id = any(${ids})`);
   await eraseDerived(tx, sessionId);
@@ -36,6 +37,18 @@ export async function projectRedaction(
       segments: event.segmentIds.length,
     },
   });
+}
+
+/** Erases words of a redo's result that waits. */
+async function redactCandidate(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  segmentIds: readonly string[],
+): Promise<void> {
+  if (segmentIds.length === 0) return;
+  await tx.query(sql.unsafe`
+    update candidate_segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
+    where session_id = ${sessionId} and id = any(${sql.array([...segmentIds], "uuid")})`);
 }
 
 /** The kind of actor, because the event has only an id, which may be that of a service key. */

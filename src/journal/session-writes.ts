@@ -1,6 +1,5 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import type { Change } from "../postgres/append-work.ts";
-import { REDACTED_SPAN } from "../session/redaction.ts";
 import type {
   CheckpointsKeptWrite,
   CheckpointWrite,
@@ -10,11 +9,14 @@ import type {
   SessionWrite,
   SuspectsWrite,
 } from "../session/write.ts";
+import { candidateChange, segmentRow, takenChanges } from "./candidate-projection.ts";
 import { coverChange } from "./redaction-projection.ts";
 
 /** The changes that accompany events: words, checkpoints, progress. */
 export function writeChanges(sessionId: string, writes: readonly SessionWrite[]): Change[] {
   const segments = writes.filter((write) => write.type === "SegmentText");
+  const proposed = writes.filter((write) => write.type === "CandidateText");
+  const taken = writes.filter((write) => write.type === "CandidateTaken");
   // Only the newest checkpoint and progress of a batch matter.
   const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
   const handedOn = writes.filter((write) => write.type === "HandedOn");
@@ -23,6 +25,8 @@ export function writeChanges(sessionId: string, writes: readonly SessionWrite[])
   const progress = writes.findLast((write) => write.type === "Progress");
   return [
     ...(segments.length > 0 ? segmentChanges(sessionId, segments) : []),
+    ...(proposed.length > 0 ? [candidateChange(sessionId, proposed)] : []),
+    ...taken.flatMap((write) => takenChanges(sessionId, write)),
     ...checkpointChanges(sessionId, [...(checkpoint ? [checkpoint] : []), ...handedOn]),
     ...(kept ? [keepCheckpoints(sessionId, kept)] : []),
     ...(suspects ? suspectChanges(sessionId, suspects) : []),
@@ -40,18 +44,7 @@ function progressChange({ jobId, progress }: ProgressWrite): Change {
 }
 
 function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Change[] {
-  const rows = segments.map((segment) => ({
-    id: segment.segmentId,
-    attempt: segment.attempt,
-    start_sample: segment.start,
-    end_sample: segment.end,
-    label: segment.label,
-    text: segment.redacted ? REDACTED_SPAN : segment.words.map((word) => word.text).join(" "),
-    words: segment.redacted ? [] : segment.words,
-    confidence: segment.confidence,
-    speaker_confidence: segment.speakerConfidence,
-    redacted: segment.redacted === true,
-  }));
+  const rows = segments.map(segmentRow);
   const redacted = segments.filter((segment) => segment.redacted === true);
   // Passed as one document, because array elements would be quoted one by one.
   const insert: Change["sql"] = (when) => sql.fragment`

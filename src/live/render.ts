@@ -79,17 +79,17 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
       return renderGap(event);
     case "LateAudioDue":
     case "ChunkMeasured":
+    case "RedoProposed":
+    case "RedoReviewed":
       return { type: "Stub" };
     case "JobStarted":
       return renderJobStart(event);
-    case "JobCompleted":
-      return { type: "JobStatus", job_id: event.jobId, status: "completed", progress: 1 };
     case "JobFailed":
       return renderJobFailure(event);
+    case "JobCompleted":
     case "RedoRequested":
-      return { type: "JobStatus", job_id: event.jobId, status: "queued", progress: 0 };
     case "RedoCancelled":
-      return { type: "JobStatus", job_id: event.jobId, status: "cancelled", progress: 0 };
+      return renderJob(event);
     case "SegmentFinalised":
       return renderSegment(event, texts.get(event.segmentId));
     case "SegmentRevised":
@@ -134,6 +134,16 @@ function renderJobStart({ jobId, engine, soundLeaves }: EventOf<"JobStarted">): 
   const about = { job_id: jobId, status: "running", progress: 0 } as const;
   if (soundLeaves !== true) return { type: "JobStatus", ...about };
   return { type: "JobStatus", ...about, engine, sound_leaves: true };
+}
+
+const JOB_STATES = {
+  JobCompleted: { status: "completed", progress: 1 },
+  RedoRequested: { status: "queued", progress: 0 },
+  RedoCancelled: { status: "cancelled", progress: 0 },
+} as const;
+
+function renderJob({ type, jobId }: EventOf<keyof typeof JOB_STATES>): FrameBody {
+  return { type: "JobStatus", job_id: jobId, ...JOB_STATES[type] };
 }
 
 function renderJobFailure({ jobId: job_id, message: error }: EventOf<"JobFailed">): FrameBody {

@@ -9,6 +9,8 @@ import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.
 import { AutoStop } from "../features/recording/auto-stop.ts";
 import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
 import { SessionStore } from "../features/sessions/store.ts";
+import { expireCandidates } from "../features/transcript/candidate-expiry.ts";
+import { CandidateStore } from "../features/transcript/candidates-store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
@@ -85,6 +87,11 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
       ...failedSignInTasks(context),
       storedAudioTask(storedAudio),
       ...autoStopTasks(context),
+      {
+        name: "redos that nobody chose",
+        every: HOUR / 6,
+        run: () => expireCandidates(new CandidateStore(shared.pool), shared.commands),
+      },
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
     log,

@@ -34,6 +34,7 @@ const ORDER = `
   raiseConcern listSessionConcerns listConcerns getConcern triageConcern
   getSessionAudio getChunkAudio getCompleteness
   listJobs getJob cancelJob transcribeAgain
+  compareTranscription acceptTranscription discardTranscription
   createSession stopSession listSessionMembers addSessionMember removeSessionMember
   createGuestCode listGuestCodes deleteGuestCode
   getSessionGraph getWorkspaceGraph getGraphEntity getGraphPath

@@ -1,4 +1,5 @@
 import type {
+  RedoProposed,
   SegmentFinalised,
   SegmentRevised,
   SessionEvent,
@@ -87,7 +88,15 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       return;
     case "RedoRequested":
       state.redo = { attempt: event.attempt, started: false };
+      if (event.review === true) state.redo.review = true;
       state.attempts = event.attempt;
+      delete state.candidate;
+      return;
+    case "RedoProposed":
+      return applyProposal(state, event);
+    case "RedoReviewed":
+      delete state.candidate;
+      state.reviewed = { attempt: event.attempt, outcome: event.outcome };
       return;
     case "SegmentFinalised":
       return applySegment(state, event);
@@ -137,7 +146,9 @@ function applyRevision(state: SessionState, event: SpeakersRevised): void {
   for (const merge of event.merges) {
     applyMerge(state.speakers, merge.from, merge.into);
     state.redactions = followMerge(state, merge.from, merge.into);
-    for (const mark of state.segments) if (mark.label === merge.from) mark.label = merge.into;
+    for (const mark of [...state.segments, ...(state.candidate?.segments ?? [])]) {
+      if (mark.label === merge.from) mark.label = merge.into;
+    }
   }
   for (const revision of event.revisions) {
     applyLabel(state.speakers, revision.cluster, revision.label);
@@ -175,6 +186,11 @@ function applyReplacement(state: SessionState, event: TranscriptReplaced): void 
   state.attempts = Math.max(state.attempts, event.attempt);
 }
 
+function applyProposal(state: SessionState, { attempt, segments, kept }: RedoProposed): void {
+  const marks = segments.map(({ segmentId, ...mark }) => ({ id: segmentId, ...mark }));
+  state.candidate = { attempt, segments: marks, kept };
+}
+
 function applyEdit(state: SessionState, event: SegmentRevised): void {
   const mark = segmentAt(state.segments, event.start);
   if (mark === undefined) return;
@@ -184,8 +200,10 @@ function applyEdit(state: SessionState, event: SegmentRevised): void {
 }
 
 function applyRedaction(state: SessionState, event: SpanRedacted): void {
-  const redacted = new Set(event.segmentIds);
-  for (const mark of state.segments) if (redacted.has(mark.id)) mark.redacted = true;
+  const redacted = new Set([...event.segmentIds, ...(event.candidateIds ?? [])]);
+  for (const mark of [...state.segments, ...(state.candidate?.segments ?? [])]) {
+    if (redacted.has(mark.id)) mark.redacted = true;
+  }
   const { redactionId, from, to, label, byUserId } = event;
   const known = state.redactions.some(
     (each) =>

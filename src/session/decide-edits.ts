@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { CommandOf } from "./command.ts";
-import { redactCovered } from "./redact-covered.ts";
+import { candidateIds, redactCovered } from "./redact-covered.ts";
 import { isWithin } from "./redaction.ts";
 import { labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
@@ -70,7 +70,9 @@ export function decideRedact(turn: Turn, command: CommandOf<"Redact">): object {
   const label = command.label === "" ? undefined : survivingName(turn, command.label);
   const touched = turn.state.segments.filter((mark) => isWithin(mark, from, to, label));
   const segmentIds = touched.map((mark) => mark.id);
-  const event = { type: "SpanRedacted", redactionId, from, to, segmentIds, byUserId } as const;
+  const waiting = candidateIds(turn.state, (mark) => isWithin(mark, from, to, label));
+  const redaction = { redactionId, from, to, segmentIds, ...waiting, byUserId };
+  const event = { type: "SpanRedacted", ...redaction } as const;
   turn.emit(label === undefined ? event : { ...event, label });
   return { segmentIds };
 }

@@ -1,10 +1,11 @@
 import { AppError } from "../base/errors.ts";
 import type { CommandOf, RedoProgressCommand, RereadCommand } from "./command.ts";
 import { complete, isUnreadable } from "./redact-covered.ts";
-import { replaceSegments } from "./replace-segments.ts";
+import { isRedacted } from "./redaction.ts";
+import { proposeSegments, replaceSegments } from "./replace-segments.ts";
 import { firstFrom } from "./segments.ts";
-import type { SessionState } from "./state.ts";
-import { isOver } from "./status.ts";
+import type { Candidate, SessionState } from "./state.ts";
+import { isOver, type ReviewOutcome } from "./status.ts";
 import { finalisedTo, isLate, type LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
@@ -14,7 +15,7 @@ import type { Turn } from "./turn.ts";
  */
 export function decideRedo(
   turn: Turn,
-  command: CommandOf<"Redo">,
+  { type, byUserId }: CommandOf<"Redo"> | CommandOf<"RedoForReview">,
 ): { attempt: number; edits: number } {
   const { state } = turn;
   if (state.redo !== undefined || !isOver(state.phase)) {
@@ -25,9 +26,31 @@ export function decideRedo(
   }
   const attempt = state.attempts + 1;
   const edits = state.segments.filter(({ revision }) => revision !== undefined).length;
-  const { byUserId } = command;
-  turn.emit({ type: "RedoRequested", jobId: state.jobId, attempt, byUserId });
+  const isReviewed = type === "RedoForReview";
+  if (isReviewed) assertComparable(state);
+  turn.emit({
+    type: "RedoRequested",
+    jobId: state.jobId,
+    attempt,
+    byUserId,
+    ...(isReviewed ? { review: true } : {}),
+  });
   return { attempt, edits };
+}
+
+/** Throws `conflict` when there is nothing to compare with, or audio that changes it is due. */
+function assertComparable({ segments, timeline }: SessionState): void {
+  if (segments.length === 0) {
+    throw new AppError(
+      "conflict",
+      "This session has no words to compare with: have it recognised again without a review.",
+    );
+  }
+  if (!timeline.gaps.some(isLate)) return;
+  throw new AppError(
+    "conflict",
+    "Audio that came late is still being read into this session; try again when it is.",
+  );
 }
 
 /**
@@ -59,11 +82,16 @@ export function decideRedoProgress(turn: Turn, command: RedoProgressCommand): vo
 export function decideReread(turn: Turn, command: RereadCommand): void {
   const { state } = turn;
   if (command.whole && state.redo?.attempt !== command.attempt) return;
+  if (command.whole && state.redo?.review === true) {
+    proposeSegments(turn, { ...command, attempt: state.redo.attempt });
+    return complete(turn);
+  }
   const to = endOf(state, command);
   const late = lateBefore(state, command, to);
   if (!command.whole && late.length === 0) return;
   const attempt = (command.whole ? command.attempt : undefined) ?? state.attempts + 1;
   replaceSegments(turn, { ...command, attempt, to }, late);
+  if (!command.whole) dropOutdated(turn);
   for (const { chunkId, sequence } of late) {
     turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
   }
@@ -90,4 +118,80 @@ function lateBefore({ timeline }: SessionState, command: RereadCommand, to: numb
     .filter(isLate)
     .filter(({ sequence }) => command.sequences.includes(sequence))
     .filter(({ start, length }) => start + length <= to);
+}
+
+/** What a choice came to; `edits` counts the edited segments that it replaced. */
+interface Reviewed {
+  outcome: ReviewOutcome;
+  edits: number;
+}
+
+/**
+ * Replaces the text by the waiting result of a redo, or drops that. The same choice again changes
+ * nothing. Throws `not_found` when no such result waits, `conflict` when its fate is another one.
+ */
+export function decideReview(turn: Turn, command: CommandOf<"ReviewRedo">): Reviewed {
+  const { attempt, choice, byUserId } = command;
+  const { candidate, reviewed } = turn.state;
+  if (candidate?.attempt !== attempt) {
+    if (reviewed?.attempt !== attempt) throw new AppError("not_found", NONE_WAITS);
+    if (reviewed.outcome === choice) return { outcome: choice, edits: 0 };
+    throw new AppError(
+      "conflict",
+      `This transcription was decided on before: ${reviewed.outcome}.`,
+    );
+  }
+  const edits = choice === "accepted" ? takeCandidate(turn, candidate) : 0;
+  endReview(turn, candidate, choice, choice === "expired" ? undefined : byUserId);
+  return { outcome: choice, edits };
+}
+
+export const NONE_WAITS = "No repeated transcription of this session waits for a choice.";
+
+/**
+ * Drops a waiting result after audio that came late has changed the text: it does not know the
+ * words of that audio, and accepting it would lose them.
+ */
+function dropOutdated(turn: Turn): void {
+  const { candidate } = turn.state;
+  if (candidate !== undefined) endReview(turn, candidate, "outdated");
+}
+
+function endReview(
+  turn: Turn,
+  { attempt }: Candidate,
+  outcome: ReviewOutcome,
+  byUserId?: string,
+): void {
+  const by = byUserId === undefined ? {} : { byUserId };
+  turn.emit({ type: "RedoReviewed", jobId: turn.state.jobId, attempt, outcome, ...by });
+}
+
+/** Replaces the text as a redo does; returns how many edited segments that removed. */
+function takeCandidate(turn: Turn, { attempt, segments, kept }: Candidate): number {
+  const { state } = turn;
+  const staying = new Set(kept);
+  const removed = state.segments.filter(({ id }) => !staying.has(id));
+  const edits = removed.filter(({ revision }) => revision !== undefined).length;
+  const added = segments.map(({ id: segmentId, redacted, ...mark }) => {
+    const isHidden = redacted === true || isRedacted(state, mark);
+    return { segmentId, ...mark, ...(isHidden ? { redacted: true as const } : {}) };
+  });
+  turn.write({
+    type: "CandidateTaken",
+    segmentIds: added.map(({ segmentId }) => segmentId),
+    redacted: added.filter((mark) => mark.redacted).map(({ segmentId }) => segmentId),
+  });
+  turn.emit({
+    type: "TranscriptReplaced",
+    jobId: state.jobId,
+    attempt,
+    from: 0,
+    to: state.timeline.position,
+    removed: removed.map(({ id, start }) => ({ segmentId: id, start })),
+    added,
+    sequences: [],
+    editsReplaced: edits,
+  });
+  return edits;
 }

@@ -23,7 +23,13 @@ import {
   decideSuspected,
   decideUtterance,
 } from "./decide-recognition.ts";
-import { decideCancelRedo, decideRedo, decideRedoProgress, decideReread } from "./decide-reread.ts";
+import {
+  decideCancelRedo,
+  decideRedo,
+  decideRedoProgress,
+  decideReread,
+  decideReview,
+} from "./decide-reread.ts";
 import { decideClaim, decideNaming, decideUnclaim } from "./decide-speakers.ts";
 import type { Turn } from "./turn.ts";
 
@@ -86,6 +92,10 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideReread(turn, command);
     case "Redo":
       return decideRedo(turn, command);
+    case "RedoForReview":
+      return decideRedo(turn, command);
+    case "ReviewRedo":
+      return decideReview(turn, command);
     case "CancelRedo":
       return decideCancelRedo(turn, command);
     case "RedoProgress":

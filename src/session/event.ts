@@ -1,4 +1,4 @@
-import type { ClaimSource, StopReason } from "./status.ts";
+import type { ClaimSource, ReviewOutcome, StopReason } from "./status.ts";
 
 /**
  * The events of a session. They carry ids, times and labels only; words live in the segments table,
@@ -29,6 +29,8 @@ export type SessionEvent =
   | TranscriptReplaced
   | RedoRequested
   | RedoCancelled
+  | RedoProposed
+  | RedoReviewed
   | SegmentRevised
   | SpanRedacted
   | SummaryUpdated
@@ -254,6 +256,38 @@ export interface RedoRequested {
   jobId: string;
   attempt: number;
   byUserId: string;
+  /** Its result will wait for a person's choice. */
+  review?: true;
+}
+
+/**
+ * The result of a redo waits: its words are in the table of candidates. Labels behind the newest
+ * known one stand for voices that the transcript does not have.
+ */
+export interface RedoProposed {
+  type: "RedoProposed";
+  jobId: string;
+  attempt: number;
+  segments: {
+    segmentId: string;
+    start: number;
+    end: number;
+    label: string;
+    cluster: number;
+    redacted?: true;
+  }[];
+  /** Segments of the existing text that stay, because it could not read what is there. */
+  kept: string[];
+}
+
+/** What became of the waiting result of a redo. */
+export interface RedoReviewed {
+  type: "RedoReviewed";
+  jobId: string;
+  attempt: number;
+  outcome: ReviewOutcome;
+  /** Absent when nobody chose. */
+  byUserId?: string;
 }
 
 /** The redo was cancelled; the existing text stays. */
@@ -284,6 +318,8 @@ export interface SpanRedacted {
   to: number;
   label?: string;
   segmentIds: string[];
+  /** Segments of a waiting redo's result that it concerns too; absent without any. */
+  candidateIds?: string[];
   byUserId: string;
 }
 

@@ -1,4 +1,4 @@
-import { CLAIM_SOURCES, STOP_REASONS } from "./status.ts";
+import { CLAIM_SOURCES, REVIEW_CHOICES, STOP_REASONS } from "./status.ts";
 
 type Check<T> = (value: unknown) => value is T;
 type Fields = Readonly<Record<string, Check<unknown>>>;
@@ -91,6 +91,17 @@ const OUTSIDE = {
    * `job_active` while the job runs, with `conflict` without any audio.
    */
   Redo: once({ byUserId: text }),
+  /**
+   * As Redo, but its result waits until a person chooses; the existing text stays until then. A
+   * type of its own, because a host of an older release must not replace the text.
+   */
+  RedoForReview: once({ byUserId: text }),
+  /**
+   * Replaces the text by the waiting result of `attempt`, or drops that. Answered with
+   * `{outcome, edits}`. Refused with `not_found` when it does not wait, with `conflict` when it was
+   * decided otherwise.
+   */
+  ReviewRedo: once({ attempt: number, choice: oneOf(REVIEW_CHOICES), byUserId: text }),
   /** Cancels a redo; the existing text stays. Refused with `conflict` when there is none. */
   CancelRedo: once({ byUserId: text }),
   /**

@@ -1,9 +1,18 @@
 import { isWithin } from "./redaction.ts";
 import { neededPoints } from "./resume-points.ts";
-import { speakersHeard } from "./segments.ts";
+import { type SegmentMark, speakersHeard } from "./segments.ts";
 import type { SessionState } from "./state.ts";
 import { isOver } from "./status.ts";
 import type { Turn } from "./turn.ts";
+
+/** The segments of a waiting redo's result that a redaction concerns, for its event. */
+export function candidateIds(
+  { candidate }: SessionState,
+  isConcerned: (mark: SegmentMark) => boolean,
+): { candidateIds?: string[] } {
+  const ids = (candidate?.segments ?? []).filter(isConcerned).map(({ id }) => id);
+  return ids.length === 0 ? {} : { candidateIds: ids };
+}
 
 /** Ends the job and the session, when everything was read or there was nothing to read. */
 export function complete(turn: Turn): void {
@@ -64,10 +73,12 @@ export function isAllPlaced({
 export function redactCovered(turn: Turn): void {
   for (const { redactionId, byUserId, from, to, label } of [...turn.state.redactions]) {
     if (label === undefined || redactionId === undefined || byUserId === undefined) continue;
-    const segmentIds = turn.state.segments
-      .filter((mark) => mark.redacted !== true && isWithin(mark, from, to, label))
-      .map((mark) => mark.id);
-    if (segmentIds.length === 0) continue;
-    turn.emit({ type: "SpanRedacted", redactionId, from, to, label, segmentIds, byUserId });
+    const isCovered = (mark: SegmentMark) =>
+      mark.redacted !== true && isWithin(mark, from, to, label);
+    const segmentIds = turn.state.segments.filter(isCovered).map(({ id }) => id);
+    const waiting = candidateIds(turn.state, isCovered);
+    if (segmentIds.length === 0 && waiting.candidateIds === undefined) continue;
+    const redaction = { redactionId, from, to, label, segmentIds, ...waiting, byUserId };
+    turn.emit({ type: "SpanRedacted", ...redaction });
   }
 }

@@ -46,6 +46,22 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
   if (!reading.whole) handOn(turn, reading, voices, known);
 }
 
+/**
+ * Stores the second reading of the whole session as a result that waits; the segments stay. Its
+ * voices get the labels that they would have if it replaced the text now.
+ */
+export function proposeSegments(turn: Turn, reading: Replacement): void {
+  const { segments: marks, speakers, jobId } = turn.state;
+  const isKept = keptTogether(marks, (mark) => isUnread(reading, mark), reading.segments);
+  const staying = marks.filter(isKept);
+  const segments = around(turn, reading, staying);
+  const voices = new RereadVoices(speakers, {}, segments, marks);
+  const proposed = segments.map((each) => addSegment(turn, reading, each, voices, "CandidateText"));
+  const kept = staying.map(({ id }) => id);
+  const { attempt } = reading;
+  turn.emit({ type: "RedoProposed", jobId, attempt, segments: proposed, kept });
+}
+
 /** True when the segment lies where this reading could not read. */
 function isUnread({ unread = [] }: Replacement, mark: SegmentMark): boolean {
   return unread.some(({ start, end }) => mark.start < end && mark.end > start);
@@ -82,13 +98,14 @@ function addSegment(
   { attempt, whole }: Replacement,
   segment: RecognisedSegment,
   voices: RereadVoices,
+  type: "SegmentText" | "CandidateText" = "SegmentText",
 ): TranscriptReplaced["added"][number] {
   const { start, end, words, confidence } = segment;
   const label = whole ? voices.labelOf(segment) : voices.labelThere(segment);
   const id = segmentId(turn.state.sessionId, attempt, start);
   const redacted = isRedacted(turn.state, { start, end, label });
   turn.write({
-    type: "SegmentText",
+    type,
     segmentId: id,
     attempt,
     start,

@@ -1,6 +1,6 @@
 import type { SegmentMark } from "./segments.ts";
 import { noSpeakers, type Speakers } from "./speakers.ts";
-import type { SessionPhase } from "./status.ts";
+import type { ReviewOutcome, SessionPhase } from "./status.ts";
 import { emptyTimeline, type Timeline } from "./timeline.ts";
 
 /** The state by which a session's actor decides. Plain data: a snapshot is this as JSON. */
@@ -16,7 +16,11 @@ export interface SessionState {
   attempts: number;
   jobStarted: boolean;
   /** Attempt of a redo that is under way. */
-  redo: { attempt: number; started: boolean } | undefined;
+  redo: { attempt: number; started: boolean; review?: true } | undefined;
+  /** The result of a redo that waits for a person's choice. */
+  candidate?: Candidate | undefined;
+  /** What became of the newest such result. */
+  reviewed?: { attempt: number; outcome: ReviewOutcome } | undefined;
   timeline: Timeline;
   speakers: Speakers;
   segments: SegmentMark[];
@@ -33,6 +37,14 @@ export interface SessionState {
   redactions: Redaction[];
   /** The newest concerns that were raised, so that none is raised twice. */
   concerns?: string[];
+}
+
+/** The result of a redo that has not replaced the text. */
+export interface Candidate {
+  attempt: number;
+  segments: SegmentMark[];
+  /** Ids of the segments that stay whatever is chosen. */
+  kept: string[];
 }
 
 /** A redaction of all speakers in [from, to), or of one speaker there. */

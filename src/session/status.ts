@@ -9,6 +9,12 @@ export type StopReason = (typeof STOP_REASONS)[number];
 export const CLAIM_SOURCES = ["self_claim", "moderator_assignment"] as const;
 export type ClaimSource = (typeof CLAIM_SOURCES)[number];
 
+/** What may be decided about the waiting result of a redo; nobody chooses `expired`. */
+export const REVIEW_CHOICES = ["accepted", "discarded", "expired"] as const;
+
+/** What became of it; `outdated`: audio that came late changed the text. */
+export type ReviewOutcome = (typeof REVIEW_CHOICES)[number] | "outdated";
+
 export const SUMMARY_TYPES = [
   "brief",
   "detailed",

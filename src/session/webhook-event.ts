@@ -125,6 +125,8 @@ export function toWebhookEvent(
     case "JobFailed":
     case "RedoRequested":
     case "RedoCancelled":
+    case "RedoProposed":
+    case "RedoReviewed":
       return undefined;
     default:
       event satisfies never;

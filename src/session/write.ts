@@ -6,6 +6,8 @@ import type { Suspect } from "./status.ts";
  */
 export type SessionWrite =
   | SegmentText
+  | CandidateText
+  | CandidateTaken
   | CheckpointWrite
   | HandedOnWrite
   | CheckpointsKeptWrite
@@ -46,6 +48,19 @@ export interface SegmentText {
   speakerConfidence?: number | undefined;
   /** True when the placeholder is stored instead of the words. */
   redacted?: boolean;
+}
+
+/** A segment of a redo's result that waits for a person's choice. */
+export interface CandidateText extends Omit<SegmentText, "type"> {
+  type: "CandidateText";
+}
+
+/** The words of a waiting result become the session's. */
+export interface CandidateTaken {
+  type: "CandidateTaken";
+  segmentIds: string[];
+  /** Those of them that are redacted. */
+  redacted: string[];
 }
 
 /** Cluster of a checkpoint → index of its label. */

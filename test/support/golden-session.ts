@@ -90,10 +90,18 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.run({ type: "GuestStored", guestId: "g1" }));
   step(() => bench.run({ type: "Redo", byUserId }));
   step(() => bench.run({ type: "CancelRedo", byUserId }));
+  for (const choice of ["discarded", "accepted"] as const) {
+    step(() => bench.run({ type: "RedoForReview", byUserId }));
+    step(() => propose(bench));
+    const attempt = bench.state.candidate?.attempt ?? 0;
+    step(() => bench.run({ type: "ReviewRedo", attempt, choice, byUserId }));
+  }
   step(() => bench.run({ type: "Redo", byUserId }));
   // A session with words ends otherwise; snapshots must know these all the same.
   const message = "None of the audio could be read.";
-  step(() => bench.record({ type: "JobFailed", jobId: "j", attempt: 4, message }));
+  step(() =>
+    bench.record({ type: "JobFailed", jobId: "j", attempt: bench.state.attempts, message }),
+  );
   step(() => bench.record({ type: "SessionFailed", message }));
   step(() => giveUpTail(bench, 4));
   step(() => bench.chunk(5));
@@ -101,6 +109,14 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.run({ type: "ChunkStored", ...piece, unmeasured: true }));
   const length = { frames: 2 * SECOND, sampleRate: SECOND };
   step(() => bench.run({ type: "ChunkMeasured", sequence: 4, ...length }));
+}
+
+/** The result of a redo that waits. */
+function propose(bench: SessionBench): void {
+  const attempt = bench.state.redo?.attempt ?? 0;
+  const whole = { whole: true, from: 0, to: Number.MAX_SAFE_INTEGER, sequences: [] };
+  const segments = [segment(0, SECOND, 0), segment(SECOND, 3 * SECOND, 3)];
+  bench.run({ type: "Reread", attempt, ...whole, segments });
 }
 
 /** As if the stop had named one more: its chunk never comes, that of the next one does. */

@@ -337,6 +337,16 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   getJob: [session(VIEWERS, { ...users, deleted: ADMINS })],
   cancelJob: [session(OWNER_AND_ADMINS, users)],
   transcribeAgain: [session(OWNER_AND_ADMINS, users)],
+  // None waits.
+  compareTranscription: [
+    session(["owner", ...ELEVATED, "admin native"], {
+      ...users,
+      content: true,
+      ...ask({ beyond: "No repeated transcription of this session waits for a choice." }),
+    }),
+  ],
+  acceptTranscription: [session(OWNER_AND_ADMINS, users)],
+  discardTranscription: [session(OWNER_AND_ADMINS, users)],
 
   // Graph
   getWorkspaceGraph: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "limit=0" }) })],

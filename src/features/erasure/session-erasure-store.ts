@@ -176,6 +176,8 @@ async function eraseWords(
     update segments set text = ${placeholder}, words = '[]'::jsonb, redacted = true
     where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from segment_edits where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from candidate_segments where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from redo_candidates where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from redactions where session_id = ${sessionId}`);
   // Recogniser state, voice prints, and data from which a new activation would start.
   await tx.query(sql.unsafe`delete from checkpoints where session_id = ${sessionId}`);

@@ -199,7 +199,7 @@ function transcribeAgain(options: JobOptions & RedoOptions): Route {
     wish: true,
     summary: "Recognise a session's stored audio once more",
     description:
-      "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not: `edits_replaced` of the job tells afterwards how many it replaced. 409 as well when the session has no audio at all.",
+      "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not: `edits_replaced` of the job tells afterwards how many it replaced. With `review` the result waits instead: the job completes, the text that stands stays, and the result is compared, accepted or discarded at `transcriptions/candidate`. 409 as well when the session has no audio at all.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: sessionParams,

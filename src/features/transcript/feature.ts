@@ -3,6 +3,7 @@ import type { FeatureContext } from "../context.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { AudioInventoryStore } from "./audio-inventories-store.ts";
+import { CandidateStore } from "./candidates-store.ts";
 import { chunkRoutes } from "./chunks.ts";
 import { ChunkListStore } from "./chunks-store.ts";
 import { speakerClaimRoutes } from "./claims.ts";
@@ -14,6 +15,7 @@ import { transcriptionJobRoutes } from "./jobs-routes.ts";
 import { TranscriptionJobStore } from "./jobs-store.ts";
 import { redactionRoutes } from "./redaction.ts";
 import { type RedoOptions, redoRoutes } from "./redo.ts";
+import { reviewRoutes } from "./review-routes.ts";
 import { segmentRoutes } from "./segments.ts";
 import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
 import { speakerNameRoutes } from "./speaker-names.ts";
@@ -46,6 +48,7 @@ export function createTranscript(
       ...speakerClaimRoutes({ directory, assignees: directory, actors }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),
+      ...reviewRoutes({ directory, actors, candidates: new CandidateStore(pool) }),
       ...engineRoutes({ engines }),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
       ...speakerEditRoutes({ directory, actors }),

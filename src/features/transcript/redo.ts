@@ -34,6 +34,12 @@ export const redoBody = Type.Object(
         "Words and phrases that this reading and later ones expect, in place of those of the session",
       ),
     ),
+    review: Type.Optional(
+      Type.Boolean({
+        description:
+          "The result does not replace the text: it waits, for 7 days, to be compared and then accepted or discarded under /sessions/{session_id}/transcriptions/candidate. One waits for each session; any later redo takes its place. 409 for a session without words",
+      }),
+    ),
   },
   { examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },
 );
@@ -57,8 +63,9 @@ export async function requestRedo(
   const session = sessionId === undefined ? undefined : await jobs.sessionOf(sessionId);
   if (sessionId === undefined || session === undefined) throw audioDeleted();
   assertReadable(engines(), { forcedLanguage, engine }, session);
+  const type = body?.review === true ? "RedoForReview" : "Redo";
   const ask = async (): Promise<number> =>
-    editsOf(await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request)));
+    editsOf(await actors.ask(sessionId, { type, byUserId }, commandIdOf(request)));
   if (job.status === "queued" || job.status === "running") {
     // A repetition of the same command may find the job that it started; the session's actor knows.
     if (request.commandId !== undefined) return ask();
@@ -97,7 +104,7 @@ export function redoRoutes(options: RedoOptions): Route[] {
     wish: true,
     summary: "Recognise a session's stored audio once more",
     description:
-      "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not, and the message tells how many will be replaced. 409 as well when the session has no audio at all.",
+      "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not, and the message tells how many will be replaced. With `review` the result waits instead, until it is accepted or discarded. 409 as well when the session has no audio at all.",
     auth: ["bearer"],
     roles: ["admin"],
     params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
@@ -118,7 +125,7 @@ export function redoRoutes(options: RedoOptions): Route[] {
         request,
         requirePrincipal(request.principal).id,
       );
-      return acknowledge(redoSentence(edits));
+      return acknowledge(redoSentence(edits, request.body?.review === true));
     },
   });
   return [redo];
@@ -130,8 +137,9 @@ function editsOf(answer: unknown): number {
   return typeof edits === "number" ? edits : 0;
 }
 
-function redoSentence(edits: number): string {
+function redoSentence(edits: number, isReviewed: boolean): string {
   const queued = "The session is being recognised once more.";
+  if (isReviewed) return `${queued} The result will wait to be accepted or discarded.`;
   if (edits === 0) return queued;
   return `${queued} ${edits === 1 ? "1 edited segment" : `${edits} edited segments`} will be replaced.`;
 }

@@ -65,6 +65,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0064_speaker_names.sql": "570c94e031b32caec4ccf7efd1f39f8aca9262cb3ae17768d70676f6801f056e",
   "0068_workspace_vocabulary.sql":
     "ff3a057e7dbbfc7da36072e847d4832f149322c074d8bd2edaed1ba15c23485b",
+  "0070_redo_candidates.sql": "b28553bd457fb8700684e2cc361a453d39d6fda86cd96e4cc126adf3fc91dd51",
   "0069_audio_parts.sql": "603bf067960bc3b7ff2c5d367a67917bba2839b450efafd6cb367ac1139574b3",
 };
 

@@ -16,7 +16,7 @@ import { type GoldenEvent, playGoldenSession } from "../../support/golden-sessio
 
 const FOLDER = resolve(import.meta.dirname, "golden");
 /** The newest form of events on file. */
-const NEWEST = 8;
+const NEWEST = 9;
 const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
@@ -58,6 +58,8 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   TranscriptReplaced: true,
   RedoRequested: true,
   RedoCancelled: true,
+  RedoProposed: true,
+  RedoReviewed: true,
   SegmentRevised: true,
   SpanRedacted: true,
   SummaryUpdated: true,

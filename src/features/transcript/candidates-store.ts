@@ -1,0 +1,93 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { optionalColumn } from "../../postgres/columns.ts";
+import { wordColumn } from "./segments-store.ts";
+import type { SpokenWord } from "./word-diff.ts";
+
+/** Days for which the result of a redo waits for a choice. */
+const CANDIDATE_DAYS = 7;
+
+const candidateRow = z.object({
+  jobId: z.string(),
+  attempt: z.number(),
+  status: z.enum(["reading", "waiting", "accepted", "discarded", "outdated", "expired"]),
+  engine: optionalColumn(z.string()),
+  detectedLanguage: optionalColumn(z.string()),
+  at: z.number(),
+  expiresAt: z.number(),
+  edits: z.number(),
+});
+
+/** The newest redo for review of a session. Times are Unix milliseconds. */
+type RedoCandidate = z.output<typeof candidateRow>;
+
+const segmentRow = z.object({
+  isCandidate: z.boolean(),
+  isKept: z.boolean(),
+  label: z.string(),
+  words: z.array(wordColumn),
+});
+
+const expiredRow = z.object({ sessionId: z.string(), attempt: z.number() });
+
+/** Results of redos that wait for a choice. Throws `unavailable` when storage is away. */
+export class CandidateStore {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  /** `edits` counts the edited segments that accepting would replace. */
+  async find(sessionId: string): Promise<RedoCandidate | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(candidateRow)`
+      select c.job_id as "jobId", c.attempt, c.status, c.engine,
+        c.detected_language as "detectedLanguage", c.at,
+        c.at + make_interval(days => ${CANDIDATE_DAYS}) as "expiresAt",
+        (select count(*)::int from segments s
+          where s.session_id = c.session_id and s.revision > 1 and s.id <> all(c.kept)) as edits
+      from redo_candidates c
+      where c.session_id = ${sessionId}`);
+    return row ?? undefined;
+  }
+
+  /** The words of both texts in order of time, of one moment; undefined when none waits by now. */
+  async texts(
+    sessionId: string,
+    attempt: number,
+  ): Promise<{ current: SpokenWord[]; candidate: SpokenWord[] } | undefined> {
+    const rows = await this.#pool.any(sql.type(segmentRow)`
+      with waiting as (
+        select kept from redo_candidates
+        where session_id = ${sessionId} and attempt = ${attempt} and status = 'waiting'
+      ), both_texts as (
+        select false as "isCandidate", s.id = any(w.kept) as "isKept", s.label, s.words,
+          s.start_sample
+        from segments s cross join waiting w where s.session_id = ${sessionId}
+        union all
+        select true, false, c.label, c.words, c.start_sample
+        from candidate_segments c cross join waiting
+        where c.session_id = ${sessionId} and c.attempt = ${attempt}
+      )
+      select "isCandidate", "isKept", label, words from both_texts order by start_sample`);
+    if (rows.length === 0) return undefined;
+    return {
+      current: wordsOf(rows.filter(({ isCandidate }) => !isCandidate)),
+      candidate: wordsOf(rows.filter(({ isCandidate, isKept }) => isCandidate || isKept)),
+    };
+  }
+
+  /** Results that waited too long, oldest first. */
+  async expired(limit: number): Promise<readonly z.output<typeof expiredRow>[]> {
+    return this.#pool.any(sql.type(expiredRow)`
+      select session_id as "sessionId", attempt from redo_candidates
+      where status = 'waiting' and at < now() - make_interval(days => ${CANDIDATE_DAYS})
+      order by at limit ${limit}`);
+  }
+}
+
+function wordsOf(rows: readonly z.output<typeof segmentRow>[]): SpokenWord[] {
+  return rows.flatMap(({ label, words }) =>
+    words.map(({ text, start, end }) => ({ text, start, end, speaker: label })),
+  );
+}
