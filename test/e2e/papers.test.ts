@@ -34,7 +34,7 @@ describe("papers", () => {
     "papers: the lines of the README give a transcript and an answer",
     async () => {
       const told = await paste("Try it", "README.md");
-      expect(told).toContain("we did not find any big problems");
+      expect(told).toContain("We did not find any big problems.");
       expect(told).toMatch(/"answer":"[^"]*march/);
     },
     PATIENT_MS,
@@ -44,7 +44,7 @@ describe("papers", () => {
     "papers: the walk shows words, a claimed name, a summary, a redaction and a receipt",
     async () => {
       const told = await paste("A walk through the interface with curl", "src/http/README.md");
-      expect(told).toContain("we did not find any big problems");
+      expect(told).toContain("We did not find any big problems.");
       expect(told).toContain('"summary_type":"brief"');
       expect(told).toMatch(/"speaker_label":"S1"/);
       expect(told).toMatch(/"removed"/);
