@@ -44,9 +44,9 @@ const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
   ["src/base/codecs"],
   ["src/base"],
-  ["workers/text/language", "workers/audio", "workers/speakers"],
-  ["workers/text/graph", "workers/text/retrieval", "workers/text/summary"],
-  ["workers/speech", "workers/voices"],
+  ["workers/text/language", "workers/audio", "workers/voices"],
+  ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
+  ["workers/speech"],
   // One folder for each engine.
   ["workers/speech/[^/]+"],
   ["workers/threads"],

@@ -1,119 +1,156 @@
-import { agglomerate, type VoiceGroup } from "./agglomerate.ts";
-import { type VoicePiece, type VoiceRegistry, WINDOW } from "./voice-registry.ts";
-import { VoiceStatistics } from "./voice-statistics.ts";
+import { confidenceOf, groupVoices, leaning, nearestGroup, type Sequence } from "./voice-groups.ts";
+import type { VoicePiece, VoiceRegistry } from "./voice-registry.ts";
+import { type PlacedSketch, similarityOf } from "./voice-sketch.ts";
 
-/** Segments with less speech than this (0.8 s) create no new voice; they only join one. */
-export const NEW_VOICE_FRAMES = 20;
-/**
- * In the final pass a new voice needs more speech (1.6 s), since there is enough to choose from.
- */
-const FINAL_VOICE_FRAMES = 40;
-const PASSES = 4;
-/** A segment that was shown moves only to a voice that is likelier by this log Bayes factor. */
-const CLEARLY_NEARER = 3;
+/** Rounds of grouping, and the speech that a voice has at least, in frames (1.2 and 2.5 s). */
+const LIVE = { rounds: 2, leastFrames: 120 };
+/** More in the final pass, since there is enough to choose from. */
+const FINAL = { rounds: 4, leastFrames: 250 };
 
-/** Regroups the newest segments, together with the voices of the older ones. */
-export function reclusterNewest(registry: VoiceRegistry): void {
-  const from = Math.max(0, registry.pieces.length - WINDOW);
-  const older = new Map<number, VoicePiece[]>();
-  for (const segment of registry.pieces.slice(0, from)) {
-    const known = older.get(segment.cluster) ?? [];
-    if (segment.cluster >= 0) older.set(segment.cluster, [...known, segment]);
-  }
-  const recent = registry.pieces.slice(from);
-  const groups = [...older.values(), ...recent.map((segment) => [segment])].map(asGroup);
-  regroup(registry, groups, NEW_VOICE_FRAMES);
-  settle(registry, recent, CLEARLY_NEARER);
+/** A segment that was shown moves only to a voice that it is more like by this. */
+const CLEARLY_NEARER = 0.1;
+
+/** A stretch that is not committed yet. */
+type FreshPiece = Pick<VoicePiece, "sketch" | "within" | "utterance"> & PlacedSketch;
+
+/** The voices of fresh stretches, and what they make of those that are committed. */
+interface Attribution {
+  /** For each fresh stretch its cluster, new ones from `nextCluster` on; -1 without speech. */
+  clusters: number[];
+  /** How likely it is that voice rather than the next likely one, 0..1; 0 while unknown. */
+  confidences: number[];
+  /** The clusters of the registry's pieces by all that is heard now. */
+  revised: Map<VoicePiece, number>;
 }
 
-/** Regroups all segments of the session. */
-export function reclusterAll(registry: VoiceRegistry): void {
-  regroup(
+/** Groups the session's pieces together with fresh ones. */
+export function attribute(registry: VoiceRegistry, fresh: readonly FreshPiece[]): Attribution {
+  const pieces = [...registry.pieces, ...fresh];
+  const sequence = sequenceOf(pieces, [...registry.placed(), ...fresh]);
+  const groups = groupVoices(sequence, LIVE);
+  const clusters = nameGroups(
     registry,
-    registry.pieces.map((piece) => asGroup([piece])),
-    FINAL_VOICE_FRAMES,
+    pieces.map(({ sketch }, i) => {
+      return { cluster: registry.pieces[i]?.cluster ?? -1, count: sketch.count };
+    }),
+    groups,
   );
-  const founders = registry.pieces.filter((segment) => segment.voice.count >= FINAL_VOICE_FRAMES);
-  const founded = new Set(founders.map((segment) => segment.cluster));
-  for (let pass = 0; pass < PASSES; pass++) {
-    if (settle(registry, registry.pieces, 0, founded) === 0) break;
-  }
+  const known = registry.pieces.length;
+  return {
+    clusters: clusters.slice(known),
+    confidences: fresh.map((_, n) => {
+      return (clusters[known + n] ?? -1) < 0 ? 0 : confidenceOf(sequence, groups, known + n);
+    }),
+    revised: new Map(
+      registry.pieces.map((piece, i) => [piece, settled(sequence, groups, clusters, piece, i)]),
+    ),
+  };
 }
 
-function regroup(
-  registry: VoiceRegistry,
-  groups: readonly VoiceGroup[],
-  leastFrames: number,
-): void {
-  const founding = groups.filter((group) => group.voice.count >= leastFrames);
-  if (founding.length > 1) nameGroups(registry, agglomerate(founding, registry.all));
-}
-
-/**
- * Moves each segment to the nearest voice if that is nearer by more than `margin`. When `kept` is
- * not empty, segments of other clusters move to the nearest of `kept`. Returns how many moved.
- */
-function settle(
-  registry: VoiceRegistry,
-  segments: readonly VoicePiece[],
-  margin: number,
-  kept: ReadonlySet<number> = new Set(),
+/** The cluster of a piece that was shown: it moves only where that is clear, or its own is gone. */
+function settled(
+  sequence: Sequence,
+  groups: readonly (readonly number[])[],
+  clusters: readonly number[],
+  { cluster }: VoicePiece,
+  at: number,
 ): number {
-  let moved = 0;
-  for (const segment of segments) {
-    const { voice, cluster } = segment;
-    if (voice.count === 0) continue;
-    const ranked = registry
-      .compare(voice, cluster)
-      .filter((other) => kept.size === 0 || kept.has(other.cluster));
-    const [nearest] = ranked;
-    const own = ranked.find((other) => other.cluster === cluster)?.distance;
-    const homeless = voice.count < NEW_VOICE_FRAMES || (kept.size > 0 && !kept.has(cluster));
-    if (!nearest || nearest.distance + margin >= (own ?? (homeless ? Infinity : 0))) continue;
-    registry.move([segment], nearest.cluster);
-    moved++;
-  }
-  return moved;
+  const now = clusters[at] ?? cluster;
+  if (now === cluster || cluster < 0) return now;
+  const groupOf = (name: number) => groups.find((group) => clusters[group[0] ?? -1] === name);
+  const [own, next] = [groupOf(cluster), groupOf(now)];
+  if (own === undefined || next === undefined) return now;
+  return leaning(sequence, at, [next, own]) > CLEARLY_NEARER ? now : cluster;
 }
 
-function asGroup(members: VoicePiece[]): VoiceGroup {
-  const voice = members.reduce((sum, member) => sum.plus(member.voice), VoiceStatistics.none);
-  return { members, voice };
+/** Regroups all pieces of the session. */
+export function reclusterAll(registry: VoiceRegistry): void {
+  const { pieces } = registry;
+  const groups = groupVoices(sequenceOf(pieces, registry.placed()), FINAL);
+  const counted = pieces.map(({ cluster, sketch }) => ({ cluster, count: sketch.count }));
+  const clusters = nameGroups(registry, counted, groups);
+  registry.rename(new Map(pieces.map((piece, i) => [piece, clusters[i] ?? piece.cluster])));
+}
+
+/** The known voice that a stretch sounds like, -1 when it sounds like none. */
+export function nearestVoice(registry: VoiceRegistry, fresh: PlacedSketch): number {
+  const counts = registry.pieces.map(({ sketch }) => sketch.count);
+  const row = Float64Array.from(registry.placed(), (each) => similarityOf(each, fresh));
+  const known = registry.known();
+  const groups = known.map((cluster) => {
+    return registry.pieces.flatMap((piece, i) => (piece.cluster === cluster ? [i] : []));
+  });
+  return known[nearestGroup(counts, groups, row)] ?? -1;
+}
+
+function sequenceOf(
+  pieces: readonly Pick<VoicePiece, "sketch" | "within" | "utterance">[],
+  placed: readonly PlacedSketch[],
+): Sequence {
+  const similarities = placed.map(() => new Float64Array(placed.length));
+  for (const [i, one] of placed.entries()) {
+    for (const [j, other] of placed.slice(0, i).entries()) {
+      const similarity = similarityOf(one, other);
+      const [row, column] = [similarities[i], similarities[j]];
+      if (row) row[j] = similarity;
+      if (column) column[i] = similarity;
+    }
+  }
+  return {
+    similarities,
+    counts: pieces.map(({ sketch }) => sketch.count),
+    within: pieces.map(({ within }) => within),
+    utterances: pieces.map(({ utterance }) => utterance),
+  };
 }
 
 /**
- * Assigns cluster ids to groups. A cluster's id goes to the group with most of its speech; a group
- * with several keeps the oldest. A group without one takes an unused id of its members, or a new
- * one.
+ * Cluster ids of the pieces by their groups. A cluster's id goes to the group with most of its
+ * speech; a group with several keeps the oldest. A group without one takes an unused id of its
+ * members, or a new one. Pieces of no group keep theirs.
  */
-function nameGroups(registry: VoiceRegistry, groups: readonly VoiceGroup[]): void {
-  const home = new Map<number, { group: VoiceGroup; count: number }>();
-  for (const group of groups) {
-    for (const [cluster, count] of speechByCluster(group)) {
+function nameGroups(
+  registry: VoiceRegistry,
+  pieces: readonly { cluster: number; count: number }[],
+  groups: readonly (readonly number[])[],
+): number[] {
+  const names = pieces.map(({ cluster }) => cluster);
+  const speech = groups.map((group) => speechByCluster(group.flatMap((i) => pieces[i] ?? [])));
+  const home = new Map<number, { group: number; count: number }>();
+  for (const [group, clusters] of speech.entries()) {
+    for (const [cluster, count] of clusters) {
       if (count > (home.get(cluster)?.count ?? 0)) home.set(cluster, { group, count });
     }
   }
   const taken = new Set<number>();
-  const lives = groups.map((group) => {
-    const living = [...home].filter(([, { group: where }]) => where === group);
+  const own = groups.map((_, group) => {
+    const living = [...home].filter(([, where]) => where.group === group);
     const oldest = Math.min(...living.map(([cluster]) => cluster));
     if (Number.isFinite(oldest)) taken.add(oldest);
-    return { group, oldest };
+    return oldest;
   });
-  const named = lives.map(({ group, oldest }) => {
-    if (Number.isFinite(oldest)) return { group, cluster: oldest };
-    const spare = [...speechByCluster(group).keys()].filter((cluster) => !taken.has(cluster));
-    const cluster = spare.length > 0 ? Math.min(...spare) : registry.nextCluster++;
-    taken.add(cluster);
-    return { group, cluster };
+  let next = registry.nextCluster;
+  const byTime = [...groups.keys()].sort((a, b) => {
+    return Math.min(...(groups[a] ?? [])) - Math.min(...(groups[b] ?? []));
   });
-  for (const { group, cluster } of named) registry.move(group.members, cluster);
+  for (const at of byTime) {
+    let name = own[at] ?? Number.POSITIVE_INFINITY;
+    if (!Number.isFinite(name)) {
+      const spare = [...(speech[at]?.keys() ?? [])].filter((cluster) => !taken.has(cluster));
+      name = spare.length > 0 ? Math.min(...spare) : next++;
+      taken.add(name);
+    }
+    for (const i of groups[at] ?? []) names[i] = name;
+  }
+  return names;
 }
 
-function speechByCluster(group: VoiceGroup): Map<number, number> {
+function speechByCluster(
+  pieces: readonly { cluster: number; count: number }[],
+): Map<number, number> {
   const speech = new Map<number, number>();
-  for (const { cluster, voice } of group.members) {
-    if (cluster >= 0) speech.set(cluster, (speech.get(cluster) ?? 0) + voice.count);
+  for (const { cluster, count } of pieces) {
+    if (cluster >= 0) speech.set(cluster, (speech.get(cluster) ?? 0) + count);
   }
   return speech;
 }

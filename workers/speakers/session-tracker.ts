@@ -1,23 +1,28 @@
-import { changePoints } from "./change-points.ts";
-import { FeatureStream, FRAMES_PER_SECOND } from "./feature-stream.ts";
-import { NEW_VOICE_FRAMES, reclusterAll, reclusterNewest } from "./recluster.ts";
+import { CEPSTRA } from "../voices/mel-cepstrum.ts";
+import { FRAME_SIZE } from "../voices/voice-frames.ts";
+import { FeatureStream, FRAMES_PER_SECOND, type SpeechFrames } from "./feature-stream.ts";
+import { readOlderState } from "./older-state.ts";
+import { attribute, nearestVoice, reclusterAll } from "./recluster.ts";
+import { runsOf, wholeOf } from "./runs.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
-import { VoiceRegistry } from "./voice-registry.ts";
-import { VoiceStatistics } from "./voice-statistics.ts";
+import { type VoicePiece, VoiceRegistry } from "./voice-registry.ts";
+import { VoiceSketch, vectorOf } from "./voice-sketch.ts";
 
-/** Version 1 kept each segment of the session separately; such states can still be read. */
-const STATE_VERSION = 2;
+/** Versions 1 and 2 can still be read: see `readOlderState`. */
+const STATE_VERSION = 3;
 /** With less speech than this the speaker is unknown. */
 const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
 const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
 
-/** Tracks the speakers of one session with Gaussians of mel cepstra. */
+/** Tracks the speakers of one session by supervectors, covariances and pitch. */
 export class SessionTracker implements SpeakerTracker {
-  readonly modelVersion = "mfcc-gaussian-bayes-1";
+  readonly modelVersion = "map-supervector-2";
   readonly #features = new FeatureStream();
   readonly #registry = new VoiceRegistry();
   #committedTo = 0;
+  /** What the newest utterance made of the pieces before it. */
+  #revised: ReadonlyMap<VoicePiece, number> = new Map();
 
   constructor(checkpoint?: Uint8Array) {
     if (checkpoint) this.#restore(checkpoint);
@@ -32,46 +37,46 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   currentCluster(): number {
-    const { rows } = this.#features.newest(CURRENT_FRAMES, this.#committedTo);
-    const voice = VoiceStatistics.of(rows);
-    return voice.count < LEAST_FRAMES ? -1 : (this.#registry.compare(voice)[0]?.cluster ?? -1);
+    const speech = this.#features.newest(CURRENT_FRAMES, this.#committedTo);
+    if (speech.starts.length < LEAST_FRAMES) return -1;
+    const mean = this.#registry.meanWith(momentsOf(speech));
+    const sketch = VoiceSketch.of(speech, mean);
+    return nearestVoice(this.#registry, { sketch, vector: vectorOf(sketch, mean) });
   }
 
   turns(start: number, end: number): SpeakerTurn[] {
     const speech = this.#features.between(start, end);
-    const { starts, rows } = speech;
-    const turns: SpeakerTurn[] = [];
-    const cuts = [
-      0,
-      ...changePoints(speech, this.#registry.all.plus(VoiceStatistics.of(rows))),
-      starts.length,
-    ];
-    let next = this.#registry.nextCluster;
-    for (let i = 0; i + 1 < cuts.length; i++) {
-      const voice = VoiceStatistics.of(rows, cuts[i], cuts[i + 1]);
-      const cluster = this.#identify(voice, next);
-      if (cluster === next) next++;
-      const from = i === 0 ? start : (starts[cuts[i] ?? 0] ?? start);
-      const last = turns.at(-1);
-      if (last) last.end = from;
-      if (last && last.cluster === cluster) last.end = end;
-      else turns.push({ start: from, end, cluster, confidence: 0 });
-    }
-    return turns;
+    const runs = runsOf(speech, this.#registry.meanWith(momentsOf(speech)));
+    const fresh = runs.map((run) => ({ ...run, utterance: start }));
+    const { clusters, confidences, revised } = attribute(this.#registry, fresh);
+    this.#revised = revised;
+    const from = (n: number) => (n === 0 ? start : (speech.starts[runs[n]?.from ?? 0] ?? end));
+    return runs.map((_, n) => ({
+      start: from(n),
+      end: n === runs.length - 1 ? end : from(n + 1),
+      cluster: clusters[n] ?? -1,
+      confidence: confidences[n] ?? 0,
+    }));
   }
 
   commit(segments: readonly SpeakerTurn[], end: number): void {
-    for (const segment of segments) {
-      const { rows } = this.#features.between(segment.start, segment.end);
-      const voice = VoiceStatistics.of(rows).rounded();
-      this.#registry.add({ starts: [segment.start], cluster: segment.cluster, voice });
+    const speech = segments.map((each) => this.#features.between(each.start, each.end));
+    for (const each of speech) this.#registry.heard(momentsOf(each));
+    const utterance = segments[0]?.start;
+    for (const [n, { start, cluster }] of segments.entries()) {
+      const frames = speech[n];
+      if (frames === undefined) continue;
+      const { sketch, within } = wholeOf(frames, this.#registry.mean);
+      this.#registry.add({ starts: [start], cluster, sketch, within, utterance });
     }
     this.#committedTo = Math.max(this.#committedTo, end);
     this.#features.forget(this.#committedTo);
   }
 
   revisions(): SpeakerProposal {
-    return this.#proposing(() => reclusterNewest(this.#registry));
+    const revised = this.#revised;
+    this.#revised = new Map();
+    return this.#proposing(() => this.#registry.rename(revised));
   }
 
   finalPass(): SpeakerProposal {
@@ -94,20 +99,14 @@ export class SessionTracker implements SpeakerTracker {
   #restore(bytes: Uint8Array): void {
     const from = new StateReader(bytes);
     const version = from.uint32();
-    if (version !== 1 && version !== STATE_VERSION) {
+    if (version !== 1 && version !== 2 && version !== STATE_VERSION) {
       throw new RangeError(`unknown speaker state version ${version}`);
     }
     this.#committedTo = from.float64();
-    this.#features.read(from);
-    if (version === 1) this.#registry.readSegments(from);
-    else this.#registry.read(from);
-  }
-
-  #identify(voice: VoiceStatistics, next: number): number {
-    if (voice.count < LEAST_FRAMES) return this.#registry.pieces.at(-1)?.cluster ?? -1;
-    const [nearest] = this.#registry.compare(voice);
-    if (!nearest) return next;
-    return nearest.distance > 0 && voice.count >= NEW_VOICE_FRAMES ? next : nearest.cluster;
+    if (version === STATE_VERSION) {
+      this.#features.read(from);
+      this.#registry.read(from);
+    } else this.#features.goOn(readOlderState(from, version, this.#registry));
   }
 
   /** The label changes that `change` caused: merged clusters, and other segments that moved. */
@@ -137,4 +136,12 @@ export class SessionTracker implements SpeakerTracker {
  */
 export function createSpeakerTracker(checkpoint?: Uint8Array): SpeakerTracker {
   return new SessionTracker(checkpoint);
+}
+
+function momentsOf({ rows, starts }: SpeechFrames): { sums: Float64Array; frames: number } {
+  const sums = new Float64Array(CEPSTRA);
+  for (let at = 0; at < rows.length; at += FRAME_SIZE) {
+    for (let c = 0; c < CEPSTRA; c++) sums[c] = (sums[c] ?? 0) + (rows[at + c] ?? 0);
+  }
+  return { sums, frames: starts.length };
 }

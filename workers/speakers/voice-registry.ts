@@ -1,8 +1,15 @@
+import { CEPSTRA } from "../voices/mel-cepstrum.ts";
+import type { Within } from "./agglomerate.ts";
 import type { StateReader, StateWriter } from "./state-codec.ts";
-import { separation } from "./voice-evidence.ts";
-import { VoiceStatistics } from "./voice-statistics.ts";
+import {
+  cosineOf,
+  type PlacedSketch,
+  similarityOf,
+  VoiceSketch,
+  vectorOf,
+} from "./voice-sketch.ts";
 
-/** Number of newest segments that are kept separately and may be regrouped after an utterance. */
+/** Number of newest segments that are kept separately. */
 export const WINDOW = 30;
 /** Most pieces of speech that are kept, including those of the window. */
 export const MOST_PIECES = 96;
@@ -11,81 +18,94 @@ export const MOST_PIECES = 96;
  */
 export const MOST_NAMED = 2048;
 
+const NO_UTTERANCE = -1;
+
 /** Committed speech that belongs to one voice as a whole: a segment, or several old ones. */
 export interface VoicePiece {
   /** Starts of its segments, in order, without those that are too old to be named. */
   starts: number[];
   cluster: number;
-  voice: VoiceStatistics;
+  sketch: VoiceSketch;
+  /** How alike the blocks of several are; undefined for one. */
+  within: Within | undefined;
+  /** Where its utterance began; undefined for segments of several. */
+  utterance: number | undefined;
 }
 
 /**
- * The committed speech of a session and its voices, in bounded space. Comparisons need only sums
- * over frames (see VoiceStatistics), so beyond the window neighbouring pieces of one voice are
- * joined repeatedly, those with the least speech first.
+ * The committed speech of a session and its voices, in bounded space. Comparisons need only mean
+ * vectors (see VoiceSketch), so beyond the window neighbouring pieces of one voice are joined
+ * repeatedly, those with the least speech first.
  */
 export class VoiceRegistry {
   readonly pieces: VoicePiece[] = [];
   /** Id of the next new voice. */
   nextCluster = 0;
-  readonly #voices = new Map<number, VoiceStatistics>();
-  #all = VoiceStatistics.none;
+  /** Sums of the cepstra of all committed speech, for the session's mean. */
+  readonly #sums = new Float64Array(CEPSTRA);
+  #frames = 0;
   #named = 0;
+  #placed: PlacedSketch[] | undefined;
 
-  /** Clusters that have speech, oldest first. */
-  clusters(): number[] {
-    return [...this.#voices.keys()]
-      .filter((cluster) => (this.#voices.get(cluster)?.count ?? 0) > 0)
-      .sort((a, b) => a - b);
-  }
-
-  /** Clusters of all pieces, with speech or without. */
+  /** Clusters of all pieces, with speech or without, oldest first. */
   known(): number[] {
     const clusters = new Set(this.pieces.map(({ cluster }) => cluster));
     return [...clusters].filter((cluster) => cluster >= 0).sort((a, b) => a - b);
   }
 
-  voice(cluster: number): VoiceStatistics {
-    return this.#voices.get(cluster) ?? VoiceStatistics.none;
+  /** The mean cepstrum of the session's speech, with the frames of `more` besides. */
+  meanWith(more: { sums: Float64Array; frames: number }): Float64Array {
+    const frames = Math.max(1, this.#frames + more.frames);
+    return this.#sums.map((sum, c) => (sum + (more.sums[c] ?? 0)) / frames);
+  }
+
+  /** The mean cepstrum of the session's committed speech. */
+  get mean(): Float64Array {
+    return this.meanWith({ sums: new Float64Array(CEPSTRA), frames: 0 });
+  }
+
+  /** Counts committed speech towards the session's mean. */
+  heard({ sums, frames }: { sums: Float64Array; frames: number }): void {
+    for (let c = 0; c < CEPSTRA; c++) {
+      this.#sums[c] = Math.fround((this.#sums[c] ?? 0) + (sums[c] ?? 0));
+    }
+    this.#frames += frames;
+    this.#placed = undefined;
   }
 
   add(piece: VoicePiece): void {
     this.#put(piece);
-    this.#recount(new Set([piece.cluster, ...this.#fold()]));
+    this.#fold();
+    this.#placed = undefined;
   }
 
-  /** All speech of the session. */
-  get all(): VoiceStatistics {
-    return this.#all;
+  /** Gives pieces to other clusters. */
+  rename(clusters: ReadonlyMap<VoicePiece, number>): void {
+    for (const piece of this.pieces) {
+      piece.cluster = clusters.get(piece) ?? piece.cluster;
+      this.nextCluster = Math.max(this.nextCluster, piece.cluster + 1);
+    }
   }
 
-  move(pieces: readonly VoicePiece[], cluster: number): void {
-    const left = new Set(pieces.map((piece) => piece.cluster));
-    for (const piece of pieces) piece.cluster = cluster;
-    for (const changed of left.add(cluster)) this.#voices.set(changed, this.#sumOf(changed));
-  }
-
-  /**
-   * Distances of `voice` to each cluster, the nearest first. When the voice is part of the
-   * registry, `own` is its cluster, which is compared without it.
-   */
-  compare(voice: VoiceStatistics, own = -1): { cluster: number; distance: number }[] {
-    const centre = own < 0 ? this.#all.plus(voice) : this.#all;
-    return this.clusters()
-      .map((cluster) => ({
-        cluster,
-        rest: cluster === own ? this.voice(cluster).minus(voice) : this.voice(cluster),
-      }))
-      .filter(({ rest }) => rest.count > 0)
-      .map(({ cluster, rest }) => ({ cluster, distance: separation(rest, voice, centre) }))
-      .sort((a, b) => a.distance - b.distance || a.cluster - b.cluster);
+  /** The pieces' sketches with their vectors, in the same order. */
+  placed(): readonly PlacedSketch[] {
+    if (this.#placed === undefined) {
+      const { mean } = this;
+      this.#placed = this.pieces.map(({ sketch }) => {
+        return { sketch, vector: vectorOf(sketch, mean) };
+      });
+    }
+    return this.#placed;
   }
 
   write(to: StateWriter): void {
     to.uint32(this.nextCluster);
+    to.uint32(this.#frames);
+    for (const sum of this.#sums) to.float32(sum);
     to.uint32(this.pieces.length);
-    for (const { starts, cluster, voice } of this.pieces) {
+    for (const { starts, cluster, sketch, within, utterance } of this.pieces) {
       to.int32(cluster);
+      to.float64(utterance ?? NO_UTTERANCE);
       to.uint32(starts.length);
       let before = 0;
       for (const [n, start] of starts.entries()) {
@@ -94,41 +114,30 @@ export class VoiceRegistry {
         else to.uint32(start - before);
         before = start;
       }
-      voice.write(to);
+      to.float32(within?.sum ?? 0);
+      to.float32(within?.weight ?? 0);
+      sketch.write(to);
     }
   }
 
   read(from: StateReader): void {
     const next = from.uint32();
+    this.#frames = from.uint32();
+    for (let c = 0; c < CEPSTRA; c++) this.#sums[c] = from.float32();
     for (let count = from.uint32(); count > 0; count--) {
       const cluster = from.int32();
+      const told = from.float64();
+      const utterance = told === NO_UTTERANCE ? undefined : told;
       const starts: number[] = [];
       for (let n = from.uint32(); n > 0; n--) {
         const before = starts.at(-1);
         starts.push(before === undefined ? from.float64() : before + from.uint32());
       }
-      this.#put({ starts, cluster, voice: VoiceStatistics.read(from) });
+      const [sum, weight] = [from.float32(), from.float32()];
+      const within = weight > 0 ? { sum, weight } : undefined;
+      this.#put({ starts, cluster, within, utterance, sketch: VoiceSketch.read(from) });
     }
-    this.#restored(next);
-  }
-
-  /** Reads version 1 of the state, which has each segment separately, however many. */
-  readSegments(from: StateReader): void {
-    const next = from.uint32();
-    for (let count = from.uint32(); count > 0; count--) {
-      const start = from.float64();
-      // The end of the segment, which is not needed.
-      from.float64();
-      const cluster = from.int32();
-      this.#put({ starts: [start], cluster, voice: VoiceStatistics.read(from) });
-      this.#fold();
-    }
-    this.#restored(next);
-  }
-
-  #restored(next: number): void {
-    this.nextCluster = next;
-    this.#recount(new Set(this.pieces.map(({ cluster }) => cluster)));
+    this.nextCluster = Math.max(next, this.nextCluster);
   }
 
   #put(piece: VoicePiece): void {
@@ -137,26 +146,37 @@ export class VoiceRegistry {
     this.#named += piece.starts.length;
   }
 
-  /** Reduces the number of pieces; returns the clusters whose sums may have changed. */
-  #fold(): number[] {
-    const changed: number[] = [];
+  /** Reduces the number of pieces. */
+  #fold(): void {
     while (this.pieces.length > MOST_PIECES) {
       const [kept, gone] = this.#leastPair();
       const [into, from] = [this.pieces[kept], this.pieces[gone]];
       if (into === undefined || from === undefined) break;
-      changed.push(into.cluster, from.cluster);
       this.pieces.splice(gone, 1);
       if (kept === gone) {
         this.#named -= from.starts.length;
         continue;
       }
-      // Pieces that moved to another voice may overlap in time.
-      into.starts = [...into.starts, ...from.starts].sort((a, b) => a - b);
-      // Rounded as in a checkpoint, so that a resumed reading continues with the same numbers.
-      into.voice = into.voice.plus(from.voice).rounded();
+      this.#join(into, from);
     }
     while (this.#named > MOST_NAMED) this.#forgetName();
-    return changed;
+  }
+
+  #join(into: VoicePiece, from: VoicePiece): void {
+    const { mean } = this;
+    const [a, b] = [into, from].map(({ sketch }): PlacedSketch => {
+      return { sketch, vector: vectorOf(sketch, mean) };
+    });
+    if (a === undefined || b === undefined) return;
+    const weight = into.sketch.count * from.sketch.count;
+    const joined = [into.within, from.within, { sum: weight * similarityOf(a, b), weight }];
+    const total = (of: (each: Within) => number) =>
+      Math.fround(joined.reduce((sum, each) => sum + (each ? of(each) : 0), 0));
+    into.within = { sum: total(({ sum }) => sum), weight: total((each) => each.weight) };
+    into.sketch = into.sketch.joined(from.sketch, cosineOf(a, b));
+    into.utterance = undefined;
+    // Pieces that moved to another voice may overlap in time.
+    into.starts = [...into.starts, ...from.starts].sort((one, other) => one - other);
   }
 
   /**
@@ -168,11 +188,11 @@ export class VoiceRegistry {
     const newest = new Map<number, number>();
     let [pair, least]: [[number, number], number] = [[-1, -1], Number.POSITIVE_INFINITY];
     let [lone, little] = [0, Number.POSITIVE_INFINITY];
-    for (const [at, { cluster, voice }] of this.pieces.slice(0, -WINDOW).entries()) {
+    for (const [at, { cluster, sketch }] of this.pieces.slice(0, -WINDOW).entries()) {
       const before = newest.get(cluster) ?? -1;
-      const together = (this.pieces[before]?.voice.count ?? Infinity) + voice.count;
+      const together = (this.pieces[before]?.sketch.count ?? Infinity) + sketch.count;
       if (together < least) [pair, least] = [[before, at], together];
-      if (voice.count < little) [lone, little] = [at, voice.count];
+      if (sketch.count < little) [lone, little] = [at, sketch.count];
       newest.set(cluster, at);
     }
     return pair[0] < 0 ? [lone, lone] : pair;
@@ -184,19 +204,5 @@ export class VoiceRegistry {
     );
     oldest.starts.shift();
     this.#named -= 1;
-  }
-
-  /**
-   * Sums are always computed in the same order, so that a restored registry has exactly the same
-   * numbers.
-   */
-  #recount(changed: ReadonlySet<number>): void {
-    this.#all = this.pieces.reduce((all, { voice }) => all.plus(voice), VoiceStatistics.none);
-    for (const cluster of changed) this.#voices.set(cluster, this.#sumOf(cluster));
-  }
-
-  #sumOf(cluster: number): VoiceStatistics {
-    const own = cluster < 0 ? [] : this.pieces.filter((piece) => piece.cluster === cluster);
-    return own.reduce((all, { voice }) => all.plus(voice), VoiceStatistics.none);
   }
 }

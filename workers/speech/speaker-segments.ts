@@ -3,7 +3,8 @@ import type { SpeakerTurn } from "../speakers/speaker-tracker.ts";
 
 /**
  * Splits the words of an utterance at its speaker turns: a word belongs to the turn that contains
- * its middle, a turn without words gives no segment, and neighbours of one cluster are joined. The
+ * its middle, a turn without words gives no segment, and what it parts is joined where it is of one
+ * cluster. Neighbouring turns of one cluster stay apart: later proposals may give them two. The
  * first segment starts where the utterance does; a segment ends with its last word. Its speaker's
  * confidence is the mean over its words whose turns know theirs.
  */
@@ -14,12 +15,16 @@ export function splitAtTurns(
 ): Segment[] {
   const segments: Segment[] = [];
   const certainties = new Map<Segment, number[]>();
+  let newest = -1;
   for (const word of words) {
-    const turn = turnAt(turns, (word.start + word.end) / 2);
+    const at = turnAt(turns, (word.start + word.end) / 2);
+    const turn = turns[at];
     const cluster = turn?.cluster ?? -1;
     const last = segments.at(-1);
     let segment = last;
-    if (segment !== undefined && segment.cluster === cluster) {
+    const isNext = at === newest + 1;
+    newest = at;
+    if (segment !== undefined && segment.cluster === cluster && !isNext) {
       segment.words.push(word);
       segment.end = word.end;
     } else {
@@ -35,8 +40,9 @@ export function splitAtTurns(
   return segments;
 }
 
-function turnAt(turns: readonly SpeakerTurn[], position: number): SpeakerTurn | undefined {
-  return turns.find((turn) => position < turn.end) ?? turns.at(-1);
+function turnAt(turns: readonly SpeakerTurn[], position: number): number {
+  const at = turns.findIndex((turn) => position < turn.end);
+  return at < 0 ? turns.length - 1 : at;
 }
 
 function confidencesOf(words: readonly Word[]): number[] {

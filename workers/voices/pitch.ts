@@ -5,6 +5,8 @@ const LOWEST_HZ = 60;
 const HIGHEST_HZ = 400;
 const SHORTEST = Math.floor(RATE / HIGHEST_HZ);
 const LONGEST = Math.ceil(RATE / LOWEST_HZ);
+/** Samples from an offset on that `pitchOf` looks at. */
+export const PITCH_SAMPLES = WINDOW + LONGEST;
 /** Every second sample is enough for lags of whole samples. */
 const STRIDE = 2;
 /** Normalised autocorrelation from which sound counts as voiced. */
@@ -17,7 +19,7 @@ const NEARLY = 0.85;
  * where they are not voiced, or fewer.
  */
 export function pitchOf(pcm: Int16Array, offset: number): number | undefined {
-  if (offset + WINDOW + LONGEST > pcm.length) return undefined;
+  if (offset + PITCH_SAMPLES > pcm.length) return undefined;
   const scores = new Float64Array(LONGEST - SHORTEST + 1);
   let highest = 0;
   for (let lag = SHORTEST; lag <= LONGEST; lag++) {

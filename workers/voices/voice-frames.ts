@@ -1,4 +1,4 @@
-import { CEPSTRA, FRAME_LENGTH, MelCepstrum } from "../speakers/mel-cepstrum.ts";
+import { CEPSTRA, FRAME_LENGTH, MelCepstrum } from "./mel-cepstrum.ts";
 import { pitchOf } from "./pitch.ts";
 
 /** Numbers of one frame: the cepstrum, and its slope over 50 ms. */
@@ -59,13 +59,23 @@ function framesOfSpeech(levels: Float32Array): number[] {
   return [...levels.keys()].filter((n) => (levels[n] ?? 0) > loud - PAUSE_DB);
 }
 
-/** The cepstrum of frame `n` and its regression slope over the five frames around it. */
 function writeFrame(all: Float32Array, total: number, n: number, out: Float32Array): void {
-  const at = (frame: number, c: number) =>
-    all[Math.max(0, Math.min(total - 1, frame)) * CEPSTRA + c] ?? 0;
+  writeSlopes((offset) => {
+    const frame = Math.max(0, Math.min(total - 1, n + offset));
+    return all.subarray(frame * CEPSTRA, (frame + 1) * CEPSTRA);
+  }, out);
+}
+
+/**
+ * Writes a frame's cepstrum and its regression slope over the five frames around it; `rowAt` gives
+ * the cepstrum of the frame so many places away, -2 to 2.
+ */
+export function writeSlopes(rowAt: (offset: number) => Float32Array, out: Float32Array): void {
+  const [before2, before, here, after, after2] = [-2, -1, 0, 1, 2].map(rowAt);
+  if (!before2 || !before || !here || !after || !after2) return;
   for (let c = 0; c < CEPSTRA; c++) {
-    const slope = 2 * (at(n + 2, c) - at(n - 2, c)) + at(n + 1, c) - at(n - 1, c);
-    out[c] = at(n, c);
+    const slope = 2 * ((after2[c] ?? 0) - (before2[c] ?? 0)) + (after[c] ?? 0) - (before[c] ?? 0);
+    out[c] = here[c] ?? 0;
     out[CEPSTRA + c] = (SLOPE_WEIGHT * slope) / 10;
   }
 }
