@@ -1,0 +1,102 @@
+/**
+ * `npm run fuzz:audio`: mutated sound files through the thread of the service that measures and
+ * decodes. A file may be refused or read; a thread that ends, an answer that takes too long, other
+ * errors and memory that grows are findings, and the command ends with 1. A finding names its file
+ * by its number: the same seed makes the same one.
+ */
+import { parseArgs } from "node:util";
+import { errorMessage } from "../../src/base/errors.ts";
+import { Sounds } from "../../src/features/recording/sounds.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { SOUND_NAMES, soundBytes } from "../support/sound-files.ts";
+
+const USAGE = "npm run fuzz:audio -- [--files n] [--seed n]";
+/** One answer for a file of some seconds. */
+const LONGEST_MS = 10_000;
+/** What the thread may hold more in the last quarter than after the first. */
+const MOST_GROWTH = 64 * 1024 * 1024;
+/** Longer files would be refused for their length before they are decoded. */
+const MOST_SECONDS = 900;
+
+const { values } = parseArgs({
+  options: {
+    files: { type: "string", default: "10000" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+  },
+});
+const files = Number(values.files);
+const seed = Number(values.seed);
+if (!(Number.isInteger(files) && files > 0 && Number.isInteger(seed))) {
+  console.error(USAGE);
+  process.exit(2);
+}
+
+/** Some bytes changed, doubled or left out; the beginning or the end cut off. */
+function mutated(random: SeededRandom): Buffer {
+  const bytes = Buffer.from(soundBytes(random.pick(SOUND_NAMES)));
+  for (let each = random.below(12); each > 0; each -= 1) {
+    bytes[random.below(bytes.length)] = random.below(256);
+  }
+  const at = random.below(bytes.length);
+  const length = random.below(2_000);
+  switch (random.below(6)) {
+    case 0:
+      return bytes.subarray(0, at);
+    case 1:
+      return bytes.subarray(at);
+    case 2:
+      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]);
+    case 3:
+      return Buffer.concat([bytes.subarray(0, at + length), bytes.subarray(at)]);
+    default:
+      return bytes;
+  }
+}
+
+console.log(`${files} files, seed ${seed}`);
+const sounds = new Sounds();
+const random = new SeededRandom(seed);
+const outcomes = { refused: 0, decoded: 0, undecodable: 0, long: 0 };
+const findings: string[] = [];
+let slowest = 0;
+let early = 0;
+const begun = performance.now();
+
+async function play(data: Buffer): Promise<keyof typeof outcomes> {
+  const measured = await sounds.measure({ data });
+  if ("error" in measured) return "refused";
+  if (measured.frames > MOST_SECONDS * measured.sampleRate) return "long";
+  const wave = await sounds.wave({ data });
+  return wave === undefined ? "undecodable" : "decoded";
+}
+
+try {
+  for (let file = 0; file < files; file += 1) {
+    const from = performance.now();
+    try {
+      outcomes[await play(mutated(random))] += 1;
+    } catch (error) {
+      findings.push(`file ${file}: ${errorMessage(error)}`);
+    }
+    const took = performance.now() - from;
+    slowest = Math.max(slowest, took);
+    if (took > LONGEST_MS) findings.push(`file ${file}: took ${took.toFixed(0)} ms`);
+    if (file === Math.floor(files / 4)) early = process.memoryUsage().rss;
+  }
+  const grown = process.memoryUsage().rss - early;
+  if (grown > MOST_GROWTH) findings.push(`memory grew by ${toMebibytes(grown)} MiB`);
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
+  console.log(
+    `in ${seconds} s: ${JSON.stringify(outcomes)}, slowest ${slowest.toFixed(0)} ms, ` +
+      `memory ${toMebibytes(early)} MiB after a quarter, ${toMebibytes(grown)} MiB more at the end`,
+  );
+} finally {
+  await sounds.stop();
+}
+for (const finding of findings.slice(0, 20)) console.error(finding);
+console.log(findings.length === 0 ? "no finding" : `${findings.length} findings`);
+process.exitCode = findings.length === 0 ? 0 : 1;
+
+function toMebibytes(bytes: number): string {
+  return (bytes / 1024 ** 2).toFixed(0);
+}
