@@ -32,6 +32,9 @@ interface Opus {
 const LONGEST_PACKET_BYTES = 48 * 1024;
 /** 120 ms at 16 kHz. */
 const LONGEST_PACKET_SAMPLES = 1_920;
+/** Where the package's record of a decoder points to its samples and to libopus' state, in words. */
+const SAMPLES_WORD = 5;
+const STATE_WORD = 7;
 
 let loaded: Promise<void> | undefined;
 let opus: Opus | undefined;
@@ -87,7 +90,9 @@ export class OpusDecoding implements Decoding {
       0,
       0,
     );
-    if (this.#decoder === 0) throw new Error("no memory for an Opus decoder");
+    if (this.#decoder === 0 || this.#pointer(STATE_WORD) === 0) {
+      throw new Error("no memory for an Opus decoder");
+    }
   }
 
   next(): Int16Array | undefined {
@@ -127,8 +132,15 @@ export class OpusDecoding implements Decoding {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    // The package leaves this one behind.
+    const samples = this.#pointer(SAMPLES_WORD);
     this.#opus.opus_frame_decoder_destroy(this.#decoder);
     const { packet, output, mapping } = this.#memory;
-    for (const pointer of [packet, output, mapping]) this.#opus.free(pointer);
+    for (const pointer of [samples, packet, output, mapping]) this.#opus.free(pointer);
+  }
+
+  /** A word of the decoder's record. */
+  #pointer(word: number): number {
+    return new Uint32Array(this.#opus.HEAP, this.#decoder, word + 1)[word] ?? 0;
   }
 }

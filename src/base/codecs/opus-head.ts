@@ -24,7 +24,8 @@ export function readOpusHead(packet: Uint8Array): OpusHead | undefined {
   const coupled = view.getUint8(20);
   const mapping = [...packet.subarray(21, 21 + channels)];
   const isMapped = mapping.every((each) => each === 255 || each < streams + coupled);
-  if (streams === 0 || coupled > streams || !isMapped) return undefined;
+  // Streams that no channel shows would only take memory.
+  if (streams === 0 || streams > channels || coupled > streams || !isMapped) return undefined;
   return { channels, preSkip, streams, coupled, mapping };
 }
 

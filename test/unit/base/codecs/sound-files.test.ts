@@ -48,6 +48,21 @@ describe("sound files", () => {
     });
   }
 
+  it("sound files: two thousand decoders of each kind, one after another, leave no memory behind", () => {
+    for (const name of ["mono.opus", "left.webm", "mono-44100.mp3", "mono-16000.flac"] as const) {
+      const bytes = soundBytes(name);
+      const file = opened(bytes);
+      const truth = new SoundReader(file, bytes);
+      const said = truth.read(4_800);
+      truth.close();
+      for (let each = 0; each < 2_000; each += 1) {
+        const reader = new SoundReader(file, bytes);
+        if (each % 500 === 499) expect(reader.read(4_800)).toEqual(said);
+        reader.close();
+      }
+    }
+  });
+
   it("sound files: channels stay apart", () => {
     for (const name of ["left-16000.mp3", "left.webm"] as const) {
       const samples = decodedSound(soundBytes(name));
