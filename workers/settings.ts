@@ -26,6 +26,8 @@ export interface WorkerSettings {
   nativeRoot: string | undefined;
   /** The engines of every thread; pocketsphinx alone when absent. */
   engines?: readonly EngineSettings[] | undefined;
+  /** Folder with the operator's network for voices; voices are told apart without one when absent. */
+  speakerModelDir?: string | undefined;
   logLevel: string;
 }
 
@@ -57,6 +59,7 @@ export function parseWorkerSettings(
     opsPort: reader.get("WORKER_OPS_PORT"),
     nativeRoot: reader.get("VOICE_NATIVE_ROOT"),
     engines: readSpeechEngines(reader.get("SPEECH_ENGINES_FILE"), env, reader.problems),
+    speakerModelDir: reader.get("SPEAKER_MODEL_DIR"),
     logLevel: reader.get("LOG_LEVEL"),
   };
   checkAddresses(settings, reader.problems);

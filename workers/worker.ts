@@ -13,6 +13,8 @@ import { graphService } from "./grpc/graph-service.ts";
 import { WorkerServer } from "./grpc/server.ts";
 import { opsSource, type WorkerStatus } from "./ops-source.ts";
 import type { WorkerSettings } from "./settings.ts";
+import { findSpeakerModel, type SpeakerModel } from "./speakers/speaker-model.ts";
+import { trySpeakerModel } from "./speakers/speaker-model-trial.ts";
 import { tryEngines } from "./speech/sherpa/model-trial.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
@@ -55,6 +57,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   if (tried?.usable.length === 0) {
     throw new AppError("unavailable", tried.missing.map(({ reason }) => reason).join(" "));
   }
+  const speakerModel = await usableSpeakerModel(settings.speakerModelDir, log);
   let announcer: Announcer | undefined;
   const pool = new ThreadPool({
     threads: settings.threads,
@@ -62,6 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     entry,
     nativeRoot: settings.nativeRoot,
     ...(tried === undefined ? {} : { engines: tried.usable, unusable: tried.missing }),
+    ...(speakerModel === undefined ? {} : { speakerModel }),
     clock: systemClock,
     log,
     maxResidentBytes: memoryLimit() * MEMORY_SHARE,
@@ -107,6 +111,21 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await parts.stop(STOP_PART_MS);
     throw error;
   }
+}
+
+/** The operator's network for voices, if one is configured. Rejects with SpeakerModelError. */
+async function usableSpeakerModel(
+  folder: string | undefined,
+  log: Log,
+): Promise<SpeakerModel | undefined> {
+  if (folder === undefined) return undefined;
+  const model = await findSpeakerModel(folder);
+  const { embedMs, memoryBytes } = await trySpeakerModel(model);
+  log.info(
+    { speaker_model: model.name, embed_ms: embedMs, memory_bytes: memoryBytes },
+    "voices are told apart by this network",
+  );
+  return model;
 }
 
 /** Starts the operations port; undefined when none is configured. */

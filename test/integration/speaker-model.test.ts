@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   cpSync,
   mkdirSync,
@@ -14,8 +15,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SherpaEmbedder } from "../../workers/speakers/sherpa-embedder.ts";
 import { findSpeakerModel, SpeakerModelError } from "../../workers/speakers/speaker-model.ts";
 import { trySpeakerModel } from "../../workers/speakers/speaker-model-trial.ts";
+import { createSpeechReaders } from "../../workers/threads/speech-readers.ts";
+import { openReading, readAll, someSpeech, utterancesOf } from "../support/engine-reading.ts";
+import { findSpeechRoot } from "../support/native-packages.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { makeSpeakerModel } from "../support/speaker-model-file.ts";
+import { WORKER_KEY } from "../support/worker-key.ts";
 
 const PROJECT = join(import.meta.dirname, "../..");
 
@@ -136,6 +141,43 @@ describe("speaker model: the trial", () => {
     rmSync(path);
     expect(await refusalOf(SherpaEmbedder.load(model))).toMatch(/restart the worker/);
   });
+});
+
+describe("speaker model: in a worker", () => {
+  it("speaker model: a reading tells voices apart by it, and says so", async () => {
+    put(makeSpeakerModel());
+    const speakerModel = await findSpeakerModel(folder);
+    await trySpeakerModel(speakerModel);
+    const settings = { nativeRoot: findSpeechRoot(), sessions: 1, speakerModel };
+    const readers = await createSpeechReaders(settings);
+    try {
+      const reader = await openReading(readers, "pocketsphinx");
+      expect(reader.opened.diarisationModelVersion).toBe(
+        `map-supervector-2+sherpa-onnx/${speakerModel.name}`,
+      );
+      const messages = await readAll(reader, someSpeech(8));
+      const segments = utterancesOf(messages).flatMap((utterance) => utterance.segments);
+      expect(segments.length).toBeGreaterThan(1);
+      expect(segments.every(({ cluster }) => cluster >= 0)).toBe(true);
+    } finally {
+      await readers.close();
+    }
+  }, 60_000);
+
+  it("speaker model: a worker does not start with one that it cannot use", async () => {
+    const main = join(PROJECT, "workers/main.ts");
+    const { PATH = "" } = process.env;
+    const child = spawn(process.execPath, [main], {
+      env: { PATH, ALLOW_ROOT: "1", WORKER_KEY, SPEAKER_MODEL_DIR: folder },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(child);
+    let said = "";
+    for await (const data of child.stdout ?? []) said += String(data);
+    if (child.exitCode === null) await once(child, "exit");
+    expect(child.exitCode).toBe(1);
+    expect(said).toMatch(/SPEAKER_MODEL_DIR: there is no \.onnx file in/);
+  }, 60_000);
 });
 
 describe("speaker model: the package", () => {

@@ -36,8 +36,11 @@ interface Block extends PlacedSketch {
   pause: number;
 }
 
+/** Gives the embedding of frames of speech, where an operator has a network for it. */
+type Embed = (speech: Pick<SpeechFrames, "starts">) => Float32Array | undefined;
+
 /** Cuts the speech of an utterance into runs, in order. `mean` is the session's mean cepstrum. */
-export function runsOf(speech: SpeechFrames, mean: Float64Array): Run[] {
+export function runsOf(speech: SpeechFrames, mean: Float64Array, embed?: Embed): Run[] {
   const blocks = blocksOf(speech, mean);
   const counts = blocks.map(({ sketch }) => sketch.count);
   const similarities = blocks.map((one) =>
@@ -61,12 +64,17 @@ export function runsOf(speech: SpeechFrames, mean: Float64Array): Run[] {
     if (after === undefined) break;
     runs[best - 1]?.push(...after);
   }
-  return runs.map((run) =>
+  const joined = runs.map((run) =>
     joinedBlocks(
       run.flatMap((i) => blocks[i] ?? []),
       mean,
     ),
   );
+  if (embed === undefined) return joined;
+  return joined.map((run, n) => {
+    const starts = speech.starts.slice(run.from, joined[n + 1]?.from);
+    return { ...run, embedding: embed({ starts }) };
+  });
 }
 
 /** All of the speech as one run, whatever its blocks are like. */

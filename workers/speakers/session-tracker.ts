@@ -5,30 +5,38 @@ import { readOlderState } from "./older-state.ts";
 import { attribute, nearestVoice, reclusterAll } from "./recluster.ts";
 import { runsOf, wholeOf } from "./runs.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
+import { SpeechEmbeddings } from "./speech-embeddings.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
+import type { VoiceEmbedder } from "./voice-embedder.ts";
 import { type VoicePiece, VoiceRegistry } from "./voice-registry.ts";
 import { VoiceSketch, vectorOf } from "./voice-sketch.ts";
 
 /** Versions 1 and 2 can still be read: see `readOlderState`. */
 const STATE_VERSION = 3;
+const METHOD = "map-supervector-2";
 /** With less speech than this the speaker is unknown. */
 const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
 const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
 
 /** Tracks the speakers of one session by supervectors, covariances and pitch. */
 export class SessionTracker implements SpeakerTracker {
-  readonly modelVersion = "map-supervector-2";
+  readonly modelVersion: string;
   readonly #features = new FeatureStream();
   readonly #registry = new VoiceRegistry();
   #committedTo = 0;
   /** What the newest utterance made of the pieces before it. */
   #revised: ReadonlyMap<VoicePiece, number> = new Map();
 
-  constructor(checkpoint?: Uint8Array) {
+  readonly #embeddings: SpeechEmbeddings | undefined;
+
+  constructor(checkpoint?: Uint8Array, embedder?: VoiceEmbedder) {
+    this.#embeddings = embedder && new SpeechEmbeddings(embedder);
+    this.modelVersion = embedder === undefined ? METHOD : `${METHOD}+${embedder.name}`;
     if (checkpoint) this.#restore(checkpoint);
   }
 
   push(start: number, pcm: Int16Array): void {
+    this.#embeddings?.push(start, pcm);
     this.#features.push(start, pcm);
   }
 
@@ -46,7 +54,9 @@ export class SessionTracker implements SpeakerTracker {
 
   turns(start: number, end: number): SpeakerTurn[] {
     const speech = this.#features.between(start, end);
-    const runs = runsOf(speech, this.#registry.meanWith(momentsOf(speech)));
+    const mean = this.#registry.meanWith(momentsOf(speech));
+    const embeddings = this.#embeddings;
+    const runs = runsOf(speech, mean, embeddings && ((frames) => embeddings.of(frames)));
     const fresh = runs.map((run) => ({ ...run, utterance: start }));
     const { clusters, confidences, revised } = attribute(this.#registry, fresh);
     this.#revised = revised;
@@ -67,8 +77,11 @@ export class SessionTracker implements SpeakerTracker {
       const frames = speech[n];
       if (frames === undefined) continue;
       const { sketch, within } = wholeOf(frames, this.#registry.mean);
-      this.#registry.add({ starts: [start], cluster, sketch, within, utterance });
+      const embedding = this.#embeddings?.of(frames);
+      const piece = { starts: [start], cluster, sketch, within, utterance };
+      this.#registry.add(embedding === undefined ? piece : { ...piece, embedding });
     }
+    this.#embeddings?.forget(end);
     this.#committedTo = Math.max(this.#committedTo, end);
     this.#features.forget(this.#committedTo);
   }
@@ -91,6 +104,7 @@ export class SessionTracker implements SpeakerTracker {
     const to = new StateWriter();
     to.uint32(STATE_VERSION);
     to.float64(this.#committedTo);
+    to.bytes(Buffer.from(this.#embeddings?.name ?? ""));
     this.#features.write(to);
     this.#registry.write(to);
     return to.finish();
@@ -104,8 +118,9 @@ export class SessionTracker implements SpeakerTracker {
     }
     this.#committedTo = from.float64();
     if (version === STATE_VERSION) {
+      const network = Buffer.from(from.bytes()).toString();
       this.#features.read(from);
-      this.#registry.read(from);
+      this.#registry.read(from, network === (this.#embeddings?.name ?? ""));
     } else this.#features.goOn(readOlderState(from, version, this.#registry));
   }
 
@@ -132,10 +147,15 @@ export class SessionTracker implements SpeakerTracker {
 
 /**
  * Creates a tracker for one session, from its beginning or from `checkpoint`. The tracker is
- * synchronous and deterministic. Throws RangeError when the checkpoint has another version.
+ * synchronous and deterministic. With an `embedder` voices are compared by its vectors; those of a
+ * checkpoint that another network made are left out. Throws RangeError when the checkpoint has
+ * another version.
  */
-export function createSpeakerTracker(checkpoint?: Uint8Array): SpeakerTracker {
-  return new SessionTracker(checkpoint);
+export function createSpeakerTracker(
+  checkpoint?: Uint8Array,
+  embedder?: VoiceEmbedder,
+): SpeakerTracker {
+  return new SessionTracker(checkpoint, embedder);
 }
 
 function momentsOf({ rows, starts }: SpeechFrames): { sums: Float64Array; frames: number } {

@@ -1,5 +1,6 @@
 import { CEPSTRA } from "../voices/mel-cepstrum.ts";
 import type { Within } from "./agglomerate.ts";
+import { embeddingFromBytes, embeddingToBytes, joinedEmbedding } from "./speech-embeddings.ts";
 import type { StateReader, StateWriter } from "./state-codec.ts";
 import {
   cosineOf,
@@ -28,6 +29,8 @@ export interface VoicePiece {
   sketch: VoiceSketch;
   /** How alike the blocks of several are; undefined for one. */
   within: Within | undefined;
+  /** Of the operator's network, where there is one: the mean of its segments'. */
+  embedding?: Float32Array | undefined;
   /** Where its utterance began; undefined for segments of several. */
   utterance: number | undefined;
 }
@@ -91,8 +94,8 @@ export class VoiceRegistry {
   placed(): readonly PlacedSketch[] {
     if (this.#placed === undefined) {
       const { mean } = this;
-      this.#placed = this.pieces.map(({ sketch }) => {
-        return { sketch, vector: vectorOf(sketch, mean) };
+      this.#placed = this.pieces.map(({ sketch, embedding }) => {
+        return { sketch, embedding, vector: vectorOf(sketch, mean) };
       });
     }
     return this.#placed;
@@ -103,7 +106,7 @@ export class VoiceRegistry {
     to.uint32(this.#frames);
     for (const sum of this.#sums) to.float32(sum);
     to.uint32(this.pieces.length);
-    for (const { starts, cluster, sketch, within, utterance } of this.pieces) {
+    for (const { starts, cluster, sketch, within, utterance, embedding } of this.pieces) {
       to.int32(cluster);
       to.float64(utterance ?? NO_UTTERANCE);
       to.uint32(starts.length);
@@ -116,11 +119,13 @@ export class VoiceRegistry {
       }
       to.float32(within?.sum ?? 0);
       to.float32(within?.weight ?? 0);
+      to.bytes(embeddingToBytes(embedding));
       sketch.write(to);
     }
   }
 
-  read(from: StateReader): void {
+  /** Reads what `write` wrote; without `keepEmbeddings` those of another network are left out. */
+  read(from: StateReader, keepEmbeddings = true): void {
     const next = from.uint32();
     this.#frames = from.uint32();
     for (let c = 0; c < CEPSTRA; c++) this.#sums[c] = from.float32();
@@ -135,7 +140,12 @@ export class VoiceRegistry {
       }
       const [sum, weight] = [from.float32(), from.float32()];
       const within = weight > 0 ? { sum, weight } : undefined;
-      this.#put({ starts, cluster, within, utterance, sketch: VoiceSketch.read(from) });
+      const embedding = embeddingFromBytes(from.bytes());
+      const sketch = VoiceSketch.read(from);
+      this.#put({
+        ...{ starts, cluster, within, utterance, sketch },
+        ...(keepEmbeddings && embedding !== undefined ? { embedding } : {}),
+      });
     }
     this.nextCluster = Math.max(next, this.nextCluster);
   }
@@ -164,8 +174,8 @@ export class VoiceRegistry {
 
   #join(into: VoicePiece, from: VoicePiece): void {
     const { mean } = this;
-    const [a, b] = [into, from].map(({ sketch }): PlacedSketch => {
-      return { sketch, vector: vectorOf(sketch, mean) };
+    const [a, b] = [into, from].map(({ sketch, embedding }): PlacedSketch => {
+      return { sketch, embedding, vector: vectorOf(sketch, mean) };
     });
     if (a === undefined || b === undefined) return;
     const weight = into.sketch.count * from.sketch.count;
@@ -173,6 +183,11 @@ export class VoiceRegistry {
     const total = (of: (each: Within) => number) =>
       Math.fround(joined.reduce((sum, each) => sum + (each ? of(each) : 0), 0));
     into.within = { sum: total(({ sum }) => sum), weight: total((each) => each.weight) };
+    const embedding = joinedEmbedding(
+      { embedding: into.embedding, count: into.sketch.count },
+      { embedding: from.embedding, count: from.sketch.count },
+    );
+    if (embedding !== undefined) into.embedding = embedding;
     into.sketch = into.sketch.joined(from.sketch, cosineOf(a, b));
     into.utterance = undefined;
     // Pieces that moved to another voice may overlap in time.

@@ -6,6 +6,7 @@ import type {
 } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
+import type { SpeakerModel } from "../speakers/speaker-model.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 
 /** A request for a reader; batches are split before. */
@@ -56,4 +57,6 @@ export interface ReaderSettings {
   sessions: number;
   /** The engines of the thread; pocketsphinx alone when absent. */
   engines?: readonly EngineSettings[];
+  /** The operator's network by which voices are told apart, tried before; none when absent. */
+  speakerModel?: SpeakerModel;
 }

@@ -4,6 +4,7 @@ import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
+import type { SpeakerModel } from "../speakers/speaker-model.ts";
 import type { EngineSettings } from "../speech/engine-settings.ts";
 import type { TextWork } from "./text-calls.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
@@ -22,6 +23,8 @@ export interface ThreadPoolOptions {
   nativeRoot: string | undefined;
   /** The engines of every thread; pocketsphinx alone when absent. */
   engines?: readonly EngineSettings[];
+  /** The operator's network for voices, tried before. */
+  speakerModel?: SpeakerModel;
   /** Engines that were found to be unusable before. */
   unusable?: readonly MissingEngine[];
   clock: Clock;
@@ -59,6 +62,7 @@ export class ThreadPool implements QueueOwner {
             nativeRoot: options.nativeRoot,
             sessions: options.sessionsPerThread,
             ...(options.engines === undefined ? {} : { engines: options.engines }),
+            ...(options.speakerModel === undefined ? {} : { speakerModel: options.speakerModel }),
           },
           readyMs: options.readyMs ?? 60_000,
           maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,

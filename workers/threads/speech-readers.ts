@@ -4,6 +4,7 @@ import type { Open } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import { createSpeakerTracker } from "../speakers/session-tracker.ts";
+import { SherpaEmbedder } from "../speakers/sherpa-embedder.ts";
 import { DEFAULT_ENGINES, type EngineSettings, nameOfEngine } from "../speech/engine-settings.ts";
 import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
 import { RecogniserPool } from "../speech/recogniser-pool.ts";
@@ -40,6 +41,8 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
     throw new AppError("unavailable", missing.map(({ reason }) => reason).join(" "));
   }
   await loadDecoders();
+  const { speakerModel } = settings;
+  const embedder = speakerModel && (await SherpaEmbedder.load(speakerModel));
   return {
     engines: [...ready.values()].map(({ engine }) => engine),
     missing,
@@ -47,10 +50,11 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
       const { engine, recognisers } = readyFor(open, ready, first);
       return SessionReader.open(open, {
         ...{ engine, recognisers },
-        createTracker: createSpeakerTracker,
+        createTracker: (checkpoint) => createSpeakerTracker(checkpoint, embedder),
       });
     },
     close: async () => {
+      embedder?.close();
       await Promise.all([...ready.values()].map(({ recognisers }) => recognisers.close()));
     },
   };

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { createSpeakerTracker } from "../../../../workers/speakers/session-tracker.ts";
 import type { SpeakerTracker, SpeakerTurn } from "../../../../workers/speakers/speaker-tracker.ts";
 import { StateWriter } from "../../../../workers/speakers/state-codec.ts";
+import type { VoiceEmbedder } from "../../../../workers/speakers/voice-embedder.ts";
 import { MOST_PIECES } from "../../../../workers/speakers/voice-registry.ts";
 import { CEPSTRA, FRAME_LENGTH, MelCepstrum } from "../../../../workers/voices/mel-cepstrum.ts";
+import { pitchOf } from "../../../../workers/voices/pitch.ts";
 import { seededRandom } from "../../../eval/made-conversation.ts";
 import {
   HIGH_VOICE,
@@ -50,8 +52,8 @@ function read(
   { pcm, utterances }: Spoken,
   block = 1600,
   relay = (tracker: SpeakerTracker, _end: number) => tracker,
+  tracker = createSpeakerTracker(),
 ): Answers & { tracker: SpeakerTracker } {
-  let tracker = createSpeakerTracker();
   const answers: Answers = { turns: [], proposals: [], current: [] };
   let position = 0;
   for (const { start, end } of utterances) {
@@ -248,4 +250,91 @@ describe("speaker tracker: repeatability", () => {
       expect(createSpeakerTracker(tracker.checkpoint()).clusters()).toEqual([0, 1]);
     });
   }
+});
+
+describe("speaker tracker: a network for voices", () => {
+  /** As far apart as the vectors of a trained network are: a right angle for an octave. */
+  class PitchEmbedder implements VoiceEmbedder {
+    readonly name: string;
+    readonly dimension = 2;
+
+    constructor(name = "pitch-1") {
+      this.name = name;
+    }
+
+    embed(samples: Int16Array): Float32Array | undefined {
+      const pitches: number[] = [];
+      for (let at = 0; at < samples.length; at += 640) {
+        const pitch = pitchOf(samples, at);
+        if (pitch !== undefined) pitches.push(Math.log2(pitch));
+      }
+      const median = pitches.sort((a, b) => a - b)[pitches.length >> 1];
+      if (median === undefined) return undefined;
+      const angle = (Math.PI / 2) * (median - 6.5);
+      return Float32Array.of(Math.cos(angle), Math.sin(angle));
+    }
+
+    close(): void {}
+  }
+
+  const withNetwork = (checkpoint?: Uint8Array) =>
+    createSpeakerTracker(checkpoint, new PitchEmbedder());
+
+  it("tells voices apart by its vectors, and names it", () => {
+    const { turns, tracker } = read(converse(AB), 1600, (same) => same, withNetwork());
+    expect(turns.map((turn) => turn.cluster)).toEqual([0, 1, 0, 1, 1, 0]);
+    expect(tracker.modelVersion).toBe("map-supervector-2+pitch-1");
+  });
+
+  it("follows the network also where the built-in method would say something else", () => {
+    const { pcm, utterances } = converse(AB);
+    let calls = 0;
+    const embedder: VoiceEmbedder = {
+      name: "one-voice",
+      dimension: 2,
+      embed: () => {
+        calls += 1;
+        return Float32Array.of(1, 0);
+      },
+      close: () => {},
+    };
+    const { turns } = read(
+      { pcm, utterances },
+      1600,
+      (same) => same,
+      createSpeakerTracker(undefined, embedder),
+    );
+    expect(new Set(turns.map((turn) => turn.cluster))).toEqual(new Set([0]));
+    expect(calls).toBeGreaterThanOrEqual(utterances.length);
+  });
+
+  it("answers the same from a checkpoint after every utterance", () => {
+    const spoken = converse([...AB, ...AB], 2);
+    const { tracker: unbroken, ...expected } = read(spoken, 1600, (same) => same, withNetwork());
+    const { tracker: relayed, ...answers } = read(
+      spoken,
+      1600,
+      (tracker, end) => {
+        const restored = withNetwork(Buffer.from(tracker.checkpoint()));
+        // Whoever resumes brings the audio after the checkpoint again.
+        const heard = 1600 * Math.ceil((end + PAUSE / 2) / 1600);
+        restored.push(end, spoken.pcm.subarray(end, heard));
+        return restored;
+      },
+      withNetwork(),
+    );
+    expect(answers).toEqual(expected);
+    expect(relayed.checkpoint()).toEqual(unbroken.checkpoint());
+  });
+
+  it("compares nothing with vectors of another network, and goes on without one", () => {
+    const { tracker } = read(converse(AB), 1600, (same) => same, withNetwork());
+    const state = tracker.checkpoint();
+    const other = new PitchEmbedder("pitch-2");
+    for (const next of [createSpeakerTracker(state), createSpeakerTracker(state, other)]) {
+      expect(next.clusters()).toEqual([0, 1]);
+      expect(next.checkpoint().length).toBeLessThan(state.length);
+      expect(next.finalPass().merges).toEqual([]);
+    }
+  });
 });
