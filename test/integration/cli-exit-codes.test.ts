@@ -70,7 +70,7 @@ describe("cli: exit codes", () => {
     expect(failures.map(({ stderr }) => stderr.trim().split("\n").length)).toEqual([1, 1, 1, 1]);
     const [tail, simulate, doctor] = failures.map(({ stderr }) => stderr);
     expect(tail).toMatch(/not signed in to http:\/\/127.*run `voice login`/);
-    expect(simulate).toMatch(/text\.wav is not a WAV file/);
+    expect(simulate).toMatch(/text\.wav cannot be sent: It is not audio\. Files may be WAV/);
     expect(doctor).toMatch(/health failed: GET \/health got no answer: .*ECONNREFUSED/);
   });
 });
