@@ -16,6 +16,8 @@ const STATE_VERSION = 3;
 const METHOD = "map-supervector-2";
 /** With less speech than this the speaker is unknown. */
 const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
+/** Between the starts of two frames, in samples. */
+const FRAME = 160;
 const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
 
 /** Tracks the speakers of one session by supervectors, covariances and pitch. */
@@ -61,9 +63,14 @@ export class SessionTracker implements SpeakerTracker {
     const { clusters, confidences, revised } = attribute(this.#registry, fresh);
     this.#revised = revised;
     const from = (n: number) => (n === 0 ? start : (speech.starts[runs[n]?.from ?? 0] ?? end));
+    const spokenTo = (n: number) => {
+      const last = speech.starts[(runs[n + 1]?.from ?? speech.starts.length) - 1];
+      return last === undefined ? undefined : last + FRAME;
+    };
     return runs.map((_, n) => ({
       start: from(n),
       end: n === runs.length - 1 ? end : from(n + 1),
+      spokenTo: spokenTo(n),
       cluster: clusters[n] ?? -1,
       confidence: confidences[n] ?? 0,
     }));

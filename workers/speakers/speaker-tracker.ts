@@ -35,6 +35,8 @@ export interface SpeakerTracker {
 export interface SpeakerTurn {
   start: number;
   end: number;
+  /** Where its last speech ends, at most `end`; undefined while unknown. */
+  spokenTo?: number | undefined;
   cluster: number;
   /**
    * How likely the voice is the cluster's rather than the next likely voice's, 0..1; 0 while

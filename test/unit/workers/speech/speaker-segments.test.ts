@@ -58,4 +58,32 @@ describe("speaker segments", () => {
     expect(third).toMatchObject({ cluster: 3 });
     expect(third?.speakerConfidence).toBeUndefined();
   });
+
+  it("speaker segments: a segment ends with its voice, of which words may be missing", () => {
+    const turns = [
+      { start: 0, end: 20_000, spokenTo: 15_000, cluster: 0, confidence: 0.5 },
+      { start: 20_000, end: 40_000, spokenTo: 33_000, cluster: 1, confidence: 0.5 },
+    ];
+    const words = [word("a", 10, 9000), word("b", 21_000, 34_000)];
+    const segments = splitAtTurns(0, words, turns);
+    expect(segments.map(({ start, end }) => [start, end])).toEqual([
+      [0, 15_000],
+      [20_000, 34_000],
+    ]);
+  });
+
+  it("speaker segments: a short pause between segments of one speaker is a part of the speech", () => {
+    const turn = { cluster: 4, confidence: 0.5 };
+    const turns = [
+      { ...turn, start: 0, end: 20_000, spokenTo: 15_000 },
+      { ...turn, start: 20_000, end: 50_000, spokenTo: 30_000 },
+      { ...turn, start: 50_000, end: 60_000, spokenTo: 55_000 },
+    ];
+    const words = [word("a", 10, 9000), word("b", 21_000, 29_000), word("c", 50_000, 52_000)];
+    expect(splitAtTurns(0, words, turns).map(({ end }) => end)).toEqual([20_000, 30_000, 55_000]);
+    const strangers = turns.map((each) => ({ ...each, cluster: -1 }));
+    expect(splitAtTurns(0, words, strangers).map(({ end }) => end)).toEqual([
+      15_000, 30_000, 55_000,
+    ]);
+  });
 });
