@@ -34,7 +34,11 @@ export interface OpeningPlace {
 export interface Opening {
   /** The newest checkpoint at or before the position; undefined when there is none. */
   checkpoint: StoredCheckpoint | undefined;
-  /** The highest placed sequence that starts at or before the checkpoint; 0 without one. */
+  /**
+   * From this sequence on the audio is fed, so that resampler and Opus decoder are where they were at
+   * the checkpoint: the last placed chunk that begins at least `OPUS_PRE_ROLL` before the chunk at
+   * the checkpoint. 0 where there is none.
+   */
   sequence: number;
   /** Chunks at which readings of the attempt broke so far. */
   suspects: Suspect[];

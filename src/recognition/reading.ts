@@ -95,8 +95,8 @@ export class Reading {
       const stream = this.#options.transcribers.open(wish);
       this.#stream = stream;
       this.#options.tail?.rewind();
-      // The chunk before fills the resampler; the worker drops the part before the checkpoint.
-      this.#sequence = Math.max(0, sequence - 1);
+      // The worker drops what lies before the checkpoint.
+      this.#sequence = sequence;
       this.#from = from;
       this.#fedTo = from;
       this.#processedTo = from;

@@ -1,5 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
+import { OPUS_PRE_ROLL } from "../base/audio/opus-packets.ts";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { soundKind } from "../base/codecs/sound-kinds.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
@@ -129,9 +130,13 @@ export class SessionAudio implements AudioSource {
     const rows = await this.#pool.any(sql.type(openingRow)`
       select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
         coalesce((
-          select p.sequence from chunks p
-          where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
-          order by p.start_sample desc, p.sequence desc limit 1
+          select f.sequence from chunks f
+          where f.session_id = k.id and c.position > 0 and f.start_sample <= (
+              select p.start_sample from chunks p
+              where p.session_id = k.id and p.start_sample <= c.position
+              order by p.start_sample desc limit 1
+            ) - ${OPUS_PRE_ROLL}::int
+          order by f.start_sample desc, f.sequence desc limit 1
         ), 0) as sequence,
         coalesce(nullif(j.forced_language, ''), s.language) as language,
         case when c.position > 0 then j.engine end as current,

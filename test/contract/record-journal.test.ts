@@ -375,6 +375,38 @@ describe("record: journal", () => {
     });
   });
 
+  it("record: a reading resumes as many short chunks before its checkpoint as a decoder needs", async () => {
+    const world = names();
+    const lengths = [800, 16_000, 800, 800, 800, 800, 800, 800, 800, 800, 16_000, 16_000];
+    const chunks = lengths.map((_, sequence) => chunk(world, sequence));
+    const starts = lengths.map((_, at) =>
+      lengths.slice(0, at).reduce((sum, each) => sum + each, 0),
+    );
+    const positions = [0, 800, 16_799, 18_400, 22_000, 24_000, 39_200, 55_000];
+    const from = await onBoth(async (stand) => {
+      await start(stand, world);
+      await stand.a.journal.activate(world.session);
+      for (const each of chunks) await stand.a.chunks.store(each);
+      const placed = chunks.map(({ id, sequence }) => {
+        const place = { start: starts[sequence] ?? 0, length: lengths[sequence] ?? 0 };
+        return { type: "ChunkPlaced", chunkId: id, sequence, ...place } as const;
+      });
+      const none = new Uint8Array();
+      const state = { recogniser: none, speakers: none, voices: {}, keep: positions };
+      await stand.a.journal.append(batch(world, 0, placed));
+      for (const position of positions.slice(1)) {
+        const write = { type: "Checkpoint", attempt: 1, position, ...state } as const;
+        await stand.a.journal.append(batch(world, placed.length, [], { writes: [write] }));
+      }
+      const openings = positions.map((position) =>
+        stand.b.audio.opening(beginningOf(world.session, position)),
+      );
+      return (await Promise.all(openings)).map(({ sequence }) => sequence);
+    });
+    // 0.32 s before the chunk at the checkpoint are 5,120 samples.
+    expect(from).toEqual([0, 0, 0, 1, 1, 3, 10, 10]);
+  });
+
   it("record: who has been replaced, knows another seq or comes after a deletion is refused", async () => {
     const world = names();
     await onBoth(async (stand) => {

@@ -1,5 +1,9 @@
 import { OpusDecoder } from "opus-decoder";
-import { isOpusPacket, opusPacketSamples } from "../../src/base/audio/opus-packets.ts";
+import {
+  isOpusPacket,
+  OPUS_PRE_ROLL,
+  opusPacketSamples,
+} from "../../src/base/audio/opus-packets.ts";
 import { toInt16 } from "../../src/base/audio/pcm-samples.ts";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 
@@ -136,22 +140,17 @@ async function create(channels: 1 | 2): Promise<OpusCodec> {
 }
 
 /**
- * Audio that a decoder processes before the first sample that is used. RFC 7845 (4.6) requires at
- * least 80 ms; on voiced speech that leaves an error which four times as much does not.
- */
-const PRE_ROLL_SAMPLES = 0.32 * SESSION_RATE;
-
-/**
  * The Opus packets of one session.
  *
- * At the start of a stored chunk the decoder is reset and decodes the last packets of the previous
- * chunk, whose samples are dropped. So a chunk's samples depend only on it and the previous chunk,
- * and are the same when a resumed reading begins there.
+ * At the start of a stored chunk the decoder is reset and decodes the last packets before it, from as
+ * many chunks as that takes, whose samples are dropped. So a chunk's samples depend only on it and
+ * `OPUS_PRE_ROLL` before it, and are the same when a resumed reading begins there.
  */
 export class OpusStream {
   readonly #codec: OpusCodec;
   #state: Uint8Array;
   #sequence: number | undefined;
+  /** The last packets of unbroken audio: as many as the decoder needs before the next chunk. */
   #newest: Uint8Array[] = [];
 
   constructor(codec: OpusCodec) {
@@ -169,16 +168,15 @@ export class OpusStream {
    */
   follow(sequence: number, continues: boolean): void {
     if (continues && sequence === this.#sequence) return;
-    const heard = continues ? this.#newest : [];
+    if (!continues) this.#newest = [];
     this.#sequence = sequence;
-    this.#newest = [];
     this.#state = this.#codec.initialState();
-    for (const packet of heard) this.#codec.decode(this.#state, packet);
+    for (const packet of this.#newest) this.#codec.decode(this.#state, packet);
   }
 
   decode(packet: Uint8Array): Int16Array {
     this.#newest.push(packet.slice());
-    while (lasting(this.#newest.slice(1)) >= PRE_ROLL_SAMPLES) this.#newest.shift();
+    while (lasting(this.#newest.slice(1)) >= OPUS_PRE_ROLL) this.#newest.shift();
     return this.#codec.decode(this.#state, packet);
   }
 }

@@ -1,3 +1,4 @@
+import { OPUS_PRE_ROLL } from "../../src/base/audio/opus-packets.ts";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { AppError, toAppError } from "../../src/base/errors.ts";
 import type { AudioChunk, Gap } from "../../src/wire/gen/voice/v1/worker.ts";
@@ -20,6 +21,8 @@ export type AudioEvent =
 const EVENT_SAMPLES = SESSION_RATE / 10;
 /** Tolerance for rounding between the declared length of a chunk and its samples. */
 const ROUNDING_SAMPLES = 2;
+/** Phases of a checkpoint: enough for chunks of 5 ms. */
+const MOST_PHASES = 64;
 
 type Item = { kind: "chunk"; chunk: AudioChunk } | Exclude<AudioEvent, { kind: "samples" }>;
 
@@ -74,12 +77,17 @@ export class SessionAudio {
     return Math.max(0, this.#queuedEnd - this.#position);
   }
 
-  /** States of the resampling runs around `position`, to be stored in a checkpoint. */
+  /**
+   * States of the resampling runs around `position`, to be stored in a checkpoint: of the chunk at the
+   * position and of those before it with which a resumed reading begins.
+   */
   phasesAt(position: number): RunPhase[] {
     const later = this.#phases.findIndex((phase) => phase.start > position);
     const end = later < 0 ? this.#phases.length : later;
-    this.#phases.splice(0, Math.max(0, end - 2));
-    return this.#phases.slice(0, 2).filter((phase) => phase.start <= position);
+    const needed = (this.#phases[end - 1]?.start ?? 0) - OPUS_PRE_ROLL;
+    const first = this.#phases.findLastIndex(({ start }, at) => at < end - 1 && start <= needed);
+    this.#phases.splice(0, Math.max(0, first, end - MOST_PHASES));
+    return this.#phases.slice(0, MOST_PHASES).filter((phase) => phase.start <= position);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { OPUS_PRE_ROLL } from "../../../src/base/audio/opus-packets.ts";
 import { toSessionSamples } from "../../../src/base/audio/sample-rate.ts";
 import type { LivePiece } from "../../../src/features/recording/stream-finalizer.ts";
 import type {
@@ -110,10 +111,12 @@ export class TwinAudio implements AudioSource {
 }
 
 function sequenceAt(s: Statement, t: RecordTables, sessionId: string, position: number): number {
-  const before = s
+  const placed = s
     .all(t.chunks, sessionId)
-    .filter(({ start_sample: start }) => start !== null && start <= position);
-  return Math.max(0, ...before.map(({ sequence }) => sequence));
+    .flatMap(({ sequence, start_sample: start }) => (start === null ? [] : [{ sequence, start }]))
+    .sort((a, b) => a.start - b.start || a.sequence - b.sequence);
+  const at = placed.findLast(({ start }) => start <= position)?.start ?? 0;
+  return placed.findLast(({ start }) => start <= at - OPUS_PRE_ROLL)?.sequence ?? 0;
 }
 
 function checkpointBefore(

@@ -1,6 +1,10 @@
 import { OpusDecoder } from "opus-decoder";
 import { beforeAll, describe, expect, it } from "vitest";
-import { joinOpusPackets, OPUS_MEDIA_TYPE } from "../../../../src/base/audio/opus-packets.ts";
+import {
+  joinOpusPackets,
+  OPUS_MEDIA_TYPE,
+  OPUS_PRE_ROLL,
+} from "../../../../src/base/audio/opus-packets.ts";
 import { OpusCodec } from "../../../../workers/audio/opus-codec.ts";
 import { type AudioEvent, SessionAudio } from "../../../../workers/audio/session-audio.ts";
 import { encodeOpus } from "../../../support/opus-packets.ts";
@@ -94,9 +98,20 @@ describe("opus", () => {
 
   it("opus: the seams between chunks cannot be heard", () => {
     const unbroken = samplesOf(eventsOf(cut(packets.length)));
-    for (const size of [25, 50, 250]) {
+    for (const size of [1, 2, 3, 25, 50, 250]) {
       expect(errorShare(unbroken, samplesOf(eventsOf(cut(size))))).toBeLessThan(0.0001);
     }
+  });
+
+  it("opus: a reading that is resumed among chunks of 60 ms gives their samples", () => {
+    const chunks = cut(3);
+    const whole = samplesOf(eventsOf(chunks));
+    const at = 31;
+    const position = (chunks[at]?.start ?? 0) + 77;
+    const needed = (chunks[at]?.start ?? 0) - OPUS_PRE_ROLL;
+    const from = chunks.findLastIndex(({ start }) => start <= needed);
+    const resumed = samplesOf(eventsOf(chunks.slice(from), position));
+    expect([...resumed]).toEqual([...whole.subarray(position)]);
   });
 
   it("opus: streams of one thread do not mix", () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { OPUS_PRE_ROLL } from "../../../../src/base/audio/opus-packets.ts";
 import { channelOf } from "../../../../src/base/audio/pcm-samples.ts";
 import { toSessionSamples } from "../../../../src/base/audio/sample-rate.ts";
 import { Resampler } from "../../../../workers/audio/resampler.ts";
@@ -149,6 +150,29 @@ describe("session audio", () => {
       resumed.close();
       expect(rest.start).toBe(position);
       expect(rest.pcm).toEqual(whole.slice(position));
+    },
+  );
+
+  it.each([8_000, 44_100, 48_000])(
+    "session audio: resumed among chunks of 30 ms, samples at %d Hz are the same",
+    (rate) => {
+      const chunks = cut(tone(rate, 2), rate, (sequence) => Math.round(rate * 0.03) + sequence);
+      const whole = readAll(chunks).pcm;
+      const first = new SessionAudio(0);
+      for (const chunk of chunks.slice(0, 40)) first.pushChunk(chunk);
+      drain(first);
+      const holder = chunks[35]?.start ?? 0;
+      const position = holder + 111;
+      const phases = JSON.parse(JSON.stringify(first.phasesAt(position)));
+      first.close();
+      const from = chunks.findLastIndex(({ start }) => start <= holder - OPUS_PRE_ROLL);
+      expect(from).toBeLessThan(26);
+      const resumed = new SessionAudio(position, phases);
+      for (const chunk of chunks.slice(from)) resumed.pushChunk(chunk);
+      resumed.pushMark("finish");
+      const rest = samplesOf(drain(resumed));
+      resumed.close();
+      expect(rest).toEqual({ start: position, pcm: whole.slice(position) });
     },
   );
 
