@@ -12,13 +12,15 @@ export interface OggStream {
   packets: Uint8Array[];
   /** Granule position of the last page on which a packet ends; undefined when no page tells one. */
   granule: number | undefined;
-  /** Granule position and number of packets after the first page on which sound ends. */
+  /** Granule position of the first page on which sound ends. */
   firstGranule: number | undefined;
+  /** Packets up to the end of the page that told `granule`; more follow where a page is cut off. */
+  timed: number;
   /** The stream says that it ends. */
   isEnded: boolean;
   /** Whether another stream of this kind follows the first one. */
   isChained: boolean;
-  /** The bytes behind the last whole page, with a packet that is not complete before them. */
+  /** What the next piece needs before it: the packet that is not complete, and the rest of its page. */
   rest: Uint8Array;
   /** Something else follows the last whole page than the beginning of a page. */
   isCutOff: boolean;
@@ -35,6 +37,8 @@ interface Page {
   serial: number;
   segments: Uint8Array;
   body: number;
+  /** Of a page that is cut off: its packets that are not complete, as a page of their own. */
+  rest?: Uint8Array;
 }
 
 /**
@@ -47,11 +51,13 @@ export function readOgg(
 ): OggStream | undefined {
   const reader = new StreamReader(bytes, wants);
   let end = 0;
+  let rest: Uint8Array | undefined;
   for (const page of pagesOf(bytes)) {
     reader.read(page);
-    end = page.end;
+    if (page.rest === undefined) end = page.end;
+    rest = page.rest;
   }
-  return reader.finish(end);
+  return reader.finish(end, rest);
 }
 
 /** First packets of all streams that the file begins with. */
@@ -72,6 +78,7 @@ class StreamReader {
     packets: [],
     granule: undefined,
     firstGranule: undefined,
+    timed: 0,
     isEnded: false,
     isChained: false,
     headEnd: 0,
@@ -101,7 +108,9 @@ class StreamReader {
       this.#stream.headEnd = page.at;
       this.#stream.firstGranule = page.granule;
     }
-    if (this.#stream.packets.length > before) this.#stream.granule = page.granule;
+    if (this.#stream.packets.length <= before) return;
+    this.#stream.granule = page.granule;
+    this.#stream.timed = this.#stream.packets.length;
   }
 
   #readPackets({ segments, body, flags }: Page): void {
@@ -139,13 +148,18 @@ class StreamReader {
     this.#length = 0;
   }
 
-  finish(end: number): OggStream | undefined {
+  /**
+   * @param end of the last whole page
+   * @param cut what is left of a page behind it
+   */
+  finish(end: number, cut?: Uint8Array): OggStream | undefined {
     if (this.#serial === undefined) return undefined;
-    const tail = this.#bytes.subarray(end);
+    const tail = cut ?? this.#bytes.subarray(end);
+    const headEnd = this.#stream.headEnd === 0 ? end : this.#stream.headEnd;
     // Only a page that is cut off is kept for the next piece.
     const isPage = MARK.equals(tail.subarray(0, 4)) || MARK.subarray(0, tail.length).equals(tail);
     const parts = [...openPages(this.#parts, this.#serial), ...(isPage ? [tail] : [])];
-    return { ...this.#stream, rest: Buffer.concat(parts), isCutOff: !isPage };
+    return { ...this.#stream, headEnd, rest: Buffer.concat(parts), isCutOff: !isPage };
   }
 }
 
@@ -174,7 +188,11 @@ function* pagesOf(bytes: Uint8Array): Generator<Page> {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = data.indexOf(MARK); at >= 0; ) {
     const page = pageAt(data, at);
-    if (page === "more") return;
+    if (page === "more") {
+      const begun = beginningAt(data, at);
+      if (begun !== undefined) yield begun;
+      return;
+    }
     if (page !== undefined) yield page;
     at = data.indexOf(MARK, page?.end ?? at + 1);
   }
@@ -202,5 +220,32 @@ function pageAt(data: Buffer, at: number): Page | "more" | undefined {
     serial: data.readUInt32LE(at + 14),
     segments,
     body,
+  };
+}
+
+/** Of a page whose end is missing, the packets that are whole; undefined when none is. */
+function beginningAt(data: Buffer, at: number): Page | undefined {
+  const body = at + HEADER_BYTES + (data[at + 26] ?? 0);
+  const all = data.subarray(at + HEADER_BYTES, body);
+  let [count, end] = [0, body];
+  for (let next = 0, to = body; next < all.byteLength; next += 1) {
+    to += all[next] ?? 0;
+    if (to > data.byteLength) break;
+    if (all[next] !== 255) [count, end] = [next + 1, to];
+  }
+  if (count === 0) return undefined;
+  const flags = data[at + 5] ?? 0;
+  const head = Buffer.from(data.subarray(at, at + HEADER_BYTES));
+  head[5] = flags & ~(FLAG_CONTINUED | FLAG_FIRST);
+  head[26] = all.byteLength - count;
+  return {
+    at,
+    end,
+    flags: flags & ~FLAG_LAST,
+    granule: -1,
+    serial: data.readUInt32LE(at + 14),
+    segments: all.subarray(0, count),
+    body,
+    rest: Buffer.concat([head, all.subarray(count), data.subarray(end)]),
   };
 }

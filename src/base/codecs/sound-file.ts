@@ -144,11 +144,10 @@ function oggOpusFile(
   const head = readOpusHead(first ?? new Uint8Array(0));
   if (head === undefined) return notAudio("The header of the Ogg Opus file is damaged.");
   const packets = others.filter((packet) => !isOpusHead(packet) && !isOpusTags(packet));
-  const headEnd = stream.headEnd === 0 ? bytes.byteLength - stream.rest.byteLength : stream.headEnd;
   const file = opusFile("audio/ogg;codecs=opus", head, packets, isPiece);
   if ("error" in file) return file;
   if (packets.length === 0 && stream.isCutOff) return notAudio("The Ogg file is damaged.");
-  const part = partOf(isPiece ? undefined : bytes.subarray(0, headEnd), stream.rest);
+  const part = partOf(isPiece ? undefined : bytes.subarray(0, stream.headEnd), stream.rest);
   // The last page tells how much of its last packet counts.
   const played = samplesAt(packets, OPUS_CLOCK);
   const cut = stream.isEnded && !isPiece ? played - (stream.granule ?? played) : 0;

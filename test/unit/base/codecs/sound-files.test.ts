@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { channelOf } from "../../../../src/base/audio/pcm-samples.ts";
-import { openSoundFile } from "../../../../src/base/codecs/sound-file.ts";
+import { openSoundFile, type SoundFile } from "../../../../src/base/codecs/sound-file.ts";
 import { soundKind } from "../../../../src/base/codecs/sound-kinds.ts";
 import { loadDecoders, SoundReader } from "../../../../src/base/codecs/sound-reader.ts";
 import {
@@ -47,6 +47,38 @@ describe("sound files", () => {
       expect(samples.length).toBe(file.frames * channels);
     });
   }
+
+  it("sound files: an Ogg file that is cut within a page has all packets before the cut", () => {
+    const whole = soundBytes("mono.opus");
+    const told = packetsOf(opened(whole));
+    const sound = Buffer.from(told[0] ?? []);
+    for (let cut = whole.indexOf(sound) + sound.length; cut < whole.length; cut += 37) {
+      const packets = packetsOf(opened(whole.subarray(0, cut)));
+      expect(packets).toEqual(told.slice(0, packets.length));
+      // The next packet ends behind the cut.
+      const next = told[packets.length] ?? Buffer.alloc(0);
+      const at = whole.indexOf(next, cut - next.length + 1);
+      expect(at === -1 || at + next.length > cut).toBe(true);
+      expect(packets.length).toBeGreaterThan(0);
+    }
+  });
+
+  it("sound files: two pieces of an Ogg stream have each packet once, wherever it is cut", () => {
+    const whole = soundBytes("mono.opus");
+    const told = packetsOf(opened(whole));
+    for (let cut = 300; cut < whole.length; cut += 23) {
+      const { part, ...first } = opened(whole.subarray(0, cut));
+      const lead = Buffer.concat([part?.head ?? Buffer.alloc(0), part?.carry ?? Buffer.alloc(0)]);
+      const second = opened(Buffer.concat([lead, whole.subarray(cut)]), true);
+      expect([...packetsOf(first as SoundFile), ...packetsOf(second)]).toEqual(told);
+    }
+  });
+
+  it("sound files: Ogg Vorbis that is cut within a page is as long as its packets before the cut", () => {
+    // Its page from 8,857 to 9,421 begins at sample 50,752 and holds five packets of 1,024 samples.
+    const cut = soundBytes("mono-44100.ogg").subarray(0, 9_400);
+    expect(Math.abs(opened(cut).frames - (50_752 + 4 * 1_024))).toBeLessThan(0.03 * 44_100);
+  });
 
   it("sound files: two thousand decoders of each kind, one after another, leave no memory behind", () => {
     for (const name of ["mono.opus", "left.webm", "mono-44100.mp3", "mono-16000.flac"] as const) {
@@ -156,6 +188,11 @@ describe("sound files", () => {
     expect(outcomes.refused).toBeGreaterThan(50);
   });
 });
+
+function packetsOf(file: SoundFile): Buffer[] {
+  if (file.codec !== "opus" && file.codec !== "vorbis") throw new Error("no Ogg file");
+  return file.audio.packets.map((packet) => Buffer.from(packet));
+}
 
 /** Frames that a reader gives; its refusal of damaged headers counts as all of them. */
 function readLength(
