@@ -37,6 +37,10 @@ interface UploadedFile {
 /** For people who send something else. */
 export const SUPPORTED_AUDIO = `Send ${READABLE_FILES}, or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.`;
 
+/** For people who send packets without a file around them: nothing in them tells where each ends. */
+export const RAW_OPUS =
+  "Opus packets without a file around them are taken by the device's stream alone (GET /devices/{device_id}/stream, Configure with encoding opus).";
+
 /** Types of files that are read; a file without their marks is none of them. */
 const KNOWN_TYPES =
   /^(audio\/((x-|vnd\.)?wave?|mpeg|mp3|(x-)?flac|ogg|opus|vorbis|webm)|video\/webm)$/;
@@ -109,7 +113,10 @@ function assertBare(head: Uint8Array): void {
 
 /** The error for a file without a mark: its declared type tells whether another one was meant. */
 function refusal(mediaType: string): AppError {
-  const type = mediaType.split(";")[0]?.trim() ?? "";
+  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "audio/opus") {
+    return new AppError("unsupported_media_type", `${RAW_OPUS} ${SUPPORTED_AUDIO}`);
+  }
   if (/^(audio|video)\//.test(type) && !KNOWN_TYPES.test(type)) {
     return new AppError("unsupported_media_type", `${type} is not supported. ${SUPPORTED_AUDIO}`);
   }
@@ -160,8 +167,8 @@ function streamOf(kind: SoundKind | undefined, mediaType: string): "ogg" | "webm
 }
 
 /**
- * Checks an upload. Its bytes decide; the declared type counts for raw PCM and raw Opus packets
- * alone. Of WAV and PCM only the head of the file is read; other files are measured by `sounds`.
+ * Checks an upload. Its bytes decide; the declared type counts for raw PCM alone, and to tell which
+ * sentence helps. Of WAV and PCM only the head of the file is read; other files are measured by `sounds`.
  * When a header states a wrong length, the frames that are really there count.
  *
  * Throws `not_audio` (422) for a file that is no audio, is empty or holds no frame, and

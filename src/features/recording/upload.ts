@@ -15,7 +15,7 @@ import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { chunkStatus } from "../transcript/chunks.ts";
-import { inspectAudio, SUPPORTED_AUDIO } from "./audio-container.ts";
+import { inspectAudio, RAW_OPUS, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 import type { Sounds } from "./sounds.ts";
 
@@ -151,7 +151,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     id: "uploadAudio",
     tag: "Session",
     summary: "Upload one chunk of audio",
-    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} The pieces of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first. A piece that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
+    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} ${RAW_OPUS} The pieces of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first. A piece that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
     auth: ["device_key"],
     endedDevices: true,
     params: sessionParams,

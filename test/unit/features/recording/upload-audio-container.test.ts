@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { joinOpusPackets } from "../../../../src/base/audio/opus-packets.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import {
   type AudioContainer,
@@ -47,6 +48,19 @@ describe("audio container", () => {
     }
     throw new Error("was taken");
   }
+
+  it("audio container: Opus packets without a file are told where they are taken", async () => {
+    const packets = joinOpusPackets([Buffer.from([0x48, 1, 2, 3]), Buffer.from([0x48, 4, 5])]);
+    for (const type of ["audio/opus", "Audio/Opus;rate=16000;channels=1;framing=length-prefixed"]) {
+      const { code, message } = await refusal(Buffer.from(packets), type);
+      expect(code).toBe("unsupported_media_type");
+      expect(message).toMatch(
+        /^Opus packets without a file .* \/devices\/\{device_id\}\/stream.* Send WAV/,
+      );
+    }
+    const { mediaType } = await inspect(soundBytes("mono.opus"), "audio/opus");
+    expect(mediaType).toBe("audio/ogg;codecs=opus");
+  });
 
   it("audio container: takes WAV of every supported kind, whatever type was declared", async () => {
     const kinds = [
