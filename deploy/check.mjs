@@ -13,7 +13,11 @@ await runEntry(async (screen) => {
   // Made anew each time, as routes may have changed since; at first the others need it to be there.
   const client = check("client");
   if (!existsSync(join(PROJECT, "src/cli/gen/api-schema.ts"))) await client;
-  const types = client.then(({ failed }) => (failed > 0 ? { failed: 0 } : check("types")));
+  const types = client.then(async ({ failed }) => {
+    if (failed > 0) return { failed: 0 };
+    const [service, page] = [await check("types"), await check("page-types")];
+    return { failed: service.failed + page.failed };
+  });
   const checks = await Promise.all([client, check("lint"), check("imports"), types]);
   const failed = checks.reduce((sum, each) => sum + each.failed, 0);
   if (failed > 0) screen.fail("npm run format repairs what can be repaired by itself");

@@ -39,6 +39,16 @@ const COMMAND_LINE = [
   ["src/cli"],
 ];
 
+/** The same of the page, which sees of the service only what crosses a process. */
+const PAGE = [
+  ["src/wire"],
+  ["src/web/style", "src/web/api"],
+  ["src/web/parts"],
+  // One folder for each view.
+  ["src/web/views/[^/]+"],
+  ["src/web"],
+];
+
 /** The same of the workers. */
 const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
@@ -59,7 +69,7 @@ function floors(table, isOwn) {
   return table.flatMap((folders, floor) => {
     const below = table.slice(0, floor).flat();
     return folders.filter(isOwn).map((folder) => ({
-      name: `floor-of-${folder.replace("[^/]+", "engine").replaceAll("/", "-")}`,
+      name: `floor-of-${folder.replace("[^/]+", "each").replaceAll("/", "-")}`,
       severity: "error",
       from: { path: `^${folder}/[^/]+$` },
       to: { path: OURS, pathNot: [...below, folder].map((each) => `^${each}/(gen/.*|[^/]+)$`) },
@@ -94,11 +104,13 @@ module.exports = {
     {
       name: "no-dev-dependency-at-run-time",
       severity: "error",
-      from: { path: "^(src|workers)/" },
+      // What the page is made of is built into it.
+      from: { path: "^(src|workers)/", pathNot: "^src/web/" },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"], pathNot: "/@types/" },
     },
     ...floors(FLOORS, () => true),
     ...floors(COMMAND_LINE, (folder) => folder.startsWith("src/cli")),
+    ...floors(PAGE, (folder) => folder.startsWith("src/web")),
     ...floors(WORKERS, (folder) => folder.startsWith("workers")),
     {
       name: "on-some-floor",
@@ -106,7 +118,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(src|workers)/",
-        pathNot: ["/gen/", ...[FLOORS, COMMAND_LINE, WORKERS].flat(2).map((each) => `^${each}/[^/]+$`)],
+        pathNot: ["/gen/", ...[FLOORS, COMMAND_LINE, PAGE, WORKERS].flat(2).map((each) => `^${each}/[^/]+$`)],
       },
       to: {},
     },
@@ -166,14 +178,14 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["node_modules"] },
-    exclude: { path: ["^src/(wire|cli)/gen/"] },
+    exclude: { path: ["^src/(wire|cli)/gen/", "^src/web/dist/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     moduleSystems: ["es6", "cjs"],
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "require", "node", "default", "types"],
-      extensions: [".ts", ".mjs", ".js", ".cjs", ".json", ".d.ts"],
+      extensions: [".ts", ".tsx", ".mjs", ".js", ".cjs", ".json", ".d.ts"],
     },
   },
 };

@@ -24,6 +24,18 @@ const PERMISSIVE = new Set([
 /** Told by their LICENSE file only. */
 const TOLD_BY_FILE = new Map([["get-stack-trace", "BSD-3-Clause"]]);
 
+/** Development packages that are built into the page, and so are given out all the same. */
+const IN_THE_PAGE = new Set([
+  "@preact/signals",
+  "@preact/signals-core",
+  "@tanstack/virtual-core",
+  "lucide-preact",
+  "preact",
+  "regexparam",
+  "uqr",
+  "wouter-preact",
+]);
+
 /** Every alternative of an SPDX expression without brackets inside is looked at. */
 function isPermissive(expression) {
   const plain = expression.replaceAll(/[()]/g, " ");
@@ -32,12 +44,14 @@ function isPermissive(expression) {
     .some((side) => side.split(/\s+AND\s+/).every((id) => PERMISSIVE.has(id.trim())));
 }
 
-/** `{name, version, licence}` of each installed package that is not for development only. */
+/** `{name, version, licence}` of each installed package that the service or its page is made of. */
 export function listLicences() {
   const lock = JSON.parse(readFileSync(join(PROJECT, "package-lock.json"), "utf8"));
   const found = [];
   for (const [path, entry] of Object.entries(lock.packages)) {
-    if (path === "" || entry.dev === true || entry.devOptional === true) continue;
+    const isInPage = IN_THE_PAGE.has(path.replace(/^.*node_modules\//, ""));
+    const isForDevelopment = entry.dev === true || entry.devOptional === true;
+    if (path === "" || (isForDevelopment && !isInPage)) continue;
     const manifest = readManifest(path);
     // An optional package for another machine is locked, but not here.
     if (manifest === undefined) continue;

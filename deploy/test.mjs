@@ -27,6 +27,7 @@ const KEPT = [
 const STAGES = [...Object.keys(CHECKS), ...SUITES];
 const STAGES_OF_CHANGES = [
   "types",
+  "page-types",
   "lint",
   "imports",
   "unit",
@@ -43,7 +44,7 @@ await runEntry(async (screen) => {
   if (stages.includes("e2e")) Object.assign(env, await prepareForeignPrograms(screen));
   const client = join(PROJECT, "src/cli/gen/api-schema.ts");
   // Types of a client that was made before the routes changed would tell nothing.
-  const needsClient = stages.includes("types") || !existsSync(client);
+  const needsClient = stages.some((stage) => stage.endsWith("types")) || !existsSync(client);
   if (needsClient && !stages.includes("client")) stages.unshift("client");
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const stage of stages) {

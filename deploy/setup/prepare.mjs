@@ -3,6 +3,7 @@ import { loadEnvFile } from "./env-file.mjs";
 import { withLock } from "./lock.mjs";
 import { findNative, installNative } from "./native.mjs";
 import { finishPackages, installPackages, packagesAreInstalled } from "./packages.mjs";
+import { buildPage, pageIsCurrent } from "./page.mjs";
 import { cacheDir, PROJECT } from "./paths.mjs";
 import { runStep } from "./screen.mjs";
 import { StepError } from "./step-error.mjs";
@@ -35,6 +36,7 @@ async function prepareProject(screen) {
   }
   finishPackages();
   if (!wireIsCurrent()) await runStep(screen, "message types from proto/", generateWire);
+  if (!pageIsCurrent()) await runStep(screen, "page", buildPage);
 }
 
 async function prepareNative(screen) {

@@ -22,6 +22,17 @@ export const CHECKS = {
     "--tsBuildInfoFile",
     "node_modules/.cache/types.tsbuildinfo",
   ],
+  // The page has a browser's types, not Node's.
+  "page-types": [
+    "node_modules/typescript/bin/tsc",
+    "--project",
+    "src/web/tsconfig.json",
+    "--pretty",
+    "false",
+    "--incremental",
+    "--tsBuildInfoFile",
+    "node_modules/.cache/page-types.tsbuildinfo",
+  ],
   lint: [
     "node_modules/@biomejs/biome/bin/biome",
     "check",

@@ -37,7 +37,7 @@ export function readSources(project: string, roots: readonly string[]): SourceFi
   return roots
     .flatMap((root) => filesBelow(join(project, root)))
     .map((file) => relative(project, file))
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && !GENERATED.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".d.ts") && !GENERATED.test(path))
     .sort()
     .map((path) => readSource(project, path));
 }

@@ -50,8 +50,8 @@ describe("first address in a browser", () => {
     const { email } = await fixture.accounts.addUser("moderator");
     const errors: string[] = [];
     const page = await open("/", errors);
-    await page.getByLabel("Have a sign-in link sent").fill(email);
-    await page.getByRole("button", { name: "Send link" }).click();
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByRole("button", { name: "Send me a sign-in link" }).click();
     await page.getByText("a sign-in link is on its way").waitFor();
     const link = `/#/sign-in?token=${await mailed()}`;
     await page.goto(new URL(link, fixture.url).href);
@@ -62,7 +62,9 @@ describe("first address in a browser", () => {
     const again = await open("/", errors);
     await again.goto(new URL(link, fixture.url).href);
     await again.getByText("This link was used before, or its 10 minutes are over.").waitFor();
-    expect(await again.getByRole("button", { name: "Send link" }).isVisible()).toBe(true);
+    expect(await again.getByRole("button", { name: "Send me a sign-in link" }).isVisible()).toBe(
+      true,
+    );
     // Answers that are errors are told there as well; what matters is the page's own.
     expect(errors.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);
   });
@@ -71,15 +73,15 @@ describe("first address in a browser", () => {
     const { email, id } = await fixture.accounts.addUser();
     await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
     const page = await open(`/#/sign-in?token=${await mailed()}`);
-    await page.getByRole("heading", { name: "Signed in" }).waitFor();
-    const token = await page.getByLabel("Your access token").inputValue();
+    await page.getByRole("button", { name: "Your account" }).click();
+    await page.getByRole("link", { name: "Terminal and API" }).click();
+    const token = await page.getByLabel("Access token").inputValue();
     const me = await fixture.call("GET", "/auth/me", { bearer: token });
     expect(me.body).toMatchObject({ id, email });
     expect(await page.getByText(`npx voice login --base-url ${fixture.url}`).isVisible()).toBe(
       true,
     );
-    const focused = await page.evaluate("document.activeElement.id");
-    expect(focused).toBe("account");
+    await page.getByRole("heading", { name: "Terminal and API", level: 1 }).waitFor();
   });
 
   it("shows whoever signed in what they are invited to, and lets them accept or decline", async () => {
@@ -100,14 +102,20 @@ describe("first address in a browser", () => {
     await page.getByText("To see your invitation, have a sign-in link sent").waitFor();
     await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
     await page.goto(new URL(`/#/sign-in?token=${await mailed()}`, fixture.url).href);
-    const toSession = page.getByText("Somebody invites you to a recorded conversation, as shared.");
-    const toWorkspace = page.getByText("Somebody invites you to the workspace “Team”, as member.");
+    await page.getByText("You have 2 invitations.").waitFor();
+    await page.getByRole("link", { name: "See and answer" }).click();
+    const toSession = page
+      .getByRole("listitem")
+      .filter({ hasText: "Somebody invites you to a recorded conversation, as shared." });
+    const toWorkspace = page
+      .getByRole("listitem")
+      .filter({ hasText: "Somebody invites you to the workspace “Team”, as member." });
     await toSession.getByRole("button", { name: "Decline" }).click();
     await page.getByText("The invitation is declined.").waitFor();
     expect(await toSession.isVisible()).toBe(false);
     await toWorkspace.getByRole("button", { name: "Accept" }).click();
     await page.getByText("You are a member now.").waitFor();
-    expect(await page.getByText("Invitations to you").isVisible()).toBe(false);
+    await page.getByText("Nobody waits for an answer").waitFor();
     const members = await fixture.call("GET", `/workspaces/${workspaceId}/members`, { bearer });
     expect(members.body.items).toHaveLength(2);
     expect(errors.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);
@@ -121,7 +129,7 @@ describe("first address in a browser", () => {
       const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       expect(wider).toBe(false);
       const text = await page.evaluate("getComputedStyle(document.body).color");
-      expect(text).toBe(colorScheme === "light" ? "rgb(0, 0, 0)" : "rgb(255, 255, 255)");
+      expect(text).toBe(colorScheme === "light" ? "rgb(27, 28, 31)" : "rgb(236, 236, 238)");
     }
   });
 });

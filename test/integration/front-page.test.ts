@@ -5,6 +5,19 @@ stopAfterEach();
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
+/** What goes over the wire, and what it says. */
+async function sizeOf(
+  url: URL,
+  coding: string,
+  more: Record<string, string> = {},
+): Promise<{ bytes: number; text: string }> {
+  const headers = { ...more, "accept-encoding": coding };
+  const response = await fetch(url, { headers });
+  const bytes = Number(response.headers.get("content-length"));
+  expect(response.headers.get("content-encoding")).toBe(coding);
+  return { bytes, text: await response.text() };
+}
+
 describe("first address", () => {
   it("opens as a page in a browser, under a policy that lets nothing else in", async () => {
     const { url } = await start();
@@ -26,15 +39,47 @@ describe("first address", () => {
     const files = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, to = ""]) => to);
     expect(files).toContain("api/docs");
     const own = files.filter((to) => !to.startsWith("api/"));
-    expect(own.sort()).toEqual(["favicon.ico", "page.css", "page.js"]);
+    // Relative, so that they are found below any path prefix.
+    expect(own.filter((to) => !/^(favicon\.ico|\.\/assets\/[\w.-]+)$/.test(to))).toEqual([]);
     const types = await Promise.all(
       own.map(async (to) => (await fetch(new URL(`/${to}`, url))).headers.get("content-type")),
     );
-    expect(types).toEqual([
-      "image/svg+xml; charset=utf-8",
-      "text/css; charset=utf-8",
-      "text/javascript; charset=utf-8",
-    ]);
+    expect(new Set(types)).toEqual(
+      new Set([
+        "image/svg+xml; charset=utf-8",
+        "text/css; charset=utf-8",
+        "text/javascript; charset=utf-8",
+      ]),
+    );
+  });
+
+  it("shows its first view with less than 200 kB, compressed, whatever coding is taken", async () => {
+    const { url } = await start();
+    const sizes = await Promise.all(
+      ["br", "gzip"].map(async (coding) => {
+        const first = await sizeOf(new URL("/", url), coding, BROWSER);
+        const files = [...first.text.matchAll(/(?:href|src)="(\.\/[^"]+)"/g)];
+        const parts = await Promise.all(
+          files.map(([, to = ""]) => sizeOf(new URL(to, url), coding)),
+        );
+        return [first, ...parts].reduce((sum, { bytes }) => sum + bytes, 0);
+      }),
+    );
+    for (const bytes of sizes) {
+      expect(bytes).toBeGreaterThan(10_000);
+      expect(bytes).toBeLessThan(200_000);
+    }
+  });
+
+  it("keeps files that never change, and asks for the page itself anew", async () => {
+    const { url } = await start();
+    const page = await fetch(new URL("/", url), { headers: BROWSER });
+    expect(page.headers.get("cache-control")).toBe("no-cache");
+    const [, script = ""] = /src="(\.\/assets\/[^"]+\.js)"/.exec(await page.text()) ?? [];
+    const file = await fetch(new URL(script, url));
+    expect(file.headers.get("cache-control")).toContain("immutable");
+    expect((await fetch(new URL("/assets/none.js", url))).status).toBe(404);
+    expect((await fetch(new URL("/assets/..%2findex.html", url))).status).toBe(404);
   });
 
   it("answers programs with links, and HEAD and other methods as HTTP has it", async () => {

@@ -48,6 +48,6 @@ describe("table of OWASP ASVS", () => {
 function filesIn(text: string): string[] {
   const words = [...text.matchAll(/`([^`\s]+)`/g)].map(([, word = ""]) => word);
   return words.filter((word) => {
-    return /(\.(ts|mjs|md|json|sql|conf|cjs|html)|Caddyfile|\.dockerignore)$/.test(word);
+    return /(\.(tsx?|mjs|md|json|sql|conf|cjs|html)|Caddyfile|\.dockerignore)$/.test(word);
   });
 }

@@ -1,0 +1,75 @@
+import { CircleUser, LogOut, Mail, Moon, SquareTerminal, Sun, SunMoon } from "lucide-preact";
+import type { VNode } from "preact";
+import { Link } from "wouter-preact";
+import { account } from "./api/account.ts";
+import { signOut } from "./api/sign-in.ts";
+import { Menu } from "./parts/menu.tsx";
+import { chooseTheme, type Theme, theme } from "./parts/theme.ts";
+
+const THEMES: readonly { id: Theme; label: string; Icon: typeof Sun }[] = [
+  { id: "system", label: "As the system", Icon: SunMoon },
+  { id: "light", label: "Light", Icon: Sun },
+  { id: "dark", label: "Dark", Icon: Moon },
+];
+
+/** Who is signed in, the look, and the way out. */
+export function AccountMenu(): VNode {
+  const who = account.value;
+  return (
+    <Menu
+      label={who === undefined ? "Look of the page" : "Your account"}
+      class="button quiet icon"
+      button={
+        who === undefined ? (
+          <SunMoon size={19} aria-hidden="true" />
+        ) : (
+          <CircleUser size={20} aria-hidden="true" />
+        )
+      }
+    >
+      {(close) => (
+        <>
+          {who && (
+            <p class="small soft">
+              {who.kind === "user" ? `${who.email} (${who.role})` : `${who.name} (guest)`}
+            </p>
+          )}
+          {who?.kind === "user" && <UserLinks close={close} />}
+          {THEMES.map(({ id, label, Icon }) => (
+            <button
+              key={id}
+              type="button"
+              class="button quiet"
+              aria-pressed={theme.value === id}
+              onClick={() => {
+                chooseTheme(id);
+                close();
+              }}
+            >
+              <Icon size={16} aria-hidden="true" /> {label}
+              {theme.value === id && <span class="soft small push">now</span>}
+            </button>
+          ))}
+          {who && (
+            <button type="button" class="button quiet" onClick={() => void signOut()}>
+              <LogOut size={16} aria-hidden="true" /> Sign out
+            </button>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function UserLinks({ close }: { close: () => void }): VNode {
+  return (
+    <>
+      <Link class="button quiet" href="/invitations" onClick={close}>
+        <Mail size={16} aria-hidden="true" /> Invitations
+      </Link>
+      <Link class="button quiet" href="/terminal" onClick={close}>
+        <SquareTerminal size={16} aria-hidden="true" /> Terminal and API
+      </Link>
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+import type { operations } from "../../cli/gen/api-schema.ts";
+
+type Body<O extends keyof operations> = operations[O] extends {
+  responses: { 200: { content: { "application/json": infer B } } };
+}
+  ? B
+  : never;
+type Item<O extends keyof operations> = Body<O> extends { items: (infer I)[] } ? I : never;
+
+/** Records of the interface, as its document gives them. */
+export type Session = Body<"getSession">;
+export type Workspace = Item<"listWorkspaces">;
+export type Hit = Item<"searchWorkspace">;
+export type Invitation = Item<"listInvitations">;

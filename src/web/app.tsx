@@ -1,0 +1,155 @@
+import { AudioLines } from "lucide-preact";
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Link, Route, Router, Switch, useRoute } from "wouter-preact";
+import { useHashLocation } from "wouter-preact/use-hash-location";
+import { AccountMenu } from "./account-menu.tsx";
+import { account, askAgain } from "./api/account.ts";
+import { arrival, arriving, rememberPlace } from "./arrival.ts";
+import { Failure, Loading } from "./parts/states.tsx";
+import { Toasts } from "./parts/toasts.tsx";
+import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
+import { SignInAgain } from "./views/sign-in/sign-in-again.tsx";
+import { SignInView } from "./views/sign-in/sign-in-view.tsx";
+
+/** The whole page: its bar, the view of the address, and what lies over them. */
+export function App(): VNode {
+  const who = account.value;
+  return (
+    <Router hook={useHashLocation}>
+      <button
+        type="button"
+        class="button skip"
+        onClick={() => document.getElementById("main")?.focus()}
+      >
+        Skip to the content
+      </button>
+      <div class="shell">
+        <header>
+          <TopBar />
+          <OfflineBanner />
+        </header>
+        <main id="main" tabIndex={-1}>
+          {who === undefined ? (
+            <SignInView told={arrival.value} isArriving={arriving.value} onLeave={rememberPlace} />
+          ) : (
+            <Views />
+          )}
+        </main>
+      </div>
+      {askAgain.value && <SignInAgain />}
+      <Toasts />
+    </Router>
+  );
+}
+
+function TopBar(): VNode {
+  const who = account.value;
+  const shown = ROUTES.filter((route) => route.bar !== undefined && maySee(route));
+  return (
+    <div class="topbar">
+      <Link class="brand" href="/" aria-label="Voice, all sessions">
+        <AudioLines size={20} aria-hidden="true" />
+        <span>Voice</span>
+      </Link>
+      {who?.kind === "user" && (
+        <nav aria-label="Views">
+          {shown.map((route) => (
+            <BarLink key={route.path} route={route} />
+          ))}
+        </nav>
+      )}
+      <div class="push" />
+      <AccountMenu />
+    </div>
+  );
+}
+
+function BarLink({ route }: { route: ViewRoute }): VNode | null {
+  const [isHere] = useRoute(route.path);
+  if (route.bar === undefined) return null;
+  const { label, Icon } = route.bar;
+  return (
+    <Link href={route.path} aria-current={isHere ? "page" : undefined} aria-label={label}>
+      <Icon size={17} aria-hidden="true" />
+      <span>{label}</span>
+    </Link>
+  );
+}
+
+function Views(): VNode {
+  return (
+    <Switch>
+      {ROUTES.filter(maySee).map((route) => (
+        <Route key={route.path} path={route.path}>
+          {(params: Params) => <LazyView route={route} params={params} />}
+        </Route>
+      ))}
+      <Route>
+        <NothingHere />
+      </Route>
+    </Switch>
+  );
+}
+
+function maySee({ roles }: ViewRoute): boolean {
+  const who = account.value;
+  const role = who?.kind === "guest" ? "guest" : who?.role;
+  if (role === undefined) return false;
+  return roles === undefined ? role !== "guest" : roles.includes(role);
+}
+
+function NothingHere(): VNode {
+  const who = account.value;
+  const home = who?.kind === "guest" ? `/sessions/${who.sessionId}` : "/";
+  return (
+    <div class="state">
+      <h1>There is nothing here</h1>
+      <p>The address leads nowhere, or not for you.</p>
+      <Link class="button" href={home}>
+        {who?.kind === "guest" ? "To the conversation" : "To the sessions"}
+      </Link>
+    </div>
+  );
+}
+
+type Loaded = Awaited<ReturnType<ViewRoute["load"]>>;
+
+/** Loads the view's code when somebody comes to it. */
+function LazyView({ route, params }: { route: ViewRoute; params: Params }): VNode {
+  const [loaded, setLoaded] = useState<{ route: ViewRoute; code: Loaded } | undefined>();
+  const [error, setError] = useState<unknown>();
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    let isWanted = true;
+    setError(undefined);
+    route.load().then(
+      (code) => isWanted && setLoaded({ route, code }),
+      () => isWanted && setError(new Error("This part of the page could not be loaded.")),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [route, attempt]);
+  if (error !== undefined) return <Failure error={error} retry={() => setAttempt(attempt + 1)} />;
+  if (loaded?.route !== route) return <Loading what="the view" />;
+  const { View } = loaded.code;
+  return <View params={params} />;
+}
+
+function OfflineBanner(): VNode | null {
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const stop = new AbortController();
+    const look = () => setOnline(navigator.onLine);
+    addEventListener("online", look, { signal: stop.signal });
+    addEventListener("offline", look, { signal: stop.signal });
+    return () => stop.abort();
+  }, []);
+  if (isOnline) return null;
+  return (
+    <div class="banner" role="status">
+      You are offline. What is here stays; the rest follows when you are back.
+    </div>
+  );
+}

@@ -1,0 +1,17 @@
+import { render } from "preact";
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/controls.css";
+import "./style/shell.css";
+import { App } from "./app.tsx";
+import { takeLink } from "./arrival.ts";
+import { applyTheme } from "./parts/theme.ts";
+
+applyTheme();
+addEventListener("hashchange", takeLink);
+takeLink();
+const root = document.getElementById("page");
+if (root !== null) {
+  root.replaceChildren();
+  render(<App />, root);
+}

@@ -1,0 +1,42 @@
+import { CircleAlert, CloudOff, RotateCw } from "lucide-preact";
+import type { ComponentChildren, VNode } from "preact";
+import { ApiFailure, messageOf } from "../api/client.ts";
+
+/** Grey lines in the place of what is being loaded. */
+export function Loading({ what, lines = 5 }: { what: string; lines?: number }): VNode {
+  const widths = ["70%", "92%", "58%", "84%", "76%", "64%", "88%"];
+  return (
+    <div class="stack" role="status" aria-label={`Loading ${what}`}>
+      {Array.from({ length: lines }, (_, n) => (
+        <div key={widths[n % widths.length]} class="skeleton" style={{ width: widths[n % 7] }} />
+      ))}
+    </div>
+  );
+}
+
+/** What a list says that has nothing in it, with what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }): VNode {
+  return (
+    <div class="state">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** Why something is not shown, and the button to try again where that may help. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }): VNode {
+  const isOffline = error instanceof ApiFailure && error.status === 0;
+  const Icon = isOffline ? CloudOff : CircleAlert;
+  return (
+    <div class="state" role="alert">
+      <Icon size={28} aria-hidden="true" />
+      <p>{messageOf(error)}</p>
+      {retry && (
+        <button type="button" class="button" onClick={retry}>
+          <RotateCw size={16} aria-hidden="true" /> Try again
+        </button>
+      )}
+    </div>
+  );
+}

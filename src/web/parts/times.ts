@@ -1,0 +1,22 @@
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** `Today, 14:05`, `Yesterday, 09:30` or `12 Mar 2026, 09:30`. */
+export function momentOf(timestamp: string, now = new Date()): string {
+  const at = new Date(timestamp);
+  const yesterday = new Date(now);
+  yesterday.setDate(now.getDate() - 1);
+  if (DAY.format(at) === DAY.format(now)) return `Today, ${CLOCK.format(at)}`;
+  if (DAY.format(at) === DAY.format(yesterday)) return `Yesterday, ${CLOCK.format(at)}`;
+  return MOMENT.format(at);
+}
+
+/** `42 s`, `12 min`, `1 h 05 min`. */
+export function lengthOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}

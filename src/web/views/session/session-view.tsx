@@ -1,0 +1,9 @@
+import type { VNode } from "preact";
+import { ViewFrame } from "../../parts/view.tsx";
+export function View(): VNode {
+  return (
+    <ViewFrame title="Session">
+      <p />
+    </ViewFrame>
+  );
+}

@@ -1,0 +1,101 @@
+import { LogIn, Mail } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call, messageOf } from "../../api/client.ts";
+import { requestLink, signInWithPassword } from "../../api/sign-in.ts";
+import { useResource } from "../../parts/resource.ts";
+
+interface Told {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** E-mail and password, or a link by mail. With `email` it is for that person only. */
+export function SignInForm({ email = "" }: { email?: string }): VNode {
+  const [told, setTold] = useState<Told | undefined>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const fields = new FormData(event.currentTarget);
+    const address = String(fields.get("email"));
+    const wantsLink = event.submitter?.getAttribute("value") === "link";
+    const password = String(fields.get("password"));
+    if (!wantsLink && password === "") {
+      setTold({ text: "Type your password, or have a link sent.", isError: true });
+      return;
+    }
+    setBusy(true);
+    setTold(undefined);
+    try {
+      if (wantsLink) setTold({ text: await requestLink(address), isError: false });
+      else await signInWithPassword(address, password, fields.get("remember") !== null);
+    } catch (error) {
+      setTold({ text: messageOf(error), isError: true });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      <label class="field">
+        <span>E-mail</span>
+        <input
+          class="input"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          defaultValue={email}
+          readOnly={email !== ""}
+        />
+      </label>
+      <label class="field">
+        <span>Password</span>
+        <input class="input" name="password" type="password" autoComplete="current-password" />
+      </label>
+      <label class="check small">
+        <input type="checkbox" name="remember" defaultChecked /> Stay signed in for 12 hours, while
+        this page is open
+      </label>
+      {told && (
+        <p
+          class="notice"
+          data-tone={told.isError ? "danger" : undefined}
+          role={told.isError ? "alert" : "status"}
+        >
+          {told.text}
+        </p>
+      )}
+      <div class="row">
+        <button type="submit" class="button primary" disabled={isBusy}>
+          <LogIn size={17} aria-hidden="true" /> Sign in
+        </button>
+        <button type="submit" class="button" name="way" value="link" disabled={isBusy}>
+          <Mail size={17} aria-hidden="true" /> Send me a sign-in link
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** One button for each identity provider that is configured. */
+export function Providers({ onLeave }: { onLeave: () => void }): VNode | null {
+  const { state } = useResource(() => call((api) => api.GET("/auth/oauth/providers")), []);
+  if (state.kind !== "ready" || state.value.items.length === 0) return null;
+  const back = new URL(".", document.baseURI).href;
+  return (
+    <div class="row">
+      {state.value.items.map(({ id, name, authorize_url: address }) => (
+        <a
+          key={id}
+          class="button"
+          href={`${address}?redirect=${encodeURIComponent(back)}`}
+          onClick={onLeave}
+        >
+          Sign in with {name}
+        </a>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import { AudioLines } from "lucide-preact";
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import { messageOf } from "../../api/client.ts";
+import { joinAsGuest } from "../../api/sign-in.ts";
+import { Loading } from "../../parts/states.tsx";
+import { ServiceHealth } from "./service-health.tsx";
+import { Providers, SignInForm } from "./sign-in-form.tsx";
+import "./sign-in.css";
+
+interface SignInProps {
+  /** Told above the form. */
+  told: string;
+  isArriving: boolean;
+  /** Called before the browser goes to an identity provider. */
+  onLeave: () => void;
+}
+
+/** What somebody sees who is not signed in: the ways in, and how the service does. */
+export function SignInView({ told, isArriving, onLeave }: SignInProps): VNode {
+  const [path] = useLocation();
+  const [invited, setInvited] = useState(() => sessionIn(path));
+  useEffect(() => setInvited(sessionIn(path)), [path]);
+  useEffect(() => {
+    document.title = "Sign in · Voice";
+  }, []);
+  return (
+    <div class="sign-in">
+      <header>
+        <AudioLines size={36} aria-hidden="true" />
+        <h1>Voice session service</h1>
+        <p class="soft">Conversations as words, live, with who said them.</p>
+      </header>
+      {told !== "" && (
+        <p class="notice" role="status">
+          {told}
+        </p>
+      )}
+      {isArriving ? (
+        <Loading what="your sign-in" lines={3} />
+      ) : (
+        <>
+          <section class="card stack" aria-labelledby="account">
+            <h2 id="account">Sign in</h2>
+            <SignInForm />
+            <Providers onLeave={onLeave} />
+          </section>
+          <section class="card stack" aria-labelledby="guest">
+            <h2 id="guest">Join a conversation as a guest</h2>
+            <GuestForm session={invited} />
+          </section>
+        </>
+      )}
+      <ServiceHealth />
+    </div>
+  );
+}
+
+/** The session or code that the address invites to: `/join/CODE` or `/sessions/ID`. */
+function sessionIn(path: string): string {
+  return /^\/(?:join|sessions)\/([^/]+)/.exec(path)?.[1] ?? "";
+}
+
+function GuestForm({ session }: { session: string }): VNode {
+  const [, navigate] = useLocation();
+  const [told, setTold] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const fields = new FormData(event.currentTarget);
+    const code = String(fields.get("code")).trim();
+    setBusy(true);
+    setTold("");
+    try {
+      const id = await joinAsGuest(sessionIn(hashOf(code)) || code, String(fields.get("name")));
+      navigate(`/sessions/${id}`, { replace: true });
+    } catch (error) {
+      setTold(messageOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      <label class="field">
+        <span>Link or code that you were given</span>
+        <input key={session} class="input" name="code" required defaultValue={session} />
+      </label>
+      <label class="field">
+        <span>Your name, as the others will see it</span>
+        <input class="input" name="name" required maxLength={80} autoComplete="nickname" />
+      </label>
+      {told !== "" && (
+        <p class="notice" data-tone="danger" role="alert">
+          {told}
+        </p>
+      )}
+      <div>
+        <button type="submit" class="button" disabled={isBusy}>
+          Join
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The route of a pasted link, or "" for a bare code. */
+function hashOf(text: string): string {
+  const at = text.indexOf("#/");
+  return at < 0 ? "" : text.slice(at + 1);
+}

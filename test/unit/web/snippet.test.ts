@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { snippetPieces } from "../../../src/web/views/search/snippet.ts";
+
+describe("search snippet", () => {
+  it("snippet: matches stand apart, and escapes become what they stand for", () => {
+    expect(snippetPieces("the <mark>final</mark> report &amp; &lt;b&gt;")).toEqual([
+      { text: "the ", isMatch: false },
+      { text: "final", isMatch: true },
+      { text: " report & <b>", isMatch: false },
+    ]);
+  });
+
+  it("snippet: an escape that was escaped stays as it was said", () => {
+    expect(snippetPieces("&amp;lt;mark&amp;gt;")).toEqual([
+      { text: "&lt;mark&gt;", isMatch: false },
+    ]);
+  });
+
+  it("snippet: nothing gives nothing", () => {
+    expect(snippetPieces("")).toEqual([]);
+  });
+});
