@@ -9,6 +9,7 @@ import { arrival, arriving, rememberPlace } from "./arrival.ts";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
+import { RecordingChip } from "./views/record/recording-chip.tsx";
 import { SignInAgain } from "./views/sign-in/sign-in-again.tsx";
 import { SignInView } from "./views/sign-in/sign-in-view.tsx";
 
@@ -60,6 +61,7 @@ function TopBar(): VNode {
         </nav>
       )}
       <div class="push" />
+      <RecordingChip />
       <AccountMenu />
     </div>
   );

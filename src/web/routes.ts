@@ -9,7 +9,7 @@ export interface Route {
   /** Behind the `#` of the address, in wouter's form: `/sessions/:id`. */
   readonly path: string;
   /** Loaded when somebody goes there. */
-  readonly load: () => Promise<{ View: (props: { params: Params }) => VNode }>;
+  readonly load: () => Promise<{ View: (props: { params: Params }) => VNode | null }>;
   /** A place in the bar at the top. */
   readonly bar?: { readonly label: string; readonly Icon: LucideIcon };
   /** Who sees it; without it every signed-in user. */

@@ -291,6 +291,34 @@ describe("pairing over HTTP", () => {
     expect((await fixture.call("PATCH", path, named)).body.name).toBe("Desk");
   });
 
+  it("virtual device: its owner gets a fresh key for it; nobody else, and for no hardware", async () => {
+    const made = await fixture.call("POST", "/devices", {
+      bearer: userToken,
+      body: { workspace_id: workspaceId, name: "Browser" },
+    });
+    const id = String(made.body.device_id);
+    const ask = (bearer: string, device_id: string) =>
+      fixture.call("POST", "/devices/pair/claim-auth", { bearer, body: { device_id } });
+    const fresh = await ask(userToken, id);
+    expect([fresh.status, fresh.body.device_id]).toEqual([200, id]);
+    const beat = (key: unknown) =>
+      fixture.call("POST", `/devices/${id}/heartbeat`, { key: String(key) });
+    expect([
+      (await beat(fresh.body.api_key)).status,
+      (await beat(made.body.api_key)).status,
+    ]).toEqual([200, 200]);
+    const issued = { kind: "device_key_issued", actor: userId };
+    expect(await auditLines(fixture.accounts.pool, id)).toMatchObject([issued, issued]);
+    const stranger = await fixture.signIn((await fixture.accounts.addUser()).email);
+    expect((await ask(stranger, id)).status).toBe(404);
+    const { body: hardware } = await publish();
+    await pair(hardware.code);
+    expect((await ask(userToken, String(hardware.device_id))).status).toBe(404);
+    expect((await ask(userToken, "nonsense")).status).toBe(404);
+    await fixture.call("DELETE", `/devices/${id}`, { bearer: userToken });
+    expect((await ask(userToken, id)).status).toBe(404);
+  });
+
   it("heartbeat: 401 to a user's token, 403 to another device's key, 404, 400", async () => {
     const make = () =>
       fixture.call("POST", "/devices", { bearer: userToken, body: { workspace_id: workspaceId } });

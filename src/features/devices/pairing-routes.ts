@@ -18,6 +18,7 @@ import {
   presentDevice,
   presentKey,
   requireKnownDevice,
+  VIRTUAL_SERIAL,
 } from "./routes.ts";
 import type { DeviceStore } from "./store.ts";
 
@@ -174,6 +175,9 @@ function status({ pairing }: PairingRouteOptions): Route {
 }
 
 const claimBody = Type.Object({
+  device_id: Type.Optional(
+    Type.String({ description: "A virtual device of the caller's own, such as this browser" }),
+  ),
   code: Type.Optional(codeMember),
   workspace_id: Type.Optional(Type.String()),
   name: nameMember,
@@ -187,7 +191,7 @@ function claimAuth(options: PairingRouteOptions): Route {
     tag: "Device",
     summary: "A fresh device key",
     description:
-      "The device calls with its `pairing_secret` as bearer, or with its current `X-API-Key`; the key before stays valid for 24 h at most. Or a signed-in user calls with `{code, workspace_id}`, which pairs and returns the key in one step. A key lives 30 days and is shown once.",
+      "The device calls with its `pairing_secret` as bearer, or with its current `X-API-Key`; the key before stays valid for 24 h at most. Or a signed-in user calls with `{code, workspace_id}`, which pairs and returns the key in one step, or with the `device_id` of a virtual device that they made. A key lives 30 days and is shown once.",
     auth: ["bearer", "device_key", "pairing_secret"],
     body: { kind: "json", schema: claimBody, optional: true },
     responses: { 200: { description: "The key", schema: issuedKeySchema } },
@@ -222,17 +226,35 @@ async function proveClaimant(
 }
 
 async function claim(
-  { pairing, workspaces }: PairingRouteOptions,
+  options: PairingRouteOptions,
   claimant: Claimant,
   body: Static<typeof claimBody> | undefined,
   address: string,
 ): Promise<IssuedKey> {
+  const { pairing, workspaces } = options;
   if (claimant.kind === "secret") return pairing.claim(claimant.secret);
   if (claimant.kind === "device") return pairing.renew(claimant.deviceId);
-  const { code, workspace_id, name } = body ?? {};
+  const { code, workspace_id, name, device_id: deviceId } = body ?? {};
+  if (deviceId !== undefined) return renewVirtual(options, claimant.user, deviceId);
   if (code === undefined || workspace_id === undefined) {
-    throw new AppError("invalid_body", "A user must send `code` and `workspace_id`.");
+    throw new AppError(
+      "invalid_body",
+      "A user must send `code` and `workspace_id`, or the `device_id` of a virtual device.",
+    );
   }
   const wanted = { code, workspace_id, name };
   return pairing.approveWithKey(await toApproval(workspaces, claimant.user, wanted, address));
+}
+
+/** A key for a virtual device whose key is gone with the page that had it; hardware keeps its own. */
+async function renewVirtual(
+  { pairing, workspaces, devices }: PairingRouteOptions,
+  user: UserPrincipal,
+  deviceId: string,
+): Promise<IssuedKey> {
+  const device = await requireKnownDevice(devices, deviceId);
+  const isOwn = device.ownerId === user.id && device.status === "paired";
+  if (!isOwn || !device.serial.startsWith(VIRTUAL_SERIAL)) throw unknownThing("device", deviceId);
+  await requireWorkspace(workspaces, user, device.workspaceId ?? "", "workspace.pair");
+  return pairing.renew(device.id, { kind: "user", id: user.id });
 }

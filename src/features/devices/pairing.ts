@@ -195,9 +195,12 @@ export class Pairing {
   }
 
   /** Issues a fresh key to a paired device; the keys before it stay valid for 24 h at most. */
-  async renew(deviceId: string): Promise<IssuedKey> {
+  async renew(
+    deviceId: string,
+    by: AuditActor = { kind: "device", id: deviceId },
+  ): Promise<IssuedKey> {
     await this.#spend(`renew\u0000${deviceId}`, RENEWALS, "Too many fresh keys.");
-    const { key, apiKey } = this.#newKey({ kind: "device", id: deviceId });
+    const { key, apiKey } = this.#newKey(by);
     if (!(await this.#options.store.addKey(deviceId, key, this.#options.clock.now()))) {
       throw wrongSecret();
     }

@@ -155,6 +155,9 @@ function listDevices({ devices, heartbeats, clock, cursorKey }: DeviceOptions): 
   });
 }
 
+/** How the serial number of every virtual device begins. */
+export const VIRTUAL_SERIAL = "virtual-";
+
 function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOptions): Route {
   return defineRoute({
     method: "post",
@@ -189,7 +192,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
       const owner = requireUser(principal);
       const { workspace_id: workspaceId, name, model = "virtual" } = body;
       await requireWorkspace(workspaces, owner, workspaceId, "workspace.pair");
-      const description = { serial: `virtual-${newId()}`, name, model };
+      const description = { serial: `${VIRTUAL_SERIAL}${newId()}`, name, model };
       const key = await pairing.addVirtual(description, { workspaceId, ownerId: owner.id });
       const record = await requireKnownDevice(devices, key.deviceId);
       return {

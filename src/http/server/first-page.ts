@@ -43,6 +43,7 @@ const BUILT = join(SOURCES, "dist");
 
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
+  mjs: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
 };
 /** The name of a file of the build says what is in it, so it never changes. */

@@ -10,5 +10,10 @@ type Item<O extends keyof operations> = Body<O> extends { items: (infer I)[] } ?
 /** Records of the interface, as its document gives them. */
 export type Session = Body<"getSession">;
 export type Workspace = Item<"listWorkspaces">;
+export type Segment = Item<"listSegments">;
+export type Summary = Item<"listSummaries">;
+export type Concern = Item<"listSessionConcerns">;
 export type Hit = Item<"searchWorkspace">;
 export type Invitation = Item<"listInvitations">;
+export type Answer = Body<"querySession">;
+export type Completeness = Body<"getCompleteness">;

@@ -1,9 +1,139 @@
+import { Mic, Square } from "lucide-preact";
 import type { VNode } from "preact";
+import { Link } from "wouter-preact";
+import { call } from "../../api/client.ts";
+import { useResource } from "../../parts/resource.ts";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
+import { isConnected, level, recorder, startRecording, stopRecording } from "./recorder.ts";
+import "./record.css";
+
+/** Records a session with this browser's microphone. */
 export function View(): VNode {
+  const { state, reload } = useResource(
+    () => call((api) => api.GET("/workspaces", { params: { query: { limit: 100 } } })),
+    [],
+  );
+  const now = recorder.value;
   return (
-    <ViewFrame title="Record">
-      <p />
+    <ViewFrame title="Record from this browser">
+      {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && state.value.items.length === 0 && (
+        <Empty title="You belong to no workspace">
+          <p>Sessions are kept in workspaces. Ask a colleague to invite you to one.</p>
+        </Empty>
+      )}
+      {state.kind === "ready" && state.value.items.length > 0 && now.kind === "idle" && (
+        <StartForm workspaces={state.value.items} told={now.told} />
+      )}
+      {now.kind === "starting" && (
+        <p class="card" role="status">
+          Opening the microphone. The browser may ask you whether it should.
+        </p>
+      )}
+      {now.kind === "recording" && <Running sessionId={now.sessionId} />}
+      {now.kind === "finishing" && (
+        <div class="card stack">
+          <p role="status">Sending what is not stored yet. Keep this page open for the moment.</p>
+          <div>
+            <Link class="button" href={`/sessions/${now.sessionId}`}>
+              Read the words
+            </Link>
+          </div>
+        </div>
+      )}
     </ViewFrame>
+  );
+}
+
+interface StartProps {
+  workspaces: readonly { id: string; name: string }[];
+  told: string;
+}
+
+function StartForm({ workspaces, told }: StartProps): VNode {
+  return (
+    <form
+      class="card stack record-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        const title = String(fields.get("title")).trim();
+        void startRecording(String(fields.get("workspace")), title);
+      }}
+    >
+      <label class="field">
+        <span>Title</span>
+        <input class="input" name="title" maxLength={200} placeholder="What is it about?" />
+      </label>
+      <label class="field">
+        <span>Workspace</span>
+        <select class="input" name="workspace">
+          {workspaces.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {told !== "" && (
+        <p class="notice" data-tone="danger" role="alert">
+          {told}
+        </p>
+      )}
+      <div>
+        <button type="submit" class="button primary">
+          <Mic size={17} aria-hidden="true" /> Start recording
+        </button>
+      </div>
+      <p class="soft small">
+        Tell everybody in the room that you record. The session is yours; nobody else sees it until
+        you share it.
+      </p>
+    </form>
+  );
+}
+
+function Running({ sessionId }: { sessionId: string }): VNode {
+  return (
+    <div class="card stack record-form">
+      <p class="row">
+        <span class="chip" data-tone="live">
+          <span class="pulse" aria-hidden="true" /> Recording
+        </span>
+        {!isConnected.value && (
+          <span class="chip" data-tone="warn" role="status">
+            Connection lost; the sound is kept here and follows
+          </span>
+        )}
+      </p>
+      <Meter />
+      <div class="row">
+        <Link class="button primary" href={`/sessions/${sessionId}`}>
+          Read along
+        </Link>
+        <button type="button" class="button danger" onClick={stopRecording}>
+          <Square size={15} aria-hidden="true" /> Stop
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const QUIETEST_DB = -60;
+
+/** How loud it is, in decibels below full scale, so that speech fills half of it. */
+function Meter(): VNode {
+  const decibels = level.value === 0 ? QUIETEST_DB : 20 * Math.log10(level.value);
+  const share = Math.max(0, Math.min(1, 1 - decibels / QUIETEST_DB));
+  return (
+    <meter
+      class="meter"
+      aria-label="Level of the microphone"
+      min={0}
+      max={100}
+      value={Math.round(share * 100)}
+    />
   );
 }

@@ -1,9 +1,156 @@
 import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import { Failure } from "../../parts/states.tsx";
+import { StatusChip } from "../../parts/status-chip.tsx";
+import { momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
-export function View(): VNode {
-  return (
-    <ViewFrame title="Session">
-      <p />
-    </ViewFrame>
+import { AskPane } from "./ask-pane.tsx";
+import { ConcernsPane } from "./concerns-pane.tsx";
+import { ConnectionChip } from "./connection-chip.tsx";
+import { ElevationForm } from "./elevation-form.tsx";
+import { ExportMenu } from "./export-menu.tsx";
+import { PlayerBar } from "./player-bar.tsx";
+import { SessionActions } from "./session-actions.tsx";
+import { SessionModel } from "./session-model.ts";
+import { SpeakersPane } from "./speakers-pane.tsx";
+import { SpokenLog } from "./spoken-log.tsx";
+import { SummaryPane } from "./summary-pane.tsx";
+import { TranscriptPane } from "./transcript-pane.tsx";
+import "./session.css";
+
+interface Params {
+  id?: string;
+  /** Milliseconds on the session's timeline, to be shown first. */
+  at?: string;
+}
+
+/** A session: its words live or read again, who spoke, and what one can ask of it. */
+export function View({ params }: { params: Params }): VNode | null {
+  const { id = "", at } = params;
+  const [model, setModel] = useState<SessionModel | undefined>();
+  useEffect(() => {
+    const opened = new SessionModel(id);
+    opened.start();
+    setModel(opened);
+    return () => opened.close();
+  }, [id]);
+  const ms = at !== undefined && /^\d{1,9}$/.test(at) ? Number(at) : undefined;
+  useEffect(() => {
+    if (model !== undefined && ms !== undefined) model.jumpTo(ms);
+  }, [model, ms]);
+  return model === undefined || model.id !== id ? null : <Opened key={id} model={model} />;
+}
+
+const PANES = [
+  { id: "words", label: "Words" },
+  { id: "ask", label: "Ask" },
+  { id: "summary", label: "Summary" },
+  { id: "speakers", label: "Speakers" },
+  { id: "concerns", label: "Concerns" },
+] as const;
+
+type PaneId = (typeof PANES)[number]["id"];
+
+function Opened({ model }: { model: SessionModel }): VNode {
+  const [, navigate] = useLocation();
+  const session = model.session.value;
+  const link = model.link.value;
+  useKeys(model);
+  if (link.kind === "refused") {
+    const isGated = link.code === "elevation_required" || link.code === "4403";
+    return (
+      <ViewFrame title={session?.title || "Session"}>
+        {isGated && session !== undefined ? (
+          <ElevationForm model={model} />
+        ) : (
+          <Failure error={new Error(link.reason)} retry={() => model.reopen()} />
+        )}
+      </ViewFrame>
+    );
+  }
+  const head = (
+    <>
+      {session && <StatusChip status={session.status} />}
+      <ConnectionChip model={model} />
+      {session && <span class="soft small">{momentOf(session.started_at)}</span>}
+      <div class="row push">
+        <ExportMenu model={model} />
+        <SessionActions model={model} onDeleted={() => navigate("/")} />
+      </div>
+    </>
   );
+  return (
+    <div class="session">
+      <ViewFrame title={session?.title || "Conversation"} head={head}>
+        {model.warning.value !== "" && (
+          <p class="notice" data-tone="warn" role="status">
+            {model.warning.value}
+          </p>
+        )}
+        <Panes model={model} />
+        <PlayerBar model={model} />
+        <SpokenLog model={model} />
+      </ViewFrame>
+    </div>
+  );
+}
+
+function Panes({ model }: { model: SessionModel }): VNode {
+  const [pane, setPane] = useState<PaneId>("words");
+  const side = pane === "words" ? "ask" : pane;
+  return (
+    <div class="session-panes" data-pane={pane}>
+      <div class="tabs session-tabs" role="tablist" aria-label="Parts of the session">
+        {PANES.map(({ id, label }) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            data-tab={id}
+            aria-selected={pane === id}
+            data-side={side === id}
+            onClick={() => setPane(id)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <div class="session-words">
+        <TranscriptPane model={model} />
+      </div>
+      <section class="session-side" aria-label={PANES.find(({ id }) => id === side)?.label}>
+        {/* Asked questions stay while one looks at something else. */}
+        <div hidden={side !== "ask"}>
+          <AskPane model={model} onJump={() => setPane("words")} />
+        </div>
+        {side === "summary" && <SummaryPane model={model} onJump={() => setPane("words")} />}
+        {side === "speakers" && <SpeakersPane model={model} />}
+        {side === "concerns" && <ConcernsPane model={model} onJump={() => setPane("words")} />}
+      </section>
+    </div>
+  );
+}
+
+/** Space plays, the arrows go back and forth by five seconds; not while somebody types. */
+function useKeys(model: SessionModel): void {
+  useEffect(() => {
+    const stop = new AbortController();
+    const press = (event: KeyboardEvent) => {
+      const { target } = event;
+      const isTaken =
+        target instanceof HTMLElement &&
+        target.closest("input, textarea, select, button, a, dialog, [role=slider], .menu") !== null;
+      if (isTaken || event.ctrlKey || event.metaKey || event.altKey) return;
+      const { player } = model;
+      if (player.state.value !== "ready") return;
+      if (event.key === " ") player.toggle();
+      else if (event.key === "ArrowLeft") player.seek(player.time.value - 5);
+      else if (event.key === "ArrowRight") player.seek(player.time.value + 5);
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", press, { signal: stop.signal });
+    return () => stop.abort();
+  }, [model]);
 }

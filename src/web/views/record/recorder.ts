@@ -1,0 +1,116 @@
+import { signal } from "@preact/signals";
+import { account } from "../../api/account.ts";
+import { ApiFailure, call, messageOf } from "../../api/client.ts";
+import { type BrowserDevice, browserDevice, forgetKeys } from "./browser-device.ts";
+import { type Microphone, openMicrophone } from "./microphone.ts";
+import { SoundStream } from "./sound-stream.ts";
+
+type RecorderState =
+  | { readonly kind: "idle"; readonly told: string }
+  | { readonly kind: "starting" }
+  | { readonly kind: "recording"; readonly sessionId: string; readonly since: number }
+  | { readonly kind: "finishing"; readonly sessionId: string };
+
+/** The one recording of this page; it goes on while one looks at other views. */
+export const recorder = signal<RecorderState>({ kind: "idle", told: "" });
+/** The loudest of the last tenth of a second, 0 to 1. */
+export const level = signal(0);
+/** False while the connection is broken; the sound waits here meanwhile. */
+export const isConnected = signal(true);
+
+let finish: (() => void) | undefined;
+
+/** Opens the microphone, begins a session, and streams into it until `stopRecording`. */
+export async function startRecording(workspaceId: string, title: string): Promise<void> {
+  const who = account.value;
+  if (recorder.value.kind !== "idle" || who?.kind !== "user") return;
+  recorder.value = { kind: "starting" };
+  let microphone: Microphone | undefined;
+  try {
+    const early: ArrayBuffer[] = [];
+    let take = (samples: ArrayBuffer) => {
+      early.push(samples);
+    };
+    microphone = await openMicrophone(
+      (samples, loudest) => {
+        level.value = loudest;
+        take(samples);
+      },
+      () => finish?.(),
+    );
+    const device = await browserDevice(who.id, workspaceId);
+    const sessionId = await beginSession(device, title);
+    const stream = new SoundStream({
+      deviceId: device.id,
+      key: device.key,
+      sessionId,
+      sampleRate: microphone.sampleRate,
+      onLink: (isThere) => {
+        isConnected.value = isThere;
+      },
+    });
+    for (const samples of early) stream.push(samples);
+    take = (samples) => stream.push(samples);
+    await record(microphone, stream, device, sessionId);
+    recorder.value = { kind: "idle", told: "" };
+  } catch (error) {
+    forgetKeys();
+    recorder.value = { kind: "idle", told: messageOf(error) };
+  } finally {
+    microphone?.close();
+    level.value = 0;
+    isConnected.value = true;
+    finish = undefined;
+  }
+}
+
+/** Ends the recording; what is not stored yet follows. */
+export function stopRecording(): void {
+  finish?.();
+}
+
+async function record(
+  microphone: Microphone,
+  stream: SoundStream,
+  device: BrowserDevice,
+  sessionId: string,
+): Promise<void> {
+  recorder.value = { kind: "recording", sessionId, since: Date.now() };
+  finish = () => {
+    microphone.close();
+    level.value = 0;
+    recorder.value = { kind: "finishing", sessionId };
+    stream.end();
+  };
+  const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+  addEventListener("beforeunload", warn);
+  try {
+    await stream.run();
+  } finally {
+    removeEventListener("beforeunload", warn);
+    await endSession(device, sessionId).catch(() => undefined);
+  }
+}
+
+async function beginSession(device: BrowserDevice, title: string): Promise<string> {
+  const params = { path: { device_id: device.id } };
+  const headers = { "x-api-key": device.key };
+  const body = title === "" ? {} : { title };
+  const begin = () =>
+    call((api) => api.POST("/devices/{device_id}/session/start", { params, headers, body }));
+  try {
+    return (await begin()).session_id;
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 409) throw error;
+    // This browser's recording before was cut short, by a reload say: it ends first.
+    await endSession(device, undefined);
+    return (await begin()).session_id;
+  }
+}
+
+async function endSession(device: BrowserDevice, sessionId: string | undefined): Promise<void> {
+  const params = { path: { device_id: device.id } };
+  const headers = { "x-api-key": device.key };
+  const body = sessionId === undefined ? {} : { session_id: sessionId };
+  await call((api) => api.POST("/devices/{device_id}/session/stop", { params, headers, body }));
+}

@@ -1,0 +1,92 @@
+import { Send } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call, messageOf } from "../../api/client.ts";
+import type { Answer } from "../../api/records.ts";
+import { Moments } from "./citations.tsx";
+import type { SessionModel } from "./session-model.ts";
+
+interface Asked {
+  readonly n: number;
+  readonly question: string;
+  readonly answer?: Answer;
+  readonly error?: string;
+}
+
+/** Questions about the session; every answer names the moments that it stands on. */
+export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => void }): VNode {
+  const [asked, setAsked] = useState<readonly Asked[]>([]);
+  const [question, setQuestion] = useState("");
+  const ask = async (query: string) => {
+    const n = asked.length;
+    setQuestion("");
+    setAsked((now) => [{ n, question: query }, ...now]);
+    const settle = (outcome: Partial<Asked>) =>
+      setAsked((now) => now.map((each) => (each.n === n ? { ...each, ...outcome } : each)));
+    try {
+      const params = { path: { session_id: model.id } };
+      const answer = await call((api) =>
+        api.POST("/sessions/{session_id}/hirag-query", { params, body: { query } }),
+      );
+      settle({ answer });
+    } catch (error) {
+      settle({ error: messageOf(error) });
+    }
+  };
+  return (
+    <div class="stack">
+      <form
+        class="row ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (question.trim() !== "") void ask(question.trim());
+        }}
+      >
+        <input
+          class="input"
+          aria-label="Ask about this session"
+          placeholder="Ask about this session"
+          value={question}
+          maxLength={500}
+          onInput={({ currentTarget }) => setQuestion(currentTarget.value)}
+        />
+        <button type="submit" class="button primary icon" aria-label="Ask">
+          <Send size={16} aria-hidden="true" />
+        </button>
+      </form>
+      {asked.length === 0 && (
+        <p class="soft small">
+          Answers are sentences that were said, with the moment of each: “When will we be ready?”,
+          “What did we decide?”
+        </p>
+      )}
+      <div aria-live="polite" class="stack">
+        {asked.map((each) => (
+          <article key={each.n} class="asked">
+            <h3>{each.question}</h3>
+            {each.answer === undefined && each.error === undefined && <p class="soft">Looking …</p>}
+            {each.error !== undefined && (
+              <p class="notice small" data-tone="danger">
+                {each.error}
+              </p>
+            )}
+            {each.answer && (
+              <>
+                <p>{each.answer.answer}</p>
+                <Moments
+                  model={model}
+                  onJump={onJump}
+                  moments={each.answer.citations.map((cited) => ({
+                    start_ms: cited.start_ms,
+                    text: cited.text,
+                    speaker: cited.speaker_label,
+                  }))}
+                />
+              </>
+            )}
+          </article>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+import { Flag } from "lucide-preact";
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { clockTime } from "../../../wire/clock-time.ts";
+import { call, messageOf } from "../../api/client.ts";
+import type { Concern } from "../../api/records.ts";
+import { useResource } from "../../parts/resource.ts";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { tell } from "../../parts/toasts.tsx";
+import type { SessionModel } from "./session-model.ts";
+
+const CATEGORIES: readonly { id: Concern["category"]; label: string }[] = [
+  { id: "accuracy", label: "Something is wrong in the text" },
+  { id: "privacy", label: "This should not be recorded" },
+  { id: "safety", label: "Somebody may come to harm" },
+  { id: "other", label: "Something else" },
+];
+
+/** What people find wrong with the session, and the form to say so. */
+export function ConcernsPane({
+  model,
+  onJump,
+}: {
+  model: SessionModel;
+  onJump: () => void;
+}): VNode {
+  const news = model.concernNews.value;
+  const { state, reload } = useResource(
+    () =>
+      call((api) =>
+        api.GET("/sessions/{session_id}/concerns", { params: { path: { session_id: model.id } } }),
+      ),
+    [model],
+  );
+  useEffect(() => {
+    if (news > 0) reload();
+  }, [news, reload]);
+  return (
+    <div class="stack">
+      <ConcernForm model={model} onRaised={reload} />
+      {state.kind === "loading" && <Loading what="concerns" lines={2} />}
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && state.value.items.length === 0 && (
+        <p class="soft small">Nobody has raised one.</p>
+      )}
+      {state.kind === "ready" && (
+        <ul class="moments">
+          {state.value.items.map((each) => (
+            <li key={each.id} class="concern">
+              <div class="row">
+                <span class="chip">{each.category}</span>
+                <span class="chip" data-tone={each.status === "open" ? "warn" : "good"}>
+                  {each.status}
+                </span>
+                {each.start_ms !== undefined && (
+                  <button
+                    type="button"
+                    class="line-time"
+                    onClick={() => {
+                      onJump();
+                      model.jumpTo(each.start_ms ?? 0);
+                    }}
+                  >
+                    {clockTime(each.start_ms / 1_000)}
+                  </button>
+                )}
+              </div>
+              <p>{each.content_visible ? each.description : "Hidden"}</p>
+              {each.resolution && <p class="soft small">{each.resolution}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface FormProps {
+  model: SessionModel;
+  onRaised: () => void;
+}
+
+function ConcernForm({ model, onRaised }: FormProps): VNode {
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (form: HTMLFormElement) => {
+    const fields = new FormData(form);
+    const category = CATEGORIES.find(({ id }) => id === fields.get("category"))?.id ?? "other";
+    const at = Math.round(model.player.time.value * 1_000);
+    setBusy(true);
+    try {
+      await call((api) =>
+        api.POST("/sessions/{session_id}/concerns", {
+          params: { path: { session_id: model.id } },
+          body: {
+            category,
+            description: String(fields.get("description")).trim(),
+            ...(at > 0 ? { start_ms: at, end_ms: at + 1_000 } : {}),
+          },
+        }),
+      );
+      form.reset();
+      tell("Your concern is raised. Those who can act on it see it now.");
+      onRaised();
+    } catch (error) {
+      tell(messageOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(event.currentTarget);
+      }}
+    >
+      <label class="field">
+        <span>What is it about?</span>
+        <select class="input" name="category">
+          {CATEGORIES.map(({ id, label }) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        <span>What is the matter?</span>
+        <textarea class="input" name="description" required maxLength={2_000} />
+      </label>
+      <div>
+        <button type="submit" class="button" disabled={isBusy}>
+          <Flag size={16} aria-hidden="true" /> Raise a concern
+        </button>
+      </div>
+    </form>
+  );
+}

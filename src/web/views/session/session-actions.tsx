@@ -1,0 +1,150 @@
+import { Ellipsis, Pencil, Share2, Square, Trash2 } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call, messageOf } from "../../api/client.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Menu } from "../../parts/menu.tsx";
+import { tell } from "../../parts/toasts.tsx";
+import type { SessionModel } from "./session-model.ts";
+import { ShareDialog } from "./share-dialog.tsx";
+
+interface ActionsProps {
+  model: SessionModel;
+  onDeleted: () => void;
+}
+
+/** What its owner can do with a session: share, stop, rename, delete. */
+export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null {
+  const [open, setOpen] = useState<"share" | "rename" | "delete" | undefined>();
+  if (!model.isOwner) return null;
+  const params = { path: { session_id: model.id } };
+  const stop = () =>
+    call((api) => api.POST("/sessions/{session_id}/stop", { params, body: {} })).then(
+      () => tell("The recording ends; the last words follow."),
+      (error: unknown) => tell(messageOf(error)),
+    );
+  const choose = (which: typeof open, close: () => void) => () => {
+    close();
+    setOpen(which);
+  };
+  return (
+    <>
+      {model.isLive && (
+        <button type="button" class="button danger" onClick={() => void stop()}>
+          <Square size={15} aria-hidden="true" /> Stop
+        </button>
+      )}
+      <button type="button" class="button" onClick={() => setOpen("share")}>
+        <Share2 size={16} aria-hidden="true" /> Share
+      </button>
+      <Menu label="More" class="button icon" button={<Ellipsis size={18} aria-hidden="true" />}>
+        {(close) => (
+          <>
+            <button type="button" class="button quiet" onClick={choose("rename", close)}>
+              <Pencil size={16} aria-hidden="true" /> Rename
+            </button>
+            <button type="button" class="button quiet" onClick={choose("delete", close)}>
+              <Trash2 size={16} aria-hidden="true" /> Delete
+            </button>
+          </>
+        )}
+      </Menu>
+      {open === "share" && <ShareDialog model={model} onClose={() => setOpen(undefined)} />}
+      {open === "rename" && <RenameDialog model={model} onClose={() => setOpen(undefined)} />}
+      {open === "delete" && (
+        <DeleteDialog model={model} onClose={() => setOpen(undefined)} onDeleted={onDeleted} />
+      )}
+    </>
+  );
+}
+
+interface DialogProps {
+  model: SessionModel;
+  onClose: () => void;
+}
+
+function RenameDialog({ model, onClose }: DialogProps): VNode {
+  const [told, setTold] = useState("");
+  const save = async (title: string) => {
+    try {
+      model.session.value = await call((api) =>
+        api.PATCH("/sessions/{session_id}", {
+          params: { path: { session_id: model.id } },
+          body: { title },
+        }),
+      );
+      onClose();
+    } catch (error) {
+      setTold(messageOf(error));
+    }
+  };
+  return (
+    <Dialog title="Rename the session" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save(String(new FormData(event.currentTarget).get("title")).trim());
+        }}
+      >
+        <label class="field">
+          <span>Title</span>
+          <input
+            class="input"
+            name="title"
+            required
+            maxLength={200}
+            defaultValue={model.session.value?.title ?? ""}
+          />
+        </label>
+        {told !== "" && (
+          <p class="notice" data-tone="danger" role="alert">
+            {told}
+          </p>
+        )}
+        <div>
+          <button type="submit" class="button primary">
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({
+  model,
+  onClose,
+  onDeleted,
+}: DialogProps & { onDeleted: () => void }): VNode {
+  const [isBusy, setBusy] = useState(false);
+  const remove = async () => {
+    setBusy(true);
+    try {
+      await call((api) =>
+        api.DELETE("/sessions/{session_id}", { params: { path: { session_id: model.id } } }),
+      );
+      tell("The session is deleted, for good.");
+      onDeleted();
+    } catch (error) {
+      tell(messageOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title="Delete the session for good?" onClose={onClose}>
+      <p>
+        Words, sound, summaries and everything made from them go, for everybody. It cannot be taken
+        back.
+      </p>
+      <div class="row">
+        <button type="button" class="button danger" disabled={isBusy} onClick={() => void remove()}>
+          Delete “{model.session.value?.title || "Untitled conversation"}”
+        </button>
+        <button type="button" class="button" onClick={onClose}>
+          Keep it
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,233 @@
+import { computed, type Signal, signal } from "@preact/signals";
+import type { HeartbeatFrame, ServerFrame } from "../../../wire/live-frames.ts";
+import { account } from "../../api/account.ts";
+import { call, messageOf } from "../../api/client.ts";
+import { LiveChannel } from "../../api/live-channel.ts";
+import type { Completeness, Segment, Session } from "../../api/records.ts";
+import { tell } from "../../parts/toasts.tsx";
+import { Player } from "./player.ts";
+import { type Readable, readableWords } from "./readable-words.ts";
+import { type Line, TranscriptState } from "./transcript-state.ts";
+
+const PAGE = 100;
+
+/** One open session: its record, its words as they come, its sound. Ends with its view. */
+export class SessionModel {
+  readonly id: string;
+  readonly session = signal<Session | undefined>(undefined);
+  readonly lines = signal<readonly Line[]>([]);
+  readonly speakers = signal<readonly string[]>([]);
+  /** True once the first snapshot is there. */
+  readonly isOpen = signal(false);
+  readonly heartbeat = signal<HeartbeatFrame | undefined>(undefined);
+  /** What the service warns of, until the next good sign. */
+  readonly warning = signal("");
+  readonly missing = signal<Completeness["missing"]>([]);
+  /** Rises when a summary or a concern has changed. */
+  readonly summaryNews = signal(0);
+  readonly concernNews = signal(0);
+  /** Finals that came while the view is open, for those who listen instead of reading. */
+  readonly spoken = signal<readonly Line[]>([]);
+  /** The line to show, and how often it was asked for. */
+  readonly jump = signal<{ readonly ms: number; readonly n: number } | undefined>(undefined);
+  /** Capitals and sentence marks of lines, by id, once the session is over. */
+  readonly readable = signal<ReadonlyMap<string, Readable>>(new Map());
+  readonly player: Player;
+  readonly link = computed(() => this.#channel.value.state.value);
+
+  readonly #channel: Signal<LiveChannel>;
+  readonly #transcript = new TranscriptState();
+  #isLoading = false;
+  #mustLoad = false;
+  #isClosed = false;
+
+  constructor(id: string) {
+    this.id = id;
+    this.player = new Player(id);
+    this.#channel = signal(this.#open());
+  }
+
+  get isOwner(): boolean {
+    const who = account.value;
+    return who?.kind === "user" && this.session.value?.owner_id === who.id;
+  }
+
+  /** Owners and moderators name speakers and correct lines. */
+  get mayEdit(): boolean {
+    const who = account.value;
+    return this.isOwner || (who?.kind === "user" && who.role === "moderator");
+  }
+
+  get isLive(): boolean {
+    return this.session.value?.status === "recording";
+  }
+
+  start(): void {
+    this.#channel.value.start();
+    void this.refresh();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#channel.value.stop();
+    this.player.close();
+  }
+
+  /** Connects at once instead of waiting. */
+  retry(): void {
+    this.#channel.value.retry();
+  }
+
+  /** Begins anew after a refusal, such as when content was opened. */
+  reopen(): void {
+    this.#channel.value.stop();
+    this.#channel.value = this.#open();
+    this.#channel.value.start();
+    void this.refresh();
+  }
+
+  nameOf(label: string): string {
+    return this.#transcript.nameOf(label);
+  }
+
+  claimedBy(label: string): string | undefined {
+    return this.#transcript.claimedBy(label);
+  }
+
+  /** Shows the moment in the text, and puts the sound there. */
+  jumpTo(ms: number): void {
+    this.jump.value = { ms, n: (this.jump.value?.n ?? 0) + 1 };
+    this.player.seek(ms / 1_000);
+  }
+
+  /** Asks for the session's record and its missing sound. */
+  async refresh(): Promise<void> {
+    const params = { path: { session_id: this.id } };
+    try {
+      this.session.value = await call((api) => api.GET("/sessions/{session_id}", { params }));
+      const { missing } = await call((api) =>
+        api.GET("/sessions/{session_id}/completeness", { params }),
+      );
+      this.missing.value = missing;
+    } catch {
+      // The live channel, which asks for the same, says what is wrong.
+    }
+    if (!this.isLive && !this.#isClosed) void this.player.open();
+  }
+
+  #open(): LiveChannel {
+    return new LiveChannel(this.id, (frames) => this.#take(frames));
+  }
+
+  #take(frames: readonly ServerFrame[]): void {
+    let isChanged = false;
+    const fresh: Line[] = [];
+    for (const frame of frames) {
+      const outcome = this.#transcript.apply(frame);
+      isChanged ||= outcome !== "same";
+      if (outcome === "stale" || frame.type === "Snapshot") void this.#load();
+      if (frame.type === "Results" && frame.is_final) fresh.push(this.#lineOf(frame.segment_id));
+      this.#notice(frame);
+    }
+    if (fresh.length > 0) this.spoken.value = [...this.spoken.value, ...fresh].slice(-6);
+    if (isChanged) this.#show();
+  }
+
+  #lineOf(id: string): Line {
+    const found = this.#transcript.lines.find((line) => line.id === id);
+    if (found === undefined) throw new Error("A line that was taken is there.");
+    return found;
+  }
+
+  #notice(frame: ServerFrame): void {
+    switch (frame.type) {
+      case "Snapshot":
+        this.isOpen.value = true;
+        break;
+      case "Heartbeat":
+        this.heartbeat.value = frame;
+        break;
+      case "Warning":
+        this.warning.value = frame.message;
+        break;
+      case "SessionStatus":
+      case "SessionEnded":
+        this.warning.value = "";
+        void this.refresh();
+        break;
+      case "ChunkStatus":
+        if (frame.missing === true) void this.refresh();
+        break;
+      case "SummaryUpdated":
+        this.summaryNews.value += 1;
+        break;
+      case "ConcernRaised":
+        this.concernNews.value += 1;
+        break;
+      case "GuestJoined":
+        tell(`${frame.display_name} reads along as a guest.`);
+        break;
+      default:
+        if (frame.type === "Results") this.warning.value = "";
+    }
+  }
+
+  #show(): void {
+    this.lines.value = this.#transcript.lines;
+    this.speakers.value = this.#transcript.speakers;
+  }
+
+  /** Brings all segments with their words, page by page; what has come live meanwhile stays. */
+  async #load(): Promise<void> {
+    this.#mustLoad = true;
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      while (this.#mustLoad && !this.#isClosed) {
+        this.#mustLoad = false;
+        await this.#loadOnce();
+      }
+    } catch (error) {
+      if (!this.#isClosed) tell(`The text could not be brought up to date. ${messageOf(error)}`);
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  async #loadOnce(): Promise<void> {
+    const before = new Set(this.#transcript.finalIds);
+    const there = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const query = { limit: PAGE, words: true, ...(cursor === undefined ? {} : { cursor }) };
+      const params = { path: { session_id: this.id }, query };
+      const page: { items: Segment[]; next_cursor: string | null } = await call((api) =>
+        api.GET("/sessions/{session_id}/segments", { params }),
+      );
+      if (this.#isClosed) return;
+      this.#transcript.merge(page.items);
+      for (const { id } of page.items) there.add(id);
+      cursor = page.next_cursor ?? undefined;
+      this.#show();
+    } while (cursor !== undefined);
+    const since = this.#transcript.finalIds.filter((id) => !before.has(id));
+    this.#transcript.keepOnly(new Set([...there, ...since]));
+    this.#show();
+    if (!this.isLive && there.size > 0) await this.#polish();
+  }
+
+  async #polish(): Promise<void> {
+    const query = { format: "json", style: "readable", numbers: "words" } as const;
+    const params = { path: { session_id: this.id }, query };
+    // Of the formats of this address it is the one that was asked for.
+    const { segments } = (await call((api) =>
+      api.GET("/sessions/{session_id}/transcript", { params }),
+    )) as { segments: { id: string; text: string; readable_text?: string }[] };
+    const found = new Map<string, Readable>();
+    for (const { id, text, readable_text: readable = "" } of segments) {
+      const words = readableWords(text, readable);
+      if (words !== undefined) found.set(id, words);
+    }
+    this.readable.value = found;
+  }
+}

@@ -1,0 +1,71 @@
+import { API_BASE, exchange } from "../../api/client.ts";
+import { BYTES_PER_SECOND, HEADER_BYTES, peaksOf, wavHeader } from "./wav-sound.ts";
+
+/** So much is fetched and played at once. */
+export const PIECE_SECONDS = 60;
+const PIECE_BYTES = PIECE_SECONDS * BYTES_PER_SECOND;
+const KEPT_PIECES = 4;
+
+/** Pieces of a session's sound, fetched with the caller's token and kept while they are near. */
+export class SoundPieces {
+  readonly #sessionId: string;
+  readonly #urls = new Map<number, string>();
+  readonly #peaks = new Map<number, Float32Array>();
+  readonly #stop = new AbortController();
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+  }
+
+  /** Seconds of sound. */
+  async length(): Promise<number> {
+    const response = await this.#fetch(0, HEADER_BYTES);
+    const total = Number(response.headers.get("content-range")?.split("/")[1] ?? 0);
+    return Math.max(0, total - HEADER_BYTES) / BYTES_PER_SECOND;
+  }
+
+  /** The address of a piece, which a player takes. */
+  async url(piece: number): Promise<string> {
+    const known = this.#urls.get(piece);
+    if (known !== undefined) return known;
+    const samples = await this.#samples(piece);
+    const url = URL.createObjectURL(new Blob([wavHeader(samples.byteLength), samples]));
+    this.#urls.set(piece, url);
+    for (const [other, address] of this.#urls) {
+      if (this.#urls.size <= KEPT_PIECES) break;
+      if (Math.abs(other - piece) <= 1) continue;
+      URL.revokeObjectURL(address);
+      this.#urls.delete(other);
+    }
+    return url;
+  }
+
+  /** Loudness of a piece, ten values a second from 0 to 1; undefined until it was fetched. */
+  peaks(piece: number): Float32Array | undefined {
+    return this.#peaks.get(piece);
+  }
+
+  async measure(piece: number): Promise<void> {
+    if (!this.#peaks.has(piece)) await this.#samples(piece);
+  }
+
+  close(): void {
+    this.#stop.abort();
+    for (const url of this.#urls.values()) URL.revokeObjectURL(url);
+    this.#urls.clear();
+  }
+
+  async #samples(piece: number): Promise<ArrayBuffer> {
+    const from = HEADER_BYTES + piece * PIECE_BYTES;
+    const response = await this.#fetch(from, from + PIECE_BYTES);
+    const samples = await response.arrayBuffer();
+    this.#peaks.set(piece, peaksOf(new Int16Array(samples, 0, samples.byteLength >> 1)));
+    return samples;
+  }
+
+  #fetch(from: number, to: number): Promise<Response> {
+    const headers = { range: `bytes=${from}-${to - 1}` };
+    const address = `${API_BASE}/sessions/${this.#sessionId}/audio`;
+    return exchange(new Request(address, { headers, signal: this.#stop.signal }));
+  }
+}

@@ -1,0 +1,97 @@
+import { Pencil } from "lucide-preact";
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { clockTime } from "../../../wire/clock-time.ts";
+import { speakerColour } from "../../parts/speaker-colour.ts";
+import { LineEditor } from "./line-editor.tsx";
+import type { SessionModel } from "./session-model.ts";
+import { SpeakerMenu } from "./speaker-menu.tsx";
+import type { Line } from "./transcript-state.ts";
+
+interface LineProps {
+  model: SessionModel;
+  line: Line;
+  /** True where another speaker begins. */
+  isTurn: boolean;
+}
+
+/** An utterance: who, when, and words; a press on a word plays from it. */
+export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <article class="line" data-final={line.isFinal} data-turn={isTurn} data-segment={line.id}>
+      <div class="line-who" style={{ "--speaker": `var(${speakerColour(line.speaker)})` }}>
+        {isTurn && <SpeakerMenu model={model} line={line} />}
+      </div>
+      <div class="line-said">
+        <button
+          type="button"
+          class="line-time"
+          aria-label={`Play from ${clockTime(line.start)}`}
+          onClick={() => model.player.playFrom(line.start)}
+        >
+          {clockTime(line.start)}
+        </button>
+        {isEditing ? (
+          <LineEditor model={model} line={line} onDone={() => setEditing(false)} />
+        ) : (
+          <Words model={model} line={line} />
+        )}
+        {line.isFinal && model.mayEdit && !isEditing && (
+          <button
+            type="button"
+            class="button quiet icon line-edit"
+            aria-label={`Correct the line at ${clockTime(line.start)}`}
+            onClick={() => setEditing(true)}
+          >
+            <Pencil size={15} aria-hidden="true" />
+          </button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function Words({ model, line }: { model: SessionModel; line: Line }): VNode {
+  const box = useRef<HTMLParagraphElement>(null);
+  const { words = [] } = line;
+  const readable = model.readable.value.get(line.id);
+  const shown = readable?.raw === line.text ? readable.words : line.text.split(" ");
+  const isTimed = words.length === shown.length;
+  const unclear = new Set(line.unclear);
+  useEffect(() => {
+    if (!isTimed) return undefined;
+    let before: Element | undefined;
+    return model.player.time.subscribe((time) => {
+      const isHere = model.player.isPlaying.peek() && time >= line.start && time <= line.end;
+      const at = isHere ? words.findIndex((word) => time < word.end) : -1;
+      const now = at < 0 ? undefined : box.current?.children[at];
+      if (now === before) return;
+      before?.removeAttribute("data-now");
+      now?.setAttribute("data-now", "");
+      before = now;
+    });
+  }, [isTimed, words]);
+  const play = (event: MouseEvent) => {
+    const at = event.target instanceof HTMLElement ? event.target.dataset.at : undefined;
+    // Words that somebody marks to copy are not played.
+    if (at === undefined || String(getSelection()) !== "") return;
+    model.player.playFrom(words[Number(at)]?.start ?? line.start);
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: by keyboard a line is played with its time's button
+    <p ref={box} class="line-words" onClick={play}>
+      {shown.map((word, n) => (
+        <span
+          key={n}
+          data-at={n}
+          data-soft={!line.isFinal && n >= (line.stableWords ?? 0) ? "" : undefined}
+          data-unclear={unclear.has(n) ? "" : undefined}
+          title={unclear.has(n) ? "Not heard clearly" : undefined}
+        >
+          {`${word} `}
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,240 @@
+import type { ServerFrame, SnapshotFrame } from "../../../wire/live-frames.ts";
+import { unclearPlaces } from "../../../wire/unclear-words.ts";
+import { isUnsure } from "../../../wire/unsure-speakers.ts";
+import type { Segment } from "../../api/records.ts";
+
+/** A word with its times, in seconds from the start of the session's audio. */
+interface TimedWord {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An utterance as it stands now. Times are seconds from the start of the session's audio. */
+export interface Line {
+  readonly id: string;
+  readonly revision: number;
+  readonly start: number;
+  readonly end: number;
+  /** `S1`, `S2`, …, or `UU` when unknown. */
+  readonly speaker: string;
+  /** True when the speaker is a guess. */
+  readonly isGuess: boolean;
+  readonly text: string;
+  readonly isFinal: boolean;
+  /** Leading words of an interim result that will very likely stand. */
+  readonly stableWords?: number;
+  /** Absent until they were asked for, and after a person's edit. */
+  readonly words?: readonly TimedWord[] | undefined;
+  /** Places, from 0, of words that are likely misheard. */
+  readonly unclear: readonly number[];
+}
+
+interface Name {
+  readonly claimedBy?: string | undefined;
+  readonly claimedName?: string | undefined;
+  readonly freeName?: string | undefined;
+}
+
+/**
+ * A session's words, built from the frames of the live channel. Finals are in order of time; interim
+ * results stand behind them until the final of the same id takes their place.
+ */
+export class TranscriptState {
+  readonly #finals = new Map<string, Line>();
+  readonly #interims = new Map<string, Line>();
+  readonly #names = new Map<string, Name>();
+  #sorted: readonly Line[] | undefined;
+
+  /** All lines in order of time, interim ones last. */
+  get lines(): readonly Line[] {
+    this.#sorted ??= [...inOrder(this.#finals), ...inOrder(this.#interims)];
+    return this.#sorted;
+  }
+
+  /** Labels of the finals, in order of their numbers. */
+  get speakers(): string[] {
+    const found = new Set([...this.#finals.values()].map(({ speaker }) => speaker));
+    return [...found].filter((label) => label !== "UU").sort(byNumber);
+  }
+
+  nameOf(label: string): string {
+    const { claimedName, freeName } = this.#names.get(label) ?? {};
+    return claimedName || freeName || (label === "UU" ? "Unknown" : `Speaker ${label.slice(1)}`);
+  }
+
+  claimedBy(label: string): string | undefined {
+    return this.#names.get(label)?.claimedBy;
+  }
+
+  /** Takes a frame; `stale` says that segments have to be asked for anew. */
+  apply(frame: ServerFrame): "same" | "changed" | "stale" {
+    const outcome = this.#apply(frame);
+    if (outcome !== "same") this.#sorted = undefined;
+    return outcome;
+  }
+
+  #apply(frame: ServerFrame): "same" | "changed" | "stale" {
+    switch (frame.type) {
+      case "Snapshot":
+        return this.#restart(frame);
+      case "Results":
+        return this.#hear(frame);
+      case "SegmentRevised": {
+        const { segment_id: id, transcript: text, speaker, revision } = frame;
+        const old = this.#finals.get(id);
+        if (old === undefined) return "stale";
+        // The times of an edited line's words are asked for when they are needed.
+        this.#finals.set(id, { ...old, text, speaker, revision, words: undefined, unclear: [] });
+        return "stale";
+      }
+      case "TranscriptReplaced":
+        for (const id of frame.removed_segment_ids) this.#finals.delete(id);
+        return "stale";
+      case "Redacted":
+        return "stale";
+      case "SpeakerRevision":
+        return this.#relabel(frame.revisions, frame.merges);
+      case "SpeakerClaimed": {
+        const { speaker_label: label, claimed_user_id: claimedBy, display_name: name } = frame;
+        const { freeName } = this.#names.get(label) ?? {};
+        const claim = frame.revoked ? {} : { claimedBy, claimedName: name };
+        this.#names.set(label, { freeName, ...claim });
+        return "changed";
+      }
+      case "SpeakerNamed": {
+        const { speaker_label: label, free_name: freeName } = frame;
+        this.#names.set(label, { ...this.#names.get(label), freeName });
+        return "changed";
+      }
+      case "SessionEnded":
+        this.#interims.clear();
+        return "changed";
+      default:
+        return "same";
+    }
+  }
+
+  /**
+   * Takes a page of segments as the service has them now, with their words. A line that came newer
+   * over the live channel meanwhile stays.
+   */
+  merge(segments: readonly Segment[]): void {
+    for (const segment of segments) {
+      const known = this.#finals.get(segment.id);
+      if (known !== undefined && known.revision > segment.revision) continue;
+      this.#finals.set(segment.id, lineOfSegment(segment));
+    }
+    this.#sorted = undefined;
+  }
+
+  /** Drops finals that are neither of these nor have come since. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const id of this.#finals.keys()) if (!ids.has(id)) this.#finals.delete(id);
+    this.#sorted = undefined;
+  }
+
+  get finalIds(): string[] {
+    return [...this.#finals.keys()];
+  }
+
+  #restart({ segments, speakers, interim, segments_cursor: more }: SnapshotFrame) {
+    this.#finals.clear();
+    this.#interims.clear();
+    this.#names.clear();
+    for (const each of speakers) {
+      const { speaker_label: label, claimed_user_id: claimedBy, display_name: name } = each;
+      const claim = claimedBy === undefined ? {} : { claimedBy, claimedName: name };
+      this.#names.set(label, { freeName: each.free_name, ...claim });
+    }
+    for (const each of segments) {
+      this.#finals.set(each.segment_id, {
+        id: each.segment_id,
+        revision: each.revision,
+        start: each.start,
+        end: each.start + each.duration,
+        speaker: each.speaker,
+        isGuess: isUnsure(each.speaker_confidence),
+        text: each.transcript,
+        isFinal: true,
+        unclear: each.unclear_words ?? [],
+      });
+    }
+    if (interim !== undefined) this.#hear(interim);
+    return more === undefined ? "changed" : "stale";
+  }
+
+  #hear(frame: Extract<ServerFrame, { type: "Results" }>): "same" | "changed" {
+    const line: Line = {
+      id: frame.segment_id,
+      revision: frame.revision,
+      start: frame.start,
+      end: frame.start + frame.duration,
+      speaker: frame.speaker,
+      isGuess: isUnsure(frame.speaker_confidence),
+      text: frame.transcript,
+      isFinal: frame.is_final,
+      words: frame.words,
+      unclear: unclearPlaces(frame.words),
+      ...(frame.is_final ? {} : { stableWords: frame.stable_words }),
+    };
+    if (frame.is_final) {
+      this.#interims.delete(line.id);
+      this.#finals.set(line.id, line);
+      return "changed";
+    }
+    const known = this.#interims.get(line.id);
+    const isLate = this.#finals.has(line.id) || (known && known.revision >= line.revision);
+    if (isLate) return "same";
+    this.#interims.set(line.id, line);
+    return "changed";
+  }
+
+  #relabel(
+    revisions: readonly { segment_id: string; speaker: string }[],
+    merges: readonly { from: string; into: string }[],
+  ): "changed" {
+    const wanted = new Map(revisions.map((each) => [each.segment_id, each.speaker]));
+    const merged = new Map(merges.map(({ from, into }) => [from, into]));
+    for (const line of [...this.#finals.values()]) {
+      const speaker = wanted.get(line.id) ?? merged.get(line.speaker) ?? line.speaker;
+      if (speaker !== line.speaker) {
+        this.#finals.set(line.id, { ...line, speaker, isGuess: false });
+      }
+    }
+    for (const { from, into } of merges) {
+      const name = this.#names.get(from);
+      if (name !== undefined) this.#names.set(into, { ...name, ...this.#names.get(into) });
+      this.#names.delete(from);
+    }
+    return "changed";
+  }
+}
+
+function lineOfSegment(segment: Segment): Line {
+  const { words = [] } = segment;
+  return {
+    id: segment.id,
+    revision: segment.revision,
+    start: segment.start_ms / 1_000,
+    end: segment.end_ms / 1_000,
+    speaker: segment.speaker_label ?? "UU",
+    isGuess: isUnsure(segment.speaker_confidence),
+    text: segment.text,
+    isFinal: true,
+    words: words.map(({ word, start_ms, end_ms }) => ({
+      word,
+      start: start_ms / 1_000,
+      end: end_ms / 1_000,
+    })),
+    unclear: unclearPlaces(words),
+  };
+}
+
+function inOrder(lines: ReadonlyMap<string, Line>): Line[] {
+  return [...lines.values()].sort((a, b) => a.start - b.start || (a.id < b.id ? -1 : 1));
+}
+
+function byNumber(a: string, b: string): number {
+  return Number(a.slice(1)) - Number(b.slice(1));
+}
