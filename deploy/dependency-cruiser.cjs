@@ -18,6 +18,7 @@ const FLOORS = [
   ["src/features/questions"],
   ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
   ["src/features/erasure", "src/features/summaries", "src/features/admin", "src/features/voices"],
+  ["src/features/compat"],
   ["src/journal", "src/recognition", "src/nats"],
   ["src/live"],
   ["src/http/server"],

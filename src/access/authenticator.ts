@@ -8,6 +8,8 @@ export type AcceptedCredential =
   /** A device's key of which the right ended less than 24 h ago. */
   | "ended_device_key"
   | "service_key"
+  /** A service key of the scope `transcribe` in the headers that other services' clients send. */
+  | "compat_key"
   | "refresh"
   | "pairing_secret";
 

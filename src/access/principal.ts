@@ -48,6 +48,8 @@ export const SCOPES = [
   "query",
   "export",
   "webhooks",
+  /** Calls of other services' transcription clients, below /compat; nothing else. */
+  "transcribe",
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -76,6 +76,21 @@ export function bearerOf(headers: Readonly<Record<string, string>>): string | un
   return BEARER.exec(headers.authorization ?? "")?.[1];
 }
 
+const COMPAT_KEY = /^(?:Bearer|Token) +([A-Za-z0-9_]+) *$/i;
+const COMPAT_PROTOCOL = /^ *(?:token|bearer) *, *([A-Za-z0-9_]+) *$/i;
+
+/**
+ * The key in the headers of other services' clients: `Authorization: Bearer` (OpenAI) or `Token`
+ * (Deepgram), or in a browser's WebSocket the subprotocols `token, <key>`. Also `X-API-Key`, the
+ * header of service keys everywhere else. Undefined when there is none.
+ */
+export function compatKeyOf(headers: Readonly<Record<string, string>>): string | undefined {
+  const { authorization, "sec-websocket-protocol": protocols, "x-api-key": own } = headers;
+  if (authorization !== undefined) return COMPAT_KEY.exec(authorization)?.[1];
+  if (protocols !== undefined) return COMPAT_PROTOCOL.exec(protocols)?.[1];
+  return own;
+}
+
 const DEVICE_PREFIX = "vk_dev_";
 
 export function newDeviceKey(): string {

@@ -23,6 +23,7 @@ import type { IdempotencyOptions } from "./server/idempotency.ts";
 import { type RateLimitSettings, RateLimits } from "./server/limits.ts";
 import type { FrontObserver } from "./server/observer.ts";
 import { removeFile } from "./server/upload-body.ts";
+import { CompatChannel, type CompatLive } from "./sockets/compat-channel.ts";
 import { DeviceChannel } from "./sockets/device-channel.ts";
 import { LiveChannel, type LiveOptions } from "./sockets/live-channel.ts";
 import { UpgradeCork } from "./sockets/upgrade.ts";
@@ -31,6 +32,8 @@ export interface FrontOptions {
   routes: readonly Route[];
   authenticator: Authenticator;
   live: LiveOptions;
+  /** Accepts live audio of other services' clients; absent where it is not taken. */
+  compat?: CompatLive;
   /** Accepts device streams; absent where devices may not stream. */
   streams?: DeviceStreams;
   limits: HttpLimits;
@@ -61,6 +64,7 @@ export class FrontServer implements QueueOwner {
   readonly #http: HttpFront;
   readonly #live: LiveChannel;
   readonly #devices: DeviceChannel | undefined;
+  readonly #compat: CompatChannel | undefined;
   readonly #cork = new UpgradeCork();
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
@@ -86,13 +90,15 @@ export class FrontServer implements QueueOwner {
       uploadFolder: options.uploadFolder,
     });
     this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
-    const { streams } = options;
+    const { streams, compat: calls } = options;
+    this.#compat = calls && new CompatChannel({ ...shared, ...options.live, calls, runtime });
     this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, runtime });
   }
 
   get queues(): readonly QueueFigures[] {
     const devices = this.#devices?.queues ?? [];
-    return [...this.#http.queues, ...this.#live.queues, ...devices];
+    const compat = this.#compat?.queues ?? [];
+    return [...this.#http.queues, ...this.#live.queues, ...devices, ...compat];
   }
 
   /** Number of open live sockets. */
@@ -112,11 +118,13 @@ export class FrontServer implements QueueOwner {
     const app = App();
     this.#live.mount(app);
     this.#devices?.mount(app);
+    this.#compat?.mount(app);
     this.#http.mount(app);
     this.#listening = await this.#listen(app);
     this.#app = app;
     this.#live.start();
     this.#devices?.start();
+    this.#compat?.start();
     return { port: us_socket_local_port(this.#listening) };
   }
 
@@ -127,7 +135,8 @@ export class FrontServer implements QueueOwner {
    */
   async drain(spreadMs = 0): Promise<void> {
     this.#http.leave();
-    await Promise.all([this.#live.drain(spreadMs), this.#devices?.drain(spreadMs)]);
+    const channels = [this.#live, this.#devices, this.#compat];
+    await Promise.all(channels.map((each) => each?.drain(spreadMs)));
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
     await this.#http.drain();
@@ -139,6 +148,7 @@ export class FrontServer implements QueueOwner {
     this.#listening = undefined;
     this.#live.stop();
     this.#devices?.stop();
+    this.#compat?.stop();
     this.#app?.close();
     this.#app = undefined;
     this.#cork.stop();

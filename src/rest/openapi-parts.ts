@@ -5,6 +5,8 @@ const TAG_TEXT: Readonly<Record<Tag, string>> = {
   Admin: "Users, jobs, audit and access to content, for admins.",
   ApiKey: "Keys of other services.",
   Auth: "Signing in and out.",
+  Compat:
+    "For programs that speak another service's transcription interface: only their base address and key change.",
   Concerns: "What people find wrong in a session, and what came of it.",
   Device: "Recording devices: pairing, heartbeats, sessions.",
   Graph: "Who and what was spoken of, and how it hangs together.",

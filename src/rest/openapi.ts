@@ -64,9 +64,12 @@ const SCHEMES: Readonly<Record<Credential, string>> = {
   bearer: "bearer",
   device_key: "device_key",
   service_key: "service_key",
+  compat_key: "compat_key",
   refresh: "refresh_token",
   pairing_secret: "pairing_secret",
 };
+
+const KEYS_WITH_SCOPES: ReadonlySet<Credential> = new Set(["service_key", "compat_key"]);
 
 const SECURITY_SCHEMES: JsonObject = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token." },
@@ -76,6 +79,12 @@ const SECURITY_SCHEMES: JsonObject = {
     in: "header",
     name: "X-API-Key",
     description: "A service key of one workspace; its scopes say what it may do.",
+  },
+  compat_key: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "A service key with the scope `transcribe`, as the clients of OpenAI (`Authorization: Bearer …`) and Deepgram (`Authorization: Token …`) send it. Below /compat only.",
   },
   refresh_token: { type: "http", scheme: "bearer", description: "A refresh token." },
   pairing_secret: { type: "http", scheme: "bearer", description: "A device's pairing secret." },
@@ -87,7 +96,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.auth.length > 0) codes.add("unauthorized");
   if (route.auth.includes("bearer")) codes.add("invalid_token");
   if (route.auth.some((each) => each.endsWith("_key"))) codes.add("invalid_api_key");
-  if (route.auth.includes("service_key")) codes.add("forbidden");
+  if (route.auth.some((each) => KEYS_WITH_SCOPES.has(each))) codes.add("forbidden");
   if (route.auth.some((each) => each.endsWith("_key"))) codes.add("key_suspended");
   if (route.roles !== undefined) codes.add("forbidden");
   if (route.path.includes("{")) codes.add("not_found");
@@ -239,10 +248,13 @@ function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): 
     const content = { [JSON_TYPE]: jsonContent(body.schema, printer) };
     return { required: body.optional !== true, content };
   }
+  const own = body.form && (printer.print(body.form) as JsonObject);
   const properties: JsonObject = {
     file: { type: "string", contentMediaType: "application/octet-stream" },
-    chunk_sequence: { type: "string" },
-    started_at: { type: "string" },
+    ...((own?.properties ?? {
+      chunk_sequence: { type: "string" },
+      started_at: { type: "string" },
+    }) as JsonObject),
   };
   const multipart: JsonObject = { type: "object", required: ["file"], properties };
   return {
@@ -257,11 +269,14 @@ function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): 
 function responses(route: Route, { printer, representations }: Printing): JsonObject {
   const printed: JsonObject = {};
   const byStatus = new Map<number, ErrorCode[]>();
+  const { dialect } = route;
   for (const code of errorCodesOf(route)) {
-    const status = ERROR_STATUS[code];
+    const status = dialect?.status(code) ?? ERROR_STATUS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  for (const [status, codes] of byStatus) printed[status] = problem(status, codes, printer);
+  for (const [status, codes] of byStatus) {
+    printed[status] = problem(status, codes, printer, dialect?.schema ?? ErrorBody);
+  }
   for (const [status, spec] of Object.entries(route.responses)) {
     const headers = answerHeaders(route, Number(status), representations);
     printed[status] = response(spec, headers, byStatus.get(Number(status)), printer);
@@ -310,7 +325,12 @@ function descriptionOf(status: number, codes: readonly ErrorCode[]): string {
   return `${text} With \`outcome_unknown\` nobody can tell just now whether it was done: the same request with the same Idempotency-Key tells, and never does it twice.`;
 }
 
-function problem(status: number, codes: ErrorCode[], printer: SchemaPrinter): JsonObject {
+function problem(
+  status: number,
+  codes: ErrorCode[],
+  printer: SchemaPrinter,
+  body: TSchema,
+): JsonObject {
   const headers: JsonObject = {
     ...COMMON_HEADERS,
     "X-Error-Code": {
@@ -325,6 +345,6 @@ function problem(status: number, codes: ErrorCode[], printer: SchemaPrinter): Js
   return {
     description: descriptionOf(status, codes),
     headers,
-    content: { [JSON_TYPE]: { schema: printer.print(ErrorBody) } },
+    content: { [JSON_TYPE]: { schema: printer.print(body) } },
   };
 }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Principal, Role } from "../access/principal.ts";
-import type { ErrorCode } from "../base/errors.ts";
+import type { AppError, ErrorCode } from "../base/errors.ts";
 
 /** `{success: true, message}`: the answer of an action that returns no resource. */
 export const acknowledgementSchema = Type.Object({
@@ -72,6 +72,10 @@ export interface Route {
    * only it knows whether an earlier attempt of the same command has changed the resource.
    */
   settlesStale?: true;
+  /** How errors are told where another service's clients read them; else as everywhere here. */
+  dialect?: ErrorDialect;
+  /** Longest time for its handler, where it is not the usual one, milliseconds. */
+  timeoutMs?: number;
   /** True for calls that are so frequent that successful ones are logged at `debug` only. */
   frequent?: true;
   /** Members of the resource that change by themselves: they do not make an edit stale. */
@@ -84,10 +88,21 @@ export interface Route {
   handle(request: Request, resource: unknown): Promise<Reply>;
 }
 
+/** The form in which another service tells errors, for its clients. */
+export interface ErrorDialect {
+  /** The paths on which it is spoken, also where nothing is: `/compat/openai/`. */
+  prefix: string;
+  schema: TSchema;
+  /** The status that those clients expect for the code. */
+  status(code: ErrorCode): number;
+  body(error: AppError, requestId: string): unknown;
+}
+
 export type Tag =
   | "Admin"
   | "ApiKey"
   | "Auth"
+  | "Compat"
   | "Concerns"
   | "Device"
   | "Graph"
@@ -99,16 +114,32 @@ export type Tag =
 
 /**
  * A kind of credential. `bearer` is a user's or guest's access token, `device_key` and
- * `service_key` an `X-API-Key`; `refresh` and `pairing_secret` are bearers that the route itself
- * checks.
+ * `service_key` an `X-API-Key`; `compat_key` is a service key with the scope `transcribe` as
+ * `Authorization: Bearer` or `Token`, which no other route takes; `refresh` and `pairing_secret` are
+ * bearers that the route itself checks.
  */
-export type Credential = "bearer" | "device_key" | "service_key" | "refresh" | "pairing_secret";
+export type Credential =
+  | "bearer"
+  | "device_key"
+  | "service_key"
+  | "compat_key"
+  | "refresh"
+  | "pairing_secret";
 
 type BodySpec =
   /** `anyText`: its strings may hold characters that PostgreSQL cannot store. */
-  | { kind: "json"; schema: TSchema; optional?: boolean; anyText?: boolean }
-  /** A body of raw bytes; the handler gets an `Upload`. */
-  | { kind: "upload" };
+  { kind: "json"; schema: TSchema; optional?: boolean; anyText?: boolean } | UploadSpec;
+
+/**
+ * A body of raw bytes of one of the media types, or a multipart form with a `file`; the handler gets
+ * an `Upload`, and checks what it is itself.
+ */
+export interface UploadSpec {
+  kind: "upload";
+  /** Fields of the form besides the file. */
+  form?: TSchema;
+  mediaTypes?: readonly string[];
+}
 
 export interface ResponseSpec {
   description: string;
@@ -167,7 +198,7 @@ export interface Upload {
   /** The declared media type in lower case; `application/octet-stream` when absent. */
   mediaType: string;
   filename: string;
-  /** Other fields of a multipart body. */
+  /** Other fields of a multipart body; the values of a list (`name[]`) are joined by commas. */
   fields: Readonly<Record<string, string>>;
 }
 
@@ -177,6 +208,8 @@ export interface Reply {
   body?: unknown;
   /** A body that is produced while it is sent; needs a `content-type` header. */
   stream?: BodyStream;
+  /** A text whose length nobody knows beforehand; needs a `content-type` header. */
+  events?: EventStream;
   headers?: Record<string, string>;
 }
 
@@ -189,6 +222,16 @@ export interface BodyStream {
    * `signal` aborts when the caller disconnects.
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** A text that is sent as it comes about, for as long as its source gives some. */
+export interface EventStream {
+  /**
+   * Yields the next text whenever there is one. The connection ends when none comes for 10 s, so a
+   * source that waits gives something without meaning. Each piece is taken before the next one is
+   * asked for. What it throws ends the connection, as the answer has begun.
+   */
+  open(signal: AbortSignal): AsyncIterable<string>;
 }
 
 /** Roles of users with an account. */
@@ -213,7 +256,7 @@ interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
   extends Omit<Route, "params" | "query" | "body" | "resolve" | "handle"> {
   params?: P;
   query?: Q;
-  body?: { kind: "json"; schema: B; optional?: boolean; anyText?: boolean } | { kind: "upload" };
+  body?: { kind: "json"; schema: B; optional?: boolean; anyText?: boolean } | UploadSpec;
   resolve?(request: TypedRequest<P, TSchema, TSchema>): Promise<R>;
   handle(request: TypedRequest<P, Q, B>, resource: R): Promise<Reply>;
 }

@@ -2,6 +2,7 @@ import { createAccounts } from "../features/accounts/feature.ts";
 import { createMailing } from "../features/accounts/mailing.ts";
 import { createAdmin } from "../features/admin/feature.ts";
 import { createAudit } from "../features/audit/feature.ts";
+import { createCompat } from "../features/compat/feature.ts";
 import { createConcerns } from "../features/concerns/feature.ts";
 import { createDevices } from "../features/devices/feature.ts";
 import { userEraseRoutes } from "../features/erasure/account-erasure.ts";
@@ -27,6 +28,7 @@ import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
 import { createAuthenticator, createOAuthProviders, openMail } from "./accounts.ts";
 import { healthPorts } from "./health.ts";
+import { createFrameReaders } from "./live.ts";
 import { erasureEffects } from "./maintenance.ts";
 import { createExtractor, createRetriever } from "./queries.ts";
 import { createRoutes } from "./routes.ts";
@@ -70,6 +72,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const erasure = createErasure(context, { directory, ...erasureEffects(shared) });
   const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
   const summaries = createSummaries(context, { directory, onRequested });
+  const compat = openCompat(app, { authenticator, directory, backlog, recording, erasure });
   const admin = createAdmin(context, {
     workers: () => shared.placement.status(),
     leaseMs: config.leaseMs,
@@ -83,6 +86,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     liveTickets: people.liveTickets,
     guests: people.guests,
     deviceSessions: recording.deviceSessions,
+    compat: compat.live,
     routes: createRoutes([
       ...people.routes,
       ...webhooks.routes,
@@ -98,6 +102,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...erasure.routes,
       ...userEraseRoutes({ eraser: erasure.accounts, proof: people.proof }),
       ...summaries.routes,
+      ...compat.routes,
       ...admin.routes,
     ]),
   };
@@ -113,6 +118,29 @@ function openRecording(
     ...{ ...given, devices, heartbeats, workshops, authenticator },
     blobs: app.shared.blobs,
     publicUrl: app.config.publicUrl,
+  });
+}
+
+/** Transcription for other services' clients. */
+function openCompat(
+  app: AppContext,
+  {
+    recording,
+    erasure,
+    ...given
+  }: Pick<ReturnType<typeof createPeople>, "authenticator"> & {
+    directory: SessionStore;
+    backlog: OutboxBacklog;
+    recording: ReturnType<typeof createRecording>;
+    erasure: ReturnType<typeof createErasure>;
+  },
+) {
+  return createCompat(featureContext(app), {
+    ...given,
+    blobs: app.shared.blobs,
+    eraser: erasure.sessions,
+    deviceSessions: recording.deviceSessions.sessions,
+    frames: createFrameReaders(app),
   });
 }
 

@@ -42,6 +42,7 @@ export async function startFront(
   });
   const server = new FrontServer({
     streams,
+    compat: { ...features.compat, streams: audioStreams },
     routes,
     authenticator,
     live: {

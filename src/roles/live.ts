@@ -2,8 +2,11 @@ import type { Authenticator } from "../access/authenticator.ts";
 import { readsByElevation } from "../access/policy.ts";
 import { recheckSession, requireSession } from "../features/sessions/access.ts";
 import type { SessionStore } from "../features/sessions/store.ts";
+import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
+import { FeedRegistry } from "../live/feed-registry.ts";
+import { FrameReaders } from "../live/frame-reader.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
-import type { Shared } from "./shared.ts";
+import type { AppContext, Shared } from "./shared.ts";
 
 /** Creates the source of sessions' live events, for followers over any transport. */
 export function createLiveSource({ fanout, liveLog: log, heartbeat }: Shared): LiveSource {
@@ -13,6 +16,16 @@ export function createLiveSource({ fanout, liveLog: log, heartbeat }: Shared): L
     snapshot: (sessionId) => log.snapshot(sessionId),
     beat: (sessionId) => heartbeat.read(sessionId),
   };
+}
+
+/** Creates the readers of sessions that are made by a call, and answered by it. */
+export function createFrameReaders({ shared, runtime, log }: AppContext): FrameReaders {
+  const { tickMs, recentFrames: recent, readTimeoutMs, quietMs } = DEFAULT_LIVE_LIMITS;
+  const feeds = new FeedRegistry({
+    ...{ source: createLiveSource(shared), runtime, log },
+    ...{ tickMs, recent, readTimeoutMs, quietMs },
+  });
+  return new FrameReaders(feeds);
 }
 
 /** Decides who may follow a session: callers who may read its words. */

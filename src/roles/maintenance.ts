@@ -1,6 +1,7 @@
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { newId } from "../base/ids.ts";
 import { FailedSignInStore } from "../features/audit/failed-sign-ins-store.ts";
+import { CompatLeftovers, deleteLeftovers } from "../features/compat/leftovers-store.ts";
 import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
 import { applyRetention } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
@@ -81,6 +82,11 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
       },
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
+      {
+        name: "sessions that programs did not keep",
+        every: HOUR / 60,
+        run: () => deleteLeftovers(new CompatLeftovers(shared.pool), sessions),
+      },
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
       { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },

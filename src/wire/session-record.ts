@@ -14,6 +14,23 @@ export const sessionEngine = {
   ),
 };
 
+/** Services whose transcription clients are understood. */
+export const COMPAT_INTERFACES = ["openai", "deepgram"] as const;
+
+export type CompatInterface = (typeof COMPAT_INTERFACES)[number];
+
+/** What a session's record tells of the client that made it. */
+export const sessionCompat = {
+  compat: Type.Optional(
+    Type.Unsafe<CompatInterface>({
+      type: "string",
+      enum: [...COMPAT_INTERFACES],
+      description:
+        "Set when a program made it with the client of another service, below /compat: of which one. Otherwise absent",
+    }),
+  ),
+};
+
 /** The session's record in a Snapshot. */
 export function sessionRecord<S extends TSchema>(status: S) {
   return Type.Object({

@@ -30,7 +30,7 @@ describe("a service key that tries to give rights away", () => {
     return String(made.body.key);
   }
 
-  const others = ["sessions:read", "sessions:write", "query", "export", "webhooks"];
+  const others = ["sessions:read", "sessions:write", "query", "export", "webhooks", "transcribe"];
 
   it("all other scopes together add no member, and remove none", async () => {
     const key = await keyOf(...others);

@@ -32,6 +32,7 @@ export const CALLERS = [
   "key query",
   "key export",
   "key webhooks",
+  "key transcribe",
   "key of all scopes",
   "key elsewhere",
   "key expired",

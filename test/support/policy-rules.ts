@@ -25,7 +25,14 @@ export interface Rule {
   /** Of which kind the thing in the path is; a session has states, other things are there or not. */
   on: "session" | "thing" | "nothing";
   /** Credentials; everybody else is 401. */
-  takes: "nothing" | "bearer" | "bearer or key" | "bearer or device key" | "device key" | "any";
+  takes:
+    | "nothing"
+    | "bearer"
+    | "bearer or key"
+    | "bearer or device key"
+    | "device key"
+    | "key"
+    | "any";
   /** Whom the role lets in, before anything is looked up. */
   roles: "all" | "users" | "admins";
   /** To whom it is open, service keys left out. */
@@ -103,7 +110,7 @@ function isTaken({ takes, on }: Rule, caller: Caller, state: State): boolean {
   if (on === "session" && hasLeft(caller, state)) return false;
   if (takes === "any") return true;
   if (proof === "device") return takes.endsWith("device key");
-  if (proof === "key") return takes === "bearer or key";
+  if (proof === "key") return takes === "bearer or key" || takes === "key";
   return takes.startsWith("bearer");
 }
 

@@ -56,6 +56,7 @@ const OWNER_AND_ADMINS = ["owner", ...ADMINS] as const;
 
 const webhook = thing(WORKSPACE_OWNERS, { ...withKeys, scope: "webhooks" });
 const self = free(USERS, ask({ as: "oneself", self: true }));
+const transcribing = free([], { takes: "key", scope: "transcribe" });
 const ownKey = thing(["device"], { takes: "device key" });
 
 /**
@@ -108,6 +109,12 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   rotateServiceKey: [thing(WORKSPACE_OWNER)],
   adoptServiceKey: [thing(["workspace owner", ...ELEVATED], givesInWorkspace)],
   revokeServiceKey: [thing(WORKSPACE_OWNERS)],
+
+  // Compat
+  createOpenAiTranscription: [transcribing],
+  listenDeepgram: [transcribing],
+  listOpenAiModels: [transcribing],
+  getOpenAiModel: [{ ...transcribing, ...ask({ beyond: "there is no" }) }],
 
   // Users and administration
   createUser: [admins()],

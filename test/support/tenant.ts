@@ -14,6 +14,7 @@ const EVERY_SCOPE = [
   "query",
   "export",
   "webhooks",
+  "transcribe",
 ];
 
 /** Everybody who acts for a tenant. */

@@ -7,7 +7,13 @@ import type {
   UserPrincipal,
 } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
-import { bearerOf, isDeviceKey, isServiceKey, secretHash } from "../../access/secrets.ts";
+import {
+  bearerOf,
+  compatKeyOf,
+  isDeviceKey,
+  isServiceKey,
+  secretHash,
+} from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { GuestRecords, GuestStatus } from "./guest-records.ts";
@@ -142,6 +148,7 @@ export class CredentialAuthenticator implements Authenticator {
     headers: Readonly<Record<string, string>>,
     accepted: readonly AcceptedCredential[],
   ): Promise<Principal> {
+    if (accepted.includes("compat_key")) return this.#byCompatKey(headers);
     const bearer = bearerOf(headers);
     if (bearer !== undefined && accepted.includes("bearer")) return this.#byToken(bearer);
     const key = headers["x-api-key"];
@@ -201,6 +208,29 @@ export class CredentialAuthenticator implements Authenticator {
     }
   }
 
+  /** A service key in the headers that other services' clients send. */
+  async #byCompatKey(headers: Readonly<Record<string, string>>): Promise<ServicePrincipal> {
+    const key = compatKeyOf(headers);
+    if (key === undefined) {
+      throw new AppError("unauthorized", missing(["compat_key"]));
+    }
+    if (!isServiceKey(key)) {
+      throw new AppError(
+        "invalid_api_key",
+        "The API key is not a service key of this installation; is it complete?",
+      );
+    }
+    const principal = await this.#byServiceKey(key);
+    if (principal.scopes.includes("transcribe")) return principal;
+    throw new AppError("forbidden", "This key lacks the scope transcribe.");
+  }
+
+  async #byServiceKey(key: string): Promise<ServicePrincipal> {
+    const hash = secretHash(key);
+    const load = () => this.#options.serviceKeys.statusByHash(hash);
+    return this.#service(await this.#services.get(hash.toString("latin1"), load));
+  }
+
   /** Looks up a key only if its kind is accepted here. */
   async #byKey(key: string, accepted: readonly AcceptedCredential[]): Promise<Principal> {
     const hash = secretHash(key);
@@ -215,10 +245,7 @@ export class CredentialAuthenticator implements Authenticator {
         return this.#device(await this.#keys.get(name, load), takesEnded);
       }
     }
-    if (accepted.includes("service_key") && isServiceKey(key)) {
-      const load = () => this.#options.serviceKeys.statusByHash(hash);
-      return this.#service(await this.#services.get(name, load));
-    }
+    if (accepted.includes("service_key") && isServiceKey(key)) return this.#byServiceKey(key);
     const wanted = accepted.includes("device_key") ? "device" : "service";
     throw new AppError("invalid_api_key", `The X-API-Key is not a ${wanted} key; is it complete?`);
   }
@@ -269,6 +296,7 @@ const ASKED_FOR: Partial<Record<AcceptedCredential, string>> = {
   bearer: "an access token as `Authorization: Bearer …`",
   device_key: "the device's key as `X-API-Key`",
   service_key: "a service key as `X-API-Key`",
+  compat_key: "a service key with the scope transcribe as `Authorization: Bearer …` or `Token …`",
 };
 
 function missing(accepted: readonly AcceptedCredential[]): string {

@@ -7,6 +7,7 @@ import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
+import type { CompatInterface } from "../../wire/session-record.ts";
 import { highestSequence } from "./stream-store.ts";
 
 export interface NewSession {
@@ -22,6 +23,15 @@ export interface NewSession {
   engine?: string | undefined;
   vocabulary: string[];
   workshopId: string | undefined;
+  /** Set for a call of another service's client. */
+  compat?: CompatMark | undefined;
+}
+
+/** What a session's row tells of a call of another service's client. */
+export interface CompatMark {
+  interface: CompatInterface;
+  /** Deleted once it has ended. */
+  deleteAtEnd: boolean;
 }
 
 export interface StopRequest {
@@ -189,12 +199,12 @@ async function insertSession(tx: CommonQueryMethods, session: NewSession): Promi
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
       id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
-      status
+      compat, delete_at_end, status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
-      'recording'
+      ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false}, 'recording'
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"

@@ -3,13 +3,7 @@ import { AppError, isAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
-import {
-  defineRoute,
-  type Reply,
-  type Route,
-  type Upload,
-  type UploadContent,
-} from "../../rest/route.ts";
+import { defineRoute, type Route, type Upload, type UploadContent } from "../../rest/route.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
 import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
@@ -34,7 +28,8 @@ export interface UploadAudioOptions {
   maxSeconds?: number;
 }
 
-const MAX_SECONDS = 15 * 60;
+/** Most sound of one chunk, seconds. */
+export const MAX_SECONDS = 15 * 60;
 const MAX_FILENAME = 255;
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
@@ -122,20 +117,20 @@ async function describe(
  * Stores the audio before its row, so that a row never names audio that a power failure could
  * destroy.
  */
-async function save(
-  options: UploadAudioOptions,
+export async function saveChunk(
+  options: Pick<UploadAudioOptions, "chunks" | "blobs" | "notifier">,
   chunk: NewChunk,
   content: UploadContent,
-): Promise<Reply> {
+): Promise<{ chunk: StoredChunk; created: boolean }> {
   const known = await options.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
-  if (known !== undefined) return { status: 200, body: presentStored(known) };
+  if (known !== undefined) return { chunk: known, created: false };
   const { sessionId, sha256 } = chunk;
   if (content.kind === "memory") await options.blobs.putBytes(sessionId, sha256, content.data);
   else await options.blobs.put(sessionId, sha256, content.path);
   try {
     const stored = await options.chunks.store(chunk);
     options.notifier.notify(stored.outbox);
-    return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
+    return stored;
   } catch (error) {
     // The session was deleted in between, so its audio is deleted too.
     if (isAppError(error, "session_deleted")) await options.blobs.delete(chunk.sessionId);
@@ -178,9 +173,9 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
       const sequence = readSequence(file.fields, headers);
       const recordedAt = readStartedAt(file.fields.started_at);
       const chunk = await describe(file, params.session_id, sequence, options);
-      const reply = await save(options, { ...chunk, recordedAt }, file.content);
+      const stored = await saveChunk(options, { ...chunk, recordedAt }, file.content);
       if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
-      return reply;
+      return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
     },
   });
   return [upload];

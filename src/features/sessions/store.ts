@@ -11,6 +11,7 @@ import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { allOf, nameColumn, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
+import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-record.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
 
@@ -27,6 +28,8 @@ export interface SessionRecord {
   engine?: string;
   /** True when that engine is not local. */
   soundLeaves: boolean;
+  /** Whose client made it, if another service's did. */
+  compat?: CompatInterface;
   status: SessionPhase;
   visibility: "private" | "workspace";
   /** As it holds now, wherever it was settled. */
@@ -138,6 +141,7 @@ const sessionRow = z.object({
   language: z.string(),
   engine: optionalColumn(z.string()),
   soundLeaves: z.boolean(),
+  compat: optionalColumn(z.enum(COMPAT_INTERFACES)),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   visibility: z.enum(["private", "workspace"]),
   guestAccess: z.enum(GUEST_ACCESS),
@@ -159,6 +163,7 @@ const SESSION_COLUMNS = sql.fragment`
   s.language,
   (select j.engine from jobs j where j.id = s.job_id) as engine,
   coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
+  s.compat,
   s.status,
   s.visibility,
   guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",

@@ -106,13 +106,41 @@ export function toSrt(cues: readonly Cue[]): string {
 
 /** WebVTT with voice spans (https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span). */
 export function toVtt(cues: readonly Cue[]): string {
-  const escapeText = (text: string): string =>
-    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const blocks = cues.map(
     ({ start, end, speaker, lines }) =>
-      `${clock(start, ".")} --> ${clock(end, ".")}\n<v ${escapeText(speaker)}>${escapeText(lines.join("\n"))}</v>\n`,
+      `${clock(start, ".")} --> ${clock(end, ".")}\n<v ${escapeCue(speaker)}>${escapeCue(lines.join("\n"))}</v>\n`,
   );
   return ["WEBVTT\n", ...blocks].join("\n");
+}
+
+/** Captions of what was said alone, for programs that expect neither speakers nor marks. */
+export function plainCues(segments: readonly SegmentRecord[]): Cue[] {
+  const unmarked = segments.map((segment) => {
+    return { ...segment, words: segment.words.map(({ unclear: _unclear, ...word }) => word) };
+  });
+  return toCues(
+    unmarked,
+    () => "",
+    () => 0,
+  );
+}
+
+/** SubRip without speakers. */
+export function toPlainSrt(cues: readonly Cue[]): string {
+  return toSrt(cues.map((cue) => ({ ...cue, isTurn: false })));
+}
+
+/** WebVTT without voice spans. */
+export function toPlainVtt(cues: readonly Cue[]): string {
+  const blocks = cues.map(({ start, end, lines }) => {
+    return `${clock(start, ".")} --> ${clock(end, ".")}\n${escapeCue(lines.join("\n"))}\n`;
+  });
+  return ["WEBVTT\n", ...blocks].join("\n");
+}
+
+/** Escapes characters that WebVTT would read as markup. */
+function escapeCue(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** Escapes characters that Markdown would read as formatting. */

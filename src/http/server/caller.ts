@@ -29,6 +29,7 @@ const EXPOSED_HEADERS = [
   "RateLimit-Remaining",
   "RateLimit-Reset",
   "Retry-After",
+  "Warning",
   "X-API-Version",
   "X-Error-Code",
   "X-Request-Id",
@@ -141,7 +142,7 @@ function isKnownHere(credential: Credential): boolean {
 }
 
 function isKey(credential: Credential): boolean {
-  return credential === "device_key" || credential === "service_key";
+  return credential === "device_key" || credential === "service_key" || credential === "compat_key";
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { withTimeout } from "../../base/deferred.ts";
-import type { BodyStream } from "../../rest/route.ts";
+import type { BodyStream, EventStream } from "../../rest/route.ts";
 import {
   type Answer,
   BodyWriter,
@@ -9,6 +9,7 @@ import {
   renderAnswer,
   writeHead,
 } from "./response.ts";
+import { TextWriter } from "./text-writer.ts";
 
 /** Receives the bytes of a body as they come. */
 interface BodyConsumer {
@@ -43,6 +44,14 @@ const LINGER_IDLE_MS = 2_000;
 const LINGER_MS = 30_000;
 const LINGER_BYTES = 256 * 1024 * 1024;
 
+/** Longest time for one text of an answer whose length nobody knows, milliseconds. */
+const TEXT_MS = 30_000;
+
+interface Writer<T> {
+  /** False when the caller has disconnected. */
+  write(piece: T): Promise<boolean>;
+}
+
 interface StreamLimits {
   /** A client that reads nothing for this long loses its connection. */
   stallMs: number;
@@ -64,7 +73,7 @@ export class Exchange {
   /** Created when the signal is first used. */
   #abort: AbortController | undefined;
   #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
-  #writer: BodyWriter | undefined;
+  #writer: BodyWriter | TextWriter | undefined;
   #consumer: BodyConsumer | undefined;
   #early: Buffer[] | undefined;
   /** Number of body bytes still to come; infinite when no length was declared. */
@@ -179,15 +188,47 @@ export class Exchange {
   ): Promise<boolean> {
     if (this.#state !== "open") return false;
     const pieces = body.open(this.signal)[Symbol.asyncIterator]();
-    const next = () => withTimeout(pieces.next(), limits.sourceMs, "Reading the answer's body");
+    return this.#pass(pieces, limits.sourceMs, {
+      begin: () => this.#begin(answer, extra, new BodyWriter(this.#res, body.length, limits)),
+      finish(writer) {
+        if (!writer.complete) throw new Error("The source gave fewer bytes than it announced.");
+      },
+    });
+  }
+
+  /**
+   * Sends an answer whose text comes about while it is sent, as `stream` does; `close` ends the
+   * connection with it.
+   */
+  async tell(
+    answer: Answer,
+    events: EventStream,
+    extra: Readonly<Record<string, string>>,
+    { stallMs, close }: { stallMs: number; close: boolean },
+  ): Promise<boolean> {
+    if (this.#state !== "open") return false;
+    const texts = events.open(this.signal)[Symbol.asyncIterator]();
+    return this.#pass(texts, TEXT_MS, {
+      begin: () => this.#begin(answer, extra, new TextWriter(this.#res, stallMs)),
+      finish: (writer) => writer.end(close),
+    });
+  }
+
+  async #pass<T, W extends Writer<T>>(
+    pieces: AsyncIterator<T>,
+    longestMs: number,
+    { begin, finish }: { begin(): W; finish(writer: W): void },
+  ): Promise<boolean> {
+    const next = () => withTimeout(pieces.next(), longestMs, "Reading the answer's body");
     try {
       const first = await next();
       if (this.#state !== "open") return false;
-      const writer = this.#beginStream(answer, extra, body.length, limits);
+      const writer = begin();
       for (let piece = first; piece.done !== true; piece = await next()) {
         if (!(await writer.write(piece.value))) return false;
       }
-      if (!writer.complete) throw new Error("The source gave fewer bytes than it announced.");
+      if (this.#isGone()) return false;
+      finish(writer);
       this.#state = "ended";
       return true;
     } catch (error) {
@@ -238,19 +279,18 @@ export class Exchange {
     this.#forget();
   }
 
-  #beginStream(
+  #begin<W extends BodyWriter | TextWriter>(
     answer: Answer,
     extra: Readonly<Record<string, string>>,
-    length: number,
-    limits: StreamLimits,
-  ): BodyWriter {
+    writer: W,
+  ): W {
     const { head } = renderAnswer(answer, extra);
     this.resume();
     this.#state = "streaming";
     this.#forget();
-    this.#writer = new BodyWriter(this.#res, length, limits);
+    this.#writer = writer;
     this.#res.cork(() => writeHead(this.#res, answer.status, this.#id, head));
-    return this.#writer;
+    return writer;
   }
 
   // Methods, because the state changes during awaits, which type narrowing would ignore.

@@ -3,7 +3,7 @@ import { createDeferred } from "../../base/deferred.ts";
 import { AppError, ERROR_STATUS, errorMessage, toAppError } from "../../base/errors.ts";
 import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { BodyStream } from "../../rest/route.ts";
+import type { BodyStream, EventStream } from "../../rest/route.ts";
 import type { Origins } from "./caller.ts";
 import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
@@ -13,7 +13,7 @@ import type { Holder } from "./http-limits.ts";
 import { enforce, rateHeaders } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
 import { parsed } from "./parsed.ts";
-import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
+import { Dialects, nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
 import { ReadyAnswer } from "./ready-answer.ts";
 import { copyRequest, type Incoming } from "./request.ts";
 import { bodyLength } from "./request-body.ts";
@@ -43,6 +43,7 @@ export class HttpFront implements QueueOwner {
   readonly #downloads: Places<Holder>;
   readonly #requests: Places<Holder>;
   readonly #forwarded: ForwardedNotice;
+  readonly #dialects: Dialects;
   #inFlight = 0;
   #leaving = false;
   #draining = false;
@@ -53,6 +54,7 @@ export class HttpFront implements QueueOwner {
     this.#runner = new RouteRunner(options);
     this.#compression = new Compression(options.routes);
     this.#forwarded = new ForwardedNotice(options.log, options.trustProxy);
+    this.#dialects = new Dialects(options.routes);
     const { concurrentDownloads, concurrentRequests, shares } = options.limits;
     this.#downloads = new Places({
       what: "downloads",
@@ -126,7 +128,7 @@ export class HttpFront implements QueueOwner {
       answer = await this.#enter(serving);
     } catch (error) {
       failure = error;
-      answer = problemAnswer(error);
+      answer = problemAnswer(error, this.#spoken(serving));
     }
     let status: number;
     try {
@@ -139,6 +141,11 @@ export class HttpFront implements QueueOwner {
     this.#inFlight -= 1;
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
     this.#report(serving, answer, status, failure);
+  }
+
+  /** How an error is told to this caller, if not as everywhere. */
+  #spoken({ incoming: { path, id } }: Serving): ReturnType<Dialects["of"]> {
+    return this.#dialects.of(path.slice(PREFIX.length), id);
   }
 
   async #enter(serving: Serving): Promise<Answer> {
@@ -166,6 +173,7 @@ export class HttpFront implements QueueOwner {
     const how = { head: incoming.method === "HEAD", close: serving.close || abandon, abandon };
     const extra = this.#extraHeaders(serving);
     try {
+      if (answer.events !== undefined) return this.#stream(serving, answer, answer.events, extra);
       if (answer.stream !== undefined) return this.#stream(serving, answer, answer.stream, extra);
       return exchange.send(answer, extra, how) ? answer.status : 499;
     } catch (error) {
@@ -178,7 +186,7 @@ export class HttpFront implements QueueOwner {
     const { log } = this.#options;
     const isOurs = toAppError(error).status === 500;
     log[isOurs ? "error" : "debug"]({ error: errorMessage(error) }, "answer could not be sent");
-    const problem = problemAnswer(error);
+    const problem = problemAnswer(error, this.#spoken(serving));
     const { exchange, incoming, close } = serving;
     const how = { head: incoming.method === "HEAD", close };
     return exchange.send(problem, this.#extraHeaders(serving), how) ? problem.status : 499;
@@ -196,11 +204,16 @@ export class HttpFront implements QueueOwner {
   async #stream(
     serving: Serving,
     answer: Answer,
-    stream: BodyStream,
+    stream: BodyStream | EventStream,
     extra: Record<string, string>,
   ): Promise<number> {
     const { exchange, incoming } = serving;
     try {
+      if (!("length" in stream)) {
+        const { downloadStallMs: stallMs } = this.#options.limits;
+        const how = { stallMs, close: serving.close };
+        return (await exchange.tell(answer, stream, extra, how)) ? answer.status : 499;
+      }
       if (incoming.method === "HEAD") {
         return exchange.sendStreamHead(answer, stream, extra, serving) ? answer.status : 499;
       }
@@ -256,7 +269,9 @@ export class HttpFront implements QueueOwner {
     const match = this.#match(incoming);
     if (match.kind === "unknown") throw nothingAt(incoming.path);
     if (incoming.method === "OPTIONS") return this.#answerOptions(serving, match);
-    if (match.kind === "wrong_method") return wrongMethod(incoming.method, match.allow);
+    if (match.kind === "wrong_method") {
+      return wrongMethod(incoming.method, match.allow, this.#spoken(serving));
+    }
     serving.route = match.route;
     serving.params = match.params;
     return this.#runner.run(serving, match.route, match.params, place);

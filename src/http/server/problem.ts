@@ -1,5 +1,6 @@
 import { endsCaller } from "../../access/authenticator.ts";
 import { AppError, errorMessage, shown, toAppError } from "../../base/errors.ts";
+import type { ErrorDialect, Route } from "../../rest/route.ts";
 import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
 import { CallerGone } from "./request-body.ts";
 import type { Answer } from "./response.ts";
@@ -10,21 +11,46 @@ function errorBody(error: AppError): { success: false; message: string } {
 }
 
 /** The answer for any thrown error. Errors other than AppError reveal nothing of their cause. */
-export function problemAnswer(thrown: unknown): Answer {
+export function problemAnswer(thrown: unknown, spoken?: Spoken): Answer {
   const error = toAppError(thrown);
   const headers: Record<string, string> = { "X-Error-Code": error.code };
   if (error.retryAfter !== undefined) {
     headers["Retry-After"] = String(Math.max(1, Math.ceil(error.retryAfter)));
   }
   if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
-  return { status: error.status, headers, body: errorBody(error) };
+  if (spoken === undefined) return { status: error.status, headers, body: errorBody(error) };
+  const { dialect, requestId } = spoken;
+  const status = dialect.status(error.code);
+  return { status, headers, body: dialect.body(error, requestId) };
+}
+
+/** How the error of one request is told, where its caller is another service's client. */
+interface Spoken {
+  dialect: ErrorDialect;
+  requestId: string;
+}
+
+/** The forms in which errors are told, by the paths of their routes. */
+export class Dialects {
+  readonly #dialects: readonly ErrorDialect[];
+
+  constructor(routes: readonly Route[]) {
+    this.#dialects = [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
+  }
+
+  /** @param path below /api; undefined where errors are told as everywhere */
+  of(path: string, requestId: string): Spoken | undefined {
+    const dialect = this.#dialects.find(({ prefix }) => path.startsWith(prefix));
+    return dialect && { dialect, requestId };
+  }
 }
 
 /** The answer for a path that exists with other methods. */
-export function wrongMethod(method: string, allow: readonly string[]): Answer {
+export function wrongMethod(method: string, allow: readonly string[], spoken?: Spoken): Answer {
   const names = allow.join(", ");
   const answer = problemAnswer(
     new AppError("method_not_allowed", `${method} is not possible here; ${names} are.`),
+    spoken,
   );
   return { ...answer, headers: { ...answer.headers, Allow: names } };
 }

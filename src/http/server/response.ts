@@ -1,7 +1,7 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
-import type { BodyStream } from "../../rest/route.ts";
+import type { BodyStream, EventStream } from "../../rest/route.ts";
 
 /** The part of a response that the writer uses; `close` must lead to `gone`. */
 type WritableResponse = Pick<
@@ -119,6 +119,7 @@ export interface Answer {
   /** The serialised body, if it exists already. */
   payload?: string | Uint8Array;
   stream?: BodyStream;
+  events?: EventStream;
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";

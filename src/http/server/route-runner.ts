@@ -187,7 +187,8 @@ export class RouteRunner implements QueueOwner {
     const work = Promise.resolve(route.handle(request, resource));
     // The handler may run longer than its time limit and still need the file.
     const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
-    const answer = await withTimeout(work, handlerTimeoutMs, "Storing the upload");
+    const longest = route.timeoutMs ?? handlerTimeoutMs;
+    const answer = await withTimeout(work, longest, "Storing the upload");
     await done;
     return answer;
   }

@@ -288,7 +288,9 @@ function multipart(received: Received, contentType: string, resume: () => void):
   let ended = Promise.resolve();
   parser.on("field", (name, value, _nameCut, cut) => {
     if (cut) problem ??= malformed(`The multipart field "${name.slice(0, 100)}" is too long.`);
-    fields[name] = value;
+    // The values of a list come one by one, under one name.
+    const before = name.endsWith("[]") ? fields[name] : undefined;
+    fields[name] = before === undefined ? value : `${before},${value}`;
   });
   parser.on("file", (name, stream, filename, _encoding, mediaType) => {
     // On every file: one without a listener would end the process.

@@ -24,7 +24,8 @@ import type { SocketLog } from "./socket-log.ts";
 
 interface SocketAdmissionOptions {
   authenticator: Authenticator;
-  tickets: TicketRedeemer;
+  /** Undefined where no ticket is taken. */
+  tickets: TicketRedeemer | undefined;
   rates: RateLimits;
   origins: Origins;
   /** Credentials that are accepted instead of a ticket. */
@@ -119,7 +120,9 @@ export class SocketAdmission {
   #identify({ query, headers }: Incoming): Promise<Principal> {
     const ticket = parseQuery(query).ticket;
     const { tickets, authenticator, accepted } = this.#options;
-    if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
+    if (tickets !== undefined && typeof ticket === "string" && ticket !== "") {
+      return tickets.redeem(ticket);
+    }
     return authenticator.authenticate(headers, accepted);
   }
 }
@@ -150,6 +153,12 @@ interface UpgradeOptions {
   origins: Origins;
   cork: UpgradeCork;
   log: SocketLog;
+  /** How a refusal is told, where the caller is another service's client. */
+  spoken?: Parameters<typeof problemAnswer>[1];
+  /** Further headers of the answer. */
+  headers?: Readonly<Record<string, string>>;
+  /** Chooses one of the subprotocols; by default it is said back as it is. */
+  protocol?(offered: string): string;
 }
 
 /**
@@ -170,7 +179,7 @@ export function upgrade<T extends Pick<Admitted<Principal>, "place">>(
   admitted.then(
     (data) => {
       if (gone) data.place.leave();
-      else accept(res, context, incoming, options.cork, data);
+      else accept(res, context, incoming, options, data);
     },
     (error: unknown) => {
       options.log.refused(incoming, toAppError(error));
@@ -187,19 +196,20 @@ function accept<T>(
   res: HttpResponse,
   context: us_socket_context_t,
   { id, headers }: Incoming,
-  cork: UpgradeCork,
+  { cork, headers: extra = {}, protocol = (offered) => offered }: UpgradeOptions,
   data: T,
 ): void {
   res.cork(() => {
     res.writeStatus("101 Switching Protocols");
     res.writeHeader("X-Request-Id", id);
     res.writeHeader("X-API-Version", "1.0");
+    for (const [name, value] of Object.entries(extra)) res.writeHeader(name, value);
   });
   cork.run(() =>
     res.upgrade(
       data,
       headers["sec-websocket-key"] ?? "",
-      headers["sec-websocket-protocol"] ?? "",
+      protocol(headers["sec-websocket-protocol"] ?? ""),
       headers["sec-websocket-extensions"] ?? "",
       context,
     ),
@@ -208,11 +218,11 @@ function accept<T>(
 
 function refuse(
   res: HttpResponse,
-  { origins, verdict }: UpgradeOptions,
+  { origins, verdict, spoken }: UpgradeOptions,
   incoming: Incoming,
   error: unknown,
 ): void {
-  const answer = problemAnswer(error);
+  const answer = problemAnswer(error, spoken);
   const { head, payload } = renderAnswer(answer, {
     ...rateHeaders(verdict),
     ...origins.headers(incoming.headers),

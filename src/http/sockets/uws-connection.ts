@@ -1,5 +1,4 @@
 import type { WebSocket } from "uWebSockets.js";
-import type { CloseCode } from "../../wire/live-frames.ts";
 
 const MAX_REASON_BYTES = 120;
 /** Results of uWebSockets.js for a message: 1 is written, 0 waits for the socket, 2 was dropped. */
@@ -55,7 +54,8 @@ export class UwsConnection<T> {
     if (this.#open) this.#socket.ping();
   }
 
-  close(code: CloseCode, reason: string): void {
+  /** @param code one of `CLOSE`, or of another protocol where that is spoken */
+  close(code: number, reason: string): void {
     if (!this.#open) return;
     this.#open = false;
     this.#socket.end(code, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());

@@ -1,0 +1,49 @@
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
+import type { FeatureContext } from "../context.ts";
+import type { SessionErasure } from "../erasure/session-erasure.ts";
+import type { FolderBlobs } from "../recording/blobs.ts";
+import { PostgresChunkStore } from "../recording/chunk-store.ts";
+import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
+import { WholeFiles } from "../recording/whole-files.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { SegmentStore } from "../transcript/segments-store.ts";
+import { deepgramRoutes } from "./deepgram-routes.ts";
+import { FileCalls } from "./file-calls.ts";
+import type { SessionFrames } from "./frames.ts";
+import { openAiRoutes } from "./openai-routes.ts";
+import { CompatSessions } from "./sessions.ts";
+
+interface CreateCompatOptions {
+  directory: SessionStore;
+  deviceSessions: DeviceSessionStore;
+  blobs: FolderBlobs;
+  backlog: Pick<OutboxBacklog, "check">;
+  frames: SessionFrames;
+  authenticator: Pick<Authenticator, "revalidate">;
+  eraser: SessionErasure;
+}
+
+/** Transcription for programs that speak another service's interface. */
+export function createCompat(
+  { pool, log, notifier, queues, engines }: FeatureContext,
+  { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser }: CreateCompatOptions,
+) {
+  const chunks = new PostgresChunkStore(pool);
+  const files = new WholeFiles({
+    ...{ chunks, blobs, sounds: blobs.sounds, notifier, backlog },
+    folder: blobs.temporaryFolder,
+  });
+  queues.add(chunks);
+  queues.add(files);
+  const sessions = new CompatSessions({
+    ...{ sessions: deviceSessions, engines, authenticator, eraser, notifier, log },
+  });
+  const segments = new SegmentStore(pool);
+  const calls = new FileCalls({ sessions, files, frames, segments, directory });
+  return {
+    /** What live calls need besides the streams. */
+    live: { sessions, frames, engines, log, names: (id: string) => segments.vocabulary(id) },
+    routes: [...openAiRoutes({ calls, engines }), ...deepgramRoutes({ calls, engines })],
+  };
+}

@@ -1,0 +1,170 @@
+import type { ServicePrincipal } from "../../access/principal.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Upload } from "../../rest/route.ts";
+import type { FinalResultsFrame, ServerFrame, SessionEnd } from "../../wire/live-frames.ts";
+import type { WholeFiles } from "../recording/whole-files.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { SegmentRecord, SegmentStore } from "../transcript/segments-store.ts";
+import type { SessionFrames } from "./frames.ts";
+import type { CompatOrder, CompatSession, CompatSessions } from "./sessions.ts";
+
+/** A caller that waits gets a sign of life about this often, and its right is checked, ms. */
+const WAIT_MS = 4_000;
+/** Most time that a recording is waited for; the largest ones take about an hour, ms. */
+const LONGEST_MS = 2 * 3_600_000;
+
+/** Longest time for the handler of such a call, milliseconds. */
+export const CALL_TIMEOUT_MS = LONGEST_MS + 60_000;
+
+interface FileCallsOptions {
+  sessions: CompatSessions;
+  files: WholeFiles;
+  frames: SessionFrames;
+  segments: Pick<SegmentStore, "segments" | "vocabulary">;
+  directory: Pick<SessionStore, "get">;
+}
+
+/** The words of a recording. */
+export interface Transcription {
+  sessionId: string;
+  language: string;
+  /** The engine that read it. */
+  engine: string;
+  durationSeconds: number;
+  segments: SegmentRecord[];
+  /** Words and phrases as they are written. */
+  names: string[];
+}
+
+/** Transcribes whole recordings: each is a session that is made, read to its end, and left. */
+export class FileCalls {
+  readonly #options: FileCallsOptions;
+
+  constructor(options: FileCallsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the session and stores the recording. Throws what is wrong with either; then nothing is
+   * left of it. The call that is returned must be read to its end or left.
+   */
+  async begin(
+    caller: ServicePrincipal,
+    upload: Upload,
+    order: CompatOrder,
+    signal: AbortSignal,
+  ): Promise<FileCall> {
+    const { sessions, files } = this.#options;
+    const audio = await files.inspect(upload);
+    if (audio.frames === 0) throw new AppError("not_audio", "The file holds no sound.");
+    const session = await sessions.begin(caller, order);
+    try {
+      const last = await files.store(session.id, upload, audio, signal);
+      await sessions.stop(session, last);
+    } catch (error) {
+      // Nobody asked for a session without its recording.
+      await sessions.leave({ ...session, store: false }, false);
+      throw error;
+    }
+    return new FileCall(this.#options, session, audio.durationSeconds);
+  }
+}
+
+/** One recording that is stored, and is being read. */
+export class FileCall {
+  readonly durationSeconds: number;
+  readonly session: CompatSession;
+  readonly #options: FileCallsOptions;
+
+  constructor(options: FileCallsOptions, session: CompatSession, durationSeconds: number) {
+    this.#options = options;
+    this.session = session;
+    this.durationSeconds = durationSeconds;
+  }
+
+  /** Reads to the end, and leaves the session as the caller wanted it. */
+  async transcribe(signal: AbortSignal): Promise<Transcription> {
+    for await (const _final of this.#finals(signal));
+    return this.#finish();
+  }
+
+  /**
+   * Finals as they come; undefined now and then while there are none, and at last the whole. The
+   * session is left when the caller takes no more.
+   */
+  async *read(signal: AbortSignal): AsyncGenerator<FinalResultsFrame | undefined, Transcription> {
+    yield* this.#finals(signal);
+    return this.#finish();
+  }
+
+  async *#finals(signal: AbortSignal): AsyncGenerator<FinalResultsFrame | undefined, void> {
+    const { frames, sessions } = this.#options;
+    const reader = frames.follow(this.session.id);
+    let isRead = false;
+    try {
+      const until = performance.now() + LONGEST_MS;
+      const end = new EndWatch();
+      let checkAt = performance.now() + WAIT_MS;
+      while (!end.isReached) {
+        if (signal.aborted) throw new AppError("conflict", "The caller has gone.");
+        if (performance.now() > until) throw new AppError("timeout", "It took too long.");
+        const came = await reader.next(WAIT_MS);
+        const finals = came.filter((frame) => end.take(frame));
+        yield* finals as FinalResultsFrame[];
+        if (performance.now() < checkAt) continue;
+        checkAt = performance.now() + WAIT_MS;
+        await sessions.recheck(this.session);
+        yield undefined;
+      }
+      end.assertHeard();
+      isRead = true;
+    } finally {
+      reader.close();
+      if (!isRead) await sessions.leave(this.session, true);
+    }
+  }
+
+  async #finish(): Promise<Transcription> {
+    const { segments, sessions, directory } = this.#options;
+    const { session, durationSeconds } = this;
+    const { id: sessionId, language } = session;
+    try {
+      const [read, names, record] = await Promise.all([
+        segments.segments(sessionId),
+        segments.vocabulary(sessionId),
+        directory.get(sessionId),
+      ]);
+      const heard = read.filter(({ text, redacted }) => text !== "" && redacted !== true);
+      const engine = record?.engine ?? "unknown";
+      return { sessionId, language, engine, durationSeconds, segments: heard, names };
+    } finally {
+      await sessions.leave(session, true);
+    }
+  }
+}
+
+/** Notices how a session ends. */
+class EndWatch {
+  #end: SessionEnd | undefined;
+  #why: string | undefined;
+
+  get isReached(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** True for a final. */
+  take(frame: ServerFrame): boolean {
+    if (frame.type === "SessionEnded") this.#end = frame.status;
+    if (frame.type === "ChunkStatus" && frame.transcription_status === "failed") {
+      this.#why ??= frame.message;
+    }
+    return frame.type === "Results" && frame.is_final;
+  }
+
+  /** Throws `not_audio` when the recording could not be read. */
+  assertHeard(): void {
+    if (this.#end === "completed") return;
+    const why = this.#why ?? "it is damaged, or of a form that no decoder reads.";
+    throw new AppError("not_audio", `The recording could not be transcribed: ${why}`);
+  }
+}

@@ -1,0 +1,291 @@
+import { createHash } from "node:crypto";
+import type { ServicePrincipal } from "../../access/principal.ts";
+import { withTimeout } from "../../base/deferred.ts";
+import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { ServerFrame } from "../../wire/live-frames.ts";
+import type { AudioStream } from "../recording/stream.ts";
+import type { AudioStreams } from "../recording/stream-routes.ts";
+import type { DeepgramOrder } from "./deepgram-query.ts";
+import { orderOf } from "./deepgram-routes.ts";
+import type { FrameReader, SessionFrames } from "./frames.ts";
+import { type LiveAudio, openLiveAudio } from "./live-audio.ts";
+import {
+  emptyResults,
+  errorMessageOf,
+  type LiveAbout,
+  metadataMessage,
+  resultsMessage,
+  speechStarted,
+  utteranceEnd,
+} from "./live-messages.ts";
+
+import type { CompatSession, CompatSessions } from "./sessions.ts";
+import { UtteranceEnds } from "./utterance-ends.ts";
+
+/** Most audio that waits while its session begins, bytes. */
+const MOST_PENDING = 4 * 1024 * 1024;
+const OPEN_MS = 20_000;
+const STORE_MS = 30_000;
+/** Longest wait for the words of the last audio, milliseconds. */
+const LAST_WORDS_MS = 300_000;
+/** How often what depends on time is looked at, milliseconds. */
+const LOOK_MS = 500;
+/** A Finalize is answered after this time at the latest, milliseconds. */
+const FINALIZE_MS = 2_000;
+
+export const LIVE_CLOSE = { done: 1000, goingAway: 1001, refused: 1008, failed: 1011 } as const;
+
+/** The connection of one client. */
+export interface LiveLine {
+  send(message: object): void;
+  close(code: number, reason: string): void;
+}
+
+export interface LiveCallPorts {
+  sessions: CompatSessions;
+  streams: Pick<AudioStreams, "open">;
+  frames: SessionFrames;
+  names(sessionId: string): Promise<string[]>;
+  log: Log;
+}
+
+/**
+ * One live stream with Deepgram's messages.
+ *
+ * silent ─audio→ opening → streaming ─CloseStream→ closing → closed
+ *    any ─failure | other end gone→ closed
+ *
+ * Its session begins with the first audio. What came before the end is stored, whatever ends it; the
+ * session is stopped then, and deleted unless it is kept.
+ */
+export class LiveCall {
+  readonly #ports: LiveCallPorts;
+  readonly #caller: ServicePrincipal;
+  readonly #order: DeepgramOrder;
+  readonly #line: LiveLine;
+  readonly #ends: UtteranceEnds;
+  readonly #hash = createHash("sha256");
+  readonly #createdAt = Date.now();
+  #phase: "silent" | "opening" | "streaming" | "closing" | "closed" = "silent";
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #audio: LiveAudio | undefined;
+  #session: CompatSession | undefined;
+  #stream: AudioStream | undefined;
+  #about: LiveAbout | undefined;
+  #toldTo = 0;
+  /** Until when an asked-for final is waited for, monotonic milliseconds. */
+  #finalizeBy: number | undefined;
+  #wantsClose = false;
+
+  constructor(
+    ports: LiveCallPorts,
+    { caller, order, line }: { caller: ServicePrincipal; order: DeepgramOrder; line: LiveLine },
+  ) {
+    this.#ports = ports;
+    this.#caller = caller;
+    this.#order = order;
+    this.#line = line;
+    this.#ends = new UtteranceEnds(order.utteranceEndMs);
+  }
+
+  /** The session, once there is one. */
+  get sessionId(): string | undefined {
+    return this.#session?.id;
+  }
+
+  /** Takes the next audio; without any bytes it is the end, as clients of old say it. */
+  hear(bytes: Buffer): void {
+    if (this.#phase === "closed" || this.#phase === "closing" || this.#wantsClose) return;
+    if (bytes.byteLength === 0) return this.finish();
+    this.#hash.update(bytes);
+    try {
+      if (this.#phase === "streaming") return this.#pass(bytes);
+      this.#pending.push(bytes);
+      this.#pendingBytes += bytes.byteLength;
+      if (this.#pendingBytes > MOST_PENDING)
+        throw new AppError("overloaded", "Audio comes faster than it can be stored.");
+      if (this.#phase === "silent") this.#start();
+    } catch (error) {
+      this.fail(toAppError(error));
+    }
+  }
+
+  /** Begins the session once the first bytes tell what they are. */
+  #start(): void {
+    const { raw, interim } = this.#order;
+    const head = Buffer.concat(this.#pending);
+    const opened = openLiveAudio(head, raw, interim);
+    if (opened === undefined) return;
+    this.#audio = opened.audio;
+    this.#pending = [Buffer.from(opened.rest)];
+    this.#phase = "opening";
+    this.#open(opened.audio).catch((error: unknown) => this.fail(toAppError(error)));
+  }
+
+  async #open({ settings }: LiveAudio): Promise<void> {
+    const { sessions, streams, frames, names } = this.#ports;
+    const session = await sessions.begin(this.#caller, orderOf(this.#order));
+    this.#session = session;
+    if (this.#isClosed()) return void sessions.leave(session, false);
+    const opening = streams.open({
+      sessionId: session.id,
+      settings,
+      events: { onStored: () => {}, onEnd: (error) => error && this.fail(error) },
+    });
+    const dropLate = ({ stream }: { stream: AudioStream }) => {
+      if (this.#isClosed()) void stream.close();
+    };
+    opening.then(dropLate, () => undefined);
+    const { stream } = await withTimeout(opening, OPEN_MS, "Opening the stream");
+    const told = await names(session.id);
+    if (this.#isClosed()) return;
+    const { language, id: requestId } = session;
+    this.#about = { requestId, language, names: told, engine: this.#order.engine ?? "unknown" };
+    this.#stream = stream;
+    this.#phase = "streaming";
+    void this.#tell(frames.follow(session.id));
+    for (const bytes of this.#pending.splice(0)) this.#pass(bytes);
+    if (this.#wantsClose) this.finish();
+  }
+
+  #pass(bytes: Buffer): void {
+    for (const message of this.#audio?.take(bytes) ?? []) this.#stream?.push(message);
+  }
+
+  /** Asks for a final of what was said so far. */
+  finalize(): void {
+    if (this.#phase !== "streaming") return;
+    this.#finalizeBy = performance.now() + FINALIZE_MS;
+    this.#stream?.finalize();
+  }
+
+  /** The client has sent everything: it is told the last words, and what the stream was. */
+  finish(): void {
+    this.#wantsClose = true;
+    if (this.#phase === "silent") return this.#end();
+    if (this.#phase !== "streaming") return;
+    this.#phase = "closing";
+    this.#store().catch((error: unknown) => this.fail(toAppError(error)));
+  }
+
+  async #store(): Promise<void> {
+    const { sessions } = this.#ports;
+    if (this.#stream === undefined || this.#session === undefined) return;
+    await withTimeout(this.#stream.close(), STORE_MS, "Storing the last audio");
+    await sessions.stop(this.#session);
+  }
+
+  /** Tells what is heard until the session has ended, or nobody listens. Never rejects. */
+  async #tell(reader: FrameReader): Promise<void> {
+    let until = Number.POSITIVE_INFINITY;
+    try {
+      for (let isOver = false; !isOver && !this.#isClosed(); ) {
+        const frames = await reader.next(LOOK_MS);
+        if (this.#isClosed()) return;
+        for (const frame of frames) isOver = this.#hearFrame(frame) || isOver;
+        this.#look();
+        if (this.#phase === "closing" && until === Number.POSITIVE_INFINITY) {
+          until = performance.now() + LAST_WORDS_MS;
+        }
+        if (performance.now() > until)
+          throw new AppError("timeout", "The last words took too long.");
+      }
+      this.#end();
+    } catch (error) {
+      this.fail(toAppError(error));
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** True when the session has ended. */
+  #hearFrame(frame: ServerFrame): boolean {
+    const about = this.#about;
+    if (about === undefined) return false;
+    if (frame.type === "JobStatus" && "engine" in frame && frame.engine !== undefined) {
+      about.engine = frame.engine;
+    }
+    if (frame.type === "SpeechStarted" && this.#order.vadEvents) {
+      this.#line.send(speechStarted(frame.start));
+    }
+    if (frame.type === "Results" && (frame.is_final || this.#order.interim)) {
+      this.#ends[frame.is_final ? "noteFinal" : "noteWords"](frame.words);
+      const isFinalized = frame.is_final && this.#finalizeBy !== undefined;
+      if (isFinalized) this.#finalizeBy = undefined;
+      if (frame.is_final) this.#toldTo = frame.start + frame.duration;
+      this.#line.send(resultsMessage(frame, this.#order, about, isFinalized));
+    }
+    if (
+      frame.type === "SessionStatus" &&
+      this.#phase === "streaming" &&
+      frame.status !== "recording"
+    ) {
+      throw new AppError("session_ended", "The session was ended.");
+    }
+    return frame.type === "SessionEnded";
+  }
+
+  /** What depends on time. */
+  #look(): void {
+    const end = this.#ends.take(this.#audio?.seconds ?? 0);
+    if (end !== undefined) this.#line.send(utteranceEnd(end));
+    const about = this.#about;
+    if (this.#finalizeBy === undefined || performance.now() < this.#finalizeBy) return;
+    this.#finalizeBy = undefined;
+    if (about !== undefined) this.#line.send(emptyResults(this.#toldTo, about));
+  }
+
+  #end(): void {
+    if (this.#isClosed()) return;
+    const about = this.#about ?? { requestId: "", language: "", names: [], engine: "unknown" };
+    const seconds = this.#audio?.seconds ?? 0;
+    const sha256 = this.#hash.digest("hex");
+    this.#line.send(metadataMessage(about, { sha256, createdAt: this.#createdAt, seconds }));
+    this.#leave(this.#session !== undefined);
+    this.#line.close(LIVE_CLOSE.done, "");
+  }
+
+  /** Ends the stream because of what the client sent, or of a failure here. */
+  fail(error: AppError): void {
+    if (this.#isClosed()) return;
+    const { log } = this.#ports;
+    if (error.status >= 500) {
+      const cause = errorMessage(error.cause ?? error);
+      log.error({ session_id: this.sessionId, error: cause }, "a live call failed");
+    }
+    const isTheirs = error.status < 500 && error.code !== "session_ended";
+    const code =
+      error.code === "not_audio" || error.code === "unsupported_media_type"
+        ? "DATA-0000"
+        : error.code;
+    this.#line.send(errorMessageOf(code, error.message));
+    this.shut(isTheirs ? LIVE_CLOSE.refused : LIVE_CLOSE.failed, `${code}: ${error.message}`);
+  }
+
+  shut(code: number, reason: string): void {
+    if (this.#isClosed()) return;
+    this.#leave(this.#phase === "closing");
+    this.#line.close(code, reason);
+  }
+
+  /** The connection was lost. */
+  closed(): void {
+    if (!this.#isClosed()) this.#leave(this.#phase === "closing");
+  }
+
+  #leave(isStopped: boolean): void {
+    this.#phase = "closed";
+    this.#pending = [];
+    const [stream, session] = [this.#stream, this.#session];
+    if (session === undefined) return;
+    const stored = stream?.close() ?? Promise.resolve();
+    void stored.then(() => this.#ports.sessions.leave(session, isStopped));
+  }
+
+  // A method, because the phase changes during awaits, which type narrowing would ignore.
+  #isClosed(): boolean {
+    return this.#phase === "closed";
+  }
+}

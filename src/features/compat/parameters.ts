@@ -1,0 +1,57 @@
+import { AppError, shown } from "../../base/errors.ts";
+import { isEngineName, type SpeechEngine } from "../../wire/speech-engines.ts";
+
+const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
+const MOST_NAMED = 20;
+
+/** The error for a parameter's value; its message begins with the name. */
+export function wrong(name: string, what: string): AppError {
+  return new AppError("invalid_parameter", `\`${name}\`: ${what}`);
+}
+
+/** Reads `true` or `false`. Throws `invalid_parameter` for anything else. */
+export function toSwitch(name: string, text: string | undefined, otherwise: boolean): boolean {
+  if (text === undefined || text === "") return otherwise;
+  if (/^(true|1)$/i.test(text)) return true;
+  if (/^(false|0)$/i.test(text)) return false;
+  throw wrong(name, `"${shown(text)}" is neither true nor false.`);
+}
+
+/** Reads a BCP 47 tag. Throws `invalid_parameter` for what is none. */
+export function toLanguage(text: string | undefined): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (LANGUAGE.test(text) && text.length <= 35) return text;
+  throw wrong("language", `"${shown(text)}" is not a language tag such as "en" or "de-CH".`);
+}
+
+/**
+ * The engine that a model stands for: a name of this installation's own, or undefined (the
+ * workspace's choice) for a model of the other service. Throws `not_found` for neither, or
+ * `invalid_parameter` where the model is a parameter of the address.
+ */
+export function toEngine(
+  model: string,
+  engines: readonly SpeechEngine[],
+  isTheirs: (model: string) => boolean,
+  isParameter = false,
+): string | undefined {
+  const own = engines.find(({ name }) => name === model);
+  if (own !== undefined) return own.name;
+  if (isTheirs(model)) return undefined;
+  const names = engines.map(({ name }) => name).filter(isEngineName);
+  throw new AppError(
+    isParameter ? "invalid_parameter" : "not_found",
+    `\`model\`: there is no "${shown(model)}". Leave it as the other service calls it, or name an engine of this installation: ${names.join(", ")}.`,
+  );
+}
+
+/**
+ * The `Warning` header (RFC 7234 §5.5, code 299) that names parameters without an effect here;
+ * undefined when all have one.
+ */
+export function effectless(names: readonly string[]): string | undefined {
+  const plain = [...new Set(names)].map((name) => name.replaceAll(/[^\w.[\]-]/g, "?").slice(0, 40));
+  if (plain.length === 0) return undefined;
+  const more = plain.length > MOST_NAMED ? " and others" : "";
+  return `299 - "without effect here: ${plain.slice(0, MOST_NAMED).join(", ")}${more}"`;
+}

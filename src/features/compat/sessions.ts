@@ -1,0 +1,127 @@
+import { actorOf } from "../../access/audit-entry.ts";
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { Principal, ServicePrincipal } from "../../access/principal.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { assertMayRead, noneKnows } from "../../inference/engine-choice.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
+import type { CompatInterface } from "../../wire/session-record.ts";
+import { knowsLanguage, type SpeechEngine } from "../../wire/speech-engines.ts";
+import type { SessionErasure } from "../erasure/session-erasure.ts";
+import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
+
+/** What a caller wants of a transcription, whichever client it comes with. */
+export interface CompatOrder {
+  interface: CompatInterface;
+  title: string;
+  /** BCP 47; the workspace's when undefined. */
+  language: string | undefined;
+  /** A name of GET /engines; the workspace's when undefined. */
+  engine: string | undefined;
+  vocabulary: string[];
+  /** False: the session is deleted at its end. */
+  store: boolean;
+}
+
+/** A session that a call began. */
+export interface CompatSession {
+  id: string;
+  language: string;
+  caller: ServicePrincipal;
+  store: boolean;
+}
+
+interface CompatSessionsOptions {
+  sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;
+  engines: () => readonly SpeechEngine[];
+  authenticator: Pick<Authenticator, "revalidate">;
+  eraser: Pick<SessionErasure, "erase">;
+  notifier: CommandNotifier;
+  log: Log;
+}
+
+/** Returns the calling service key; throws 401 for everyone else. */
+export function requireService(principal: Principal | undefined): ServicePrincipal {
+  if (principal?.kind === "service") return principal;
+  throw new AppError("unauthorized", "Send a service key with the scope transcribe.");
+}
+
+/** Begins and ends the sessions of calls with other services' clients. */
+export class CompatSessions {
+  readonly #options: CompatSessionsOptions;
+
+  constructor(options: CompatSessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Begins a session of the key's workspace, which its maker owns. Throws `invalid_parameter` for a
+   * language that no engine knows, `unavailable` while there is no engine at all, `forbidden`,
+   * `quota_exceeded`, `not_found`.
+   */
+  async begin(caller: ServicePrincipal, order: CompatOrder): Promise<CompatSession> {
+    const { sessions, notifier } = this.#options;
+    const language = await this.check(caller, order);
+    const id = newId();
+    const { outbox } = await sessions.start({
+      ...{ id, jobId: newId(), workspaceId: caller.workspaceId, ownerId: caller.makerId },
+      ...{ deviceId: undefined, title: order.title, language, engine: order.engine },
+      ...{ vocabulary: order.vocabulary, workshopId: undefined },
+      compat: { interface: order.interface, deleteAtEnd: !order.store },
+    });
+    notifier.notify(outbox);
+    return { id, language, caller, store: order.store };
+  }
+
+  /** Checks what can be checked before anything is begun. Returns the language of the session. */
+  async check(caller: ServicePrincipal, order: CompatOrder): Promise<string> {
+    const { sessions } = this.#options;
+    const place = await sessions.workspace(caller.workspaceId, caller.makerId);
+    if (place === undefined || !place.mayRecord) {
+      throw new AppError("forbidden", "The key's workspace takes no recordings any more.");
+    }
+    const { preferredLanguage, remoteEngines: mayLeave } = place;
+    const language = order.language ?? preferredLanguage;
+    const engines = this.#options.engines();
+    if (engines.length === 0) {
+      const message = "No worker that could transcribe is there at the moment. Please try again.";
+      throw new AppError("unavailable", message, { retryAfter: 5 });
+    }
+    assertMayRead(engines, { asked: order.engine, language, mayLeave });
+    const able = engines.filter(({ local }) => local || mayLeave);
+    if (able.some((engine) => knowsLanguage(engine, language))) return language;
+    const [sentence = ""] = noneKnows(engines, language).split(" The audio is kept");
+    throw new AppError("invalid_parameter", `\`language\`: ${sentence.replace(/\.?$/, ".")}`);
+  }
+
+  /** Throws 401 or 403 when the caller's right has ended. */
+  async recheck({ caller }: Pick<CompatSession, "caller">): Promise<void> {
+    const current = await this.#options.authenticator.revalidate(caller);
+    if (current.kind === "service" && current.scopes.includes("transcribe")) return;
+    throw new AppError("forbidden", "This key lacks the scope transcribe.");
+  }
+
+  /** Ends the recording. `lastSequence` is that of its last chunk, if the caller knows it. */
+  async stop({ id }: CompatSession, lastSequence?: number): Promise<void> {
+    const { sessions, notifier } = this.#options;
+    const { outbox } = await sessions.stop({ deviceId: undefined, sessionId: id, lastSequence });
+    notifier.notify(outbox);
+  }
+
+  /**
+   * Ends whatever is left of a call: the recording, and the session itself unless it is kept. What
+   * fails here is made up for by the service's maintenance. Never rejects.
+   */
+  async leave(session: CompatSession, isStopped: boolean): Promise<void> {
+    const { eraser, log } = this.#options;
+    const { id, caller, store } = session;
+    try {
+      if (store && !isStopped) await this.stop(session);
+      if (!store) await eraser.erase(id, "session_deleted_by_owner", actorOf(caller));
+    } catch (error) {
+      const fields = { session_id: id, error: errorMessage(error) };
+      log.warn(fields, "a session of a compatible client was not ended yet");
+    }
+  }
+}

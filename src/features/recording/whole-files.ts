@@ -1,0 +1,160 @@
+import { rm } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import { createDeferred, withTimeout } from "../../base/deferred.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import { Places } from "../../base/places.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { Upload } from "../../rest/route.ts";
+import { type AudioContainer, inspectAudio } from "./audio-container.ts";
+import type { NewChunk } from "./chunk-store.ts";
+import type { CutAnswer, CutOrder, CutPiece } from "./cut-thread.ts";
+import { MAX_SECONDS, saveChunk, type UploadAudioOptions } from "./upload.ts";
+
+const ENTRY = new URL("./cut-thread.ts", import.meta.url);
+/** Each piece of a long recording, seconds: its recognition begins while the next one is cut. */
+const PIECE_SECONDS = 600;
+/** Most recordings that are cut at the same time; each takes a thread and up to 64 MiB. */
+const MOST_CUTS = 4;
+/** Ten minutes are decoded in some seconds. */
+const CUT_MS = 120_000;
+const MAX_FILENAME = 255;
+
+interface WholeFilesOptions
+  extends Pick<UploadAudioOptions, "chunks" | "blobs" | "sounds" | "notifier" | "backlog"> {
+  /** Folder of unfinished files, on the file system of the stored audio. */
+  folder: string;
+}
+
+/** Stores whole recordings as the chunks of a session; long ones are cut. */
+export class WholeFiles implements QueueOwner {
+  readonly #options: WholeFilesOptions;
+  readonly #cuts = new Places<never>({ what: "long recordings", capacity: MOST_CUTS, shares: {} });
+
+  constructor(options: WholeFilesOptions) {
+    this.#options = options;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return this.#cuts.queues;
+  }
+
+  /** Finds out what a file holds. Throws `not_audio` and `unsupported_media_type`. */
+  inspect(upload: Upload): Promise<AudioContainer> {
+    return inspectAudio(upload, { sounds: this.#options.sounds });
+  }
+
+  /**
+   * Stores the recording in a session that is recording; everything is durable on return. Throws
+   * `overloaded` while the service is behind, and what chunk stores throw; `not_audio` when a long
+   * recording cannot be decoded.
+   *
+   * @param signal stops it between two pieces
+   * @returns the last chunk's sequence
+   */
+  async store(
+    sessionId: string,
+    upload: Upload,
+    audio: AudioContainer,
+    signal: AbortSignal,
+  ): Promise<number> {
+    this.#options.backlog.check(sessionId);
+    const filename = upload.filename.slice(0, MAX_FILENAME);
+    if (audio.durationSeconds <= MAX_SECONDS) {
+      const { bytes, sha256, content } = upload;
+      const chunk = chunkOf(sessionId, 0, filename, { ...audio, bytes, sha256 });
+      await saveChunk(this.#options, chunk, content);
+      return 0;
+    }
+    const place = this.#cuts.enter();
+    const cut = new Cutting({
+      ...(upload.content.kind === "file"
+        ? { path: upload.content.path }
+        : { data: upload.content.data }),
+      mediaType: audio.mediaType,
+      folder: this.#options.folder,
+      seconds: PIECE_SECONDS,
+    });
+    try {
+      return await this.#storePieces(sessionId, filename, cut, signal);
+    } finally {
+      place.leave();
+      await cut.stop();
+    }
+  }
+
+  async #storePieces(
+    sessionId: string,
+    filename: string,
+    cut: Cutting,
+    signal: AbortSignal,
+  ): Promise<number> {
+    for (let sequence = 0; ; sequence += 1) {
+      const piece = await cut.next();
+      if (piece === undefined) return sequence - 1;
+      try {
+        if (signal.aborted) return sequence - 1;
+        const durationSeconds = piece.frames / piece.sampleRate;
+        const chunk = chunkOf(sessionId, sequence, filename, { ...piece, durationSeconds });
+        await saveChunk(this.#options, chunk, { kind: "file", path: piece.path });
+      } finally {
+        // Stored, it was renamed.
+        await rm(piece.path, { force: true });
+      }
+    }
+  }
+}
+
+type StoredFile = Pick<
+  NewChunk,
+  "mediaType" | "bytes" | "sha256" | "frames" | "sampleRate" | "durationSeconds" | "part"
+>;
+
+function chunkOf(
+  sessionId: string,
+  sequence: number,
+  filename: string,
+  file: StoredFile,
+): NewChunk {
+  const { mediaType, bytes, sha256, frames, sampleRate, durationSeconds } = file;
+  return {
+    ...{ id: newId(), sessionId, sequence, filename, recordedAt: undefined },
+    ...{ mediaType, bytes, sha256, frames, sampleRate, durationSeconds },
+  };
+}
+
+/** One recording that is being cut, in a thread of its own. */
+class Cutting {
+  readonly #thread: Worker;
+
+  constructor(order: CutOrder) {
+    this.#thread = new Worker(ENTRY, {
+      workerData: order,
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+    });
+    // Without a listener an error of the thread would end the process.
+    this.#thread.on("error", () => {});
+    this.#thread.unref();
+  }
+
+  /** The next piece; undefined at the end. One call at a time. */
+  async next(): Promise<CutPiece | undefined> {
+    const answered = createDeferred<CutAnswer>();
+    const gone = (): void => answered.reject(new AppError("unavailable", "Cutting ended."));
+    this.#thread.once("message", answered.resolve);
+    this.#thread.once("exit", gone);
+    try {
+      this.#thread.postMessage("next");
+      const answer = await withTimeout(answered.promise, CUT_MS, "Cutting a recording");
+      if ("piece" in answer) return answer.piece;
+      throw new AppError("not_audio", `The recording cannot be decoded: ${answer.failed}`);
+    } finally {
+      this.#thread.off("message", answered.resolve);
+      this.#thread.off("exit", gone);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#thread.terminate();
+  }
+}

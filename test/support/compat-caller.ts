@@ -1,0 +1,54 @@
+import { wavHeader } from "../../src/base/audio/wav.ts";
+import { adminToken, call, conversationPcm, persistently } from "./paired-device.ts";
+import type { WholeService } from "./whole-service.ts";
+
+/** The first seconds of the shipped conversation as a WAV file. */
+export function conversationWav(seconds: number): Buffer {
+  const pcm = conversationPcm().subarray(0, seconds * 32_000);
+  return Buffer.concat([wavHeader(pcm.byteLength / 2), pcm]);
+}
+
+/** A workspace's owner who gives its keys to programs. */
+export class CompatCaller {
+  readonly service: WholeService;
+  readonly token: string;
+  readonly workspaceId: string;
+
+  private constructor(service: WholeService, token: string, workspaceId: string) {
+    this.service = service;
+    this.token = token;
+    this.workspaceId = workspaceId;
+  }
+
+  static async open(service: WholeService): Promise<CompatCaller> {
+    const token = await adminToken(service);
+    const made = await persistently<{ id: string }>(service, "POST", "/workspaces", {
+      token,
+      body: { name: "Programs" },
+    });
+    return new CompatCaller(service, token, made.body.id);
+  }
+
+  async key(...scopes: string[]): Promise<string> {
+    return (await this.issue(...scopes)).key;
+  }
+
+  async issue(...scopes: string[]): Promise<{ id: string; key: string }> {
+    const body = { workspace_id: this.workspaceId, name: "Program", scopes };
+    const made = await call<{ id: string; key: string }>(this.service.api, "POST", "/api-keys", {
+      token: this.token,
+      body,
+    });
+    if (made.status !== 201) throw new Error(`No key: ${made.status}`);
+    return made.body;
+  }
+
+  /** Sessions of the workspace, newest first. */
+  async sessions(): Promise<{ id: string; compat?: string; status: string; title: string }[]> {
+    const path = `/sessions?workspace_id=${this.workspaceId}`;
+    const listed = await call<{
+      items: { id: string; compat?: string; status: string; title: string }[];
+    }>(this.service.api, "GET", path, { token: this.token });
+    return listed.body.items;
+  }
+}
