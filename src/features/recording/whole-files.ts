@@ -24,6 +24,10 @@ interface WholeFilesOptions
   extends Pick<UploadAudioOptions, "chunks" | "blobs" | "sounds" | "notifier" | "backlog"> {
   /** Folder of unfinished files, on the file system of the stored audio. */
   folder: string;
+  /** Longer recordings are cut, seconds; 900 by default. */
+  maxSeconds?: number;
+  /** Length of each piece of those, seconds; 600 by default. */
+  pieceSeconds?: number;
 }
 
 /** Stores whole recordings as the chunks of a session; long ones are cut. */
@@ -58,9 +62,10 @@ export class WholeFiles implements QueueOwner {
     audio: AudioContainer,
     signal: AbortSignal,
   ): Promise<number> {
-    this.#options.backlog.check(sessionId);
+    const { backlog, maxSeconds = MAX_SECONDS, pieceSeconds = PIECE_SECONDS } = this.#options;
+    backlog.check(sessionId);
     const filename = upload.filename.slice(0, MAX_FILENAME);
-    if (audio.durationSeconds <= MAX_SECONDS) {
+    if (audio.durationSeconds <= maxSeconds) {
       const { bytes, sha256, content } = upload;
       const chunk = chunkOf(sessionId, 0, filename, { ...audio, bytes, sha256 });
       await saveChunk(this.#options, chunk, content);
@@ -73,7 +78,7 @@ export class WholeFiles implements QueueOwner {
         : { data: upload.content.data }),
       mediaType: audio.mediaType,
       folder: this.#options.folder,
-      seconds: PIECE_SECONDS,
+      seconds: pieceSeconds,
     });
     try {
       return await this.#storePieces(sessionId, filename, cut, signal);

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { compatKeyOf } from "../../../../src/access/secrets.ts";
+import { isAppError } from "../../../../src/base/errors.ts";
+import { readDeepgramQuery } from "../../../../src/features/compat/deepgram-query.ts";
+import { readOpenAiForm } from "../../../../src/features/compat/openai-form.ts";
+import { UtteranceEnds } from "../../../../src/features/compat/utterance-ends.ts";
+import { POCKETSPHINX } from "../../../../src/wire/speech-engines.ts";
+
+const engines = [POCKETSPHINX];
+
+function refusal(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    if (isAppError(error)) return `${error.code} ${error.message}`;
+    throw error;
+  }
+  return "none";
+}
+
+describe("parameters of other services' clients", () => {
+  it("openai: a model of theirs is the workspace's engine, one of ours itself", () => {
+    expect(readOpenAiForm({ model: "gpt-4o-mini-transcribe-2025-12-15" }, engines).engine).toBe(
+      undefined,
+    );
+    expect(readOpenAiForm({ model: "pocketsphinx" }, engines).engine).toBe("pocketsphinx");
+    expect(refusal(() => readOpenAiForm({ model: "gpt-4o" }, engines))).toContain(
+      "not_found `model`",
+    );
+    expect(refusal(() => readOpenAiForm({}, engines))).toContain("invalid_parameter `model`");
+  });
+
+  it("openai: granularities come as a list, and have an effect on verbose_json only", () => {
+    const fields = { model: "whisper-1", "timestamp_granularities[]": "word,segment" };
+    const plain = readOpenAiForm(fields, engines);
+    expect(plain.warning).toContain("timestamp_granularities[]");
+    const verbose = readOpenAiForm({ ...fields, response_format: "verbose_json" }, engines);
+    expect([...verbose.granularities]).toEqual(["word", "segment"]);
+    expect(verbose.warning).toBeUndefined();
+    const odd = { ...fields, "timestamp_granularities[]": "line" };
+    expect(refusal(() => readOpenAiForm(odd, engines))).toContain("timestamp_granularities[]");
+  });
+
+  it("warning: a name cannot break the header", () => {
+    const fields = { model: "whisper-1", 'x"\r\nset-cookie: a': "1" };
+    expect(readOpenAiForm(fields, engines).warning).toBe(
+      '299 - "without effect here: x???set-cookie??a"',
+    );
+  });
+
+  it("deepgram: keywords lose their weights, and lists are bounded", () => {
+    const query = { keywords: ["Rüti:2", "Harbour:-1.5"], keyterm: "Project Harbour" };
+    expect(readDeepgramQuery(query, engines, true).vocabulary).toEqual([
+      "Project Harbour",
+      "Rüti",
+      "Harbour",
+    ]);
+    const many = { keyterm: Array.from({ length: 101 }, (_, at) => `term${at}`) };
+    expect(refusal(() => readDeepgramQuery(many, engines, true))).toContain("keyterm");
+  });
+
+  it("deepgram: what has no effect is told, live and of files", () => {
+    const query = { interim_results: "true", endpointing: "300", redact: "pci" };
+    expect(readDeepgramQuery(query, engines, true).warning).toContain("redact, endpointing");
+    expect(readDeepgramQuery(query, engines, false).warning).toContain("interim_results");
+    expect(readDeepgramQuery({ endpointing: "false" }, engines, true).endpointing).toBe(false);
+  });
+
+  it.each([
+    [{ encoding: "linear16" }, "sample_rate"],
+    [{ encoding: "linear16", sample_rate: "12" }, "sample_rate"],
+    [{ encoding: "g729", sample_rate: "8000" }, "encoding"],
+    [{ encoding: "mulaw", sample_rate: "8000", channels: "9" }, "channels"],
+    [{ punctuate: "maybe" }, "punctuate"],
+    [{ language: "english!" }, "language"],
+    [{ model: "parrot" }, "model"],
+  ])("deepgram: %j is refused by name", (query, name) => {
+    const said = refusal(() => readDeepgramQuery(query, engines, true));
+    expect(said).toContain(`invalid_parameter \`${name}\``);
+  });
+
+  it("keys: come as bearer, as token and as subprotocol, and in no other form", () => {
+    expect(compatKeyOf({ authorization: "Bearer vk_svc_a" })).toBe("vk_svc_a");
+    expect(compatKeyOf({ authorization: "token vk_svc_a" })).toBe("vk_svc_a");
+    expect(compatKeyOf({ authorization: "Basic vk_svc_a" })).toBeUndefined();
+    expect(compatKeyOf({ "sec-websocket-protocol": "token, vk_svc_a" })).toBe("vk_svc_a");
+    expect(compatKeyOf({ "sec-websocket-protocol": "vk_svc_a" })).toBeUndefined();
+    expect(compatKeyOf({})).toBeUndefined();
+  });
+
+  it("utterance ends: come once, when the silence was long enough", () => {
+    const ends = new UtteranceEnds(1_000);
+    ends.noteFinal([{ end: 2 }]);
+    expect(ends.take(2.9)).toBeUndefined();
+    expect(ends.take(3)).toBe(2);
+    expect(ends.take(9)).toBeUndefined();
+    ends.noteFinal([{ end: 10 }]);
+    ends.noteWords([{ start: 10.4 }]);
+    expect(ends.take(20)).toBeUndefined();
+    expect(new UtteranceEnds(undefined).take(9)).toBeUndefined();
+  });
+});

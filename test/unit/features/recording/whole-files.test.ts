@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadDecoders } from "../../../../src/base/codecs/sound-reader.ts";
+import { newId } from "../../../../src/base/ids.ts";
+import type { NewChunk } from "../../../../src/features/recording/chunk-store.ts";
+import { Sounds } from "../../../../src/features/recording/sounds.ts";
+import { WholeFiles } from "../../../../src/features/recording/whole-files.ts";
+import type { Upload } from "../../../../src/rest/route.ts";
+import { makeWav } from "../../../support/make-wav.ts";
+import {
+  decodedSound,
+  SOUND_FILES,
+  type SoundName,
+  soundBytes,
+} from "../../../support/sound-files.ts";
+
+interface Kept {
+  chunk: NewChunk;
+  bytes: Buffer;
+}
+
+describe("whole files", () => {
+  let folder: string;
+  const sounds = new Sounds();
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "whole-files-"));
+    await loadDecoders();
+  });
+  afterAll(async () => {
+    await sounds.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Stores a recording as one that is too long; returns its chunks. */
+  async function cut(bytes: Buffer, mediaType: string, pieceSeconds: number): Promise<Kept[]> {
+    const kept: Kept[] = [];
+    const stored = new Map<string, Buffer>();
+    const files = new WholeFiles({
+      sounds,
+      folder,
+      maxSeconds: 0,
+      pieceSeconds,
+      backlog: { check: () => {} },
+      notifier: { notify: () => {} },
+      blobs: {
+        put: async (_session, sha256, path) => {
+          stored.set(sha256, readFileSync(path));
+          return { path };
+        },
+        putBytes: () => Promise.reject(new Error("In files only.")),
+        read: () => Promise.reject(new Error("Not asked for.")),
+        delete: () => Promise.reject(new Error("Not asked for.")),
+      },
+      chunks: {
+        find: async () => undefined,
+        store: async (chunk) => {
+          kept.push({ chunk, bytes: stored.get(chunk.sha256) ?? Buffer.alloc(0) });
+          const { id, sequence, durationSeconds } = chunk;
+          return {
+            ...{ created: true, outbox: [] },
+            chunk: { id, sequence, durationSeconds, status: "pending" as const },
+          };
+        },
+        pieceBefore: () => Promise.reject(new Error("Not asked for.")),
+      },
+    });
+    const path = join(folder, newId());
+    writeFileSync(path, bytes);
+    const upload: Upload = {
+      content: { kind: "file", path },
+      bytes: bytes.byteLength,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+      ...{ mediaType, filename: "talk", fields: {} },
+    };
+    const audio = await files.inspect(upload);
+    const last = await files.store(newId(), upload, audio, new AbortController().signal);
+    expect(last).toBe(kept.length - 1);
+    return kept;
+  }
+
+  it.each(Object.keys(SOUND_FILES) as SoundName[])(
+    "whole files: %s comes out in pieces with every sample once",
+    async (name) => {
+      const { sampleRate, channels, mediaType } = SOUND_FILES[name];
+      const kept = await cut(soundBytes(name), mediaType, 0.5);
+      expect(kept.length).toBe(3);
+      expect(kept.map(({ chunk }) => chunk.sequence)).toEqual([0, 1, 2]);
+      expect(kept[0]?.chunk).toMatchObject({
+        mediaType: `audio/pcm;rate=${sampleRate};channels=${channels};encoding=s16le`,
+        frames: sampleRate / 2,
+        filename: "talk",
+      });
+      for (const { chunk, bytes } of kept) {
+        expect(chunk.bytes).toBe(bytes.byteLength);
+        expect(chunk.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
+      }
+      const joined = Buffer.concat(kept.map(({ bytes }) => bytes));
+      const samples = new Int16Array(joined.buffer, joined.byteOffset, joined.byteLength / 2);
+      expect(samples).toEqual(decodedSound(soundBytes(name)));
+    },
+  );
+
+  it("whole files: WAV is cut as it is", async () => {
+    const wav = makeWav({ frames: 20_000 });
+    const kept = await cut(wav, "audio/wav", 0.5);
+    expect(kept.map(({ chunk }) => chunk.frames)).toEqual([8_000, 8_000, 4_000]);
+    expect(Buffer.concat(kept.map(({ bytes }) => bytes))).toEqual(wav.subarray(44));
+  });
+
+  it("whole files: nothing unfinished is left", () => {
+    expect(readdirSync(folder).filter((name) => name.endsWith(".upload"))).toEqual([]);
+  });
+});
