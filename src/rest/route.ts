@@ -134,7 +134,7 @@ type BodySpec =
  * A body of raw bytes of one of the media types, or a multipart form with a `file`; the handler gets
  * an `Upload`, and checks what it is itself.
  */
-export interface UploadSpec {
+interface UploadSpec {
   kind: "upload";
   /** Fields of the form besides the file. */
   form?: TSchema;

@@ -19,12 +19,13 @@ export function createLiveSource({ fanout, liveLog: log, heartbeat }: Shared): L
 }
 
 /** Creates the readers of sessions that are made by a call, and answered by it. */
-export function createFrameReaders({ shared, runtime, log }: AppContext): FrameReaders {
+export function createFrameReaders({ shared, runtime, log, queues }: AppContext): FrameReaders {
   const { tickMs, recentFrames: recent, readTimeoutMs, quietMs } = DEFAULT_LIVE_LIMITS;
   const feeds = new FeedRegistry({
     ...{ source: createLiveSource(shared), runtime, log },
     ...{ tickMs, recent, readTimeoutMs, quietMs },
   });
+  queues.add(feeds);
   return new FrameReaders(feeds);
 }
 

@@ -117,7 +117,7 @@ function numberOf(label: string): number | undefined {
 export type Telling = Pick<DeepgramOrder, "writing" | "diarize">;
 
 /** The words of a segment that is written as the caller wants it. */
-export function wordsOf(segment: SegmentRecord, { writing, diarize }: Telling): WordAnswer[] {
+function wordsOf(segment: SegmentRecord, { writing, diarize }: Telling): WordAnswer[] {
   const by = diarize ? numberOf(segment.label) : undefined;
   return segment.words.map(({ text, start, end, confidence }) => ({
     word: bare(text),

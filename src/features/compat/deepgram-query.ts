@@ -41,7 +41,7 @@ const LONGEST_TERM = 100;
 /** The encodings of raw audio that are read, by their names here. */
 const ENCODINGS = { linear16: "s16le", mulaw: "mulaw", alaw: "alaw", opus: "opus" } as const;
 
-export type RawEncoding = (typeof ENCODINGS)[keyof typeof ENCODINGS];
+type RawEncoding = (typeof ENCODINGS)[keyof typeof ENCODINGS];
 
 /** What a caller wants of one transcription. */
 export interface DeepgramOrder {

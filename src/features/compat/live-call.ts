@@ -37,7 +37,7 @@ const FINALIZE_MS = 2_000;
 export const LIVE_CLOSE = { done: 1000, goingAway: 1001, refused: 1008, failed: 1011 } as const;
 
 /** The connection of one client. */
-export interface LiveLine {
+interface LiveLine {
   send(message: object): void;
   close(code: number, reason: string): void;
 }

@@ -3,7 +3,7 @@ import { shown } from "../../base/errors.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { effectless, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
 
-export const RESPONSE_FORMATS = [
+const RESPONSE_FORMATS = [
   "json",
   "text",
   "srt",

@@ -28,7 +28,7 @@ export interface NewSession {
 }
 
 /** What a session's row tells of a call of another service's client. */
-export interface CompatMark {
+interface CompatMark {
   interface: CompatInterface;
   /** Deleted once it has ended. */
   deleteAtEnd: boolean;

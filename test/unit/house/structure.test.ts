@@ -19,6 +19,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ServiceKeyRecords: "workspaces stand on accounts, whose authenticator asks for their keys",
   JobHandler: "handlers stand on the queue that runs them",
   JobContext: "handlers see of the runner only this",
+  SessionFrames: "what follows sessions stands above the features",
+  FrameReader: "what follows sessions stands above the features",
   FeedListener: "doubles in the tests are plain objects",
   NodeRegister: "doubles in the tests are plain objects",
 };
