@@ -3,14 +3,7 @@ import { shown } from "../../base/errors.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { effectless, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
 
-const RESPONSE_FORMATS = [
-  "json",
-  "text",
-  "srt",
-  "verbose_json",
-  "vtt",
-  "diarized_json",
-] as const;
+const RESPONSE_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
 
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
