@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { ServicePrincipal } from "../../access/principal.ts";
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { ServerFrame } from "../../wire/live-frames.ts";
 import type { AudioStream } from "../recording/stream.ts";
@@ -77,6 +78,8 @@ export class LiveCall {
   #toldTo = 0;
   /** Until when an asked-for final is waited for, monotonic milliseconds. */
   #finalizeBy: number | undefined;
+  /** What was asked for while the session began. */
+  #wantsFinal = false;
   #wantsClose = false;
 
   constructor(
@@ -147,6 +150,7 @@ export class LiveCall {
     this.#phase = "streaming";
     void this.#tell(frames.follow(session.id));
     for (const bytes of this.#pending.splice(0)) this.#pass(bytes);
+    if (this.#wantsFinal) this.finalize();
     if (this.#wantsClose) this.finish();
   }
 
@@ -156,6 +160,7 @@ export class LiveCall {
 
   /** Asks for a final of what was said so far. */
   finalize(): void {
+    this.#wantsFinal = this.#phase === "opening";
     if (this.#phase !== "streaming") return;
     this.#finalizeBy = performance.now() + FINALIZE_MS;
     this.#stream?.finalize();
@@ -239,7 +244,7 @@ export class LiveCall {
 
   #end(): void {
     if (this.#isClosed()) return;
-    const about = this.#about ?? { requestId: "", language: "", names: [], engine: "unknown" };
+    const about = this.#about ?? { requestId: newId(), language: "", names: [], engine: "unknown" };
     const seconds = this.#audio?.seconds ?? 0;
     const sha256 = this.#hash.digest("hex");
     this.#line.send(metadataMessage(about, { sha256, createdAt: this.#createdAt, seconds }));
