@@ -130,7 +130,7 @@ function pass(
   const isPassed = sql.fragment`exists (select from fence)`;
   // The time is taken after the wait for the row's lock.
   return connection.maybeOne(sql.type(passedRow)`
-    with fence as (${changesRow(batch) ? moveFence(batch) : lockFence(batch)}
+    /* planned once */ with fence as (${changesRow(batch) ? moveFence(batch) : lockFence(batch)}
     ), told as (${insertEvents(batch)}
     ), finished as (
       delete from outbox

@@ -3,6 +3,7 @@ import { ConnectionError } from "slonik";
 import { errorMessage } from "../base/errors.ts";
 import { DatabaseServers } from "./database-servers.ts";
 import { answered, type DriverClient, type DriverFactory } from "./driver-client.ts";
+import { NamedStatements } from "./named-statements.ts";
 import { READ_ONLY, sqlState } from "./store-error.ts";
 
 type Subscribe = (event: "destroy", listener: () => void) => unknown;
@@ -26,13 +27,14 @@ export function steadyDriver(addresses: readonly string[], silenceTimeout: numbe
     const servers = new DatabaseServers(addresses, settings);
     await servers.start();
     const open = new Set<SteadyClient>();
+    const statements = new NamedStatements();
     // One read-only answer retires all connections, because a standby also returns stale reads.
     const onReadOnly = (): void => {
       for (const each of [...open]) each.retire();
     };
     const createClient = async (): Promise<DriverClient> => {
       const connected = await servers.connect(silenceTimeout);
-      const steady = steadyClient(connected, silenceTimeout, onReadOnly);
+      const steady = steadyClient(connected, { silenceTimeout, onReadOnly, statements });
       open.add(steady);
       steady.client.on("destroy", () => open.delete(steady));
       return steady.client;
@@ -41,14 +43,31 @@ export function steadyDriver(addresses: readonly string[], silenceTimeout: numbe
   };
 }
 
+interface SteadyClientOptions {
+  silenceTimeout: number;
+  onReadOnly: () => void;
+  statements: NamedStatements;
+}
+
+/**
+ * Asks with a text or a named statement: slonik's driver hands on to pg what it gets, and pg takes
+ * either, though slonik's types tell of texts only.
+ */
+function ask(
+  client: DriverClient,
+  statement: ReturnType<NamedStatements["of"]>,
+  values: Parameters<DriverClient["query"]>[1],
+): ReturnType<DriverClient["query"]> {
+  return client.query(statement as string, values);
+}
+
 /**
  * A client that leaves the pool as soon as its connection is known to be broken, even if it cannot
  * be closed.
  */
 function steadyClient(
   client: DriverClient,
-  silenceTimeout: number,
-  onReadOnly: () => void,
+  { silenceTimeout, onReadOnly, statements }: SteadyClientOptions,
 ): SteadyClient {
   const ends = new EventEmitter();
   let isGone = false;
@@ -74,11 +93,16 @@ function steadyClient(
   const query: DriverClient["query"] = async (text, values) => {
     // Reached, for example, by a transaction's rollback.
     if (isGone) throw new ConnectionError("The connection to the database is broken.");
+    const statement = statements.of(text);
     try {
-      return await answered(client.query(text, values), silenceTimeout, giveUp);
+      return await answered(ask(client, statement, values), silenceTimeout, giveUp);
     } catch (error) {
-      if (sqlState(error) === READ_ONLY) onReadOnly();
-      throw error;
+      const state = sqlState(error);
+      if (state === READ_ONLY) onReadOnly();
+      if (statement === text || !statements.isOutdated(state)) throw error;
+      void destroy();
+      // Without its cause, whose state would tell of a wrong statement instead of an outage.
+      throw new ConnectionError(`A prepared statement is outdated: ${errorMessage(error)}`);
     }
   };
   return {

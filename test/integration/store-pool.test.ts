@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
@@ -94,5 +95,56 @@ describe("database pool", () => {
     proxy.heal();
     await over;
     await Promise.all(Array.from({ length: SIZE * 2 }, () => ask(0)));
+  });
+
+  describe("statements that are planned once", () => {
+    const named = sql.type(z.object({ names: z.number() }))`
+      select count(*)::int as names from pg_prepared_statements`;
+
+    beforeEach(async () => {
+      await pool.end();
+      const address = new URL(database.serviceUrl);
+      pool = await createPool(address.href, { maximumPoolSize: 1 });
+    });
+
+    it("database pool: a statement is parsed once if it says so", async () => {
+      await pool.any(sql.unsafe`select 7`);
+      expect(await pool.oneFirst(named)).toBe(0);
+      const numbers: number[] = [];
+      for (let n = 0; n < 10; n += 1) {
+        numbers.push(await pool.oneFirst(sql.type(row)`/* planned once */ select ${n}::int4 as n`));
+      }
+      expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      expect(await pool.oneFirst(named)).toBe(1);
+    });
+
+    it("database pool: no more than 40 statements are kept", async () => {
+      for (let n = 0; n < 50; n += 1) {
+        const column = sql.identifier([`n${n}`]);
+        await pool.any(sql.unsafe`/* planned once */ select 1 as ${column}`);
+      }
+      expect(await pool.oneFirst(named)).toBe(40);
+    });
+
+    it("database pool: a connection whose statements a migration has outdated is replaced", async () => {
+      const change = (text: string) =>
+        withClient(database.ownerUrl, (owner) => owner.query(text).then(() => undefined));
+      await change("create table moved (n int4)");
+      await change("grant select on moved to public");
+      const query = sql.unsafe`/* planned once */ select n from moved`;
+      await pool.any(query);
+      await change("alter table moved alter n type int8");
+      await expect(pool.any(query)).rejects.toSatisfy((error) => isAppError(error, "unavailable"));
+      expect(await pool.any(query)).toEqual([]);
+    });
+
+    it("database pool: where names are lost on the way none are given any more", async () => {
+      const query = sql.type(row)`/* planned once */ select ${7}::int4 as n`;
+      await pool.any(query);
+      await pool.query(sql.unsafe`deallocate all`);
+      await expect(pool.any(query)).rejects.toSatisfy((error) => isAppError(error, "unavailable"));
+      expect(await pool.oneFirst(query)).toBe(7);
+      expect(await pool.oneFirst(named)).toBe(0);
+    });
   });
 });

@@ -275,7 +275,7 @@ async function insertPieces(
   ]);
   const types = ["uuid", "int8", "int4", "int4", "text", "int4", "int4", "bytea", "int4"];
   const stored = await pool.any(sql.type(takenPieceRow)`
-    with given as (
+    /* planned once */ with given as (
       select distinct on (session_id, epoch, sequence, piece) *
       from ${sql.unnest(rows, types)} as g (
         session_id, epoch, sequence, piece, media_type, frames, sample_rate, data, stream_bytes)
