@@ -21,9 +21,17 @@ const NEARLY = 0.85;
 export function pitchOf(pcm: Int16Array, offset: number): number | undefined {
   if (offset + PITCH_SAMPLES > pcm.length) return undefined;
   const scores = new Float64Array(LONGEST - SHORTEST + 1);
+  const here = energy(pcm, offset);
+  // Of even and of odd lags: from one lag to the next but one the window moves by one sample of
+  // those that are looked at. All sums are whole numbers below 2^53, so nothing is rounded.
+  const there = [energy(pcm, offset + SHORTEST), energy(pcm, offset + SHORTEST + 1)];
   let highest = 0;
   for (let lag = SHORTEST; lag <= LONGEST; lag++) {
-    const score = likeness(pcm, offset, lag);
+    const at = (lag - SHORTEST) % STRIDE;
+    const moved = there[at] ?? 1;
+    const score = product(pcm, offset, lag) / Math.sqrt(here * moved);
+    const [left, entered] = [pcm[offset + lag] ?? 0, pcm[offset + lag + WINDOW] ?? 0];
+    there[at] = moved - left * left + entered * entered;
     scores[lag - SHORTEST] = score;
     highest = Math.max(highest, score);
   }
@@ -36,16 +44,19 @@ export function pitchOf(pcm: Int16Array, offset: number): number | undefined {
   return undefined;
 }
 
-function likeness(pcm: Int16Array, offset: number, lag: number): number {
-  let both = 0;
-  let here = 1;
-  let there = 1;
-  for (let i = offset; i < offset + WINDOW; i += STRIDE) {
-    const a = pcm[i] ?? 0;
-    const b = pcm[i + lag] ?? 0;
-    both += a * b;
-    here += a * a;
-    there += b * b;
+/** Sum of the squares of every second sample of a look, and 1, so that it is never 0. */
+function energy(pcm: Int16Array, from: number): number {
+  let sum = 1;
+  for (let i = from; i < from + WINDOW; i += STRIDE) {
+    const sample = pcm[i] ?? 0;
+    sum += sample * sample;
   }
-  return both / Math.sqrt(here * there);
+  return sum;
+}
+
+function product(pcm: Int16Array, offset: number, lag: number): number {
+  let both = 0;
+  for (let i = offset; i < offset + WINDOW; i += STRIDE)
+    both += (pcm[i] ?? 0) * (pcm[i + lag] ?? 0);
+  return both;
 }
