@@ -16,7 +16,7 @@ export interface Sequence extends Stretches {
 
 /** Rules estimated on human voices that read in turns; test/README.md has what was tried. */
 const FIRST_RULE: MergeRule = { share: 0.8, offset: 0, lone: 0.05, most: 0.03 };
-const RULE: MergeRule = { share: 1, offset: -0.08, lone: 0.05, most: 0 };
+const RULE: MergeRule = { share: 1, offset: -0.085, lone: 0.05, most: 0 };
 /** Groups with less speech, in frames, do not count as voices before the last round. */
 const LEAST_BETWEEN = 100;
 /** Similarity of a stretch to a voice that has nothing else. */
