@@ -50,7 +50,8 @@ export function printReport(report: QualityReport): string {
   ].join("\n");
 }
 
-function wordTable(recordings: readonly RecordingQuality[]): string {
+function wordTable(all: readonly RecordingQuality[]): string {
+  const recordings = all.filter(hasWords);
   const ways = deliveries(recordings);
   const header = ["recording", "words", "bare", ...ways.map(nameOf)];
   const rows = recordings.map((recording) => [
@@ -65,7 +66,7 @@ function wordTable(recordings: readonly RecordingQuality[]): string {
 /** A single word of a short recording is many points: the mark is for all of them together. */
 function lossLines(recordings: readonly RecordingQuality[]): string[] {
   return deliveries(recordings).flatMap((way) => {
-    const pairs = recordings.flatMap((recording) => {
+    const pairs = recordings.filter(hasWords).flatMap((recording) => {
       const service = at(recording, way)?.errors;
       return recording.bare && service ? [{ bare: recording.bare, service }] : [];
     });
@@ -79,6 +80,11 @@ function lossLines(recordings: readonly RecordingQuality[]): string[] {
         `${verdict} the mark of ${MARK_LOSS_POINTS}`,
     ];
   });
+}
+
+/** Whether it is known what was said. */
+function hasWords({ reference_words }: RecordingQuality): boolean {
+  return reference_words > 0;
 }
 
 function pooledRate(all: readonly WordErrors[]): number {

@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { readWave, type WaveAudio } from "../../src/cli/device/wave-file.ts";
 import type { TimedWord } from "./bare-engine.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
+import { findFlacDecoder } from "./flac.ts";
 import { normaliseWords } from "./normalise-words.ts";
+import { parseRttm } from "./rttm.ts";
 
 /** Audio with what was said in it; times and turns where they are known from construction. */
 export interface Recording {
   readonly name: string;
   /** 16 kHz, mono, 16 bit. */
   readonly audio: WaveAudio;
+  /** None where it is not known what was said. */
   readonly reference: readonly string[];
   readonly words?: readonly TimedWord[];
   readonly turns?: readonly SpokenTurn[];
@@ -21,6 +24,7 @@ interface ConversationTruth {
 }
 
 const JOINING_PAUSE_S = 1;
+const TURNS = "c3a";
 
 /** The conversation that is shipped with the project. */
 export function loadConversation(folder: string): Recording {
@@ -55,6 +59,18 @@ export function loadReadSentences(folder: string): Recording[] {
     }));
   const [first] = sentences;
   return first ? [...sentences, join16k("librivox joined", first.audio, sentences)] : [];
+}
+
+/** Three human voices in turns, whose words are not known; [] where they are absent. */
+export function loadTurns(folder: string): Recording[] {
+  const file = join(folder, "clean", `${TURNS}.flac`);
+  const decode = findFlacDecoder();
+  if (!existsSync(file) || decode === undefined) return [];
+  const pcm = decode(file);
+  const data = Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  const audio = { float: false, bitsPerSample: 16, channels: 1, sampleRate: 16_000, data };
+  const turns = parseRttm(readFileSync(join(folder, `${TURNS}.rttm`), "utf8")).get(TURNS);
+  return [{ name: `voices ${TURNS}`, audio, reference: [], ...(turns && { turns }) }];
 }
 
 function join16k(name: string, like: WaveAudio, recordings: readonly Recording[]): Recording {

@@ -11,10 +11,11 @@ import { durationSeconds } from "../../src/cli/device/wave-file.ts";
 import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import { type BareEngine, findBareEngine } from "./bare-engine.ts";
 import { nameOf, parseDelivery } from "./delivery.ts";
+import { SOUND_FORMATS } from "./encoded-sound.ts";
 import { fetchEngine } from "./fetch-engine.ts";
 import { describeMachine } from "./machine.ts";
 import { printReport, type QualityReport } from "./quality-report.ts";
-import { loadConversation, loadReadSentences, type Recording } from "./recordings.ts";
+import { loadConversation, loadReadSentences, loadTurns, type Recording } from "./recordings.ts";
 import { RunningService } from "./running-service.ts";
 import { scoreWithSclite, type TextPair } from "./sclite.ts";
 import { findScorer } from "./sctk.ts";
@@ -24,15 +25,16 @@ import { type BareReading, measureBareEngine, measureService } from "./word-qual
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval -- [options]
-  --deliver 0.5,2,5,30,stream   chunk lengths to upload in seconds, or a live stream
+  --deliver 0.5,2,5,30,stream,…   chunk lengths to upload in seconds, a live stream, or formats of
+                        whole files: ${SOUND_FORMATS.join(", ")} (default: all of these)
   --only TEXT           only recordings whose name contains TEXT
   --bare-only           only the engine by itself, no service
   --out DIR             where eval.json goes (default: out)
-Environment: VOICE_EVAL_DATA, folder with librivox/ (default: ../shared/data)`;
+Environment: VOICE_EVAL_DATA, folder with librivox/ and voices/ (default: ../shared/data)`;
 
 const { values: options } = parseArgs({
   options: {
-    deliver: { type: "string", default: "0.5,2,5,30,stream" },
+    deliver: { type: "string", default: `0.5,2,5,30,stream,${SOUND_FORMATS.join(",")}` },
     only: { type: "string", default: "" },
     "bare-only": { type: "boolean", default: false },
     out: { type: "string", default: join(PROJECT, "out") },
@@ -83,8 +85,10 @@ function chooseRecordings(leftOut: string[]): Recording[] {
   if (sentences.length === 0) {
     leftOut.push("read sentences (no librivox/transcripts.txt in VOICE_EVAL_DATA)");
   }
-  return [loadConversation(join(PROJECT, "deploy/demo")), ...sentences].filter(({ name }) =>
-    name.includes(options.only),
+  const turns = loadTurns(join(data, "voices"));
+  if (turns.length === 0) leftOut.push("human voices in turns (no voices/, or nothing reads FLAC)");
+  return [loadConversation(join(PROJECT, "deploy/demo")), ...sentences, ...turns].filter(
+    ({ name }) => name.includes(options.only),
   );
 }
 
@@ -148,10 +152,9 @@ function checkScorer(
   const pairs: TextPair[] = recordings.flatMap((recording, i) => {
     const texts = report.recordings[i]?.service.map(({ words }) => words) ?? [];
     const heard = bare.get(recording)?.words.map(({ word }) => word);
-    return [...(heard ? [heard] : []), ...texts].map((hypothesis) => ({
-      reference: recording.reference,
-      hypothesis,
-    }));
+    const { reference } = recording;
+    if (reference.length === 0) return [];
+    return [...(heard ? [heard] : []), ...texts].map((hypothesis) => ({ reference, hypothesis }));
   });
   try {
     const counts = pairs.length > 0 ? scoreWithSclite(program, pairs) : [];

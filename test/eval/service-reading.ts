@@ -11,6 +11,7 @@ import type { operations } from "../../src/cli/gen/api-schema.ts";
 import type { TimedWord } from "./bare-engine.ts";
 import { type Delivery, nameOf } from "./delivery.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
+import { encodedSound } from "./encoded-sound.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import type { ServiceAddress } from "./running-service.ts";
 
@@ -77,7 +78,11 @@ export class ServiceReader {
       await streamRecordings(this.#device, id, [audio], { speed: 1, loss: 0, signal });
       return 0;
     }
-    const pieces = cutIntoChunks([audio], delivery, "wav");
+    const seconds = durationSeconds(audio);
+    const pieces =
+      typeof delivery === "number"
+        ? cutIntoChunks([audio], delivery, "wav")
+        : [{ sequence: 0, seconds, recordedAt: seconds, ...encodedSound(audio, delivery) }];
     const options = { speed: Number.POSITIVE_INFINITY, loss: 0, signal };
     return (await streamChunks(this.#device, id, pieces, options)).chunks;
   }
