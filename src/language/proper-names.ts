@@ -13,10 +13,17 @@ const ALSO = new Set(
   "christmas easter english internet latin spanish sundays thanksgiving".split(" "),
 );
 
+/** Kinds of names of several words that are hardly ever something else, as names of firms are. */
+const PLACES = /^(City|Country|Demonym|Demonym,Plural|Region,ProperNoun)$/;
+const ALSO_PLACES = ["european union", "united nations"];
+/** Within a name these stay small. */
+const SMALL_WITHIN = new Set("and au da de do of the".split(" "));
+
 /** The part of the library's model that is used here. */
 const modelOf = z.object({ one: z.object({ lexicon: z.record(z.string(), z.unknown()) }) });
 
 let known: ReadonlySet<string> | undefined;
+let places: ReadonlyMap<string, readonly string[][]> | undefined;
 
 /**
  * True for a word, in small letters, that English writes with a capital wherever it stands: days,
@@ -26,6 +33,32 @@ let known: ReadonlySet<string> | undefined;
 export function isProperName(word: string): boolean {
   known ??= loadNames();
   return known.has(word);
+}
+
+/** The places of several words that begin with a word, in small letters: each as it is written, word by word. */
+export function placesFrom(word: string): readonly string[][] {
+  places ??= loadPlaces();
+  return places.get(word) ?? [];
+}
+
+function loadPlaces(): ReadonlyMap<string, readonly string[][]> {
+  const { one } = modelOf.parse(nlp.model());
+  const found = Object.entries(one.lexicon).flatMap(([name, tags]) =>
+    name.includes(" ") && PLACES.test(String(tags)) ? [name] : [],
+  );
+  const byFirst = new Map<string, string[][]>();
+  for (const name of [...found, ...ALSO_PLACES]) {
+    const words = name.split(" ");
+    const written = words.map((word, at) =>
+      at > 0 && SMALL_WITHIN.has(word) ? word : word.charAt(0).toUpperCase() + word.slice(1),
+    );
+    const alike = [...(byFirst.get(words[0] ?? "") ?? []), written];
+    byFirst.set(
+      words[0] ?? "",
+      alike.sort((one, other) => other.length - one.length),
+    );
+  }
+  return byFirst;
 }
 
 function loadNames(): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-import { isProperName } from "./proper-names.ts";
+import { isProperName, placesFrom } from "./proper-names.ts";
 import { isQuestion, splitSentences } from "./sentences.ts";
 
 /** A word as it was recognised. Times in seconds. */
@@ -40,9 +40,13 @@ const SUBJECT = new Set(
 const FIRST_PERSON = /^i(?:'(?:m|ll|ve|d|s))?$/;
 /** Months that are words as well: only after these, or before a number, are they written large. */
 const MONTH = new Set(["march", "may"]);
-const BEFORE_MONTH = new Set("in of last next since until by this early late during".split(" "));
+const BEFORE_MONTH = new Set(
+  "in of from between before through till last next since until by this early late during".split(
+    " ",
+  ),
+);
 const ORDINAL =
-  /^(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\w+teenth|\w+ieth)$/;
+  /^(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\w+teenth|\w+ieth|twenty|thirty)$/;
 
 /**
  * Capitals and sentence marks that were not recognised, put where the words and the pauses between
@@ -152,8 +156,8 @@ class Spelling {
   }
 
   #nameAt(words: readonly string[], at: number): string[] | undefined {
-    const found = this.#names.get(words[at] ?? "");
-    return found?.find((name) =>
+    const first = words[at] ?? "";
+    return [...(this.#names.get(first) ?? []), ...placesFrom(first)].find((name) =>
       name.every((word, offset) => word.toLowerCase() === words[at + offset]),
     );
   }

@@ -56,6 +56,25 @@ describe("restored text", () => {
     ]);
   });
 
+  it("restored text: places of several words are large, and their parts alone are not", () => {
+    expect(
+      restored([
+        "S1: the new office in new york and not in the united states of america",
+        "S2: she left trinidad and tobago for the north of south africa in a new car",
+      ]),
+    ).toEqual([
+      "The new office in New York and not in the United States of America.",
+      "She left Trinidad and Tobago for the north of South Africa in a new car.",
+    ]);
+    expect(restored(["S1: they moved to new"])).toEqual(["They moved to new."]);
+  });
+
+  it("restored text: March and May are months between dates too", () => {
+    expect(
+      restored(["S1: from march to june | they march home | on may twenty third | you may go"]),
+    ).toEqual(["From March to June. They march home. On May twenty third. You may go."]);
+  });
+
   it("restored text: a vocabulary's names are written as they are there", () => {
     const names = ["Thandiwe Okonkwo", "PostgreSQL", "van der Berg", "budget"];
     expect(
