@@ -35,7 +35,7 @@ export const POCKETSPHINX = {
    * The highest floor, in hundredths, below which at most 5 % of the right words of clear speech
    * lay, in the half of the data that the weights of its confidence were fitted on.
    */
-  confidenceFloor: 0.49,
+  confidenceFloor: 0.6,
   local: true,
 } as const satisfies SpeechEngine;
 

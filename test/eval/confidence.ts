@@ -16,10 +16,10 @@ import { toChunks, toSignal } from "./degraded-audio.ts";
 import { degradedConversations, type Script } from "./degraded-conversations.ts";
 import { equalError, figuresAt, highestFloor, separation } from "./floor-figures.ts";
 import { type HeardWord, type JudgedWord, judgeWords, WordReader } from "./judged-words.ts";
-import { fitLogistic, type LogisticModel } from "./logistic-regression.ts";
+import { type Example, fitLogistic, type LogisticModel } from "./logistic-regression.ts";
 import { readRecording } from "./read-recording.ts";
 import { loadReadSentences } from "./recordings.ts";
-import { calibrationCurve, calibrationError, reliability } from "./reliability.ts";
+import { calibrationError, reliability } from "./reliability.ts";
 import { FITTED_TEXTS, TRIED_TEXTS } from "./spoken-texts.ts";
 import { textTable } from "./text-table.ts";
 
@@ -31,9 +31,14 @@ Environment: VOICE_EVAL_DATA, folder with librivox/ and ami/ (default: ../shared
 
 /** Of the right words of clear speech no more may lie below the floor. */
 const MOST_LOST = 0.05;
-/** Words of one step of the curve of calibration. */
-const CURVE_GROUP = 100;
 const CLEAN = "clean";
+/** Sets of conditions, of the half that nothing is fitted on, whose reliability is told. */
+const GROUPS: Readonly<Record<string, RegExp>> = {
+  clear: /^clean$/,
+  "a little degraded": / 15 dB$|^mains hum, 10 dB$|^telephone$|^room, 0.2 s$/,
+  "much degraded": /, (10|5|0) dB$|^room, 0.[48] s$/,
+  all: /./,
+};
 const FITTED: Script = {
   voices: ["slt", "awb"],
   background: ["rms", "kal16"],
@@ -134,12 +139,7 @@ function report(
   meetings: readonly HeardWord[],
   leftOut: readonly string[],
 ): void {
-  const model = fitLogistic(
-    [...fitted.values()].flat().map(({ features, isRight }) => ({
-      values: features,
-      isYes: isRight,
-    })),
-  );
+  const model = fitLogistic(examplesOf(fitted));
   const ofModel: Measure = ({ features }) => chance(model, features);
   const measures: Record<string, { of: Measure; floor: number }> = {
     posterior: { of: ({ posterior }) => posterior, floor: 0 },
@@ -159,21 +159,22 @@ function report(
   const rows = Object.entries(measures).flatMap(([measure, { of, floor }]) =>
     [...sets].map(([set, words]) => ({ measure, set, ...rowOf(measured(words, of), floor) })),
   );
-  const judged = [...tried.values()].flat();
-  const reliabilities = Object.fromEntries(
-    Object.entries(measures).map(([measure, { of }]) => {
+  const groups = [...Object.entries(GROUPS)].map(([group, conditions]): [string, Judged[]] => [
+    group,
+    [...tried].flatMap(([condition, words]) => (conditions.test(condition) ? words : [])),
+  ]);
+  const reliabilities = Object.entries(measures).flatMap(([measure, { of }]) =>
+    [...groups, ["read sentences", sentences] as const].map(([group, judged]) => {
       const words = measured(judged, of);
-      return [measure, { error: calibrationError(words), bins: reliability(words) }];
+      return { measure, group, error: calibrationError(words), bins: reliability(words) };
     }),
   );
-  const curve = calibrationCurve(measured([...fitted.values()].flat(), ofModel), CURVE_GROUP);
   const belowInMeetings = meetings.filter(({ confidence }) => confidence < CONFIDENCE_FLOOR).length;
   const result = {
     weights: { fitted: model, shipped: CONFIDENCE_WEIGHTS },
     floors: Object.fromEntries(Object.entries(measures).map(([name, { floor }]) => [name, floor])),
     rows,
     reliabilities,
-    curve,
     meetings: { words: meetings.length, below: belowInMeetings / Math.max(1, meetings.length) },
     left_out: leftOut,
   };
@@ -181,6 +182,21 @@ function report(
   const file = join(options.out, "confidence.json");
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
   console.log(`${printed(result)}\n\nwritten to ${file}`);
+}
+
+/**
+ * Clear speech counts as much as all that is degraded, since most of what is recorded is clear: with
+ * the same weight for each word, clear speech is told to be less right than it is.
+ */
+function examplesOf(fitted: ByCondition): Example[] {
+  const clear = fitted.get(CLEAN)?.length ?? 0;
+  const all = [...fitted.values()].flat().length;
+  return [...fitted].flatMap(([condition, words]) =>
+    words.map(({ features, isRight }) => {
+      const weight = condition === CLEAN ? (all - clear) / Math.max(1, clear) : 1;
+      return { values: features, isYes: isRight, weight: clear === all ? 1 : weight };
+    }),
+  );
 }
 
 function chance({ constant, weights }: LogisticModel, features: readonly number[]): number {
@@ -202,15 +218,18 @@ interface Result {
   floors: Record<string, number>;
   rows: ({ measure: string; set: string } & ReturnType<typeof rowOf>)[];
   /** Of words that nothing was fitted on, by measure. */
-  reliabilities: Record<string, { error: number; bins: ReturnType<typeof reliability> }>;
-  /** From what the model that was fitted now says to how many were right of the words it was fitted on. */
-  curve: ReturnType<typeof calibrationCurve>;
+  reliabilities: {
+    measure: string;
+    group: string;
+    error: number;
+    bins: ReturnType<typeof reliability>;
+  }[];
   meetings: { words: number; below: number };
   left_out: readonly string[];
 }
 
 function printedReliability(reliabilities: Result["reliabilities"]): string[] {
-  return Object.entries(reliabilities).map(([measure, { error, bins }]) => {
+  return reliabilities.map(({ measure, group, error, bins }) => {
     const head = ["told", "words", "mean told", "right"];
     const table = bins.map((bin) => [
       `${bin.from.toFixed(1)} to ${(bin.from + 0.1).toFixed(1)}`,
@@ -218,7 +237,7 @@ function printedReliability(reliabilities: Result["reliabilities"]): string[] {
       bin.told.toFixed(3),
       bin.right.toFixed(3),
     ]);
-    const title = `${measure}: how many are right of the words told so (held out; off by ${error.toFixed(3)})`;
+    const title = `${measure}, ${group}: how many are right of the words told so (held out; off by ${error.toFixed(3)})`;
     return `${title}\n${textTable([head, ...table])}`;
   });
 }

@@ -7,6 +7,8 @@ export interface LogisticModel {
 export interface Example {
   values: readonly number[];
   isYes: boolean;
+  /** Counts as so many examples; 1 by default. */
+  weight?: number;
 }
 
 const ROUNDS = 50;
@@ -25,12 +27,13 @@ export function fitLogistic(examples: readonly Example[]): LogisticModel {
     );
     for (const [at, row] of rows.entries()) {
       const chance = chanceOf(model, row);
-      const rest = (examples[at]?.isYes ? 1 : 0) - chance;
+      const weight = examples[at]?.weight ?? 1;
+      const rest = weight * ((examples[at]?.isYes ? 1 : 0) - chance);
       for (const [i, value] of row.entries()) {
         slope[i] = (slope[i] ?? 0) + rest * value;
         const line = curve[i] ?? [];
         for (const [j, other] of row.entries()) {
-          line[j] = (line[j] ?? 0) + chance * (1 - chance) * value * other;
+          line[j] = (line[j] ?? 0) + weight * chance * (1 - chance) * value * other;
         }
       }
     }

@@ -35,35 +35,3 @@ export function calibrationError(words: readonly JudgedWord[]): number {
   );
   return off / Math.max(1, words.length);
 }
-
-/**
- * The rising curve from told confidence to chance that fits the words best, as points of a
- * piecewise linear function (isotonic regression by pooling adjacent violators, on groups of about
- * `groupSize` words).
- */
-export function calibrationCurve(
-  words: readonly JudgedWord[],
-  groupSize: number,
-): [told: number, chance: number][] {
-  const ordered = [...words].sort((one, other) => one.confidence - other.confidence);
-  const pools: { told: number; right: number; words: number }[] = [];
-  for (let at = 0; at < ordered.length; at += groupSize) {
-    const group = ordered.slice(at, at + groupSize);
-    pools.push({
-      told: group.reduce((sum, { confidence }) => sum + confidence, 0),
-      right: group.filter(({ isRight }) => isRight).length,
-      words: group.length,
-    });
-    for (;;) {
-      const [before, last] = [pools.at(-2), pools.at(-1)];
-      if (before === undefined || last === undefined) break;
-      if (before.right / before.words < last.right / last.words) break;
-      pools.splice(-2, 2, {
-        told: before.told + last.told,
-        right: before.right + last.right,
-        words: before.words + last.words,
-      });
-    }
-  }
-  return pools.map((pool) => [pool.told / pool.words, pool.right / pool.words]);
-}

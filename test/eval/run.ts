@@ -27,7 +27,7 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval -- [options]
   --deliver 0.5,2,5,30,stream,…   chunk lengths to upload in seconds, a live stream, or formats of
                         whole files: ${SOUND_FORMATS.join(", ")} (default: all of these)
-  --only TEXT           only recordings whose name contains TEXT
+  --only TEXT[,TEXT]    only recordings whose name contains one of these
   --bare-only           only the engine by itself, no service
   --out DIR             where eval.json goes (default: out)
 Environment: VOICE_EVAL_DATA, folder with librivox/ and voices/ (default: ../shared/data)`;
@@ -88,7 +88,7 @@ function chooseRecordings(leftOut: string[]): Recording[] {
   const turns = loadTurns(join(data, "voices"));
   if (turns.length === 0) leftOut.push("human voices in turns (no voices/, or nothing reads FLAC)");
   return [loadConversation(join(PROJECT, "deploy/demo")), ...sentences, ...turns].filter(
-    ({ name }) => name.includes(options.only),
+    ({ name }) => options.only.split(",").some((part) => name.includes(part)),
   );
 }
 

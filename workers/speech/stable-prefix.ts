@@ -11,7 +11,7 @@ const LEAST_AGE = 4_800;
 /** Of a run that is not proved a word must have ended this long before: 1 s. */
 const UNPROVED_AGE = 16_000;
 /** Words of a sample are clear speech from this mean confidence on. */
-const CLEAR = 0.65;
+const CLEAR = 0.75;
 /** Words that a sample needs. */
 const LEAST_SAMPLED = 3;
 /** A word that moved by no more than this counts as the same: 100 ms. */

@@ -36,7 +36,7 @@ const engineSchema = Type.Object(
         word_times: true,
         punctuation: false,
         vocabulary: false,
-        confidence_floor: 0.49,
+        confidence_floor: 0.6,
         local: true,
       },
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calibrationCurve, calibrationError, reliability } from "../../eval/reliability.ts";
+import { calibrationError, reliability } from "../../eval/reliability.ts";
 
 /** `count` words told `confidence`, of which `right` are right. */
 function told(confidence: number, count: number, right: number) {
@@ -20,17 +20,5 @@ describe("reliability", () => {
     expect(calibrationError([...told(0.8, 10, 8), ...told(0.25, 4, 1)])).toBeCloseTo(0);
     expect(calibrationError([...told(0.9, 30, 15), ...told(0.5, 10, 5)])).toBeCloseTo(0.3);
     expect(calibrationError([])).toBe(0);
-  });
-
-  it("reliability: the curve rises, and pools what falls", () => {
-    const words = [
-      ...told(0.1, 10, 1),
-      ...told(0.4, 10, 6),
-      ...told(0.6, 10, 4),
-      ...told(0.9, 10, 9),
-    ];
-    const curve = calibrationCurve(words, 10);
-    expect(curve.map(([at]) => at.toFixed(2))).toEqual(["0.10", "0.50", "0.90"]);
-    expect(curve.map(([, chance]) => chance)).toEqual([0.1, 0.5, 0.9]);
   });
 });

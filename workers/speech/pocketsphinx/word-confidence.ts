@@ -20,14 +20,14 @@ const SUREST = 0.999;
 const SCORE_UNIT = 1_000;
 
 /**
- * Weights of a logistic regression, fitted on synthetic conversations, clear and degraded; `npm run
- * eval:confidence` fits them again. The posterior alone says little in noise, because words that
+ * Weights of a logistic regression, fitted on synthetic conversations, clear and degraded, of which the
+ * clear one weighs as much as all others; `npm run eval:confidence` fits them again. The posterior alone says little in noise, because words that
  * the decoder has pruned cannot contradict it. The engine's acoustic score would help a little
  * more, but depends on earlier audio: a reading that is taken over would give other confidences.
  */
 export const CONFIDENCE_WEIGHTS = {
-  constant: -2.3829,
-  features: [0.1592, 5.4805, 3.4692],
+  constant: -2.4857,
+  features: [0.2654, 6.0475, 3.3226],
 } as const satisfies { constant: number; features: ConfidenceFeatures };
 
 /** Words of less confidence are unclear. */
