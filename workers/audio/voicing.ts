@@ -39,8 +39,11 @@ function periodicity(pcm: Int16Array, offset: number): number | undefined {
 
 /** With fewer looks nothing is decided: half a second. */
 const LEAST_LOOKS = 5;
-/** In speech a third and more of the looks are voiced, in as much noise as voice a tenth. */
-const LEAST_VOICED = 0.03;
+/**
+ * In speech a third and more of the looks are voiced, in as much noise as voice a tenth; of a crowd and
+ * a keyboard a fortieth.
+ */
+const LEAST_VOICED = 0.05;
 /** With fewer looks, 2 s, all of an utterance may be periodic: vowels and nasals alone. */
 const JUDGED_LOOKS = 20;
 /** Speech is periodic for three quarters of its time: between there are consonants. */

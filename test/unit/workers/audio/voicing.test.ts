@@ -36,6 +36,18 @@ describe("voicing", () => {
     expect(heard(tune).isLikelyVoice).toBe(false);
   });
 
+  it("voicing: a crowd, of which a voice stands out now and then, is none", () => {
+    const random = seededRandom(4);
+    const crowd = (every: number) =>
+      made(10, (at) => {
+        const tone =
+          at % (every * RATE) < 0.1 * RATE ? Math.sin((2 * Math.PI * 150 * at) / RATE) : 0;
+        return 6_000 * tone + 3_000 * (random() - 0.5);
+      });
+    expect(heard(crowd(2.5)).isLikelyVoice).toBe(false);
+    expect(heard(crowd(1)).isLikelyVoice).toBe(true);
+  });
+
   it("voicing: nothing is decided of less than half a second", () => {
     const random = seededRandom(3);
     expect(heard(made(0.4, () => 9_000 * (random() - 0.5))).isLikelyVoice).toBe(true);
