@@ -183,7 +183,8 @@ describe("deepgram client", () => {
     const stream = await open(RAW);
     send(stream, pcm.subarray(0, 6 * 32_000));
     stream.socket.sendFinalize({ type: "Finalize" });
-    await until(() => stream.of("Results").some((each) => each.from_finalize === true), "a final");
+    const isAnswered = () => stream.of("Results").some((each) => each.from_finalize === true);
+    await until(isAnswered, "a final", 60_000);
     expect(stream.of("Results").every(({ is_final }) => is_final === true)).toBe(true);
     stream.socket.sendCloseStream({ type: "CloseStream" });
     expect((await stream.closed).code).toBe(1000);
@@ -212,17 +213,19 @@ describe("deepgram client", () => {
     await ended.closed;
     const cut = await open({ ...RAW, store: "false" });
     send(cut, pcm);
-    await until(async () => (await caller.sessions()).length > before.length, "the session");
+    const hasBegun = async () => (await caller.sessions()).length > before.length;
+    await until(hasBegun, "the session", 60_000);
     cut.socket.close();
     const isGone = async () => (await caller.sessions()).length === before.length;
-    await until(isGone, "the session to be deleted", 30_000);
+    await until(isGone, "the session to be deleted", 60_000);
   });
 
   it("live: a client that goes stops its session, which stays", async () => {
     const stream = await open(RAW);
     const before = (await caller.sessions())[0]?.id;
     send(stream, pcm);
-    await until(async () => (await caller.sessions())[0]?.id !== before, "the session");
+    const hasBegun = async () => (await caller.sessions())[0]?.id !== before;
+    await until(hasBegun, "the session", 60_000);
     stream.socket.close();
     const isDone = async () => (await caller.sessions())[0]?.status === "completed";
     await until(isDone, "the session to be completed", 60_000);

@@ -135,13 +135,14 @@ describe("openai client", () => {
     const body = { file: await file(conversationWav(60)), model: "whisper-1", store: false };
     const said = client.audio.transcriptions.create(body, { signal: leaving.signal });
     const gone = expect(said).rejects.toThrow();
-    await until(async () => (await caller.sessions()).length > before.length, "the session");
+    const hasBegun = async () => (await caller.sessions()).length > before.length;
+    await until(hasBegun, "the session", 60_000);
     leaving.abort();
     await gone;
     await until(
       async () => (await caller.sessions()).length === before.length,
       "the session to be deleted",
-      30_000,
+      60_000,
     );
   });
 
