@@ -5,7 +5,7 @@ import { DeepgramClient, DeepgramError } from "@deepgram/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
-import { conversationPcm } from "../support/paired-device.ts";
+import { call, conversationPcm } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 
@@ -220,15 +220,19 @@ describe("deepgram client", () => {
     await until(isGone, "the session to be deleted", 60_000);
   });
 
-  it("live: a client that goes stops its session, which stays", async () => {
-    const stream = await open(RAW);
-    const before = (await caller.sessions())[0]?.id;
+  it("live: a client that goes stops its session, and what it had sent stays", async () => {
+    const stream = await open({ ...RAW, interim_results: "true" });
     send(stream, pcm);
-    const hasBegun = async () => (await caller.sessions())[0]?.id !== before;
-    await until(hasBegun, "the session", 60_000);
+    await until(() => stream.of("Results").length > 0, "a word", 60_000);
+    const [session] = await caller.sessions();
     stream.socket.close();
     const isDone = async () => (await caller.sessions())[0]?.status === "completed";
     await until(isDone, "the session to be completed", 60_000);
+    const path = `/sessions/${session?.id}/segments`;
+    const said = await call<{ items: { text: string }[] }>(service.api, "GET", path, {
+      token: caller.token,
+    });
+    expect(said.body.items[0]?.text).toContain("hello");
   });
 
   it("live: what is no audio is said, and ends the stream", async () => {
