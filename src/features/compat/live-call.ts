@@ -248,8 +248,10 @@ export class LiveCall {
     const seconds = this.#audio?.seconds ?? 0;
     const sha256 = this.#hash.digest("hex");
     this.#line.send(metadataMessage(about, { sha256, createdAt: this.#createdAt, seconds }));
-    this.#leave(this.#session !== undefined);
-    this.#line.close(LIVE_CLOSE.done, "");
+    // What is not kept is gone by the time that the client is let go.
+    void this.#leave(this.#session !== undefined).then(() => {
+      this.#line.close(LIVE_CLOSE.done, "");
+    });
   }
 
   /** Ends the stream because of what the client sent, or of a failure here. */
@@ -271,22 +273,23 @@ export class LiveCall {
 
   shut(code: number, reason: string): void {
     if (this.#isClosed()) return;
-    this.#leave(this.#phase === "closing");
+    void this.#leave(this.#phase === "closing");
     this.#line.close(code, reason);
   }
 
   /** The connection was lost. */
   closed(): void {
-    if (!this.#isClosed()) this.#leave(this.#phase === "closing");
+    if (!this.#isClosed()) void this.#leave(this.#phase === "closing");
   }
 
-  #leave(isStopped: boolean): void {
+  /** Never rejects. */
+  async #leave(isStopped: boolean): Promise<void> {
     this.#phase = "closed";
     this.#pending = [];
     const [stream, session] = [this.#stream, this.#session];
     if (session === undefined) return;
-    const stored = stream?.close() ?? Promise.resolve();
-    void stored.then(() => this.#ports.sessions.leave(session, isStopped));
+    await stream?.close();
+    await this.#ports.sessions.leave(session, isStopped);
   }
 
   // A method, because the phase changes during awaits, which type narrowing would ignore.
