@@ -9,7 +9,7 @@ const LOST = new Set(["26000", "42P05"]);
 const NOT_SUPPORTED = "0A000";
 
 /** What the driver's client takes instead of a text: the name is sent in its place from then on. */
-export interface NamedStatement {
+interface NamedStatement {
   name: string;
   text: string;
 }
