@@ -2,6 +2,7 @@
 import process from "node:process";
 import { CommanderError } from "commander";
 import { reasonOf } from "./client/command-context.ts";
+import { EXIT, exitCodeOf } from "./client/exit-codes.ts";
 import { buildProgram } from "./program.ts";
 
 const interrupt = new AbortController();
@@ -10,22 +11,36 @@ const { env, stdin, stdout, stderr } = process;
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(name, () => {
     // A second Ctrl-C exits at once.
-    if (interrupt.signal.aborted) process.exit(130);
+    if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
     interrupt.abort();
   });
 }
-// A closed output, as in `voice tail … | head`, is not a failure.
-stdout.on("error", () => process.exit(0));
+
+let outputFailure: NodeJS.ErrnoException | undefined;
+// A closed output, as in `voice tail … | head`, ends the command, and is not a failure.
+stdout.on("error", (error) => {
+  outputFailure ??= error;
+  interrupt.abort();
+});
+stderr.on("error", () => interrupt.abort());
 
 try {
   const program = buildProgram({ env, stdin, stdout, stderr, signal: interrupt.signal });
   await program.parseAsync(process.argv);
-  if (interrupt.signal.aborted) process.exitCode = 130;
+  if (interrupt.signal.aborted) process.exitCode = endOfInterrupt();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else if (interrupt.signal.aborted) process.exitCode = 130;
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  } else if (interrupt.signal.aborted) process.exitCode = endOfInterrupt();
   else {
     stderr.write(`voice: ${reasonOf(error)}\n`);
-    process.exitCode = 1;
+    process.exitCode = exitCodeOf(error);
   }
+}
+
+function endOfInterrupt(): number {
+  if (outputFailure === undefined) return EXIT.interrupted;
+  if (outputFailure.code === "EPIPE") return EXIT.done;
+  stderr.write(`voice: cannot write the output: ${outputFailure.message}\n`);
+  return EXIT.failed;
 }

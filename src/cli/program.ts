@@ -1,17 +1,23 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { CommandContext } from "./client/command-context.ts";
+import { EXIT_HELP } from "./client/exit-codes.ts";
+import { addAsk } from "./commands/ask.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device-simulate.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addExport } from "./commands/export.ts";
 import { addInvitations } from "./commands/invitations.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
 import { addModels } from "./commands/models.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addRedo } from "./commands/redo.ts";
+import { addSearch } from "./commands/search.ts";
+import { addSessions } from "./commands/sessions.ts";
 import { addSpeakers } from "./commands/speakers.ts";
+import { addSummary } from "./commands/summary.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
 import { addWorkspaces } from "./commands/workspaces.ts";
@@ -21,7 +27,7 @@ export function buildProgram(context: CommandContext): Command {
   const program = new Command("voice")
     .version(projectVersion())
     .description("Live, speaker-labelled transcripts from the command line.")
-    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.")
+    .addHelpText("after", EXIT_HELP)
     .showHelpAfterError("(--help shows what is possible)")
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
@@ -31,6 +37,11 @@ export function buildProgram(context: CommandContext): Command {
   addLogin(program, context);
   addDevice(program, context);
   addTail(program, context);
+  addSessions(program, context);
+  addAsk(program, context);
+  addSummary(program, context);
+  addExport(program, context);
+  addSearch(program, context);
   addSpeakers(program, context);
   addRedo(program, context);
   addDemo(program, context);

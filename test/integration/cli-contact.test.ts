@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
@@ -6,9 +5,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EXIT } from "../../src/cli/client/exit-codes.ts";
 import { until } from "../support/until.ts";
+import { VoiceRun } from "../support/voice-run.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 const PATIENT_MS = 60_000;
 
 let folder = "";
@@ -34,34 +34,6 @@ async function listen(answering: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-class VoiceRun {
-  stdout = "";
-  stderr = "";
-  readonly #child;
-  readonly code: Promise<number | null>;
-
-  constructor(args: readonly string[]) {
-    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, ...args];
-    this.#child = spawn(process.execPath, flags, { env, stdio: ["ignore", "pipe", "pipe"] });
-    this.#child.stdout.on("data", (text) => {
-      this.stdout += text;
-    });
-    this.#child.stderr.on("data", (text) => {
-      this.stderr += text;
-    });
-    this.code = once(this.#child, "close").then(([code]) => code as number | null);
-  }
-
-  get lines(): string[] {
-    return this.stdout.split("\n").slice(0, -1);
-  }
-
-  interrupt(): void {
-    this.#child.kill("SIGINT");
-  }
-}
-
 const COMMANDS = [
   ["login", "--email", "a@example.org", "--password", "p"],
   ["top", "--once", "--token", "t"],
@@ -76,8 +48,8 @@ describe("cli contact: an address where no service is", () => {
     "%s %s: one sentence after one try where everybody is hung up on",
     async (...args) => {
       const url = await listen(createServer((socket) => socket.resetAndDestroy()));
-      const run = new VoiceRun([...args, "--base-url", url]);
-      expect(await run.code).toBe(1);
+      const run = new VoiceRun([...args, "--base-url", url], { folder });
+      expect(await run.code).toBe(EXIT.unavailable);
       expect(run.stderr).toMatch(/^voice: .*no answer.*is the service running there\?.*\n$/);
       expect(sockets).toHaveLength(1);
     },
@@ -88,8 +60,8 @@ describe("cli contact: an address where no service is", () => {
     ["doctor", "--token", "t"],
   ])("%s: says so, and how long it waited, where nobody answers", async (...args) => {
     const url = await listen(createServer(() => undefined));
-    const run = new VoiceRun([...args, "--base-url", url]);
-    expect(await run.code).toBe(1);
+    const run = new VoiceRun([...args, "--base-url", url], { folder });
+    expect(await run.code).toBe(EXIT.unavailable);
     expect(run.stderr).toMatch(/no answer.* within 2 s.*is the service running there\?.*\n$/);
   });
 });
@@ -112,7 +84,7 @@ describe("cli top: in a pipe", () => {
 
   it("--json: shows it once and ends, as without", async () => {
     const url = await listen(answering());
-    const run = new VoiceRun(["top", "--json", "--token", "t", "--base-url", url]);
+    const run = new VoiceRun(["top", "--json", "--token", "t", "--base-url", url], { folder });
     const over = await Promise.race([
       run.code,
       until(() => run.lines.length > 1, "a second look", PATIENT_MS).then(() => "goes on"),
@@ -124,7 +96,7 @@ describe("cli top: in a pipe", () => {
   it("--every: goes on until it is interrupted", async () => {
     const url = await listen(answering());
     const every = ["--json", "--every", "0.2"];
-    const run = new VoiceRun(["top", ...every, "--token", "t", "--base-url", url]);
+    const run = new VoiceRun(["top", ...every, "--token", "t", "--base-url", url], { folder });
     await until(() => run.lines.length > 2, "the third look", PATIENT_MS);
     run.interrupt();
     expect(await run.code).toBe(130);

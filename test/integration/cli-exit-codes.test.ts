@@ -36,6 +36,11 @@ describe("cli: exit codes", () => {
     [["demo", "--help"]],
     [["doctor", "--help"]],
     [["top", "--help"]],
+    [["sessions", "--help"]],
+    [["ask", "--help"]],
+    [["summary", "--help"]],
+    [["export", "--help"]],
+    [["search", "--help"]],
     [["--version"]],
   ])("%j gives 0", (args) => {
     const { status, stdout } = voice(...args);
@@ -50,13 +55,16 @@ describe("cli: exit codes", () => {
     [["top", "--every", "0"]],
     [["device", "simulate", "a.wav", "--chunk", "0"]],
     [["device", "simulate", "a.wav", "--codec", "mp3"]],
+    [["export", "x", "--format", "pdf"]],
+    [["summary", "x", "--type", "long"]],
+    [["search"]],
   ])("%j gives 2 and says why", (args) => {
     const { status, stderr } = voice(...args);
     expect(status).toBe(2);
     expect(stderr).toMatch(/^error: .+/);
   });
 
-  it("gives 1 and one clear sentence when it cannot do its work", async () => {
+  it("gives one clear sentence, and a code that tells why, when it cannot do its work", async () => {
     const address = `http://127.0.0.1:${await closedPort()}`;
     const text = join(folder, "text.wav");
     writeFileSync(text, "no audio");
@@ -66,7 +74,7 @@ describe("cli: exit codes", () => {
       voice("doctor", "--base-url", address),
       voice("login", "--base-url", "ftp://x"),
     ];
-    expect(failures.map(({ status }) => status)).toEqual([1, 1, 1, 1]);
+    expect(failures.map(({ status }) => status)).toEqual([3, 1, 5, 1]);
     expect(failures.map(({ stderr }) => stderr.trim().split("\n").length)).toEqual([1, 1, 1, 1]);
     const [tail, simulate, doctor] = failures.map(({ stderr }) => stderr);
     expect(tail).toMatch(/not signed in to http:\/\/127.*run `voice login`/);

@@ -58,7 +58,7 @@ describe("voice invitations", () => {
     expect(accepted).toMatchObject({ success: true, workspace_id: workspaceId });
     expect(await voice()).toBe("There is no invitation to you.\n");
     await expect(voice("accept", session.slice(0, 36))).rejects.toMatchObject({
-      code: 1,
+      code: 4,
       stderr: expect.stringContaining("There is no invitation with this id."),
     });
   });

@@ -1,8 +1,14 @@
-/** Thrown when a command fails; the message is one sentence for the user. The exit code is 1. */
+/**
+ * Thrown when a command fails; the message is one sentence for the user. The exit code is 1 unless
+ * another one of `EXIT` is given.
+ */
 export class CommandFailure extends Error {
-  constructor(message: string, cause?: unknown) {
+  readonly exitCode: number;
+
+  constructor(message: string, cause?: unknown, exitCode = 1) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "CommandFailure";
+    this.exitCode = exitCode;
   }
 }
 

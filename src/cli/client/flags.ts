@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { readPages } from "./pages.ts";
 import { DEFAULT_BASE_URL, type UserSession } from "./user-session.ts";
 
 const LONGEST_CHUNK_S = 900;
@@ -37,6 +38,23 @@ export function parseSeconds(least: number, most: number): (text: string) => num
   };
 }
 
+/** Creates a parser for a whole number within these bounds. */
+export function parseCount(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const count = Number(text);
+    if (/^\d+$/.test(text) && count >= least && count <= most) return count;
+    throw new InvalidArgumentError(`expected a whole number, ${least} to ${most}`);
+  };
+}
+
+/** Adds examples to a command's help: lines such as `voice tail last`. */
+export function withExamples(command: Command, ...lines: string[]): Command {
+  return command.addHelpText(
+    "after",
+    ["\nExamples:", ...lines.map((line) => `  ${line}`)].join("\n"),
+  );
+}
+
 /** Adds the flags for the service's address and the user. */
 export function withConnectionFlags(command: Command): Command {
   return command
@@ -53,7 +71,7 @@ export function withConnectionFlags(command: Command): Command {
     );
 }
 
-const MOST_PAGES = 100;
+const MOST_WORKSPACES = 10_000;
 
 interface Workspace {
   readonly id: string;
@@ -88,17 +106,12 @@ export async function chooseWorkspace(
 }
 
 /** The user's workspaces, newest first. */
-async function ownWorkspaces(user: UserSession): Promise<Workspace[]> {
-  const own: Workspace[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const params = { query: { limit: 100, cursor } };
-    const page = await user.call((client) => client.GET("/workspaces", { params }));
-    own.push(...page.items);
-    if (page.next_cursor === null) break;
-    cursor = page.next_cursor;
-  }
-  return own;
+export async function ownWorkspaces(user: UserSession): Promise<Workspace[]> {
+  const { items } = await readPages(
+    (query) => user.call((client) => client.GET("/workspaces", { params: { query } })),
+    MOST_WORKSPACES,
+  );
+  return items;
 }
 
 /** Text such as `workspace "Demo"`, with the reason when the user did not choose it. */

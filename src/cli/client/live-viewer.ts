@@ -3,6 +3,7 @@ import { WebSocket } from "ws";
 import { CLOSE, type ServerFrame, type ViewerFrame } from "../../wire/live-frames.ts";
 import { type BackOff, waitBefore } from "./back-off.ts";
 import { CommandFailure } from "./command-context.ts";
+import { EXIT } from "./exit-codes.ts";
 import type { UserSession } from "./user-session.ts";
 
 /**
@@ -57,7 +58,7 @@ type Ending =
   | { readonly kind: "done" }
   | { readonly kind: "again"; readonly reason: string }
   | { readonly kind: "renew"; readonly reason: string }
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string; readonly exitCode?: number };
 
 /**
  * Follows one session over the live channel. After a break it reconnects with `from_seq`, so that
@@ -90,13 +91,19 @@ export class LiveViewer {
     while (!signal.aborted) {
       const ending = await this.#connectOnce();
       if (ending.kind === "done") return;
-      if (ending.kind === "refused") throw new CommandFailure(ending.reason);
+      if (ending.kind === "refused") {
+        throw new CommandFailure(ending.reason, undefined, ending.exitCode);
+      }
       if (ending.kind === "renew") {
         if (++this.#renewals > 2) throw new CommandFailure(ending.reason);
         await this.#user.renew();
       }
       if (++this.#fruitless >= this.#backOff.attempts) {
-        throw new CommandFailure(`the live channel stays away: ${ending.reason}`);
+        throw new CommandFailure(
+          `the live channel stays away: ${ending.reason}`,
+          undefined,
+          EXIT.unavailable,
+        );
       }
       const wait = waitBefore(this.#fruitless, this.#backOff);
       onReconnect?.(ending.reason, wait);
@@ -208,8 +215,14 @@ const FINAL_CLOSES: Readonly<Record<number, string>> = {
   [CLOSE.unknownSession]: "there is no such session",
 };
 
+const FINAL_EXITS: Readonly<Record<number, number>> = {
+  [CLOSE.forbidden]: EXIT.refused,
+  [CLOSE.unknownSession]: EXIT.missing,
+};
+
 function endingOfClose(code: number, said: string): Ending {
   const reason = said || FINAL_CLOSES[code] || `the connection closed (${code})`;
   if (code === CLOSE.auth) return { kind: "renew", reason };
-  return code in FINAL_CLOSES ? { kind: "refused", reason } : again(reason);
+  if (!(code in FINAL_CLOSES)) return again(reason);
+  return { kind: "refused", reason, exitCode: FINAL_EXITS[code] };
 }

@@ -3,6 +3,7 @@ import { type BackOff, BRISK } from "./back-off.ts";
 import { refuseClearText } from "./clear-text.ts";
 import { CommandFailure } from "./command-context.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
+import { EXIT } from "./exit-codes.ts";
 
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/api";
 
@@ -48,6 +49,7 @@ export async function reach(api: ApiClient): Promise<void> {
     throw new CommandFailure(
       `no answer from ${api.baseUrl}${error.how}; is the service running there? (--base-url gives another address)`,
       error,
+      EXIT.unavailable,
     );
   }
 }
@@ -117,6 +119,8 @@ function bearer(token: string): { Authorization: string } {
 function expired(baseUrl: string): CommandFailure {
   return new CommandFailure(
     `the login for ${baseUrl} is no longer accepted: run \`voice login --base-url ${baseUrl}\``,
+    undefined,
+    EXIT.refused,
   );
 }
 
@@ -140,6 +144,8 @@ export async function openUserSession(
   if (!isGiven && stored === undefined) {
     throw new CommandFailure(
       `not signed in to ${api.baseUrl}: run \`voice login\`, or give --email and --password, or --token`,
+      undefined,
+      EXIT.refused,
     );
   }
   await reach(api);

@@ -15,7 +15,7 @@ import { DeviceShelf } from "../device/device-shelf.ts";
 import { readRecordings } from "../device/recording-file.ts";
 import { type SimulationEvents, simulateDevice } from "../device/simulate-device.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
-import { progressRow } from "../view/plain-view.ts";
+import { progressRow } from "../view/progress-row.ts";
 import { printable } from "../view/transcript-line.ts";
 
 interface SimulateOptions extends ConnectionOptions {

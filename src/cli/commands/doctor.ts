@@ -7,6 +7,7 @@ import {
   reasonOf,
   writeJson,
 } from "../client/command-context.ts";
+import { exitCodeOf } from "../client/exit-codes.ts";
 import { chooseWorkspace, describeChoice, withConnectionFlags } from "../client/flags.ts";
 import {
   baseUrlOf,
@@ -57,7 +58,8 @@ function stepRunner({ stdout }: Pick<CommandContext, "stdout">): Step {
       const isAborted = error instanceof Error && error.name === "AbortError";
       const reason = isAborted ? "interrupted" : reasonOf(error);
       tell(name, false, reason, ms(), advice);
-      throw new CommandFailure(`${name} failed: ${reason}. Advice: ${advice}`, error);
+      const text = `${name} failed: ${reason}. Advice: ${advice}`;
+      throw new CommandFailure(text, error, exitCodeOf(error));
     }
   };
 }

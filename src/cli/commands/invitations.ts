@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type CommandContext, writeJson } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
+import { readPages } from "../client/pages.ts";
 import {
   type ConnectionOptions,
   openUserSession,
@@ -12,9 +13,6 @@ import { printable } from "../view/transcript-line.ts";
 type Page = paths["/invitations"]["get"]["responses"]["200"]["content"]["application/json"];
 type Invitation = Page["items"][number];
 type Options = ConnectionOptions & { json?: boolean };
-
-const MOST_PAGES = 10;
-const PAGE = 100;
 
 /** `voice invitations`: lists, accepts or declines invitations to oneself. */
 export function addInvitations(program: Command, context: CommandContext): void {
@@ -58,15 +56,9 @@ function rowOf({ id, kind, role, workspace_name, invited_by, expires_at }: Invit
 }
 
 async function read(user: UserSession): Promise<Invitation[]> {
-  const items: Invitation[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const params = { query: { limit: PAGE, cursor } };
-    const page = await user.call((client) => client.GET("/invitations", { params }));
-    items.push(...page.items);
-    if (page.next_cursor === null) break;
-    cursor = page.next_cursor;
-  }
+  const { items } = await readPages((query) =>
+    user.call((client) => client.GET("/invitations", { params: { query } })),
+  );
   return items;
 }
 

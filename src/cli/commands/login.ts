@@ -5,6 +5,7 @@ import { ApiClient, ApiFailure } from "../client/api-client.ts";
 import { BRISK } from "../client/back-off.ts";
 import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { Credentials } from "../client/credentials.ts";
+import { EXIT } from "../client/exit-codes.ts";
 import { withConnectionFlags } from "../client/flags.ts";
 import { baseUrlOf, type ConnectionOptions, logIn, reach } from "../client/user-session.ts";
 
@@ -35,7 +36,11 @@ async function login(options: ConnectionOptions, context: CommandContext): Promi
     credentials.save(baseUrl, await logIn(api, email, password));
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
-    throw new CommandFailure(`${baseUrl} does not accept this e-mail and password`, error);
+    throw new CommandFailure(
+      `${baseUrl} does not accept this e-mail and password`,
+      error,
+      EXIT.refused,
+    );
   }
   stdout.write(`Signed in to ${baseUrl} as ${email}; kept in ${credentials.file}\n`);
 }

@@ -1,8 +1,9 @@
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { ApiFailure } from "../client/api-client.ts";
 import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
+import { isSure } from "../client/confirm.ts";
 import { withConnectionFlags } from "../client/flags.ts";
+import { readPages } from "../client/pages.ts";
 import {
   type ConnectionOptions,
   openUserSession,
@@ -15,7 +16,7 @@ type Page = paths["/admin/outbox"]["get"]["responses"]["200"]["content"]["applic
 type Parked = Page["items"][number];
 type Options = ConnectionOptions & { json?: boolean };
 
-const MOST_PAGES = 10;
+/** Most ids that the service takes at once. */
 const PAGE = 100;
 
 /** `voice outbox`: lists, retries or drops parked commands, which failed too often. */
@@ -72,17 +73,10 @@ function rowsOf({ id, session_id, type, attempts, parked_at, reason }: Parked): 
   ];
 }
 
-async function read(user: UserSession): Promise<{ items: Parked[]; hasMore: boolean }> {
-  const items: Parked[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const params = { query: { limit: PAGE, cursor } };
-    const page = await user.call((client) => client.GET("/admin/outbox", { params }));
-    items.push(...page.items);
-    if (page.next_cursor === null) return { items, hasMore: false };
-    cursor = page.next_cursor;
-  }
-  return { items, hasMore: true };
+function read(user: UserSession): Promise<{ items: Parked[]; hasMore: boolean }> {
+  return readPages((query) =>
+    user.call((client) => client.GET("/admin/outbox", { params: { query } })),
+  );
 }
 
 async function retryParked(
@@ -110,25 +104,14 @@ async function dropParked(
 ): Promise<void> {
   const ids = [...new Set(given)];
   const user = await openUserSession(options, context.env);
-  if (!options.yes && !(await isSure(ids.length, context))) {
+  const what = ids.length === 1 ? "this command" : `these ${ids.length} commands`;
+  if (!options.yes && !(await isSure(`Drop ${what} for good?`, "drop", context))) {
     throw new CommandFailure("nothing was dropped");
   }
   const count = await inPages(ids, (some) =>
     user.call((client) => client.POST("/admin/outbox/drop", { body: { ids: some } })),
   );
   tell(count, { wanted: ids.length, what: "dropped for good" }, options, context);
-}
-
-async function isSure(count: number, { stdin, stderr, signal }: CommandContext): Promise<boolean> {
-  if (!stdin.isTTY) throw new CommandFailure("drop asks on a terminal; elsewhere give --yes");
-  const reader = createInterface({ input: stdin, output: stderr, terminal: true });
-  try {
-    const what = count === 1 ? "this command" : `these ${count} commands`;
-    const said = await reader.question(`Drop ${what} for good? [y/N] `, { signal });
-    return /^y(es)?$/i.test(said.trim());
-  } finally {
-    reader.close();
-  }
 }
 
 /**

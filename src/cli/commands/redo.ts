@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import {
   type CommandContext,
@@ -7,11 +6,8 @@ import {
   writeJson,
 } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
-import {
-  type ConnectionOptions,
-  openUserSession,
-  type UserSession,
-} from "../client/user-session.ts";
+import { endOfJob } from "../client/job-wait.ts";
+import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 import { diffRows, diffSummary } from "../view/diff-rows.ts";
 import { printable } from "../view/transcript-line.ts";
 
@@ -24,9 +20,6 @@ interface RedoOptions extends Options {
   readonly vocabulary?: string;
   readonly wait?: boolean;
 }
-
-/** Time between two looks at a job, milliseconds. */
-const LOOK_MS = 500;
 
 /** `voice redo`: recognises a session's stored audio once more, and decides on the result. */
 export function addRedo(program: Command, context: CommandContext): void {
@@ -72,7 +65,8 @@ async function start(
   const asked = await user.call((client) =>
     client.POST("/sessions/{session_id}/transcriptions", { params, body }),
   );
-  const job = options.wait === false ? asked : await ended(user, asked.id, context.signal);
+  const wait = { signal: context.signal, what: "the redo" };
+  const job = options.wait === false ? asked : await endOfJob(user, asked.id, wait);
   if (options.json) return writeJson(stdout, job);
   if (options.wait === false) {
     stdout.write("The session is being recognised once more.\n");
@@ -88,16 +82,6 @@ async function start(
       ? `The result waits. To see what it would change: voice redo diff ${sessionId}\n`
       : "The text was replaced.\n",
   );
-}
-
-/** Waits until the job has ended, however long it takes; Ctrl-C ends the wait, not the job. */
-async function ended(user: UserSession, id: string, signal: AbortSignal) {
-  for (;;) {
-    const job = await user.call((client) => client.GET("/jobs/{id}", { params: { path: { id } } }));
-    if (job.status !== "queued" && job.status !== "running") return job;
-    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) throw new CommandFailure("interrupted; the redo goes on");
-  }
 }
 
 async function compare(

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { PATIENT } from "../client/back-off.ts";
 import { type CommandContext, wantsColour, writeJson } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
+import { SESSION_ARGUMENT, sessionIdOf } from "../client/session-choice.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 import type { TranscriptView } from "../view/plain-view.ts";
 import { TerminalView } from "../view/terminal-view.ts";
@@ -13,19 +14,20 @@ export function addTail(program: Command, context: CommandContext): void {
   const command = program
     .command("tail")
     .description("follow a session's transcript live; frames as NDJSON when piped")
-    .argument("<session>", "id of the session");
+    .argument("<session>", SESSION_ARGUMENT);
   withConnectionFlags(command).action((sessionId: string, options: ConnectionOptions) =>
     tail(sessionId, options, context),
   );
 }
 
 async function tail(
-  sessionId: string,
+  given: string,
   options: ConnectionOptions,
   context: CommandContext,
 ): Promise<void> {
   const { env, stdout, signal } = context;
   const user = await openUserSession(options, env, PATIENT);
+  const sessionId = await sessionIdOf(user, given);
   const view = stdout.isTTY ? new TerminalView(stdout, wantsColour(context)) : frameView(context);
   const transcript = await followSession(user, {
     ...{ sessionId, signal, view },

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type CommandContext, writeJson } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
+import { readPages } from "../client/pages.ts";
 import {
   type ConnectionOptions,
   openUserSession,
@@ -14,8 +15,6 @@ type Workspace =
 type Usage = NonNullable<Workspace["usage"]>;
 type Options = ConnectionOptions & { json?: boolean };
 
-const MOST_PAGES = 10;
-const PAGE = 100;
 const USES: readonly [keyof Usage, string][] = [
   ["devices", "devices"],
   ["api_keys", "service keys"],
@@ -53,15 +52,9 @@ async function listWorkspaces(options: Options, { env, stdout }: CommandContext)
 }
 
 async function read(user: UserSession): Promise<Workspace[]> {
-  const items: Workspace[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const params = { query: { limit: PAGE, cursor } };
-    const page = await user.call((client) => client.GET("/workspaces", { params }));
-    items.push(...page.items);
-    if (page.next_cursor === null) break;
-    cursor = page.next_cursor;
-  }
+  const { items } = await readPages((query) =>
+    user.call((client) => client.GET("/workspaces", { params: { query } })),
+  );
   return items;
 }
 

@@ -1,4 +1,5 @@
 import type { paths } from "../gen/api-schema.ts";
+import { tableRows } from "./table.ts";
 import { printable } from "./transcript-line.ts";
 
 export type Overview =
@@ -99,16 +100,7 @@ function failedSignInsRow({ failed_sign_ins: failed }: Overview): string {
 }
 
 function table(head: readonly string[], cells: readonly string[][], none: string): string[] {
-  if (cells.length === 0) return [`${head[0]}  ${none}`];
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return [line(head), ...cells.map(line)];
+  return cells.length === 0 ? [`${head[0]}  ${none}`] : tableRows(head, cells);
 }
 
 /** Formats milliseconds for people. */

@@ -1,5 +1,4 @@
 import { clockTime } from "../../wire/clock-time.ts";
-import { fitted } from "./terminal-text.ts";
 import type { Change, Transcript } from "./transcript.ts";
 import { lineRows, printable } from "./transcript-line.ts";
 
@@ -18,23 +17,6 @@ export interface TextOutput {
   readonly columns?: number;
   readonly rows?: number;
   write(text: string): unknown;
-}
-
-const WIDEST_BAR = 30;
-/** A shorter bar is not shown, as it would say nothing. */
-const SHORTEST_BAR = 4;
-
-/**
- * A row such as `audio  ██████░░░░  00:12 / 00:42`, which shows how much of a recording was sent.
- */
-export function progressRow(sent: number, total: number, columns: number): string {
-  const share = total > 0 ? Math.min(1, sent / total) : 0;
-  const clock = `${clockTime(sent)} / ${clockTime(total)}`;
-  const room = columns - `audio    ${clock}`.length - 1;
-  if (room < SHORTEST_BAR) return fitted(clock, columns - 1);
-  const width = Math.min(WIDEST_BAR, room);
-  const full = Math.round(share * width);
-  return `audio  ${"█".repeat(full)}${"░".repeat(width - full)}  ${clock}`;
 }
 
 /**

@@ -18,6 +18,11 @@ export function printable(text: string): string {
   return withoutBreaks(text).replace(/\p{Bidi_Control}+/gu, "");
 }
 
+/** Foreign text of many lines as it may reach the terminal: without other control characters. */
+export function printableText(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}
+
 interface LineStyle {
   /** The width of the terminal; every row is narrower. */
   readonly columns: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { progressRow } from "../../../../src/cli/view/plain-view.ts";
+import { progressRow } from "../../../../src/cli/view/progress-row.ts";
 import { TerminalView } from "../../../../src/cli/view/terminal-view.ts";
 import { Transcript } from "../../../../src/cli/view/transcript.ts";
 import type { ServerFrame } from "../../../../src/wire/live-frames.ts";
