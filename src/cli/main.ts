@@ -17,10 +17,14 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 let outputFailure: NodeJS.ErrnoException | undefined;
-// A closed output, as in `voice tail … | head`, ends the command, and is not a failure.
-stdout.on("error", (error) => {
-  outputFailure ??= error;
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (outputFailure !== undefined) return;
+  outputFailure = error;
   interrupt.abort();
+  // A closed output, as in `voice tail … | head`, ends the command, and is not a failure.
+  if (error.code === "EPIPE") return;
+  stderr.write(`voice: cannot write the output: ${error.message}\n`);
+  process.exitCode = EXIT.failed;
 });
 stderr.on("error", () => interrupt.abort());
 
@@ -40,7 +44,5 @@ try {
 
 function endOfInterrupt(): number {
   if (outputFailure === undefined) return EXIT.interrupted;
-  if (outputFailure.code === "EPIPE") return EXIT.done;
-  stderr.write(`voice: cannot write the output: ${outputFailure.message}\n`);
-  return EXIT.failed;
+  return outputFailure.code === "EPIPE" ? EXIT.done : EXIT.failed;
 }

@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { CommandContext } from "./client/command-context.ts";
 import { EXIT_HELP } from "./client/exit-codes.ts";
+import { addAdmin } from "./commands/admin.ts";
 import { addAsk } from "./commands/ask.ts";
 import { addAudit } from "./commands/audit.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addDemo } from "./commands/demo.ts";
-import { addDevice } from "./commands/device-simulate.ts";
+import { addDevice } from "./commands/device.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addInvitations } from "./commands/invitations.ts";
@@ -20,6 +22,7 @@ import { addSpeakers } from "./commands/speakers.ts";
 import { addSummary } from "./commands/summary.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
+import { addUpload } from "./commands/upload.ts";
 import { addWorkspaces } from "./commands/workspaces.ts";
 
 /** Builds the `voice` command. Parse errors are thrown instead of ending the process. */
@@ -35,6 +38,7 @@ export function buildProgram(context: CommandContext): Command {
     })
     .exitOverride();
   addLogin(program, context);
+  addUpload(program, context);
   addDevice(program, context);
   addTail(program, context);
   addSessions(program, context);
@@ -53,6 +57,8 @@ export function buildProgram(context: CommandContext): Command {
   addDoctor(program, context);
   addKeys(program, context);
   addModels(program, context);
+  addAdmin(program, context);
+  addCompletion(program, context);
   return program;
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +41,10 @@ describe("cli: exit codes", () => {
     [["summary", "--help"]],
     [["export", "--help"]],
     [["search", "--help"]],
+    [["upload", "--help"]],
+    [["device", "stream", "--help"]],
+    [["admin", "jobs", "--help"]],
+    [["completion", "fish"]],
     [["--version"]],
   ])("%j gives 0", (args) => {
     const { status, stdout } = voice(...args);
@@ -58,10 +62,31 @@ describe("cli: exit codes", () => {
     [["export", "x", "--format", "pdf"]],
     [["summary", "x", "--type", "long"]],
     [["search"]],
+    [["completion", "tcsh"]],
+    [["admin", "jobs", "--limit", "x"]],
   ])("%j gives 2 and says why", (args) => {
     const { status, stderr } = voice(...args);
     expect(status).toBe(2);
     expect(stderr).toMatch(/^error: .+/);
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("gives 1 when its output cannot be written", () => {
+    const full = openSync("/dev/full", "w");
+    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
+    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "completion", "bash"];
+    const { status, stderr } = spawnSync(process.execPath, flags, {
+      encoding: "utf8",
+      env,
+      stdio: ["ignore", full, "pipe"],
+    });
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^voice: cannot write .*ENOSPC/)]);
+  });
+
+  it("gives 0 when whoever reads its output wants no more", () => {
+    const command = `"${process.execPath}" --disable-warning=ExperimentalWarning "${MAIN}" completion zsh | head -1; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
+    expect([stdout, stderr]).toEqual(["#compdef voice\n0\n", ""]);
   });
 
   it("gives one clear sentence, and a code that tells why, when it cannot do its work", async () => {

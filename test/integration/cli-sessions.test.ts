@@ -78,9 +78,7 @@ describe("cli sessions, export and search: against the service", () => {
 
   it("exports to standard output and to files, whose names tell the format", async () => {
     const text = await voice(owner, "export", "last", "--raw");
-    expect(text.stdout).toMatch(
-      /S1: we launch the system on friday\n.*S2: the launch is late\n$/s,
-    );
+    expect(text.stdout).toMatch(/S1: we launch the system on friday\n.*S2: the launch is late\n$/s);
     const file = join(folder, "captions.srt");
     const written = await voice(owner, "export", sessionId, "-o", file);
     expect([await written.code, written.stdout]).toEqual([0, ""]);

@@ -29,7 +29,9 @@ Exit codes:
 /** The exit code for an error that a command threw. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Unreachable) return EXIT.unavailable;
-  if (error instanceof ApiFailure) return codeOfStatus(error.status);
+  if (error instanceof ApiFailure) {
+    return error.code === "session_deleted" ? EXIT.missing : codeOfStatus(error.status);
+  }
   if (error instanceof CommandFailure) return error.exitCode;
   return EXIT.failed;
 }

@@ -29,8 +29,7 @@ interface SimulateOptions extends ConnectionOptions {
 }
 
 /** `voice device simulate`: plays files as a hardware device would send them. */
-export function addDevice(program: Command, context: CommandContext): void {
-  const device = program.command("device").description("devices made of software");
+export function addSimulate(device: Command, context: CommandContext): void {
   const simulate = device
     .command("simulate")
     .description("stream recordings as one session of a simulated device, one after another")

@@ -32,14 +32,15 @@ async function readRecording(file: string): Promise<WaveAudio> {
   } catch (error) {
     throw new CommandFailure(`cannot read ${file}: ${reasonOf(error)}`, error);
   }
-  const audio = await toWave(bytes);
+  const audio = await decodeRecording(bytes);
   if (!("error" in audio)) return audio;
   throw new CommandFailure(
     `${file} cannot be sent: ${audio.error} Files may be ${READABLE_FILES}.`,
   );
 }
 
-async function toWave(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
+/** Decodes the bytes of a whole file; see `readRecordings`. */
+export async function decodeRecording(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
   const kind = soundKind(bytes);
   if (kind === undefined) return notAudio("It is not audio.");
   if (typeof kind === "object") return notAudio(`${kind.refused} is not supported.`);

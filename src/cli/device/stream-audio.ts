@@ -10,10 +10,60 @@ import { durationSeconds, frameBytes, toPcm16, type WaveAudio } from "./wave-fil
 /** Duration of audio that is sent at once, like that of a microphone. */
 const STEP_SECONDS = 0.1;
 
+export interface AudioStreamEvents {
+  readonly signal: AbortSignal;
+  /** Called with the seconds of audio that the service has stored. */
+  readonly onStored?: (seconds: number) => void;
+  /** Called when the right to stream ended, before what was recorded until then is brought. */
+  readonly onAccessEnded?: ((reason: string) => void) | undefined;
+}
+
 /**
- * Streams consecutive recordings over one WebSocket; resolves when all of it is stored. Throws when
- * they differ in rate or channels, and when the right to stream ends in their middle: then what was
- * recorded until that moment is uploaded first.
+ * Streams audio over one WebSocket, which `feed` pushes and ends; resolves when all of it is stored.
+ * Throws when the right to stream ends in its middle: then what was recorded until that moment is
+ * uploaded first.
+ */
+export async function streamAudio(
+  device: VirtualDevice,
+  sessionId: string,
+  format: Omit<WaveAudio, "data">,
+  { signal, onStored, onAccessEnded }: AudioStreamEvents,
+  feed: (sender: AudioSender) => Promise<void>,
+): Promise<void> {
+  const bytesPerSecond = format.sampleRate * format.channels * (format.bitsPerSample / 8);
+  let stored = 0;
+  const onSeconds = (seconds: number) => {
+    stored = seconds;
+    onStored?.(seconds);
+  };
+  const sender = device.stream(sessionId, format, {
+    signal,
+    onStored: (offset) => onSeconds(offset / bytesPerSecond),
+  });
+  const stopHeartbeats = keepBeating(device, () => ({ recording: true }));
+  const running = sender.run();
+  // Awaited below; until then the next push reports a failure.
+  running.catch(() => undefined);
+  try {
+    await feed(sender);
+    await running;
+  } catch (error) {
+    if (!(error instanceof AccessEnded)) throw error;
+    onAccessEnded?.(error.reason);
+    const cutOff = { sessionId, format, unstored: error.unstored };
+    const brought = bringRest(device, cutOff, signal, onSeconds);
+    throw await brought.then(
+      () => cutOffAt(stored, error),
+      (cause: unknown) => (signal.aborted ? cause : notBrought(stored, cause)),
+    );
+  } finally {
+    stopHeartbeats();
+  }
+}
+
+/**
+ * Streams consecutive recordings over one WebSocket; see `streamAudio`. Throws when they differ in
+ * rate or channels.
  */
 export async function streamRecordings(
   device: VirtualDevice,
@@ -28,37 +78,16 @@ export async function streamRecordings(
   if (parts.some((part) => part.sampleRate !== sampleRate || part.channels !== channels)) {
     throw new CommandFailure("files of one stream must have the same sample rate and channels");
   }
-  const bytesPerSecond = sampleRate * frameBytes(first);
   let progress: StreamProgress = { chunks: 0, seconds: 0, lost: 0 };
-  const onSeconds = (seconds: number) => {
+  const onStored = (seconds: number) => {
     progress = { ...progress, seconds };
     onProgress?.(progress);
   };
-  const sender = device.stream(sessionId, first, {
-    signal,
-    onStored: (offset) => onSeconds(offset / bytesPerSecond),
-  });
-  const stopHeartbeats = keepBeating(device, () => ({ recording: true }));
-  const running = sender.run();
-  // Awaited below; until then the next push reports a failure.
-  running.catch(() => undefined);
-  try {
-    await play(sender, parts, { speed, loss, signal }, () => {
+  await streamAudio(device, sessionId, first, { signal, onStored, onAccessEnded }, (sender) =>
+    play(sender, parts, { speed, loss, signal }, () => {
       progress = { ...progress, lost: progress.lost + 1 };
-    });
-    await running;
-  } catch (error) {
-    if (!(error instanceof AccessEnded)) throw error;
-    onAccessEnded?.(error.reason);
-    const cutOff = { sessionId, format: first, unstored: error.unstored };
-    const brought = bringRest(device, cutOff, signal, onSeconds);
-    throw await brought.then(
-      () => cutOffAt(progress.seconds, error),
-      (cause: unknown) => (signal.aborted ? cause : notBrought(progress.seconds, cause)),
-    );
-  } finally {
-    stopHeartbeats();
-  }
+    }),
+  );
   return progress;
 }
 
