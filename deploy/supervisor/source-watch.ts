@@ -33,5 +33,5 @@ export class SourceWatch {
 
 /** What editors keep beside a file, and what is generated while the service starts. */
 function isScratch(name: string): boolean {
-  return /(^|\/)(gen\/|\.)|[~#]$|\.(tmp|swp|swx)$/.test(name);
+  return /(^|\/)((gen|dist)\/|\.)|[~#]$|\.(tmp|swp|swx)$/.test(name);
 }

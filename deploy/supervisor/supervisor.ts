@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
+import { buildPage } from "../setup/page.mjs";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { generateWire, wireIsCurrent } from "../setup/wire.mjs";
@@ -181,6 +182,7 @@ export class Supervisor {
         if (files.some((file) => file.startsWith("proto/")) && !wireIsCurrent()) {
           await generateWire();
         }
+        if (files.some((file) => file.startsWith("src/web/"))) await buildPage();
         this.#crew?.refresh();
         await Promise.all(restarted.map((part) => part.restart()));
       });

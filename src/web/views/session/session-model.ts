@@ -1,7 +1,7 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import type { HeartbeatFrame, ServerFrame } from "../../../wire/live-frames.ts";
 import { account } from "../../api/account.ts";
-import { call, messageOf } from "../../api/client.ts";
+import { ApiFailure, call, messageOf } from "../../api/client.ts";
 import { LiveChannel } from "../../api/live-channel.ts";
 import type { Completeness, Segment, Session } from "../../api/records.ts";
 import { tell } from "../../parts/toasts.tsx";
@@ -10,6 +10,14 @@ import { type Readable, readableWords } from "./readable-words.ts";
 import { type Line, TranscriptState } from "./transcript-state.ts";
 
 const PAGE = 100;
+const RETRY_MS = 2_000;
+
+/** False for what may be over in a moment; everything else is thrown again. */
+function isLasting(error: unknown): boolean {
+  const isPassing = error instanceof ApiFailure && (error.status === 0 || error.status >= 500);
+  if (isPassing) return false;
+  throw error;
+}
 
 /** One open session: its record, its words as they come, its sound. Ends with its view. */
 export class SessionModel {
@@ -185,7 +193,10 @@ export class SessionModel {
     try {
       while (this.#mustLoad && !this.#isClosed) {
         this.#mustLoad = false;
-        await this.#loadOnce();
+        if (await this.#loadOnce().then(() => true, isLasting)) continue;
+        // The network is away, or the service is: the live channel says so meanwhile.
+        this.#mustLoad = true;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     } catch (error) {
       if (!this.#isClosed) tell(`The text could not be brought up to date. ${messageOf(error)}`);

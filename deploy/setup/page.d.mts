@@ -1,0 +1,2 @@
+export function pageIsCurrent(): boolean;
+export function buildPage(): Promise<void>;
