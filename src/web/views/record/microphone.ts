@@ -14,16 +14,19 @@ interface Captured {
 /** What recognisers work with; browsers that cannot change the rate give their own. */
 const WANTED_RATE = 16_000;
 
+/** Throws where browsers give no page the microphone. */
+export function requireSecurePage(): void {
+  if (isSecureContext && navigator.mediaDevices !== undefined) return;
+  throw new Error(
+    "Browsers give the microphone only to pages with https:// or of this machine itself (localhost). Open this page at such an address.",
+  );
+}
+
 /** Opens the microphone; `onSound` gets 16-bit samples and the loudest of them, 0 to 1. */
 export async function openMicrophone(
   onSound: (samples: ArrayBuffer, loudest: number) => void,
   onLost: () => void,
 ): Promise<Microphone> {
-  if (!isSecureContext || navigator.mediaDevices === undefined) {
-    throw new Error(
-      "Browsers give the microphone only to pages with https:// or of this machine itself (localhost). Open this page at such an address.",
-    );
-  }
   const stream = await askForStream();
   const context = await contextFor(stream);
   try {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { account } from "../../api/account.ts";
 import { ApiFailure, call, messageOf } from "../../api/client.ts";
 import { type BrowserDevice, browserDevice, forgetKeys } from "./browser-device.ts";
-import { type Microphone, openMicrophone } from "./microphone.ts";
+import { type Microphone, openMicrophone, requireSecurePage } from "./microphone.ts";
 import { SoundStream } from "./sound-stream.ts";
 
 type RecorderState =
@@ -25,20 +25,39 @@ export async function startRecording(workspaceId: string, title: string): Promis
   const who = account.value;
   if (recorder.value.kind !== "idle" || who?.kind !== "user") return;
   recorder.value = { kind: "starting" };
-  let microphone: Microphone | undefined;
+  let told = "";
   try {
-    const early: ArrayBuffer[] = [];
-    let take = (samples: ArrayBuffer) => {
-      early.push(samples);
-    };
-    microphone = await openMicrophone(
-      (samples, loudest) => {
-        level.value = loudest;
-        take(samples);
-      },
-      () => finish?.(),
-    );
-    const device = await browserDevice(who.id, workspaceId);
+    requireSecurePage();
+    // The browser is one device, which records one session: other tabs wait their turn.
+    await navigator.locks.request("voice-recording", { ifAvailable: true }, async (lock) => {
+      if (lock === null) throw new Error("Another tab of this browser is recording.");
+      await recordWith(who.id, workspaceId, title);
+    });
+  } catch (error) {
+    forgetKeys();
+    told = messageOf(error);
+  } finally {
+    recorder.value = { kind: "idle", told };
+    level.value = 0;
+    isConnected.value = true;
+    finish = undefined;
+  }
+}
+
+async function recordWith(userId: string, workspaceId: string, title: string): Promise<void> {
+  const early: ArrayBuffer[] = [];
+  let take = (samples: ArrayBuffer) => {
+    early.push(samples);
+  };
+  const microphone = await openMicrophone(
+    (samples, loudest) => {
+      level.value = loudest;
+      take(samples);
+    },
+    () => finish?.(),
+  );
+  try {
+    const device = await browserDevice(userId, workspaceId);
     const sessionId = await beginSession(device, title);
     const stream = new SoundStream({
       deviceId: device.id,
@@ -52,15 +71,8 @@ export async function startRecording(workspaceId: string, title: string): Promis
     for (const samples of early) stream.push(samples);
     take = (samples) => stream.push(samples);
     await record(microphone, stream, device, sessionId);
-    recorder.value = { kind: "idle", told: "" };
-  } catch (error) {
-    forgetKeys();
-    recorder.value = { kind: "idle", told: messageOf(error) };
   } finally {
-    microphone?.close();
-    level.value = 0;
-    isConnected.value = true;
-    finish = undefined;
+    microphone.close();
   }
 }
 

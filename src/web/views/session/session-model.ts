@@ -12,10 +12,14 @@ import { type Line, TranscriptState } from "./transcript-state.ts";
 const PAGE = 100;
 const RETRY_MS = 2_000;
 
+/** True for what may be over in a moment. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiFailure && (error.status === 0 || error.status >= 500);
+}
+
 /** False for what may be over in a moment; everything else is thrown again. */
 function isLasting(error: unknown): boolean {
-  const isPassing = error instanceof ApiFailure && (error.status === 0 || error.status >= 500);
-  if (isPassing) return false;
+  if (isPassing(error)) return false;
   throw error;
 }
 
@@ -117,8 +121,10 @@ export class SessionModel {
         api.GET("/sessions/{session_id}/completeness", { params }),
       );
       this.missing.value = missing;
-    } catch {
-      // The live channel, which asks for the same, says what is wrong.
+    } catch (error) {
+      // What is lasting the live channel, which asks for the same, says.
+      if (isPassing(error) && !this.#isClosed) setTimeout(() => void this.refresh(), RETRY_MS);
+      return;
     }
     if (!this.isLive && !this.#isClosed) void this.player.open();
   }
