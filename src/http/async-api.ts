@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { exampleOf, type JsonObject, SchemaPrinter } from "../rest/openapi-parts.ts";
+import { exampleOf } from "../rest/examples.ts";
+import { type JsonObject, SchemaPrinter } from "../rest/schema-printer.ts";
 import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-frames.ts";
 import { CLOSE, SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-frames.ts";
 

@@ -89,7 +89,12 @@ export function docsRoutes(
       auth: [],
       constant: true,
       responses: {
-        200: { description: "The document.", schema: Type.Object({ openapi: Type.String() }) },
+        200: {
+          description: "The document.",
+          schema: Type.Object({
+            openapi: Type.String({ description: "Version of the specification" }),
+          }),
+        },
       },
       handle: async () => {
         document ??= openApiDocument(routes(), info);
@@ -130,7 +135,12 @@ function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsOptions): Route {
     auth: [],
     constant: true,
     responses: {
-      200: { description: "The document.", schema: Type.Object({ asyncapi: Type.String() }) },
+      200: {
+        description: "The document.",
+        schema: Type.Object({
+          asyncapi: Type.String({ description: "Version of the specification" }),
+        }),
+      },
     },
     handle: async () => ({ status: 200, body: document }),
   });

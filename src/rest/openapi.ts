@@ -1,17 +1,13 @@
-import { type TSchema, Type } from "@sinclair/typebox";
-import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
+import type { TSchema } from "@sinclair/typebox";
+import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
+import { exampleOf } from "./examples.ts";
 import { isKept, isRepeatable } from "./idempotency.ts";
-import {
-  COMMON_HEADERS,
-  exampleOf,
-  type JsonObject,
-  SchemaPrinter,
-  SHARED_HEADERS,
-  SHARED_PARAMETERS,
-  tagsOf,
-} from "./openapi-parts.ts";
+import { AnswerPrinter } from "./openapi-answers.ts";
+import { ErrorBody, requestBody } from "./openapi-bodies.ts";
+import { SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./openapi-parts.ts";
 import { isEdit, Representations } from "./representations.ts";
-import type { Credential, ResponseSpec, Route } from "./route.ts";
+import type { Credential, Route } from "./route.ts";
+import { type JsonObject, SchemaPrinter } from "./schema-printer.ts";
 import { kindOfListing, onlyParameters } from "./schemas.ts";
 
 export interface ApiInfo {
@@ -22,17 +18,6 @@ export interface ApiInfo {
   basePath: string;
 }
 
-/** The body of every error, and of operations that return nothing else. */
-const ErrorBody = Type.Object(
-  {
-    success: Type.Boolean({ description: "False for an error." }),
-    message: Type.String({ description: "What happened, as a sentence for people." }),
-  },
-  { $id: "ErrorBody", additionalProperties: false },
-);
-
-const JSON_TYPE = "application/json";
-
 /** Codes that any route can return. */
 const ALWAYS: readonly ErrorCode[] = [
   "rate_limited",
@@ -41,24 +26,6 @@ const ALWAYS: readonly ErrorCode[] = [
   "overloaded",
   "timeout",
 ];
-
-const STATUS_TEXT: Readonly<Record<number, string>> = {
-  400: "The request is not right; the message says what.",
-  401: "Who calls is not proven.",
-  403: "The caller may not do this.",
-  404: "There is no such thing for this caller.",
-  408: "The body came too slowly; nothing was done.",
-  409: "The state of the thing does not allow this.",
-  412: "The thing has changed since the caller read it.",
-  413: "The body is too large.",
-  415: "The body is of a kind that is not taken.",
-  416: "Nothing of the range is there.",
-  422: "The body is well formed but cannot be used.",
-  429: "Too many requests; `Retry-After` says when to try again.",
-  500: "Something went wrong on our side.",
-  503: "Not available at the moment; try again.",
-  507: "There is no room to store this.",
-};
 
 const SCHEMES: Readonly<Record<Credential, string>> = {
   bearer: "bearer",
@@ -128,7 +95,12 @@ function isOfSession({ path }: Route): boolean {
 /** The OpenAPI 3.1 document of these routes; its schemas are the ones used for validation. */
 export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonObject {
   const printer = new SchemaPrinter();
-  const printing = { printer, representations: new Representations(routes) };
+  const representations = new Representations(routes);
+  const printing = {
+    printer,
+    representations,
+    answers: new AnswerPrinter(printer, representations),
+  };
   printer.print(ErrorBody);
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
@@ -150,7 +122,8 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
     paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      schemas: printer.components,
+      schemas: sorted(printer.components),
+      responses: sorted(printing.answers.components),
       headers: SHARED_HEADERS,
       parameters: SHARED_PARAMETERS,
     },
@@ -161,26 +134,34 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
 interface Printing {
   printer: SchemaPrinter;
   representations: Representations;
+  answers: AnswerPrinter;
+}
+
+function sorted(components: JsonObject): JsonObject {
+  const names = Object.keys(components).sort();
+  return Object.fromEntries(names.map((name) => [name, components[name] ?? null]));
 }
 
 function operation(route: Route, printing: Printing): JsonObject {
-  const { printer, representations } = printing;
+  const { printer } = printing;
   const printed: JsonObject = {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
     security: route.auth.map((credential) => ({ [SCHEMES[credential]]: [] })),
-    responses: responses(route, printing),
+    responses: printing.answers.print(route, errorCodesOf(route)),
   };
   const description = describe(route);
   if (description !== "") printed.description = description;
   const parameters = [
     ...pathParameters(route, printer),
     ...queryParameters(route, printer),
-    ...headerParameters(route, representations),
+    ...headerParameters(route, printing),
   ];
   if (parameters.length > 0) printed.parameters = parameters;
-  if (route.body !== undefined) printed.requestBody = requestBody(route.body, printer);
+  if (route.body !== undefined) {
+    printed.requestBody = requestBody(route, route.body, printer);
+  }
   return printed;
 }
 
@@ -199,13 +180,30 @@ function members(schema: TSchema | undefined): Record<string, TSchema> {
 
 function pathParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
   const schemas = members(route.params);
-  return [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: printer.print(schemas[name] ?? { type: "string" }),
-    example: exampleOf(schemas[name] ?? { type: "string" }, name) ?? "",
-  }));
+  return [...route.path.matchAll(/([^/]*)\/\{([^}]+)\}/g)].map(([, parent = "", name = ""]) => {
+    const schema = { description: `UUID of the ${singular(parent)}`, ...schemas[name] };
+    return {
+      ...described(printer, name, { type: "string", ...schema }),
+      in: "path",
+      required: true,
+      example: exampleOf(schemas[name] ?? { type: "string" }, name) ?? "",
+    };
+  });
+}
+
+/** `api-keys` as `API key`, `entities` as `entity`. */
+function singular(plural: string): string {
+  const words = plural.replaceAll("-", " ").replace(/^api\b/, "API");
+  return words.replace(/ies$/, "y").replace(/s$/, "");
+}
+
+/** Name, description and schema of a parameter. */
+function described(printer: SchemaPrinter, name: string, schema: Partial<TSchema>): JsonObject {
+  const { properties } = printer.print({ properties: { [name]: schema } }) as JsonObject;
+  const printed = (properties as JsonObject)[name] as JsonObject;
+  const { description = printed.$ref && `Only those of this ${name}`, ...rest } = printed;
+  if (schema.default !== undefined) rest.default = schema.default;
+  return { name, ...(description === undefined ? {} : { description }), schema: rest };
 }
 
 function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
@@ -215,136 +213,23 @@ function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
   return Object.entries(members(route.query)).map(([name, schema]) => {
     const value = names.includes(name) ? exampleOf(schema, name) : example[name];
     return {
-      name,
+      ...described(printer, name, schema),
       in: "query",
       required: names.includes(name),
-      schema: printer.print(schema),
       ...(value === undefined ? {} : { example: value }),
     };
   });
 }
 
-/** Header parameters that follow from a route's declaration. */
-function headerParameters(route: Route, representations: Representations): JsonObject[] {
+/** Header parameters: those that the route declares, and those that follow from its declaration. */
+function headerParameters(route: Route, { printer, representations }: Printing): JsonObject[] {
+  const own = Object.entries(members(route.headers)).map(([name, schema]) => ({
+    ...described(printer, name, schema),
+    in: "header",
+    required: (route.headers?.required ?? []).includes(name),
+  }));
   const names = isRepeatable(route) ? ["Idempotency-Key"] : [];
   if (isEdit(route)) names.push("If-Match");
   if (route.method === "get" && representations.isTagged(route)) names.push("If-None-Match");
-  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
-}
-
-/** A JSON body with an example. */
-function jsonContent(schema: TSchema, printer: SchemaPrinter, orError = false): JsonObject {
-  const own = printer.print(schema);
-  const content: JsonObject = {
-    schema: orError ? { anyOf: [own, printer.print(ErrorBody)] } : own,
-  };
-  const example = exampleOf(schema);
-  if (example !== undefined) content.example = example;
-  return content;
-}
-
-function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): JsonObject {
-  if (body.kind === "json") {
-    const content = { [JSON_TYPE]: jsonContent(body.schema, printer) };
-    return { required: body.optional !== true, content };
-  }
-  const own = body.form && (printer.print(body.form) as JsonObject);
-  const properties: JsonObject = {
-    file: { type: "string", contentMediaType: "application/octet-stream" },
-    ...((own?.properties ?? {
-      chunk_sequence: { type: "string" },
-      started_at: { type: "string" },
-    }) as JsonObject),
-  };
-  const multipart: JsonObject = { type: "object", required: ["file"], properties };
-  return {
-    required: true,
-    content: {
-      "multipart/form-data": { schema: multipart },
-      "*/*": { schema: { type: "string", contentMediaType: "application/octet-stream" } },
-    },
-  };
-}
-
-function responses(route: Route, { printer, representations }: Printing): JsonObject {
-  const printed: JsonObject = {};
-  const byStatus = new Map<number, ErrorCode[]>();
-  const { dialect } = route;
-  for (const code of errorCodesOf(route)) {
-    const status = dialect?.status(code) ?? ERROR_STATUS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  for (const [status, codes] of byStatus) {
-    printed[status] = problem(status, codes, printer, dialect?.schema ?? ErrorBody);
-  }
-  for (const [status, spec] of Object.entries(route.responses)) {
-    const headers = answerHeaders(route, Number(status), representations);
-    printed[status] = response(spec, headers, byStatus.get(Number(status)), printer);
-  }
-  if (route.method === "get" && representations.isTagged(route)) {
-    const headers = answerHeaders(route, 200, representations);
-    printed[304] = { description: "The caller has this already.", headers };
-  }
-  return printed;
-}
-
-function answerHeaders(route: Route, status: number, representations: Representations): JsonObject {
-  const headers = { ...COMMON_HEADERS };
-  if (status === 200 && representations.isTagged(route)) {
-    headers.ETag = { $ref: "#/components/headers/ETag" };
-  }
-  if ((status === 201 || status === 202) && isKept(route)) {
-    headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
-  }
-  return headers;
-}
-
-/**
- * The response for a status of the route. When errors share the status, the error body is allowed
- * too.
- */
-function response(
-  spec: ResponseSpec,
-  headers: JsonObject,
-  codes: ErrorCode[] | undefined,
-  printer: SchemaPrinter,
-): JsonObject {
-  const printed: JsonObject = { description: spec.description, headers };
-  const content: JsonObject = {};
-  if (spec.schema !== undefined) {
-    content[JSON_TYPE] = jsonContent(spec.schema, printer, codes !== undefined);
-  }
-  for (const type of spec.mediaTypes ?? []) content[type] ??= {};
-  if (Object.keys(content).length > 0) printed.content = content;
-  return printed;
-}
-
-function descriptionOf(status: number, codes: readonly ErrorCode[]): string {
-  const text = STATUS_TEXT[status] ?? "An error.";
-  if (!codes.includes("outcome_unknown")) return text;
-  return `${text} With \`outcome_unknown\` nobody can tell just now whether it was done: the same request with the same Idempotency-Key tells, and never does it twice.`;
-}
-
-function problem(
-  status: number,
-  codes: ErrorCode[],
-  printer: SchemaPrinter,
-  body: TSchema,
-): JsonObject {
-  const headers: JsonObject = {
-    ...COMMON_HEADERS,
-    "X-Error-Code": {
-      required: true,
-      description: "What happened, for programs.",
-      schema: { type: "string", enum: codes },
-    },
-  };
-  if (status === 429 || status === 503) {
-    headers["Retry-After"] = { $ref: "#/components/headers/Retry-After" };
-  }
-  return {
-    description: descriptionOf(status, codes),
-    headers,
-    content: { [JSON_TYPE]: { schema: printer.print(body) } },
-  };
+  return [...own, ...names.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }

@@ -107,12 +107,14 @@ export function toPageBody<T, U>(
   };
 }
 
-/** Schema of `{items, next_cursor}`; the cursor is null at the end. */
+/**
+ * Schema of `{items, next_cursor}`; the cursor is null at the end. A page of items with an `$id` has
+ * one as well.
+ */
 export function pageSchema<T extends TSchema>(item: T) {
-  return Type.Object({
-    items: Type.Array(item),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
-  });
+  const items = Type.Array(item);
+  const members = { items, next_cursor: Type.Union([Type.String(), Type.Null()]) };
+  return Type.Object(members, item.$id === undefined ? {} : { $id: `${item.$id}Page` });
 }
 
 /**

@@ -3,10 +3,13 @@ import type { Principal, Role } from "../access/principal.ts";
 import type { AppError, ErrorCode } from "../base/errors.ts";
 
 /** `{success: true, message}`: the answer of an action that returns no resource. */
-export const acknowledgementSchema = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-});
+export const acknowledgementSchema = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+  },
+  { $id: "Acknowledgement" },
+);
 
 export function acknowledge(message: string): Reply {
   return { status: 200, body: { success: true, message } };
@@ -39,6 +42,8 @@ export interface Route {
   roles?: readonly Role[];
   params?: TSchema;
   query?: TSchema;
+  /** Headers that `handle` reads, and checks, itself. */
+  headers?: TSchema;
   body?: BodySpec;
   /** Success answers by status; 204 has no schema. */
   responses: Readonly<Record<number, ResponseSpec>>;

@@ -48,6 +48,10 @@ export function valid(schema: Schema, resolve: Resolve, name = ""): Arbitrary<un
     const parts = schema.allOf.map((one: Schema) => valid(one, resolve));
     return fc.tuple(...parts).map((values) => Object.assign({}, ...values));
   }
+  if (Array.isArray(schema.type)) {
+    const kinds = schema.type.map((type) => valid({ ...schema, type }, resolve, name));
+    return fc.oneof(...kinds);
+  }
   if (schema.type === "object") return object(schema, resolve);
   if (schema.type === "array") return array(schema, resolve, name);
   return plain(schema, name);

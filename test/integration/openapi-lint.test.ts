@@ -9,7 +9,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 interface Content {
-  content?: Record<string, { example?: unknown }>;
+  content?: Record<string, { examples?: { example?: unknown } }>;
 }
 
 interface Parameter {
@@ -91,7 +91,7 @@ describe("openapi lint", () => {
       const successes = Object.entries(responses).filter(([status]) => status < "300");
       for (const [where, { content }] of [["body", requestBody ?? {}] as const, ...successes]) {
         const json = content?.["application/json"];
-        if (json !== undefined && json.example === undefined) {
+        if (json !== undefined && json.examples?.example === undefined) {
           missing.push(`${operationId} ${where}`);
         }
       }

@@ -23,7 +23,11 @@ export interface CallAnswer<T = Members> {
 }
 
 interface OpenApi {
-  paths: Record<string, Record<string, { responses: Record<string, ResponseObject> }>>;
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, ResponseObject | { $ref: string }> }>
+  >;
+  components: { responses?: Record<string, ResponseObject> };
 }
 
 interface ResponseObject {
@@ -91,7 +95,12 @@ export class ApiClient {
     response: Pick<Response, "status" | "headers">,
     text: string,
   ): unknown {
-    const declared = this.#document.paths[template]?.[method]?.responses[response.status];
+    const named = this.#document.paths[template]?.[method]?.responses[response.status];
+    const shared = named !== undefined && "$ref" in named ? nameOf(named.$ref) : undefined;
+    const declared =
+      shared === undefined
+        ? (named as ResponseObject | undefined)
+        : this.#document.components.responses?.[shared];
     if (declared === undefined) throw new Error(`${what}, which is not declared: ${text}`);
     const codes = declared.headers?.["X-Error-Code"]?.schema?.enum;
     const code = response.headers.get("x-error-code");
@@ -103,8 +112,11 @@ export class ApiClient {
     if (declared.content?.[type] === undefined) throw new Error(`${what} as ${type || "nothing"}.`);
     if (type !== "application/json") return text;
     const body: unknown = JSON.parse(text);
-    const parts = ["paths", template, method, "responses", `${response.status}`, "content", type];
-    this.#validate(what, [...parts, "schema"], body);
+    const place =
+      shared === undefined
+        ? ["paths", template, method, "responses", `${response.status}`]
+        : ["components", "responses", shared];
+    this.#validate(what, [...place, "content", type, "schema"], body);
     return body;
   }
 
@@ -126,6 +138,10 @@ export class ApiClient {
       .filter((template) => fits(template.split("/"), segments))
       .sort((one, other) => one.split("{").length - other.split("{").length)[0];
   }
+}
+
+function nameOf(reference: string): string {
+  return reference.split("/").at(-1) ?? "";
 }
 
 function fits(template: readonly string[], segments: readonly string[]): boolean {

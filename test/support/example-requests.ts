@@ -1,4 +1,4 @@
-import { exampleId } from "../../src/rest/openapi-parts.ts";
+import { exampleId } from "../../src/rest/examples.ts";
 import { type CallerName, idName, type SeededWorld } from "./seeded-world.ts";
 
 interface Parameter {
@@ -7,11 +7,15 @@ interface Parameter {
   example?: unknown;
 }
 
+interface Content {
+  examples?: { example?: { value: unknown } };
+}
+
 interface Operation {
   operationId: string;
   security?: Record<string, unknown>[];
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { example?: unknown }> };
+  requestBody?: { content: Record<string, Content> };
 }
 
 export interface ExampleRequest {
@@ -42,7 +46,10 @@ export function exampleRequests(document: object, { ids }: SeededWorld): Example
       method: method.toUpperCase(),
       path: pathOf(template, operation.parameters ?? [], ids),
       callers: callersOf(operation),
-      body: withIds(operation.requestBody?.content["application/json"]?.example, ids),
+      body: withIds(
+        operation.requestBody?.content["application/json"]?.examples?.example?.value,
+        ids,
+      ),
     }));
 }
 

@@ -64,7 +64,12 @@ export function liveTicketRoutes({ liveTickets }: LiveTicketOptions): Route[] {
     responses: {
       201: {
         description: "The ticket",
-        schema: Type.Object({ ticket: Type.String(), expires_at: Type.String() }),
+        schema: Type.Object({
+          ticket: Type.String({
+            description: "For `?ticket=` of the WebSocket's address: 30 s, one use",
+          }),
+          expires_at: Type.String(),
+        }),
       },
     },
     async handle({ principal }) {

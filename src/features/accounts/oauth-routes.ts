@@ -21,11 +21,14 @@ export function oauthRoutes(options: OAuthRouteOptions): Route[] {
   return [listProviders(options), authorize(options), callback(options)];
 }
 
-const providerSchema = Type.Object({
-  id: Type.String({ examples: ["google"] }),
-  name: Type.String({ examples: ["Google"] }),
-  authorize_url: Type.String({ description: "Where to send the browser" }),
-});
+const providerSchema = Type.Object(
+  {
+    id: Type.String({ minLength: 1, description: "Its name in addresses", examples: ["google"] }),
+    name: Type.String({ examples: ["Google"] }),
+    authorize_url: Type.String({ description: "Where to send the browser" }),
+  },
+  { $id: "OAuthProvider" },
+);
 
 function listProviders({ oauth, publicUrl }: OAuthRouteOptions): Route {
   return defineRoute({
@@ -79,7 +82,14 @@ function authorize(options: OAuthRouteOptions): Route {
     auth: [],
     params: providerParams,
     query: Type.Object({
-      redirect: Type.Optional(Type.String({ maxLength: 2_000, examples: ["/"] })),
+      redirect: Type.Optional(
+        Type.String({
+          description:
+            "Where the browser goes in the end: a path of this service's page, or an allowed origin",
+          maxLength: 2_000,
+          examples: ["/"],
+        }),
+      ),
     }),
     responses: { 302: { description: "On to the provider" } },
     resolve: ({ params }) => requireProvider(oauth, params.provider),
@@ -118,11 +128,19 @@ function allowed({ publicUrl, allowedOrigins }: OAuthRouteOptions, text: string)
 }
 
 const answerQuery = Type.Object({
-  state: Type.Optional(Type.String({ maxLength: 200 })),
-  code: Type.Optional(Type.String({ maxLength: 4_000 })),
-  error: Type.Optional(Type.String({ maxLength: 200 })),
-  error_description: Type.Optional(Type.String({ maxLength: 2_000 })),
-  iss: Type.Optional(Type.String({ maxLength: 2_000 })),
+  state: Type.Optional(
+    Type.String({ description: "As it was given to the provider", maxLength: 200 }),
+  ),
+  code: Type.Optional(
+    Type.String({ description: "The provider's code, good once", maxLength: 4_000 }),
+  ),
+  error: Type.Optional(
+    Type.String({ description: "What the provider refused with", maxLength: 200 }),
+  ),
+  error_description: Type.Optional(
+    Type.String({ description: "The provider's own words", maxLength: 2_000 }),
+  ),
+  iss: Type.Optional(Type.String({ description: "The provider's issuer", maxLength: 2_000 })),
 });
 
 function callback({ oauth, publicUrl }: OAuthRouteOptions): Route {

@@ -215,6 +215,7 @@ export function passwordRoutes({ passwordChanges }: PasswordOptions): Route[] {
       schema: Type.Object({
         current_password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_BYTES }),
         new_password: Type.String({
+          description: "The password from now on; common ones are refused",
           minLength: PASSWORD_MIN_LENGTH,
           maxLength: PASSWORD_MAX_BYTES,
         }),

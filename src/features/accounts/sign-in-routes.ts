@@ -45,8 +45,10 @@ function login({ signIn }: AuthOptions): Route {
       anyText: true,
       schema: Type.Object({
         email: Type.String({ examples: ["ada@example.org"] }),
-        password: Type.String(),
-        remember_me: Type.Optional(Type.Boolean({ default: false })),
+        password: Type.String({ description: "The password" }),
+        remember_me: Type.Optional(
+          Type.Boolean({ description: "Whether a refresh token is wanted too", default: false }),
+        ),
       }),
     },
     responses: {
@@ -54,7 +56,12 @@ function login({ signIn }: AuthOptions): Route {
         description: "Signed in",
         schema: Type.Object({
           ...loginResultSchema.properties,
-          refresh_token: Type.Optional(Type.String()),
+          refresh_token: Type.Optional(
+            Type.String({
+              description:
+                "Bearer of GET /auth/refresh-token, until 12 h after this login; with `remember_me` only",
+            }),
+          ),
         }),
       },
     },
@@ -119,22 +126,25 @@ function logout({ signIn }: AuthOptions): Route {
   });
 }
 
-const meSchema = Type.Union([
-  Type.Object({
-    id: Type.String(),
-    role: accountRoleSchema,
-    email: Type.String(),
-    name: Type.String(),
-    expires_at: Type.String(),
-  }),
-  Type.Object({
-    id: Type.String(),
-    role: Type.Literal("guest"),
-    display_name: Type.String(),
-    session_id: Type.String(),
-    expires_at: Type.String(),
-  }),
-]);
+const meSchema = Type.Union(
+  [
+    Type.Object({
+      id: Type.String(),
+      role: accountRoleSchema,
+      email: Type.String(),
+      name: Type.String(),
+      expires_at: Type.String(),
+    }),
+    Type.Object({
+      id: Type.String(),
+      role: Type.Literal("guest"),
+      display_name: Type.String(),
+      session_id: Type.String(),
+      expires_at: Type.String(),
+    }),
+  ],
+  { $id: "Caller" },
+);
 
 function me({ users }: AuthOptions): Route {
   return defineRoute({
@@ -175,13 +185,14 @@ function jwks({ keys }: AuthOptions): Route {
         schema: Type.Object({
           keys: Type.Array(
             Type.Object({
-              kty: Type.String(),
-              crv: Type.String(),
-              x: Type.String(),
-              kid: Type.String(),
-              alg: Type.String(),
-              use: Type.String(),
+              kty: Type.String({ description: "Kind of key" }),
+              crv: Type.String({ description: "Curve" }),
+              x: Type.String({ description: "Public key, base64url" }),
+              kid: Type.String({ description: "Id of the key, as in a token's header" }),
+              alg: Type.String({ description: "Algorithm" }),
+              use: Type.String({ description: "What it is for" }),
             }),
+            { description: "The public keys that access tokens are signed with" },
           ),
         }),
       },

@@ -15,16 +15,18 @@ import type { LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Account, UserStore } from "./users-store.ts";
 
-export const accountRoleSchema = Type.Union([
-  Type.Literal("admin"),
-  Type.Literal("participant"),
-  Type.Literal("moderator"),
-]);
+export const accountRoleSchema = Type.Union(
+  [Type.Literal("admin"), Type.Literal("participant"), Type.Literal("moderator")],
+  { $id: "AccountRole" },
+);
 
-export const loginResultSchema = Type.Object({
-  token: Type.String({ description: "An access token" }),
-  user: Type.Object({ id: Type.String(), email: Type.String(), role: accountRoleSchema }),
-});
+export const loginResultSchema = Type.Object(
+  {
+    token: Type.String({ description: "An access token" }),
+    user: Type.Object({ id: Type.String(), email: Type.String(), role: accountRoleSchema }),
+  },
+  { $id: "Login" },
+);
 
 /** The API's answer to a sign-in: the account and its access token. */
 export function presentLogin({ token, account }: LoginResult): Static<typeof loginResultSchema> {

@@ -105,23 +105,29 @@ export function userRoutes(options: UserOptions): Route[] {
   return [createUser(options), listUsers(options), getUser(options)];
 }
 
-const userSchema = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-  role: accountRoleSchema,
-  disabled: Type.Boolean(),
-  disabled_at: Type.Optional(Type.String()),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-});
+const userSchema = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    role: accountRoleSchema,
+    disabled: Type.Boolean(),
+    disabled_at: Type.Optional(Type.String()),
+    created_at: Type.String(),
+    updated_at: Type.String(),
+  },
+  { $id: "User" },
+);
 
 /** The data that members of a workspace see of each other. */
-const colleagueSchema = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-});
+const colleagueSchema = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+  },
+  { $id: "Colleague" },
+);
 
 function presentUser(user: UserRecord) {
   return {
@@ -155,7 +161,11 @@ function createUser({ users, passwords }: UserOptions): Route {
         email: newAddressSchema,
         name: Type.Optional(nameSchema({ maxLength: 200 })),
         role: Type.Optional(accountRoleSchema),
-        password: Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_BYTES }),
+        password: Type.String({
+          description: "The first password; common ones are refused",
+          minLength: PASSWORD_MIN_LENGTH,
+          maxLength: PASSWORD_MAX_BYTES,
+        }),
       }),
     },
     responses: { 201: { description: "The user", schema: userSchema } },

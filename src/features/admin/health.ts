@@ -27,18 +27,27 @@ export interface HealthOptions {
   timeoutMs?: number;
 }
 
-const Check = Type.Object({
-  status: Type.Union([Type.Literal("ok"), Type.Literal("degraded"), Type.Literal("down")]),
-  message: Type.Optional(Type.String()),
-});
+const Check = Type.Object(
+  {
+    status: Type.Union([Type.Literal("ok"), Type.Literal("degraded"), Type.Literal("down")], {
+      description: "How the part does",
+    }),
+    message: Type.Optional(Type.String({ description: "What is wrong with it, for people" })),
+  },
+  { $id: "HealthCheck" },
+);
 
-const Checks = Type.Record(Type.String(), Check);
+const Checks = Type.Record(Type.String(), Check, { description: "Each part, by name" });
 
 const Healthy = Type.Object(
   {
-    status: Type.Union([Type.Literal("ok"), Type.Literal("degraded")]),
-    version: Type.String(),
-    uptime_seconds: Type.Number(),
+    status: Type.Union([Type.Literal("ok"), Type.Literal("degraded")], {
+      description: "`degraded`: it works, with less than all of it",
+    }),
+    version: Type.String({ description: "Version of the service" }),
+    uptime_seconds: Type.Number({
+      description: "How long the process has been running, in seconds",
+    }),
     checks: Checks,
   },
   { $id: "Health" },
@@ -48,14 +57,16 @@ const Down = Type.Object(
   {
     success: Type.Literal(false),
     message: Type.String(),
-    status: Type.Literal("down"),
+    status: Type.Literal("down", {
+      description: "Something that everything needs does not answer",
+    }),
     checks: Checks,
   },
   { $id: "HealthDown" },
 );
 
 const ALIVE: Reply = { status: 200, body: { status: "ok" } };
-const Alive = Type.Object({ status: Type.Literal("ok") });
+const Alive = Type.Object({ status: Type.Literal("ok", { description: "The process answers" }) });
 
 const CHECK_TIMEOUT_MS = 5000;
 

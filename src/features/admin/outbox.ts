@@ -17,18 +17,21 @@ interface OutboxOptions {
 
 const MOST_IDS = 100;
 
-const parkedSchema = Type.Object({
-  id: Type.String(),
-  session_id: Type.String(),
-  type: Type.String({ examples: ["ChunkStored"] }),
-  attempts: Type.Integer({ minimum: 0, description: "Deliveries that failed" }),
-  created_at: timestamp,
-  parked_at: timestamp,
-  reason: Type.String({
-    description: "What went wrong last",
-    examples: ["internal: Cannot read properties of undefined (reading 'end')"],
-  }),
-});
+const parkedSchema = Type.Object(
+  {
+    id: Type.String(),
+    session_id: Type.String(),
+    type: Type.String({ description: "Type of the command", examples: ["ChunkStored"] }),
+    attempts: Type.Integer({ minimum: 0, description: "Deliveries that failed" }),
+    created_at: timestamp,
+    parked_at: timestamp,
+    reason: Type.String({
+      description: "What went wrong last",
+      examples: ["internal: Cannot read properties of undefined (reading 'end')"],
+    }),
+  },
+  { $id: "ParkedCommand" },
+);
 
 const ids = Type.Array(Type.String(), {
   minItems: 1,
@@ -38,15 +41,23 @@ const ids = Type.Array(Type.String(), {
 });
 
 const retryBody = Type.Object(
-  { ids: Type.Optional(ids), all: Type.Optional(Type.Literal(true)) },
+  {
+    ids: Type.Optional(ids),
+    all: Type.Optional(
+      Type.Literal(true, { description: "Every parked command, in place of `ids`" }),
+    ),
+  },
   { examples: [{ all: true }] },
 );
 
-const countSchema = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-  count: Type.Integer({ minimum: 0, description: "Parked commands that were found" }),
-});
+const countSchema = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+    count: Type.Integer({ minimum: 0, description: "Parked commands that were found" }),
+  },
+  { $id: "ParkedCommandCount" },
+);
 
 /** GET /admin/outbox and POST /admin/outbox/retry and /admin/outbox/drop. */
 export function outboxRoutes(options: OutboxOptions): Route[] {

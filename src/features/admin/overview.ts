@@ -28,95 +28,122 @@ export interface OverviewOptions {
   clock: Clock;
 }
 
-const count = Type.Integer({ minimum: 0 });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-const nodeSchema = Type.Object({
-  name: Type.String(),
-  state: Type.Union([Type.Literal("alive"), Type.Literal("leaving"), Type.Literal("silent")], {
-    description: "`leaving`: puts its sessions away to stop",
-  }),
-  last_seen_at: timestamp,
-  partitions: Type.Array(Type.Integer(), {
-    description: "Parts of the sessions whose actors it hosts",
-  }),
-  sessions: Type.Integer({ minimum: 0, description: "Unfinished ones of these partitions" }),
-});
+const backlog = {
+  count: count("So many wait"),
+  oldest_age_ms: Type.Optional(count("How long the oldest has waited, in milliseconds")),
+};
 
-const workerSchema = Type.Object({
-  worker_id: Type.String(),
-  address: Type.String(),
-  version: Type.String(),
-  engines: Type.Array(Type.String()),
-  state: Type.Union(
-    (["available", "full", "draining", "backing_off"] as const).map((each) => Type.Literal(each)),
-  ),
-  sessions: count,
-  capacity: count,
-  silent_ms: count,
-});
-
-const queuesSchema = Type.Object({
-  outbox: Type.Object({
-    count,
-    oldest_age_ms: Type.Optional(count),
-  }),
-  parked: Type.Object(
-    {
-      count,
-      oldest_age_ms: Type.Optional(count),
-      session_ids: Type.Array(Type.String(), { description: "Up to ten, the latest first" }),
-    },
-    { description: "Commands that failed so often that they are tried no more" },
-  ),
-  jobs: Type.Array(
-    Type.Object({
-      kind: Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind))),
-      queued: count,
-      running: count,
+const nodeSchema = Type.Object(
+  {
+    name: Type.String({ description: "Name of the process's node" }),
+    state: Type.Union([Type.Literal("alive"), Type.Literal("leaving"), Type.Literal("silent")], {
+      description: "`leaving`: puts its sessions away to stop",
     }),
-  ),
-  chunks_pending: Type.Integer({ minimum: 0, description: "Stored, and not transcribed yet" }),
-  webhook_deliveries_due: count,
-});
-
-const liveSchema = Type.Object({
-  id: Type.String(),
-  workspace_id: Type.String(),
-  seq: count,
-  started_at: timestamp,
-  node: Type.Optional(Type.String({ description: "Which node has its actor" })),
-  pending_chunks: count,
-  lag_ms: Type.Integer({ minimum: 0, description: LAG }),
-});
-
-const overviewSchema = Type.Object({
-  at: timestamp,
-  warnings: Type.Array(Type.String(), {
-    description: "What somebody should set right, such as a database that is not durable",
-  }),
-  nodes: Type.Optional(
-    Type.Array(nodeSchema, { description: "Left out while the leases cannot be read" }),
-  ),
-  workers: Type.Array(workerSchema),
-  queues: queuesSchema,
-  failed_sign_ins: Type.Object(
-    {
-      this_hour: count,
-      accounts: Type.Integer({ minimum: 0, description: "Unknown ones count as one" }),
-    },
-    { description: "Since the full hour; the audit log tells which when the hour is over" },
-  ),
-  sessions: Type.Object({
-    by_status: Type.Object({
-      recording: count,
-      processing: count,
-      completed: count,
-      failed: count,
-      deleted: count,
+    last_seen_at: timestamp,
+    partitions: Type.Array(Type.Integer(), {
+      description: "Parts of the sessions whose actors it hosts",
     }),
-    live: Type.Array(liveSchema, { description: `Recording now, the newest ${NEWEST}` }),
-  }),
-});
+    sessions: Type.Integer({ minimum: 0, description: "Unfinished ones of these partitions" }),
+  },
+  { $id: "Node" },
+);
+
+const workerSchema = Type.Object(
+  {
+    worker_id: Type.String({
+      minLength: 1,
+      description: "Name of the worker, as `WORKER_ID` sets it",
+    }),
+    address: Type.String(),
+    version: Type.String(),
+    engines: Type.Array(Type.String()),
+    state: Type.Union(
+      (["available", "full", "draining", "backing_off"] as const).map((each) => Type.Literal(each)),
+      { description: "Whether it takes another session" },
+    ),
+    sessions: count("Sessions that it reads now"),
+    capacity: count("Sessions that it reads at once, at most"),
+    silent_ms: count("How long since it was last heard, in milliseconds"),
+  },
+  { $id: "Worker" },
+);
+
+const queuesSchema = Type.Object(
+  {
+    outbox: Type.Object(backlog, { description: "Commands that wait for their session's owner" }),
+    parked: Type.Object(
+      {
+        ...backlog,
+        session_ids: Type.Array(Type.String(), { description: "Up to ten, the latest first" }),
+      },
+      { description: "Commands that failed so often that they are tried no more" },
+    ),
+    jobs: Type.Array(
+      Type.Object({
+        kind: Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind))),
+        queued: count("Jobs that wait"),
+        running: count("Jobs at work"),
+      }),
+      { description: "Work that takes a while, by kind" },
+    ),
+    chunks_pending: Type.Integer({ minimum: 0, description: "Stored, and not transcribed yet" }),
+    webhook_deliveries_due: count("Messages whose next attempt is due"),
+  },
+  { $id: "Queues" },
+);
+
+const liveSchema = Type.Object(
+  {
+    id: Type.String(),
+    workspace_id: Type.String(),
+    seq: count("Number of its newest event"),
+    started_at: timestamp,
+    node: Type.Optional(Type.String({ description: "Which node has its actor" })),
+    pending_chunks: count("Chunks that were not transcribed yet"),
+    lag_ms: Type.Integer({ minimum: 0, description: LAG }),
+  },
+  { $id: "LiveSession" },
+);
+
+const overviewSchema = Type.Object(
+  {
+    at: timestamp,
+    warnings: Type.Array(Type.String(), {
+      description: "What somebody should set right, such as a database that is not durable",
+    }),
+    nodes: Type.Optional(
+      Type.Array(nodeSchema, { description: "Left out while the leases cannot be read" }),
+    ),
+    workers: Type.Array(workerSchema, { description: "Processes that recognise speech" }),
+    queues: queuesSchema,
+    failed_sign_ins: Type.Object(
+      {
+        this_hour: count("Sign-ins that failed"),
+        accounts: Type.Integer({ minimum: 0, description: "Unknown ones count as one" }),
+      },
+      { description: "Since the full hour; the audit log tells which when the hour is over" },
+    ),
+    sessions: Type.Object(
+      {
+        by_status: Type.Object(
+          {
+            recording: count("Recording now"),
+            processing: count("Stopped, and still being read"),
+            completed: count("Read to the end"),
+            failed: count("Nothing of them could be read"),
+            deleted: count("Deleted; their records stay for the audit"),
+          },
+          { description: "Their number, by status" },
+        ),
+        live: Type.Array(liveSchema, { description: `Recording now, the newest ${NEWEST}` }),
+      },
+      { description: "Sessions of all workspaces" },
+    ),
+  },
+  { $id: "Overview" },
+);
 
 /** GET /admin/overview. */
 export function overviewRoutes({

@@ -35,20 +35,28 @@ const body = Type.Object(
       }),
     ),
     duration_minutes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_MINUTES, default: DEFAULT_MINUTES }),
+      Type.Integer({
+        description: "How long it is good, in minutes",
+        minimum: 1,
+        maximum: MAX_MINUTES,
+        default: DEFAULT_MINUTES,
+      }),
     ),
   },
   { examples: [{ reason: "Complaint 4711: check what was transcribed", duration_minutes: 15 }] },
 );
 
-const elevated = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-  elevation_id: Type.String(),
-  session_id: Type.Optional(Type.String()),
-  workspace_id: Type.Optional(Type.String()),
-  expires_at: timestamp,
-});
+const elevated = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+    elevation_id: Type.String(),
+    session_id: Type.Optional(Type.String()),
+    workspace_id: Type.Optional(Type.String()),
+    expires_at: timestamp,
+  },
+  { $id: "Elevation" },
+);
 
 /** POST /admin/content-elevate and DELETE /admin/content-elevate/{id}. */
 export function elevationRoutes(options: ElevationOptions): Route[] {

@@ -18,53 +18,72 @@ interface AuditOptions {
   cursorKey: Uint8Array;
 }
 
-const actor = Type.Object({
-  kind: Type.Union(
-    (["user", "guest", "device", "service", "system"] as const).map((kind) => Type.Literal(kind)),
-  ),
-  id: Type.Optional(Type.String()),
-});
+const actor = Type.Object(
+  {
+    kind: Type.Union(
+      (["user", "guest", "device", "service", "system"] as const).map((kind) => Type.Literal(kind)),
+    ),
+    id: Type.Optional(Type.String()),
+  },
+  { $id: "Actor" },
+);
 
-const entrySchema = Type.Object({
-  seq: Type.Integer(),
-  id: Type.String(),
-  at: timestamp,
-  kind: Type.String({ examples: ["content_elevated"] }),
-  actor,
-  workspace_id: Type.Optional(Type.String()),
-  session_id: Type.Optional(Type.String()),
-  subject_id: Type.Optional(Type.String()),
-  detail: Type.Record(Type.String(), Type.Unknown()),
-  addresses: Type.Optional(
-    Type.Array(Type.String(), {
-      description:
-        "Of `login_failed`: the network addresses whose digests `detail` holds, until they are forgotten (AUDIT_ADDRESS_DAYS)",
+const entrySchema = Type.Object(
+  {
+    seq: Type.Integer(),
+    id: Type.String(),
+    at: timestamp,
+    kind: Type.String({ examples: ["content_elevated"] }),
+    actor,
+    workspace_id: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    subject_id: Type.Optional(Type.String()),
+    detail: Type.Record(Type.String(), Type.Unknown(), {
+      description: "What else belongs to this kind of entry: ids, numbers and states, never words",
     }),
-  ),
-  hash: Type.String({ description: "SHA-256 in hex over the entry and `previous_hash`" }),
-  previous_hash: Type.String(),
-});
+    addresses: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Of `login_failed`: the network addresses whose digests `detail` holds, until they are forgotten (AUDIT_ADDRESS_DAYS)",
+      }),
+    ),
+    hash: Type.String({ description: "SHA-256 in hex over the entry and `previous_hash`" }),
+    previous_hash: Type.String({ description: "`hash` of the entry before it" }),
+  },
+  { $id: "AuditEntry" },
+);
 
 const headPattern = "^[1-9][0-9]{0,15}:[0-9a-f]{64}$";
 
-const place = Type.Object({ seq: Type.Integer(), hash: Type.String() });
+const place = Type.Object(
+  {
+    seq: Type.Integer(),
+    hash: Type.String({ description: "SHA-256 in hex of the entry of this number" }),
+  },
+  { $id: "AuditPlace" },
+);
 
-const verdictSchema = Type.Object({
-  valid: Type.Boolean({ description: "Of what was asked for, at most `limit` entries" }),
-  entries: Type.Integer({ description: "How many were found right in this answer" }),
-  head: Type.Optional(place),
-  next: Type.Optional(
-    Type.Composite([place], {
-      description:
-        "There are more entries: ask again with these as `from_seq` and `from_hash`. Absent when the log was followed to its end.",
+const verdictSchema = Type.Object(
+  {
+    valid: Type.Boolean({ description: "Of what was asked for, at most `limit` entries" }),
+    entries: Type.Integer({ description: "How many were found right in this answer" }),
+    head: Type.Optional(place),
+    next: Type.Optional(
+      Type.Composite([place], {
+        description:
+          "There are more entries: ask again with these as `from_seq` and `from_hash`. Absent when the log was followed to its end.",
+      }),
+    ),
+    broken_seq: Type.Optional(
+      Type.Integer({ description: "The first entry that is not right; absent when all are" }),
+    ),
+    problem: Type.Optional(Type.String({ description: "What is wrong with it, for people" })),
+    protected: Type.Boolean({
+      description: "The serving database role can neither change nor delete entries",
     }),
-  ),
-  broken_seq: Type.Optional(Type.Integer()),
-  problem: Type.Optional(Type.String()),
-  protected: Type.Boolean({
-    description: "The serving database role can neither change nor delete entries",
-  }),
-});
+  },
+  { $id: "AuditVerdict" },
+);
 
 /** GET /admin/audit and /admin/audit/verify. */
 export function auditRoutes(options: AuditOptions): Route[] {
@@ -100,12 +119,16 @@ function listEntries({ log, cursorKey }: AuditOptions): Route {
     query: Type.Object({
       ...pageQuery,
       kind: Type.Optional(Type.Union(AUDIT_KINDS.map((kind) => Type.Literal(kind)))),
-      actor_id: Type.Optional(Type.String()),
+      actor_id: Type.Optional(Type.String({ description: "UUID of who did it" })),
       session_id: Type.Optional(Type.String()),
       workspace_id: Type.Optional(Type.String()),
       subject_id: Type.Optional(Type.String()),
-      from: Type.Optional(Type.String({ format: "date-time" })),
-      to: Type.Optional(Type.String({ format: "date-time" })),
+      from: Type.Optional(
+        Type.String({ description: "The earliest time, RFC 3339", format: "date-time" }),
+      ),
+      to: Type.Optional(
+        Type.String({ description: "The time before which, RFC 3339", format: "date-time" }),
+      ),
     }),
     responses: { 200: { description: "A page of entries", schema: pageSchema(entrySchema) } },
     async handle({ query }) {
@@ -151,7 +174,12 @@ function verifyLog({ log }: AuditOptions): Route {
           description: "Begin after this entry, with its `from_hash`",
         }),
       ),
-      from_hash: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+      from_hash: Type.Optional(
+        Type.String({
+          description: "`hash` of the entry of `from_seq`",
+          pattern: "^[0-9a-f]{64}$",
+        }),
+      ),
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 50_000, default: VERIFIED_AT_ONCE }),
       ),

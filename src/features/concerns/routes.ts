@@ -24,35 +24,44 @@ export const concernParams = Type.Object({
   concern_id: Type.String({ description: "UUID of the concern" }),
 });
 
-export const concernCategory = Type.Union(CONCERN_CATEGORIES.map((each) => Type.Literal(each)));
-export const concernStatus = Type.Union(CONCERN_STATUSES.map((each) => Type.Literal(each)));
+export const concernCategory = Type.Union(
+  CONCERN_CATEGORIES.map((each) => Type.Literal(each)),
+  { $id: "ConcernCategory" },
+);
+export const concernStatus = Type.Union(
+  CONCERN_STATUSES.map((each) => Type.Literal(each)),
+  { $id: "ConcernStatus" },
+);
 
-export const concernSchema = Type.Object({
-  id: Type.String(),
-  session_id: Type.String(),
-  category: concernCategory,
-  status: concernStatus,
-  content_visible: Type.Boolean({
-    description: "False when the texts are closed to an administrator without an elevation",
-  }),
-  description: Type.Optional(
-    Type.String({ description: "Absent when not visible, and after the session was deleted" }),
-  ),
-  resolution: Type.Optional(Type.String({ description: "What was done about it, or why not" })),
-  segment_id: Type.Optional(Type.String()),
-  start_ms: Type.Optional(Type.Integer()),
-  end_ms: Type.Optional(Type.Integer()),
-  raised_by: Type.Object({
-    kind: Type.Union([Type.Literal("user"), Type.Literal("guest"), Type.Literal("service")]),
+export const concernSchema = Type.Object(
+  {
     id: Type.String(),
-    display_name: Type.Optional(Type.String()),
-  }),
-  handled_by: Type.Optional(Type.String({ description: "Who changed it last" })),
-  redaction_id: Type.Optional(Type.String({ description: "The redaction that resolved it" })),
-  created_at: timestamp,
-  updated_at: timestamp,
-  closed_at: Type.Optional(timestamp),
-});
+    session_id: Type.String(),
+    category: concernCategory,
+    status: concernStatus,
+    content_visible: Type.Boolean({
+      description: "False when the texts are closed to an administrator without an elevation",
+    }),
+    description: Type.Optional(
+      Type.String({ description: "Absent when not visible, and after the session was deleted" }),
+    ),
+    resolution: Type.Optional(Type.String({ description: "What was done about it, or why not" })),
+    segment_id: Type.Optional(Type.String()),
+    start_ms: Type.Optional(Type.Integer()),
+    end_ms: Type.Optional(Type.Integer()),
+    raised_by: Type.Object({
+      kind: Type.Union([Type.Literal("user"), Type.Literal("guest"), Type.Literal("service")]),
+      id: Type.String(),
+      display_name: Type.Optional(Type.String()),
+    }),
+    handled_by: Type.Optional(Type.String({ description: "Who changed it last" })),
+    redaction_id: Type.Optional(Type.String({ description: "The redaction that resolved it" })),
+    created_at: timestamp,
+    updated_at: timestamp,
+    closed_at: Type.Optional(timestamp),
+  },
+  { $id: "Concern" },
+);
 
 /** A concern as the API shows it; its texts only when `readable`. */
 export function presentConcern(
@@ -96,6 +105,7 @@ const raiseBody = Type.Object(
   {
     category: concernCategory,
     description: Type.String({
+      description: "What is wrong, in the caller's words",
       minLength: 1,
       maxLength: 4_000,
       pattern: "\\S",

@@ -14,9 +14,15 @@ interface HeartbeatOptions {
   heartbeats: HeartbeatWriter;
 }
 
-const commandSchema = Type.Object({
-  type: Type.Union([Type.Literal("renew_key"), Type.Literal("stop_recording")]),
-});
+const commandSchema = Type.Object(
+  {
+    type: Type.Union([Type.Literal("renew_key"), Type.Literal("stop_recording")], {
+      description:
+        "`renew_key`: fetch a fresh key with POST /devices/pair/claim-auth. `stop_recording`: the session is over",
+    }),
+  },
+  { $id: "DeviceCommand" },
+);
 
 /** POST /devices/{device_id}/heartbeat. */
 export function heartbeatRoutes({ devices, heartbeats }: HeartbeatOptions): Route[] {
@@ -45,7 +51,7 @@ export function heartbeatRoutes({ devices, heartbeats }: HeartbeatOptions): Rout
           session_id: Type.Optional(
             Type.String({ description: "The session that the device records now" }),
           ),
-          commands: Type.Array(commandSchema),
+          commands: Type.Array(commandSchema, { description: "What the device is asked to do" }),
         }),
       },
     },

@@ -8,20 +8,23 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
 
 /** A device's report of its own state. Unknown members are kept as they are. */
-export const telemetrySchema = Type.Object({
-  battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
-  rssi_dbm: Type.Optional(Type.Number()),
-  recording: Type.Optional(Type.Boolean()),
-  buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
-  firmware: Type.Optional(Type.String({ maxLength: 200 })),
-  period_seconds: Type.Optional(
-    Type.Number({
-      minimum: 0.5,
-      maximum: 3_600,
-      description: "Time until the next heartbeat",
-    }),
-  ),
-});
+export const telemetrySchema = Type.Object(
+  {
+    battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+    rssi_dbm: Type.Optional(Type.Number()),
+    recording: Type.Optional(Type.Boolean()),
+    buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
+    firmware: Type.Optional(Type.String({ maxLength: 200 })),
+    period_seconds: Type.Optional(
+      Type.Number({
+        minimum: 0.5,
+        maximum: 3_600,
+        description: "Time until the next heartbeat",
+      }),
+    ),
+  },
+  { $id: "Heartbeat" },
+);
 
 type Telemetry = Static<typeof telemetrySchema>;
 

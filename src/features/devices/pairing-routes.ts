@@ -6,7 +6,7 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { exampleId } from "../../rest/openapi-parts.ts";
+import { exampleId } from "../../rest/examples.ts";
 import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
@@ -50,7 +50,13 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
     body: {
       kind: "json",
       schema: Type.Object({
-        code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        code: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description: "A code of the device's own, for devices that cannot show ours",
+          }),
+        ),
         device_serial: nameSchema({ minLength: 1, maxLength: 200 }),
         name: Type.Optional(nameSchema({ maxLength: 200 })),
         model: Type.Optional(nameSchema({ maxLength: 200 })),
@@ -63,8 +69,11 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
         schema: Type.Object({
           success: Type.Literal(true),
           device_id: Type.String(),
-          code: Type.String(),
-          pairing_secret: Type.String(),
+          code: Type.String({ description: "What a person types in to pair the device" }),
+          pairing_secret: Type.String({
+            description:
+              "Bearer of POST /devices/pair/claim-auth, for the device alone; shown this once",
+          }),
           expires_at: Type.String(),
           interval: Type.Integer({ description: "Seconds between two polls" }),
         }),
@@ -90,7 +99,11 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
   });
 }
 
-const codeMember = Type.String({ minLength: 1, maxLength: 64 });
+const codeMember = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: "The code that the device shows",
+});
 const nameMember = Type.Optional(nameSchema({ maxLength: 200 }));
 
 function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Route {
@@ -139,7 +152,9 @@ function status({ pairing }: PairingRouteOptions): Route {
     query: Type.Object(
       {
         device_id: Type.Optional(Type.String({ maxLength: 64 })),
-        code: Type.Optional(Type.String({ maxLength: 64 })),
+        code: Type.Optional(
+          Type.String({ maxLength: 64, description: "The code, in place of `device_id`" }),
+        ),
       },
       { examples: [{ device_id: exampleId("device_id") }] },
     ),

@@ -23,35 +23,37 @@ import type { HeartbeatWriter } from "./heartbeats.ts";
 import type { IssuedKey, Pairing } from "./pairing.ts";
 import type { DeviceRecord, DeviceStore } from "./store.ts";
 
-const deviceStatusSchema = Type.Union([
-  Type.Literal("pairing"),
-  Type.Literal("paired"),
-  Type.Literal("revoked"),
-]);
+const deviceStatusSchema = Type.Union(
+  [Type.Literal("pairing"), Type.Literal("paired"), Type.Literal("revoked")],
+  { $id: "DeviceStatus" },
+);
 
-export const deviceSchema = Type.Object({
-  id: Type.String(),
-  device_serial: Type.String(),
-  name: Type.String(),
-  model: Type.String(),
-  firmware: Type.String(),
-  status: deviceStatusSchema,
-  suspended: Type.Boolean({
-    description:
-      "True while its owner no longer belongs to its workspace, or is disabled: it begins nothing, and for 24 h may stop and upload what it had begun",
-  }),
-  presence: Type.Union([Type.Literal("online"), Type.Literal("offline")], {
-    description: "`offline` after three missed heartbeats",
-  }),
-  workspace_id: Type.Optional(Type.String()),
-  owner_id: Type.Optional(Type.String({ description: "The user who paired it" })),
-  last_seen_at: Type.Optional(Type.String()),
-  telemetry: Type.Record(Type.String(), Type.Unknown(), {
-    description: "What the newest heartbeats said",
-  }),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-});
+export const deviceSchema = Type.Object(
+  {
+    id: Type.String(),
+    device_serial: Type.String(),
+    name: Type.String(),
+    model: Type.String(),
+    firmware: Type.String(),
+    status: deviceStatusSchema,
+    suspended: Type.Boolean({
+      description:
+        "True while its owner no longer belongs to its workspace, or is disabled: it begins nothing, and for 24 h may stop and upload what it had begun",
+    }),
+    presence: Type.Union([Type.Literal("online"), Type.Literal("offline")], {
+      description: "`offline` after three missed heartbeats",
+    }),
+    workspace_id: Type.Optional(Type.String()),
+    owner_id: Type.Optional(Type.String({ description: "The user who paired it" })),
+    last_seen_at: Type.Optional(Type.String()),
+    telemetry: Type.Record(Type.String(), Type.Unknown(), {
+      description: "What the newest heartbeats said",
+    }),
+    created_at: Type.String(),
+    updated_at: Type.String(),
+  },
+  { $id: "Device" },
+);
 
 export function presentDevice(device: DeviceRecord, now: number): Static<typeof deviceSchema> {
   const { lastSeenAt } = device;
@@ -181,7 +183,9 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
         description: "The device and its key",
         schema: Type.Object({
           device_id: Type.String(),
-          api_key: Type.String(),
+          api_key: Type.String({
+            description: "The device's key, sent as `X-API-Key`; shown this once, good for 30 days",
+          }),
           expires_at: Type.String(),
           device: deviceSchema,
         }),
@@ -273,11 +277,16 @@ function unpairDevice({ devices, pairing }: DeviceOptions): Route {
   });
 }
 
-export const issuedKeySchema = Type.Object({
-  device_id: Type.String(),
-  api_key: Type.String(),
-  expires_at: Type.String(),
-});
+export const issuedKeySchema = Type.Object(
+  {
+    device_id: Type.String(),
+    api_key: Type.String({
+      description: "The device's key, sent as `X-API-Key`; shown this once, good for 30 days",
+    }),
+    expires_at: Type.String(),
+  },
+  { $id: "IssuedDeviceKey" },
+);
 
 /** The answer that shows a key; no other answer shows it. */
 export function presentKey(key: IssuedKey): Static<typeof issuedKeySchema> {

@@ -76,13 +76,16 @@ interface UserEraseOptions {
   proof: Pick<FreshProof, "require">;
 }
 
-const answer = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-  sessions_deleted: Type.Integer(),
-  sessions_left: Type.Integer({ description: "Deleted soon after, without another call" }),
-  devices_unpaired: Type.Integer(),
-});
+const answer = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+    sessions_deleted: Type.Integer({ description: "Sessions of the account that were deleted" }),
+    sessions_left: Type.Integer({ description: "Deleted soon after, without another call" }),
+    devices_unpaired: Type.Integer({ description: "Devices of the account that were unpaired" }),
+  },
+  { $id: "AccountErasure" },
+);
 
 /** DELETE /users/me. */
 export function userEraseRoutes({ eraser, proof }: UserEraseOptions): Route[] {

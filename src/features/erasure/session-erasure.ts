@@ -97,20 +97,23 @@ interface SessionDeleteOptions {
   eraser: SessionErasure;
 }
 
-const receiptSchema = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-  receipt_id: Type.String(),
-  session_id: Type.String(),
-  kind: Type.String({ examples: ["session_deleted_by_owner"] }),
-  deleted_at: timestamp,
-  removed: Type.Record(Type.String(), Type.Integer(), {
-    description: "What was removed, counted",
-  }),
-  audio_erased: Type.Boolean({
-    description: "The audio files are gone; if false the service goes on removing them",
-  }),
-});
+const receiptSchema = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+    receipt_id: Type.String(),
+    session_id: Type.String(),
+    kind: Type.String({ examples: ["session_deleted_by_owner"] }),
+    deleted_at: timestamp,
+    removed: Type.Record(Type.String(), Type.Integer(), {
+      description: "What was removed, counted",
+    }),
+    audio_erased: Type.Boolean({
+      description: "The audio files are gone; if false the service goes on removing them",
+    }),
+  },
+  { $id: "DeletionReceipt" },
+);
 
 /** DELETE /sessions/{id}. */
 export function sessionDeleteRoutes({ directory, eraser }: SessionDeleteOptions): Route[] {

@@ -3,6 +3,7 @@ import { UndirectedGraph } from "graphology";
 import { bidirectional } from "graphology-shortest-path/dijkstra.js";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import { exampleId } from "../../rest/examples.ts";
 import { cutPage, decodeCursor, encodeCursor, pageQuery } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { recordReads } from "../questions/ask.ts";
@@ -119,22 +120,28 @@ function cursorAfter(cursorKey: Uint8Array, list: string, mention: MentionRecord
   return encodeCursor(cursorKey, list, [sessionId, String(start), segmentId, String(spoke)]);
 }
 
-const stepSchema = Type.Object({
-  source_id: Type.String(),
-  target_id: Type.String(),
-  relations: Type.Array(relationSchema, { description: "The strongest first" }),
-  segments: Type.Array(spokenSchema, { description: "Where the two meet" }),
-});
+const stepSchema = Type.Object(
+  {
+    source_id: Type.String(),
+    target_id: Type.String(),
+    relations: Type.Array(relationSchema, { description: "The strongest first" }),
+    segments: Type.Array(spokenSchema, { description: "Where the two meet" }),
+  },
+  { $id: "GraphStep" },
+);
 
-const pathSchema = Type.Composite([
-  standingSchema,
-  Type.Object({
-    entities: Type.Array(entitySchema, {
-      description: "From the one to the other; empty when nothing connects them",
+const pathSchema = Type.Composite(
+  [
+    standingSchema,
+    Type.Object({
+      entities: Type.Array(entitySchema, {
+        description: "From the one to the other; empty when nothing connects them",
+      }),
+      steps: Type.Array(stepSchema, { description: "One for each two neighbours" }),
     }),
-    steps: Type.Array(stepSchema, { description: "One for each two neighbours" }),
-  }),
-]);
+  ],
+  { $id: "GraphPath" },
+);
 
 function pathBetween(options: GraphOptions): Route {
   const { graphs, builder } = options;
@@ -149,8 +156,16 @@ function pathBetween(options: GraphOptions): Route {
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
-      from: Type.String({ maxLength: 100, description: "Id of an entity" }),
-      to: Type.String({ maxLength: 100, description: "Id of another" }),
+      from: Type.String({
+        maxLength: 100,
+        description: "Id of an entity",
+        examples: [exampleId("entity_id")],
+      }),
+      to: Type.String({
+        maxLength: 100,
+        description: "Id of another",
+        examples: [exampleId("entity_id")],
+      }),
     }),
     responses: { 200: { description: "The path", schema: pathSchema } },
     errors: ["elevation_required"],

@@ -13,78 +13,100 @@ import type {
   SpokenEvidence,
 } from "./records.ts";
 
-const typeSchema = Type.Union(ENTITY_TYPES.map((type) => Type.Literal(type)));
+const typeSchema = Type.Union(
+  ENTITY_TYPES.map((type) => Type.Literal(type)),
+  { $id: "EntityType" },
+);
 const kindSchema = Type.Union(
   RELATION_KINDS.map((kind) => Type.Literal(kind)),
   {
+    $id: "RelationKind",
     description:
       "`co_occurrence`: named close together, undirected; `action`: a verb leads from source to target; `talks_about`: a speaker names the target",
   },
 );
 
-export const entitySchema = Type.Object({
-  id: Type.String({ description: "Stable: the same name in the same workspace" }),
-  type: typeSchema,
-  name: Type.String(),
-  aliases: Type.Array(Type.String(), { description: "Other spellings that were met" }),
-  speaker_labels: Type.Optional(
-    Type.Array(Type.Object({ session_id: Type.String(), speaker_label: Type.String() }), {
-      description: "The voices of a speaker",
-    }),
-  ),
-  mention_count: Type.Integer({ description: "Each turn of a speaker counts as one" }),
-  session_count: Type.Integer(),
-  first_mentioned_at: Type.String(),
-  last_mentioned_at: Type.String(),
-});
+export const entitySchema = Type.Object(
+  {
+    id: Type.String({ description: "Stable: the same name in the same workspace" }),
+    type: typeSchema,
+    name: Type.String({ description: "The usual spelling" }),
+    aliases: Type.Array(Type.String(), { description: "Other spellings that were met" }),
+    speaker_labels: Type.Optional(
+      Type.Array(Type.Object({ session_id: Type.String(), speaker_label: Type.String() }), {
+        description: "The voices of a speaker",
+      }),
+    ),
+    mention_count: Type.Integer({ description: "Each turn of a speaker counts as one" }),
+    session_count: Type.Integer(),
+    first_mentioned_at: Type.String(),
+    last_mentioned_at: Type.String(),
+  },
+  { $id: "Entity" },
+);
 
 const communityMember = Type.Object({
   community_id: Type.Optional(Type.String({ description: "Absent when nothing ties it" })),
 });
 
-const evidenceSchema = Type.Object({
-  session_id: Type.String(),
-  segment_id: Type.String(),
-  start_ms: Type.Integer(),
-  end_ms: Type.Integer(),
-  speaker_label: Type.String(),
-});
+const evidenceSchema = Type.Object(
+  {
+    session_id: Type.String(),
+    segment_id: Type.String(),
+    start_ms: Type.Integer(),
+    end_ms: Type.Integer(),
+    speaker_label: Type.String(),
+  },
+  { $id: "Evidence" },
+);
 
-export const spokenSchema = Type.Composite([
-  evidenceSchema,
-  Type.Object({
-    speaker_name: Type.Optional(Type.String({ description: "Of who claimed the label" })),
-    text: Type.String({ description: "Of the segment, at most 500 characters" }),
-    at: Type.String({ description: "Start of the session plus `start_ms`" }),
-  }),
-]);
-
-export const mentionSchema = Type.Composite([
-  spokenSchema,
-  Type.Object({
-    kind: Type.Union([Type.Literal("named"), Type.Literal("spoke")], {
-      description: "Spoken of, or speaking",
+export const spokenSchema = Type.Composite(
+  [
+    evidenceSchema,
+    Type.Object({
+      speaker_name: Type.Optional(Type.String({ description: "Of who claimed the label" })),
+      text: Type.String({ description: "Of the segment, at most 500 characters" }),
+      at: Type.String({ description: "Start of the session plus `start_ms`" }),
     }),
-  }),
-]);
+  ],
+  { $id: "SpokenSegment" },
+);
 
-export const relationSchema = Type.Object({
-  source_id: Type.String(),
-  target_id: Type.String(),
-  kind: kindSchema,
-  label: Type.Optional(Type.String({ description: "The verb of an action, as in `write to`" })),
-  weight: Type.Number({ description: "1 for each time; 0.5 across neighbouring segments" }),
-  first_at: Type.String(),
-  last_at: Type.String(),
-  evidence: Type.Array(evidenceSchema, { description: "The first segments that say so" }),
-});
+export const mentionSchema = Type.Composite(
+  [
+    spokenSchema,
+    Type.Object({
+      kind: Type.Union([Type.Literal("named"), Type.Literal("spoke")], {
+        description: "Spoken of, or speaking",
+      }),
+    }),
+  ],
+  { $id: "Mention" },
+);
 
-const communitySchema = Type.Object({
-  id: Type.String(),
-  label: Type.String(),
-  size: Type.Integer(),
-  entity_ids: Type.Array(Type.String(), { description: "Most mentioned first" }),
-});
+export const relationSchema = Type.Object(
+  {
+    source_id: Type.String(),
+    target_id: Type.String(),
+    kind: kindSchema,
+    label: Type.Optional(Type.String({ description: "The verb of an action, as in `write to`" })),
+    weight: Type.Number({ description: "1 for each time; 0.5 across neighbouring segments" }),
+    first_at: Type.String(),
+    last_at: Type.String(),
+    evidence: Type.Array(evidenceSchema, { description: "The first segments that say so" }),
+  },
+  { $id: "Relation" },
+);
+
+const communitySchema = Type.Object(
+  {
+    id: Type.String(),
+    label: Type.String({ description: "Names of its members that are mentioned most" }),
+    size: Type.Integer({ description: "Number of its members" }),
+    entity_ids: Type.Array(Type.String(), { description: "Most mentioned first" }),
+  },
+  { $id: "Community" },
+);
 
 export const standingSchema = Type.Object({
   session_count: Type.Integer({ description: "Sessions that it is made of" }),
@@ -95,19 +117,22 @@ export const standingSchema = Type.Object({
   built_at: Type.Optional(Type.String({ description: "Of its oldest part" })),
 });
 
-export const graphSchema = Type.Composite([
-  standingSchema,
-  Type.Object({
-    entities: Type.Array(Type.Composite([entitySchema, communityMember])),
-    total_entities: Type.Integer({ description: "That match, beyond `limit` too" }),
-    relations: Type.Array(relationSchema, {
-      description: "Between the entities shown, the strongest first, at most 1000",
+export const graphSchema = Type.Composite(
+  [
+    standingSchema,
+    Type.Object({
+      entities: Type.Array(Type.Composite([entitySchema, communityMember])),
+      total_entities: Type.Integer({ description: "That match, beyond `limit` too" }),
+      relations: Type.Array(relationSchema, {
+        description: "Between the entities shown, the strongest first, at most 1000",
+      }),
+      communities: Type.Array(communitySchema, {
+        description: "Of two entities or more that hang together; by Louvain, always the same",
+      }),
     }),
-    communities: Type.Array(communitySchema, {
-      description: "Of two entities or more that hang together; by Louvain, always the same",
-    }),
-  }),
-]);
+  ],
+  { $id: "Graph" },
+);
 
 const typeName = `(${ENTITY_TYPES.join("|")})`;
 
@@ -121,7 +146,14 @@ export const graphQuery = {
       examples: ["person,place"],
     }),
   ),
-  min_mentions: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+  min_mentions: Type.Optional(
+    Type.Integer({
+      description: "Only entities that were mentioned so often",
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 1,
+    }),
+  ),
   q: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: "Part of a name or an alias" }),
   ),

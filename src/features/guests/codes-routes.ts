@@ -37,22 +37,28 @@ const ends = {
   max_uses: Type.Optional(Type.Integer({ description: "So many guests may come by it" })),
 };
 
-const issuedSchema = Type.Object({
-  id: Type.String(),
-  code: Type.String({
-    description: "The code itself, shown this once; goes into `session_id` of POST /auth/guest",
-    examples: ["vgc_4fZk1Qm8Yt0RwXb2Ns7LdC"],
-  }),
-  ...ends,
-});
+const issuedSchema = Type.Object(
+  {
+    id: Type.String(),
+    code: Type.String({
+      description: "The code itself, shown this once; goes into `session_id` of POST /auth/guest",
+      examples: ["vgc_4fZk1Qm8Yt0RwXb2Ns7LdC"],
+    }),
+    ...ends,
+  },
+  { $id: "IssuedGuestCode" },
+);
 
-const codeSchema = Type.Object({
-  id: Type.String(),
-  ...ends,
-  uses: Type.Integer({ description: "So many guests came by it" }),
-  created_by: Type.String({ description: "The user or the service key that made it" }),
-  created_at: timestamp,
-});
+const codeSchema = Type.Object(
+  {
+    id: Type.String(),
+    ...ends,
+    uses: Type.Integer({ description: "So many guests came by it" }),
+    created_by: Type.String({ description: "The user or the service key that made it" }),
+    created_at: timestamp,
+  },
+  { $id: "GuestCode" },
+);
 
 /** GET and POST /sessions/{id}/guest-codes, DELETE /sessions/{id}/guest-codes/{code_id}. */
 export function guestCodeRoutes(options: GuestCodeOptions): Route[] {
@@ -85,7 +91,13 @@ function issueCode({ directory, codes, clock }: GuestCodeOptions): Route {
               examples: ["2099-01-31T00:00:00.000Z"],
             }),
           ),
-          max_uses: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_USES })),
+          max_uses: Type.Optional(
+            Type.Integer({
+              description: "So many guests may come by it; without it any number",
+              minimum: 1,
+              maximum: MOST_USES,
+            }),
+          ),
         },
         { examples: [{ max_uses: 20 }] },
       ),

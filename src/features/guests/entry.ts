@@ -201,9 +201,15 @@ export function guestRoutes({ guestEntry, authenticator }: GuestRouteOptions): R
       201: {
         description: "The guest and its token",
         schema: Type.Object({
-          token: Type.String(),
+          token: Type.String({
+            description:
+              "Access token of the guest, sent as `Authorization: Bearer …`; good until guest access ends, at most 12 h",
+          }),
           expires_at: Type.String(),
-          guest: Type.Object({ id: Type.String(), display_name: Type.String() }),
+          guest: Type.Object(
+            { id: Type.String(), display_name: Type.String() },
+            { description: "Who the token stands for" },
+          ),
           session_id: Type.String(),
         }),
       },

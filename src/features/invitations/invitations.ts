@@ -27,7 +27,7 @@ export const inviteeSchema = {
 };
 
 /** The answer to an invitation, the same whoever is invited. */
-export const invitedSchema = Type.Object({ status: Type.Literal("invited") });
+export const invitedSchema = Type.Object({ status: Type.Literal("invited") }, { $id: "Invited" });
 
 /** Throws 400 unless a request names exactly one user or address. */
 export function inviteeOf(body: { user_id?: string; email?: string }): Invitee {

@@ -36,15 +36,18 @@ export function placeInvitationRoutes(options: PlaceInvitationOptions): Route[] 
   return [listPending(options), withdraw(options)];
 }
 
-const pendingSchema = Type.Object({
-  id: Type.String(),
-  to_email: Type.Optional(Type.String()),
-  to_user_id: Type.Optional(Type.String()),
-  role: invitedRole,
-  invited_by: Type.String({ description: "The id of the user whose right it is" }),
-  created_at: timestamp,
-  expires_at: timestamp,
-});
+const pendingSchema = Type.Object(
+  {
+    id: Type.String(),
+    to_email: Type.Optional(Type.String()),
+    to_user_id: Type.Optional(Type.String()),
+    role: invitedRole,
+    invited_by: Type.String({ description: "The id of the user whose right it is" }),
+    created_at: timestamp,
+    expires_at: timestamp,
+  },
+  { $id: "PendingInvitation" },
+);
 
 function presentPending(invitation: PendingInvitation): Static<typeof pendingSchema> {
   return {

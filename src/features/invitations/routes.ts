@@ -27,18 +27,24 @@ export function ownInvitationRoutes(options: OwnInvitationOptions): Route[] {
 
 export const invitedRole = Type.Union(
   (["owner", "member", "participant", "shared"] as const).map((role) => Type.Literal(role)),
-  { description: "`owner` or `member` of a workspace; `participant` or `shared` of a session" },
+  {
+    $id: "InvitedRole",
+    description: "`owner` or `member` of a workspace; `participant` or `shared` of a session",
+  },
 );
 
-const ownSchema = Type.Object({
-  id: Type.String(),
-  kind: Type.Union([Type.Literal("workspace"), Type.Literal("session")]),
-  workspace_name: Type.Optional(Type.String()),
-  role: invitedRole,
-  invited_by: Type.Object({ name: Type.String() }),
-  created_at: timestamp,
-  expires_at: timestamp,
-});
+const ownSchema = Type.Object(
+  {
+    id: Type.String(),
+    kind: Type.Union([Type.Literal("workspace"), Type.Literal("session")]),
+    workspace_name: Type.Optional(Type.String()),
+    role: invitedRole,
+    invited_by: Type.Object({ name: Type.String() }),
+    created_at: timestamp,
+    expires_at: timestamp,
+  },
+  { $id: "Invitation" },
+);
 
 function presentOwn(invitation: OwnInvitation): Static<typeof ownSchema> {
   return {
@@ -79,12 +85,15 @@ function unknownInvitation(): AppError {
   return new AppError("not_found", "There is no invitation with this id.");
 }
 
-const acceptedSchema = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-  workspace_id: Type.Optional(Type.String({ description: "Of an invitation to a workspace" })),
-  session_id: Type.Optional(Type.String({ description: "Of an invitation to a session" })),
-});
+const acceptedSchema = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+    workspace_id: Type.Optional(Type.String({ description: "Of an invitation to a workspace" })),
+    session_id: Type.Optional(Type.String({ description: "Of an invitation to a session" })),
+  },
+  { $id: "AcceptedInvitation" },
+);
 
 function accept({ store }: OwnInvitationOptions): Route {
   return defineRoute({

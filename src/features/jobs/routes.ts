@@ -30,30 +30,36 @@ export function jobRoutes(options: JobOptions & RedoOptions): Route[] {
   return [listJobs(options), getJob(options), cancelJob(options), transcribeAgain(options)];
 }
 
-const jobKind = Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind)));
+const jobKind = Type.Union(
+  JOB_KINDS.map((kind) => Type.Literal(kind)),
+  { $id: "JobKind" },
+);
 
-const jobSchema = Type.Object({
-  id: Type.String(),
-  kind: jobKind,
-  session_id: Type.String(),
-  workspace_id: Type.String(),
-  status: jobStatus,
-  progress: Type.Number({ minimum: 0, maximum: 1 }),
-  error: Type.String({ description: "Empty without an error" }),
-  engine: Type.Optional(Type.String()),
-  detected_language: Type.Optional(Type.String()),
-  forced_language: Type.Optional(Type.String()),
-  edits_replaced: Type.Optional(
-    Type.Integer({
-      description:
-        "Of a transcription that was repeated: so many segments that people had edited were replaced by the newest reading. Absent when none were",
-      examples: [3],
-    }),
-  ),
-  created_at: timestamp,
-  started_at: Type.Optional(timestamp),
-  completed_at: Type.Optional(timestamp),
-});
+const jobSchema = Type.Object(
+  {
+    id: Type.String(),
+    kind: jobKind,
+    session_id: Type.String(),
+    workspace_id: Type.String(),
+    status: jobStatus,
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    error: Type.String({ description: "Empty without an error" }),
+    engine: Type.Optional(Type.String()),
+    detected_language: Type.Optional(Type.String()),
+    forced_language: Type.Optional(Type.String()),
+    edits_replaced: Type.Optional(
+      Type.Integer({
+        description:
+          "Of a transcription that was repeated: so many segments that people had edited were replaced by the newest reading. Absent when none were",
+        examples: [3],
+      }),
+    ),
+    created_at: timestamp,
+    started_at: Type.Optional(timestamp),
+    completed_at: Type.Optional(timestamp),
+  },
+  { $id: "Job" },
+);
 
 const jobParams = Type.Object({ id: Type.String({ description: "UUID of the job" }) });
 

@@ -22,40 +22,49 @@ export function queryRoutes(options: QueryOptions): Route[] {
   return [querySession(options), queryWorkspace(options)];
 }
 
-const querySchema = Type.Object({
-  query: Type.String({
-    minLength: 1,
-    maxLength: MAX_QUESTION,
-    pattern: "\\S",
-    description: "A question in plain words; quotation marks ask for exactly these words",
-    examples: ["What did Anna say about the price?"],
-  }),
-});
+const querySchema = Type.Object(
+  {
+    query: Type.String({
+      minLength: 1,
+      maxLength: MAX_QUESTION,
+      pattern: "\\S",
+      description: "A question in plain words; quotation marks ask for exactly these words",
+      examples: ["What did Anna say about the price?"],
+    }),
+  },
+  { $id: "Question" },
+);
 
-const citationSchema = Type.Object({
-  session_id: Type.String(),
-  segment_id: Type.String(),
-  start_ms: Type.Integer({ description: "On the session's timeline" }),
-  end_ms: Type.Integer(),
-  speaker_label: Type.String({ examples: ["S1"] }),
-  speaker_name: Type.Optional(
-    Type.String({ description: "Of the person who claimed the label", examples: ["Anna"] }),
-  ),
-  text: Type.String({ description: "The whole segment, as it was recognised or corrected" }),
-});
+const citationSchema = Type.Object(
+  {
+    session_id: Type.String(),
+    segment_id: Type.String(),
+    start_ms: Type.Integer({ description: "On the session's timeline" }),
+    end_ms: Type.Integer(),
+    speaker_label: Type.String({ examples: ["S1"] }),
+    speaker_name: Type.Optional(
+      Type.String({ description: "Of the person who claimed the label", examples: ["Anna"] }),
+    ),
+    text: Type.String({ description: "The whole segment, as it was recognised or corrected" }),
+  },
+  { $id: "Citation" },
+);
 
-const answerSchema = Type.Object({
-  answer: Type.String({
-    examples: ["Anna said at 00:32: “We need to see the final report by Wednesday.”"],
-  }),
-  tools_used: Type.Array(Type.String(), {
-    description: "What was really used, in order",
-    examples: [["segment_reader", "speaker_filter", "hierarchical_retrieval"]],
-  }),
-  citations: Type.Array(citationSchema, {
-    description: "The segments that the answer quotes or counts; none when nothing was found",
-  }),
-});
+const answerSchema = Type.Object(
+  {
+    answer: Type.String({
+      examples: ["Anna said at 00:32: “We need to see the final report by Wednesday.”"],
+    }),
+    tools_used: Type.Array(Type.String(), {
+      description: "What was really used, in order",
+      examples: [["segment_reader", "speaker_filter", "hierarchical_retrieval"]],
+    }),
+    citations: Type.Array(citationSchema, {
+      description: "The segments that the answer quotes or counts; none when nothing was found",
+    }),
+  },
+  { $id: "Answer" },
+);
 
 const DESCRIPTION =
   "The answer quotes what was said, with who said it and when, and invents nothing; when nothing fits it says so and cites nothing. Questions are understood in English: who (`What did Anna say about …`), when (`at the beginning`, `in the last 10 minutes`), how often, who spoke, decisions, promises, summaries; in other languages all words are searched for.";

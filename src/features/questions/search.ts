@@ -27,22 +27,25 @@ interface WorkspaceSearchOptions extends WorkspaceQuestionOptions {
 
 const DEFAULT_LIMIT = 50;
 
-const hitSchema = Type.Object({
-  session_id: Type.String(),
-  session_title: Type.String({ examples: ["Weekly planning"] }),
-  segment_id: Type.String(),
-  start_ms: Type.Integer({ description: "On the session's timeline" }),
-  end_ms: Type.Integer(),
-  said_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
-  speaker_label: Type.String(),
-  speaker_name: Type.Optional(Type.String({ examples: ["Anna"] })),
-  text: Type.String(),
-  snippet: Type.String({
-    description: "HTML: the words around the match, escaped, each match in `<mark>`",
-    examples: ["we need to see the final <mark>report</mark> by Wednesday"],
-  }),
-  score: Type.Number({ description: "Higher fits better; comparable within one answer only" }),
-});
+const hitSchema = Type.Object(
+  {
+    session_id: Type.String(),
+    session_title: Type.String({ examples: ["Weekly planning"] }),
+    segment_id: Type.String(),
+    start_ms: Type.Integer({ description: "On the session's timeline" }),
+    end_ms: Type.Integer(),
+    said_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
+    speaker_label: Type.String(),
+    speaker_name: Type.Optional(Type.String({ examples: ["Anna"] })),
+    text: Type.String(),
+    snippet: Type.String({
+      description: "HTML: the words around the match, escaped, each match in `<mark>`",
+      examples: ["we need to see the final <mark>report</mark> by Wednesday"],
+    }),
+    score: Type.Number({ description: "Higher fits better; comparable within one answer only" }),
+  },
+  { $id: "SearchHit" },
+);
 
 const instant = Type.String({ maxLength: 40, description: "RFC 3339" });
 

@@ -55,18 +55,29 @@ export const newSessionMembers = {
 
 const startBody = Type.Object(newSessionMembers);
 
-export const lastChunkSequence = Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 }));
+export const lastChunkSequence = Type.Optional(
+  Type.Integer({
+    minimum: -1,
+    maximum: 999_999,
+    description:
+      "Number of the last chunk that was recorded, -1 for none: chunks up to it that are missing are waited for. Without it the highest that came is the last",
+    examples: [2],
+  }),
+);
 
 const stopBody = Type.Object({
   session_id: Type.Optional(Type.String()),
   last_chunk_sequence: lastChunkSequence,
 });
 
-export const stoppedSchema = Type.Object({
-  success: Type.Boolean(),
-  session_id: Type.String(),
-  status: sessionStatus,
-});
+export const stoppedSchema = Type.Object(
+  {
+    success: Type.Boolean(),
+    session_id: Type.String(),
+    status: sessionStatus,
+  },
+  { $id: "StoppedSession" },
+);
 
 /** POST /devices/{id}/session/start and /stop. */
 export function deviceSessionRoutes(options: DeviceSessionOptions): Route[] {
@@ -184,7 +195,9 @@ function startSession(options: DeviceSessionOptions): Route {
           success: Type.Boolean(),
           session_id: Type.String(),
           started_at: timestamp,
-          stream_url: Type.String(),
+          stream_url: Type.String({
+            description: "Address of the WebSocket that takes the audio as it is recorded",
+          }),
         }),
       },
     },

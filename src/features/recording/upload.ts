@@ -34,15 +34,53 @@ const MAX_FILENAME = 255;
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
-const storedSchema = Type.Object({
-  success: Type.Boolean(),
-  chunk_id: Type.String(),
-  chunk_sequence: Type.Integer(),
-  transcription_status: chunkStatus,
-  duration_seconds: Type.Optional(
-    Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+const storedSchema = Type.Object(
+  {
+    success: Type.Boolean(),
+    chunk_id: Type.String(),
+    chunk_sequence: Type.Integer(),
+    transcription_status: chunkStatus,
+    duration_seconds: Type.Optional(
+      Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+    ),
+  },
+  { $id: "StoredChunk" },
+);
+
+const sequenceText = (description: string) =>
+  Type.String({ pattern: "^[0-9]{1,6}$", description, examples: ["0"] });
+
+const uploadHeaders = Type.Object({
+  "X-Chunk-Sequence": Type.Optional(
+    sequenceText("Number of the chunk within its session, from 0; required with a raw body"),
   ),
 });
+
+const uploadForm = Type.Object({
+  chunk_sequence: Type.Optional(
+    sequenceText(
+      "Number of the chunk within its session, from 0; required, unless `X-Chunk-Sequence` says it",
+    ),
+  ),
+  started_at: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: "When it began by the device's clock, RFC 3339",
+      examples: ["2026-01-31T09:30:00.000Z"],
+    }),
+  ),
+});
+
+/** Media types of raw bodies, usual ones before any. */
+const UPLOAD_TYPES = [
+  "audio/wav",
+  "audio/pcm;rate=16000;channels=1;encoding=s16le",
+  "audio/ogg",
+  "audio/webm",
+  "audio/mpeg",
+  "audio/flac",
+  "application/octet-stream",
+];
 
 function presentStored(chunk: StoredChunk): Static<typeof storedSchema> {
   return {
@@ -150,7 +188,8 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     auth: ["device_key"],
     endedDevices: true,
     params: sessionParams,
-    body: { kind: "upload" },
+    headers: uploadHeaders,
+    body: { kind: "upload", form: uploadForm, mediaTypes: UPLOAD_TYPES },
     responses: {
       200: { description: "Was stored already", schema: storedSchema },
       201: { description: "Stored", schema: storedSchema },

@@ -33,6 +33,7 @@ export const waitingSchema = Type.Object(
     }),
   },
   {
+    $id: "AwaitedAudio",
     description:
       "While a stopped session waits for chunks that are missing, as its device may still send them. Absent when it waits for nothing",
   },

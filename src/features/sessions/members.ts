@@ -53,17 +53,21 @@ const givenRelation = Type.Union([Type.Literal("participant"), Type.Literal("sha
   description: "`participant`: took part in the conversation. `shared`: may follow and read it.",
 });
 
-const memberSchema = Type.Object({
-  user_id: Type.String(),
-  email: Type.Optional(Type.String({ description: "Absent for guests" })),
-  name: Type.String(),
-  relation: Type.Union(
-    (["owner", "participant", "shared", "guest"] as const).map((relation) =>
-      Type.Literal(relation),
+const memberSchema = Type.Object(
+  {
+    user_id: Type.String(),
+    email: Type.Optional(Type.String({ description: "Absent for guests" })),
+    name: Type.String(),
+    relation: Type.Union(
+      (["owner", "participant", "shared", "guest"] as const).map((relation) =>
+        Type.Literal(relation),
+      ),
+      { description: "How they belong to the session" },
     ),
-  ),
-  created_at: timestamp,
-});
+    created_at: timestamp,
+  },
+  { $id: "SessionMember" },
+);
 
 function presentMember(member: SessionMemberRecord): Static<typeof memberSchema> {
   return {

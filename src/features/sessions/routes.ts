@@ -64,10 +64,10 @@ function listSessions({ directory, cursorKey }: SessionOptions): Route {
   });
 }
 
-const oneSessionSchema = Type.Composite([
-  sessionSchema,
-  Type.Object({ waiting: Type.Optional(waitingSchema) }),
-]);
+const oneSessionSchema = Type.Composite(
+  [sessionSchema, Type.Object({ waiting: Type.Optional(waitingSchema) })],
+  { $id: "SessionDetail" },
+);
 
 function getSession({ directory, awaited, patience }: SessionOptions): Route {
   return defineRoute({

@@ -26,6 +26,7 @@ export const sessionStatus = Type.Union(
   (["recording", "processing", "completed", "failed", "deleted"] as const).map((status) =>
     Type.Literal(status),
   ),
+  { $id: "SessionStatus" },
 );
 
 export const guestAccess = Type.Union(
@@ -36,69 +37,81 @@ export const guestAccess = Type.Union(
   },
 );
 
-export const sessionSchema = Type.Object({
-  id: Type.String(),
-  workspace_id: Type.String(),
-  owner_id: Type.String(),
-  device_id: Type.Optional(Type.String()),
-  transcription_job_id: Type.String(),
-  title: Type.String(),
-  language: Type.String(),
-  ...sessionEngine,
-  ...sessionCompat,
-  status: sessionStatus,
-  visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
-  guest_access: guestAccess,
-  workshop_id: Type.Optional(Type.String()),
-  started_at: timestamp,
-  stopped_at: Type.Optional(timestamp),
-  stop_reason: Type.Optional(
-    Type.Unsafe<StopReason>({
-      type: "string",
-      enum: ["device_silent", "not_audio"],
-      description:
-        "Set when the service stopped it: nothing came from its device (without one, no audio at all), or its device began it with a stream that was no audio",
-    }),
-  ),
-  completed_at: Type.Optional(timestamp),
-  created_at: timestamp,
-});
+export const sessionSchema = Type.Object(
+  {
+    id: Type.String(),
+    workspace_id: Type.String(),
+    owner_id: Type.String(),
+    device_id: Type.Optional(Type.String()),
+    transcription_job_id: Type.String(),
+    title: Type.String(),
+    language: Type.String(),
+    ...sessionEngine,
+    ...sessionCompat,
+    status: sessionStatus,
+    visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
+    guest_access: guestAccess,
+    workshop_id: Type.Optional(Type.String()),
+    started_at: timestamp,
+    stopped_at: Type.Optional(timestamp),
+    stop_reason: Type.Optional(
+      Type.Unsafe<StopReason>({
+        type: "string",
+        enum: ["device_silent", "not_audio"],
+        description:
+          "Set when the service stopped it: nothing came from its device (without one, no audio at all), or its device began it with a stream that was no audio",
+      }),
+    ),
+    completed_at: Type.Optional(timestamp),
+    created_at: timestamp,
+  },
+  { $id: "Session" },
+);
 
-export const claimSource = Type.Union([
-  Type.Literal("self_claim"),
-  Type.Literal("moderator_assignment"),
-]);
+export const claimSource = Type.Union(
+  [Type.Literal("self_claim"), Type.Literal("moderator_assignment")],
+  { $id: "ClaimSource" },
+);
 
-export const speakerSchema = Type.Object({
-  speaker_label: Type.String({ examples: ["S1"] }),
-  segment_count: Type.Integer(),
-  speaking_ms: Type.Integer(),
-  claimed_user_id: Type.Optional(Type.String()),
-  display_name: Type.Optional(
-    Type.String({ description: "Of whoever claimed the label, else its free name" }),
-  ),
-  free_name: Type.Optional(Type.String({ description: FREE_NAME })),
-  guest: Type.Optional(Type.Boolean({ description: "True when a guest claimed the label" })),
-  guest_removed: Type.Optional(
-    Type.Boolean({
-      description:
-        "True when that guest, or the code that they came by, was taken out of the session since. The claim stays until somebody with the right to takes it back",
-    }),
-  ),
-  source: Type.Optional(claimSource),
-});
+export const speakerSchema = Type.Object(
+  {
+    speaker_label: Type.String({ examples: ["S1"] }),
+    segment_count: Type.Integer(),
+    speaking_ms: Type.Integer(),
+    claimed_user_id: Type.Optional(Type.String()),
+    display_name: Type.Optional(
+      Type.String({ description: "Of whoever claimed the label, else its free name" }),
+    ),
+    free_name: Type.Optional(Type.String({ description: FREE_NAME })),
+    guest: Type.Optional(Type.Boolean({ description: "True when a guest claimed the label" })),
+    guest_removed: Type.Optional(
+      Type.Boolean({
+        description:
+          "True when that guest, or the code that they came by, was taken out of the session since. The claim stays until somebody with the right to takes it back",
+      }),
+    ),
+    source: Type.Optional(claimSource),
+  },
+  { $id: "Speaker" },
+);
 
-export const speakersSchema = Type.Composite([
-  pageSchema(
-    Type.Composite([speakerSchema, Type.Object({ suggestions: Type.Optional(suggestionsSchema) })]),
-  ),
-  Type.Object({
-    suggested_names: Type.Array(Type.String(), {
-      description:
-        "Names of the active characters of the session's workshop, to offer for its voices; empty without a workshop, and for guests",
+export const speakersSchema = Type.Composite(
+  [
+    pageSchema(
+      Type.Composite([
+        speakerSchema,
+        Type.Object({ suggestions: Type.Optional(suggestionsSchema) }),
+      ]),
+    ),
+    Type.Object({
+      suggested_names: Type.Array(Type.String(), {
+        description:
+          "Names of the active characters of the session's workshop, to offer for its voices; empty without a workshop, and for guests",
+      }),
     }),
-  }),
-]);
+  ],
+  { $id: "SpeakerPage" },
+);
 
 /** A session as the API shows it; undefined members are omitted in JSON. */
 export function presentSession(session: SessionRecord): Static<typeof sessionSchema> {

@@ -20,7 +20,12 @@ export const suggestionsSchema = Type.Array(
   Type.Object({
     user_id: Type.String(),
     display_name: Type.Optional(Type.String()),
-    likelihood: Type.Number({ minimum: 0, maximum: 1, examples: [0.93] }),
+    likelihood: Type.Number({
+      description: "How alike the voices are, 0 to 1",
+      minimum: 0,
+      maximum: 1,
+      examples: [0.93],
+    }),
   }),
   {
     description:

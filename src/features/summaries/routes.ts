@@ -17,6 +17,7 @@ import type { SummaryJob, SummaryRecord, SummaryStore } from "./store.ts";
 const summaryType = Type.Union(
   SUMMARY_TYPES.map((type) => Type.Literal(type)),
   {
+    $id: "SummaryType",
     description:
       "`brief`: three to five sentences; `detailed`: about a fifth of what was said, by topic; `action_items`: who will do what by when; `decisions`; `topics`: what was talked about, how often, since when; `speakers`: each voice's share of the time and leading sentences. Cues of `action_items` and `decisions` are English.",
     examples: ["brief"],
@@ -24,50 +25,59 @@ const summaryType = Type.Union(
 );
 
 /** A summarisation job without its summary. */
-const summaryJobSchema = Type.Object({
-  id: Type.String(),
-  session_id: Type.Optional(Type.String()),
-  workspace_id: Type.String(),
-  summary_type: summaryType,
-  status: jobStatus,
-  progress: Type.Number({ minimum: 0, maximum: 1 }),
-  error: Type.String(),
-  created_at: timestamp,
-  completed_at: Type.Optional(timestamp),
-});
+const summaryJobSchema = Type.Object(
+  {
+    id: Type.String(),
+    session_id: Type.Optional(Type.String()),
+    workspace_id: Type.String(),
+    summary_type: summaryType,
+    status: jobStatus,
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    error: Type.String(),
+    created_at: timestamp,
+    completed_at: Type.Optional(timestamp),
+  },
+  { $id: "SummaryJob" },
+);
 
-const summaryJobDetailSchema = Type.Composite([
-  summaryJobSchema,
-  Type.Object({
-    summary_text: Type.String({
-      description:
-        "Empty until there is one; `[hidden: content elevation required]` for an administrator without native access or an elevation; begins with `[redacted-` when it was erased.",
-    }),
-  }),
-]);
-
-const summarySchema = Type.Object({
-  job_id: Type.String(),
-  session_id: Type.String(),
-  summary_type: summaryType,
-  engine: Type.String({ examples: ["extractive-2"] }),
-  text: Type.String({ description: "The whole summary, for reading" }),
-  items: Type.Array(
+const summaryJobDetailSchema = Type.Composite(
+  [
+    summaryJobSchema,
     Type.Object({
-      text: Type.String(),
-      segment_ids: Type.Array(Type.String(), { description: "The segments that say so" }),
-      start_ms: Type.Integer({ description: "Where the first of them begins" }),
-      speaker: Type.Optional(Type.String()),
-      section: Type.Optional(Type.String({ description: "Heading under which it stands" })),
-      owner: Type.Optional(Type.String({ description: "Who will do an action item" })),
-      due: Type.Optional(Type.String({ description: "By when, in the speaker's words" })),
+      summary_text: Type.String({
+        description:
+          "Empty until there is one; `[hidden: content elevation required]` for an administrator without native access or an elevation; begins with `[redacted-` when it was erased.",
+      }),
     }),
-  ),
-  created_at: timestamp,
-  stale: Type.Boolean({
-    description: "The transcript, or who claimed a voice in it, has changed since",
-  }),
-});
+  ],
+  { $id: "SummaryJobDetail" },
+);
+
+const summarySchema = Type.Object(
+  {
+    job_id: Type.String(),
+    session_id: Type.String(),
+    summary_type: summaryType,
+    engine: Type.String({ examples: ["extractive-2"] }),
+    text: Type.String({ description: "The whole summary, for reading" }),
+    items: Type.Array(
+      Type.Object({
+        text: Type.String(),
+        segment_ids: Type.Array(Type.String(), { description: "The segments that say so" }),
+        start_ms: Type.Integer({ description: "Where the first of them begins" }),
+        speaker: Type.Optional(Type.String()),
+        section: Type.Optional(Type.String({ description: "Heading under which it stands" })),
+        owner: Type.Optional(Type.String({ description: "Who will do an action item" })),
+        due: Type.Optional(Type.String({ description: "By when, in the speaker's words" })),
+      }),
+    ),
+    created_at: timestamp,
+    stale: Type.Boolean({
+      description: "The transcript, or who claimed a voice in it, has changed since",
+    }),
+  },
+  { $id: "Summary" },
+);
 
 function presentSummaryJob(job: SummaryJob): Static<typeof summaryJobSchema> {
   return {

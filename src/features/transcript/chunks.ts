@@ -18,20 +18,24 @@ interface ChunkOptions {
 
 export const chunkStatus = Type.Union(
   (["pending", "processing", "completed", "failed"] as const).map((status) => Type.Literal(status)),
+  { $id: "ChunkStatus" },
 );
 
-const chunkSchema = Type.Object({
-  chunk_id: uuid,
-  chunk_sequence: Type.Integer(),
-  filename: Type.String(),
-  transcription_status: chunkStatus,
-  transcription_text: Type.String(),
-  uploaded_at: timestamp,
-  started_at: Type.Optional(timestamp),
-  duration_seconds: Type.Optional(
-    Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
-  ),
-});
+const chunkSchema = Type.Object(
+  {
+    chunk_id: uuid,
+    chunk_sequence: Type.Integer(),
+    filename: Type.String(),
+    transcription_status: chunkStatus,
+    transcription_text: Type.String(),
+    uploaded_at: timestamp,
+    started_at: Type.Optional(timestamp),
+    duration_seconds: Type.Optional(
+      Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+    ),
+  },
+  { $id: "Chunk" },
+);
 
 /** The limit has no default: without limit and cursor the list is complete. */
 const chunkQuery = Type.Object({
@@ -39,12 +43,15 @@ const chunkQuery = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 1_024 })),
 });
 
-const listingSchema = Type.Object({
-  success: Type.Boolean(),
-  chunks: Type.Array(chunkSchema),
-  total_chunks: Type.Integer(),
-  next_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-});
+const listingSchema = Type.Object(
+  {
+    success: Type.Boolean(),
+    chunks: Type.Array(chunkSchema, { description: "The chunks in order of their sequence" }),
+    total_chunks: Type.Integer(),
+    next_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  },
+  { $id: "ChunkList" },
+);
 
 function presentChunk(chunk: ChunkRecord, text: string): Static<typeof chunkSchema> {
   return {

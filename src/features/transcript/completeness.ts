@@ -23,30 +23,36 @@ interface CompletenessOptions {
 
 type Reason = "missing" | "undecodable" | "late";
 
-const missingSchema = Type.Object({
-  start_ms: Type.Integer(),
-  end_ms: Type.Integer(),
-  reason: Type.Union(
-    (["missing", "undecodable", "late"] as const).map((reason) => Type.Literal(reason)),
-    {
-      description:
-        "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
-    },
-  ),
-  awaited: Type.Optional(
-    Type.Boolean({
-      description:
-        "Of what is `missing`: true while it is waited for, false once it was given up. Even then it is taken until `accepted_until`, and its part of the text made again",
-    }),
-  ),
-  chunk_sequences: Type.Array(Type.Integer()),
-});
+const missingSchema = Type.Object(
+  {
+    start_ms: Type.Integer(),
+    end_ms: Type.Integer(),
+    reason: Type.Union(
+      (["missing", "undecodable", "late"] as const).map((reason) => Type.Literal(reason)),
+      {
+        description:
+          "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
+      },
+    ),
+    awaited: Type.Optional(
+      Type.Boolean({
+        description:
+          "Of what is `missing`: true while it is waited for, false once it was given up. Even then it is taken until `accepted_until`, and its part of the text made again",
+      }),
+    ),
+    chunk_sequences: Type.Array(Type.Integer()),
+  },
+  { $id: "MissingAudio" },
+);
 
-const clampedSchema = Type.Object({
-  chunk_sequence: Type.Integer(),
-  at_ms: Type.Integer({ description: "End of its place, where the words of the excess stand" }),
-  excess_ms: Type.Integer({ description: "So much longer is the sound" }),
-});
+const clampedSchema = Type.Object(
+  {
+    chunk_sequence: Type.Integer(),
+    at_ms: Type.Integer({ description: "End of its place, where the words of the excess stand" }),
+    excess_ms: Type.Integer({ description: "So much longer is the sound" }),
+  },
+  { $id: "ClampedChunk" },
+);
 
 const completenessSchema = Type.Object(
   {
@@ -58,7 +64,9 @@ const completenessSchema = Type.Object(
     expected_last_sequence: Type.Optional(
       Type.Integer({ description: "Known once the session has ended; -1 without any chunk" }),
     ),
-    missing: Type.Array(missingSchema),
+    missing: Type.Array(missingSchema, {
+      description: "Spans without words, because their audio is missing or could not be read",
+    }),
     accepted_until: Type.Optional(
       Type.Unsafe<string>({
         ...timestamp,
@@ -72,6 +80,7 @@ const completenessSchema = Type.Object(
     }),
   },
   {
+    $id: "Completeness",
     examples: [
       {
         received_ms: 58_000,

@@ -96,7 +96,7 @@ function revisionOf(request: Pick<Request, "expected" | "isStale">): {
   return expected === undefined ? {} : { expectedRevision: expected.revision };
 }
 
-const label = Type.String({ pattern: "^S[1-9][0-9]{0,5}$" });
+const label = (description: string) => Type.String({ pattern: "^S[1-9][0-9]{0,5}$", description });
 
 /** POST /sessions/{id}/speakers/merge, DELETE /sessions/{id}/speaker-claims/{label}. */
 export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Route[] {
@@ -112,12 +112,18 @@ export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Ro
     params: sessionParams,
     body: {
       kind: "json",
-      schema: Type.Object({ from: label, into: label }, { examples: [{ from: "S2", into: "S1" }] }),
+      schema: Type.Object(
+        { from: label("One of two labels of one voice"), into: label("The other") },
+        { examples: [{ from: "S2", into: "S1" }] },
+      ),
     },
     responses: {
       200: {
         description: "What became of them",
-        schema: Type.Object({ from: Type.String(), into: Type.String() }),
+        schema: Type.Object({
+          from: Type.String({ description: "The label that became part of the other" }),
+          into: Type.String({ description: "The label that stays" }),
+        }),
       },
     },
     resolve: ({ principal, params }) =>

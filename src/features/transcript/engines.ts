@@ -28,6 +28,7 @@ const engineSchema = Type.Object(
     }),
   },
   {
+    $id: "Engine",
     examples: [
       {
         name: "pocketsphinx",

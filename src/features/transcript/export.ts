@@ -16,34 +16,40 @@ interface TranscriptOptions {
   gaps: SegmentStore;
 }
 
-const gapSchema = Type.Object({
-  chunk_sequence: Type.Integer(),
-  start_ms: Type.Integer(),
-  end_ms: Type.Integer(),
-});
+const gapSchema = Type.Object(
+  {
+    chunk_sequence: Type.Integer(),
+    start_ms: Type.Integer(),
+    end_ms: Type.Integer(),
+  },
+  { $id: "TranscriptGap" },
+);
 
-const transcriptSchema = Type.Object({
-  session_id: Type.String(),
-  title: Type.String(),
-  language: Type.String(),
-  status: sessionStatus,
-  speakers: Type.Array(speakerSchema),
-  segments: Type.Array(
-    Type.Composite([
-      heardSegmentSchema,
-      Type.Object({
-        readable_text: Type.Optional(
-          Type.String({
-            description:
-              "The text for people: `text` with the capitals, sentence marks and, if asked, digits that were restored by rule, not recognised. Absent where that is `text` itself",
-          }),
-        ),
-        words: Type.Optional(Type.Array(wordSchema)),
-      }),
-    ]),
-  ),
-  gaps: Type.Array(gapSchema),
-});
+const transcriptSchema = Type.Object(
+  {
+    session_id: Type.String(),
+    title: Type.String(),
+    language: Type.String(),
+    status: sessionStatus,
+    speakers: Type.Array(speakerSchema),
+    segments: Type.Array(
+      Type.Composite([
+        heardSegmentSchema,
+        Type.Object({
+          readable_text: Type.Optional(
+            Type.String({
+              description:
+                "The text for people: `text` with the capitals, sentence marks and, if asked, digits that were restored by rule, not recognised. Absent where that is `text` itself",
+            }),
+          ),
+          words: Type.Optional(Type.Array(wordSchema)),
+        }),
+      ]),
+    ),
+    gaps: Type.Array(gapSchema),
+  },
+  { $id: "Transcript" },
+);
 
 interface Transcript {
   /** Words and phrases that the session's recogniser was told of. */
@@ -201,6 +207,10 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
       format: Type.Optional(
         Type.Union(
           (["json", "txt", "md", "srt", "vtt"] as const).map((format) => Type.Literal(format)),
+          {
+            description:
+              "Form of the answer; without it `Accept` decides, and without that it is JSON",
+          },
         ),
       ),
       words: Type.Optional(Type.Boolean({ description: "Add each segment's words, of JSON only" })),

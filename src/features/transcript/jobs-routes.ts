@@ -114,38 +114,49 @@ export const jobStatus = Type.Union(
   (["queued", "running", "completed", "failed", "cancelled"] as const).map((status) =>
     Type.Literal(status),
   ),
+  { $id: "JobStatus" },
 );
 
-const jobSchema = Type.Object({
-  id: Type.String(),
-  transcription_id: Type.Optional(Type.String()),
-  session_id: Type.Optional(Type.String()),
-  workspace_id: Type.String(),
-  status: jobStatus,
-  progress: Type.Number({ minimum: 0, maximum: 1, format: "float" }),
-  error: Type.String(),
-  detected_language: Type.Optional(Type.String()),
-  forced_language: Type.Optional(Type.String()),
-  diarisation_model_version: Type.Optional(Type.String()),
-  segment_count: int32,
-  speaker_count: Type.Optional(int32),
-  duration_ms: Type.Optional(int32),
-  avg_confidence: Type.Optional(float),
-  created_at: timestamp,
-  completed_at: Type.Optional(timestamp),
-});
+const jobSchema = Type.Object(
+  {
+    id: Type.String(),
+    transcription_id: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    workspace_id: Type.String(),
+    status: jobStatus,
+    progress: Type.Number({ minimum: 0, maximum: 1, format: "float" }),
+    error: Type.String(),
+    detected_language: Type.Optional(Type.String()),
+    forced_language: Type.Optional(Type.String()),
+    diarisation_model_version: Type.Optional(Type.String()),
+    segment_count: int32,
+    speaker_count: Type.Optional(int32),
+    duration_ms: Type.Optional(int32),
+    avg_confidence: Type.Optional(float),
+    created_at: timestamp,
+    completed_at: Type.Optional(timestamp),
+  },
+  { $id: "TranscriptionJob" },
+);
 
-const jobDetailSchema = Type.Composite([
-  jobSchema,
-  Type.Object({
-    transcription_text: Type.Optional(Type.String()),
-    segments: Type.Array(segmentSchema),
-    content_visible: Type.Boolean(),
-    elevation_required: Type.Boolean(),
-    session_was_deleted: Type.Boolean(),
-    deletion_event_kind: Type.Optional(Type.String()),
-  }),
-]);
+const jobDetailSchema = Type.Composite(
+  [
+    jobSchema,
+    Type.Object({
+      transcription_text: Type.Optional(Type.String()),
+      segments: Type.Array(segmentSchema),
+      content_visible: Type.Boolean(),
+      elevation_required: Type.Boolean(),
+      session_was_deleted: Type.Boolean({
+        description: "Whether the session was deleted: then words are a placeholder",
+      }),
+      deletion_event_kind: Type.Optional(
+        Type.String({ description: "What deleted it; absent unless it was deleted" }),
+      ),
+    }),
+  ],
+  { $id: "TranscriptionJobDetail" },
+);
 
 /** A job without its words. */
 function presentJob(job: TranscriptionJob): Static<typeof jobSchema> {

@@ -235,11 +235,14 @@ const body = Type.Object(
   { examples: [{ start_ms: 12_000, end_ms: 15_500 }] },
 );
 
-const answer = Type.Object({
-  success: Type.Literal(true),
-  redaction_id: Type.String(),
-  segment_ids: Type.Array(Type.String(), { description: "Segments whose words were taken out" }),
-});
+const answer = Type.Object(
+  {
+    success: Type.Literal(true),
+    redaction_id: Type.String(),
+    segment_ids: Type.Array(Type.String(), { description: "Segments whose words were taken out" }),
+  },
+  { $id: "Redaction" },
+);
 
 /** POST /sessions/{id}/redactions. */
 export function redactionRoutes({ directory, actors }: SessionWishOptions): Route[] {

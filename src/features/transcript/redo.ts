@@ -41,7 +41,7 @@ export const redoBody = Type.Object(
       }),
     ),
   },
-  { examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },
+  { $id: "RedoRequest", examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },
 );
 
 type RedoBody = Static<typeof redoBody> | undefined;

@@ -27,54 +27,63 @@ export function reviewRoutes(options: ReviewOptions): Route[] {
   return [compare(options), review(options, "accepted"), review(options, "discarded")];
 }
 
-const side = Type.Object({
-  text: Type.String(),
-  speakers: Type.Array(Type.String(), { description: "Labels, in order" }),
-});
+const side = Type.Object(
+  {
+    text: Type.String(),
+    speakers: Type.Array(Type.String(), { description: "Labels, in order" }),
+  },
+  { $id: "ComparedText" },
+);
 
 const words = (description: string) => Type.Integer({ minimum: 0, description });
 
-const diffSchema = Type.Object({
-  session_id: Type.String(),
-  job_id: Type.String(),
-  transcription_id: Type.String(),
-  engine: Type.Optional(Type.String()),
-  detected_language: Type.Optional(Type.String()),
-  created_at: timestamp,
-  expires_at: timestamp,
-  edits_replaced: Type.Integer({
-    description: "So many segments that people edited would be replaced",
-  }),
-  counts: Type.Object({
-    same: words("Words that both texts have, with the same speaker"),
-    speaker_changed: words("Words that both texts have, with another speaker"),
-    replaced: words("Words in whose place stands another one"),
-    added: words("Words that only the candidate has"),
-    removed: words("Words that only the text that stands has"),
-  }),
-  speakers: Type.Array(
-    Type.Object({
-      current: Type.String(),
-      candidate: Type.String(),
-      words: Type.Integer(),
+const diffSchema = Type.Object(
+  {
+    session_id: Type.String(),
+    job_id: Type.String(),
+    transcription_id: Type.String(),
+    engine: Type.Optional(Type.String()),
+    detected_language: Type.Optional(Type.String()),
+    created_at: timestamp,
+    expires_at: timestamp,
+    edits_replaced: Type.Integer({
+      description: "So many segments that people edited would be replaced",
     }),
-    { description: "Which speakers' words became whose, most words first" },
-  ),
-  parts: Type.Array(
-    Type.Object({
-      kind: Type.Union(
-        (["same", "speaker", "replaced", "added", "removed"] as const).map((kind) =>
-          Type.Literal(kind),
+    counts: Type.Object(
+      {
+        same: words("Words that both texts have, with the same speaker"),
+        speaker_changed: words("Words that both texts have, with another speaker"),
+        replaced: words("Words in whose place stands another one"),
+        added: words("Words that only the candidate has"),
+        removed: words("Words that only the text that stands has"),
+      },
+      { description: "Words of each fate" },
+    ),
+    speakers: Type.Array(
+      Type.Object({
+        current: Type.String({ description: "Label in the text that stands" }),
+        candidate: Type.String({ description: "Label in the new text" }),
+        words: Type.Integer({ description: "Number of words" }),
+      }),
+      { description: "Which speakers' words became whose, most words first" },
+    ),
+    parts: Type.Array(
+      Type.Object({
+        kind: Type.Union(
+          (["same", "speaker", "replaced", "added", "removed"] as const).map((kind) =>
+            Type.Literal(kind),
+          ),
         ),
-      ),
-      start: Type.Number({ description: "Seconds" }),
-      end: Type.Number({ description: "Seconds" }),
-      current: Type.Optional(side),
-      candidate: Type.Optional(side),
-    }),
-    { description: "Both texts from beginning to end, in runs of words of the same fate" },
-  ),
-});
+        start: Type.Number({ description: "Seconds" }),
+        end: Type.Number({ description: "Seconds" }),
+        current: Type.Optional(side),
+        candidate: Type.Optional(side),
+      }),
+      { description: "Both texts from beginning to end, in runs of words of the same fate" },
+    ),
+  },
+  { $id: "TranscriptComparison" },
+);
 
 function compare({ directory, candidates }: ReviewOptions): Route {
   return defineRoute({
@@ -154,20 +163,28 @@ function transcriptionId({ jobId, attempt }: Pick<Found, "jobId" | "attempt">): 
   return derivedId("transcription", jobId, attempt);
 }
 
-const choiceBody = Type.Object({
-  transcription_id: Type.Optional(
-    Type.String({
-      description:
-        "The comparison's; 409 when another result waits by now. Absent: whichever waits",
-    }),
-  ),
-});
+const choiceBody = Type.Object(
+  {
+    transcription_id: Type.Optional(
+      Type.String({
+        description:
+          "The comparison's; 409 when another result waits by now. Absent: whichever waits",
+      }),
+    ),
+  },
+  { $id: "ReviewChoice" },
+);
 
-const reviewedSchema = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String(),
-  outcome: Type.Union([Type.Literal("accepted"), Type.Literal("discarded")]),
-});
+const reviewedSchema = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String(),
+    outcome: Type.Union([Type.Literal("accepted"), Type.Literal("discarded")], {
+      description: "What became of the new text",
+    }),
+  },
+  { $id: "ReviewOutcome" },
+);
 
 const CHOICES = {
   accepted: {

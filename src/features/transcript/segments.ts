@@ -20,28 +20,34 @@ interface SegmentOptions {
   cursorKey: Uint8Array;
 }
 
-export const wordSchema = Type.Object({
-  word: Type.String(),
-  start_ms: Type.Integer(),
-  end_ms: Type.Integer(),
-  confidence: Type.Number(),
-  unclear: Type.Optional(
-    Type.Boolean({
-      description:
-        "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as of words that a person edited",
-    }),
-  ),
-  times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
-});
+export const wordSchema = Type.Object(
+  {
+    word: Type.String(),
+    start_ms: Type.Integer(),
+    end_ms: Type.Integer(),
+    confidence: Type.Number(),
+    unclear: Type.Optional(
+      Type.Boolean({
+        description:
+          "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as of words that a person edited",
+      }),
+    ),
+    times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
+  },
+  { $id: "Word" },
+);
 
-export const segmentSchema = Type.Object({
-  id: Type.String(),
-  start_ms: int32,
-  end_ms: int32,
-  speaker_label: Type.Optional(Type.String()),
-  text: Type.String(),
-  confidence: Type.Optional(float),
-});
+export const segmentSchema = Type.Object(
+  {
+    id: Type.String(),
+    start_ms: int32,
+    end_ms: int32,
+    speaker_label: Type.Optional(Type.String()),
+    text: Type.String(),
+    confidence: Type.Optional(float),
+  },
+  { $id: "PlainSegment" },
+);
 
 /** A segment of a transcript, with what the interface's own segment does not tell. */
 export const heardSegmentSchema = Type.Composite([
@@ -49,10 +55,13 @@ export const heardSegmentSchema = Type.Composite([
   Type.Object({ speaker_confidence: speakerConfidence }),
 ]);
 
-export const revisedSegmentSchema = Type.Composite([
-  heardSegmentSchema,
-  Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
-]);
+export const revisedSegmentSchema = Type.Composite(
+  [
+    heardSegmentSchema,
+    Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
+  ],
+  { $id: "Segment" },
+);
 
 /** A segment as in 2.2 of the interface. */
 export function presentSegment(segment: SegmentRecord): Static<typeof segmentSchema> {

@@ -41,19 +41,25 @@ interface VoiceOptions {
   sealer: Sealer;
 }
 
-const voiceSchema = Type.Object({
-  workspace_id: Type.String(),
-  session_id: Type.String({ description: "Of whose sound it was made" }),
-  label: Type.String({ description: "The speaker label there", examples: ["S1"] }),
-  speech_ms: Type.Integer({ description: "Length of the speech, without its pauses" }),
-  method: Type.String({ description: "Version of how voices are compared" }),
-  remembered_at: timestamp,
-  print: Type.Optional(
-    Type.String({ description: "What is kept of the voice, base64; with `include=print` only" }),
-  ),
-});
+const voiceSchema = Type.Object(
+  {
+    workspace_id: Type.String(),
+    session_id: Type.String({ description: "Of whose sound it was made" }),
+    label: Type.String({ description: "The speaker label there", examples: ["S1"] }),
+    speech_ms: Type.Integer({ description: "Length of the speech, without its pauses" }),
+    method: Type.String({ description: "Version of how voices are compared" }),
+    remembered_at: timestamp,
+    print: Type.Optional(
+      Type.String({ description: "What is kept of the voice, base64; with `include=print` only" }),
+    ),
+  },
+  { $id: "RememberedVoice" },
+);
 
-const voicesSchema = Type.Object({ items: Type.Array(voiceSchema) });
+const voicesSchema = Type.Object(
+  { items: Type.Array(voiceSchema) },
+  { $id: "RememberedVoiceList" },
+);
 
 /** PUT, GET and DELETE /users/me/voice, and the places of those that are being remembered. */
 export function voiceRoutes(options: VoiceOptions): { routes: Route[]; places: VoicePlaces } {
@@ -172,7 +178,11 @@ function listVoices({ remembered, sealer }: VoiceOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     etag: true,
-    query: Type.Object({ include: Type.Optional(Type.Literal("print")) }),
+    query: Type.Object({
+      include: Type.Optional(
+        Type.Literal("print", { description: "`print`: what is kept of each voice, too" }),
+      ),
+    }),
     responses: {
       200: { description: "Every remembered voice of the caller", schema: voicesSchema },
     },

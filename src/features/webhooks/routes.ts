@@ -99,7 +99,7 @@ const url = Type.String({
   description: "Where messages are POSTed to: https, at a public address",
   examples: ["https://example.com/hooks/voice"],
 });
-const description = nameSchema({ maxLength: 500 });
+const description = nameSchema({ maxLength: 500, description: "A note for people" });
 
 function listWebhooks(options: WebhookOptions): Route {
   return defineRoute({

@@ -15,80 +15,104 @@ export const webhookEventTypes = Type.Array(
   },
 );
 
-export const webhookSchema = Type.Object({
-  id: Type.String(),
-  workspace_id: Type.String(),
-  url: Type.String(),
-  description: Type.String(),
-  event_types: webhookEventTypes,
-  enabled: Type.Boolean(),
-  disabled_reason: Type.Optional(
-    Type.Union([Type.Literal("gone"), Type.Literal("failing")], {
-      description:
-        "Why the service switched it off: the endpoint answered 410, or nothing arrived for 5 days",
-    }),
-  ),
-  suspended: Type.Boolean({
-    description:
-      "True while whoever named the URL last is disabled, erased or no longer an owner of the workspace (or, a service key, revoked, expired or suspended): nothing is sent. What waits is sent when they return or somebody takes it over, if its 3 days are not over",
-  }),
-  created_by: Type.Optional(
-    Type.String({ description: "The user, or the service key, who named the URL last" }),
-  ),
-  consecutive_failures: Type.Integer({
-    description: "Attempts that failed since the last delivery that arrived",
-  }),
-  failing_since: Type.Optional(Type.String()),
-  previous_secret_expires_at: Type.Optional(
-    Type.String({ description: "Until then messages carry two signatures" }),
-  ),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-});
-
-export const webhookSecretSchema = Type.Intersect([
-  webhookSchema,
-  Type.Object({
-    secret: Type.String({
-      description: "Verifies the signatures; shown this once",
-      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
-    }),
-  }),
-]);
-
-const attemptSchema = Type.Object({
-  at: Type.String(),
-  status_code: Type.Optional(Type.Integer()),
-  error: Type.Optional(
-    Type.Union(
-      WEBHOOK_ERRORS.map((error) => Type.Literal(error)),
-      { examples: ["timeout"] },
+export const webhookSchema = Type.Object(
+  {
+    id: Type.String(),
+    workspace_id: Type.String(),
+    url: Type.String(),
+    description: Type.String({ description: "A note of whoever made it" }),
+    event_types: webhookEventTypes,
+    enabled: Type.Boolean(),
+    disabled_reason: Type.Optional(
+      Type.Union([Type.Literal("gone"), Type.Literal("failing")], {
+        description:
+          "Why the service switched it off: the endpoint answered 410, or nothing arrived for 5 days",
+      }),
     ),
-  ),
-  duration_ms: Type.Optional(Type.Integer()),
-});
+    suspended: Type.Boolean({
+      description:
+        "True while whoever named the URL last is disabled, erased or no longer an owner of the workspace (or, a service key, revoked, expired or suspended): nothing is sent. What waits is sent when they return or somebody takes it over, if its 3 days are not over",
+    }),
+    created_by: Type.Optional(
+      Type.String({ description: "The user, or the service key, who named the URL last" }),
+    ),
+    consecutive_failures: Type.Integer({
+      description: "Attempts that failed since the last delivery that arrived",
+    }),
+    failing_since: Type.Optional(Type.String()),
+    previous_secret_expires_at: Type.Optional(
+      Type.String({ description: "Until then messages carry two signatures" }),
+    ),
+    created_at: Type.String(),
+    updated_at: Type.String(),
+  },
+  { $id: "Webhook" },
+);
 
-export const deliverySchema = Type.Object({
-  id: Type.String({ description: "`webhook-id` of the message, the same in every attempt" }),
-  webhook_id: Type.String(),
-  event_type: Type.Union(WEBHOOK_MESSAGE_TYPES.map((type) => Type.Literal(type))),
-  status: Type.Union([Type.Literal("pending"), Type.Literal("succeeded"), Type.Literal("failed")]),
-  payload: Type.Object({
-    type: Type.String(),
-    timestamp: Type.String(),
-    data: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
-  }),
-  attempt_count: Type.Integer(),
-  attempts: Type.Array(attemptSchema, { description: "The latest attempts, oldest first" }),
-  suspended: Type.Optional(
-    Type.Boolean({ description: "True while it is pending and its webhook suspended" }),
-  ),
-  next_attempt_at: Type.Optional(
-    Type.String({ description: "While it is pending and its webhook not suspended" }),
-  ),
-  created_at: Type.String(),
-  completed_at: Type.Optional(Type.String()),
-});
+export const webhookSecretSchema = Type.Intersect(
+  [
+    webhookSchema,
+    Type.Object({
+      secret: Type.String({
+        description: "Verifies the signatures; shown this once",
+        examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
+      }),
+    }),
+  ],
+  { $id: "WebhookWithSecret" },
+);
+
+const attemptSchema = Type.Object(
+  {
+    at: Type.String(),
+    status_code: Type.Optional(
+      Type.Integer({ description: "HTTP status of the answer; absent without one" }),
+    ),
+    error: Type.Optional(
+      Type.Union(
+        WEBHOOK_ERRORS.map((error) => Type.Literal(error)),
+        { description: "Why it failed; absent for one that arrived", examples: ["timeout"] },
+      ),
+    ),
+    duration_ms: Type.Optional(
+      Type.Integer({ description: "How long the attempt took, in milliseconds" }),
+    ),
+  },
+  { $id: "DeliveryAttempt" },
+);
+
+export const deliverySchema = Type.Object(
+  {
+    id: Type.String({ description: "`webhook-id` of the message, the same in every attempt" }),
+    webhook_id: Type.String(),
+    event_type: Type.Union(WEBHOOK_MESSAGE_TYPES.map((type) => Type.Literal(type))),
+    status: Type.Union(
+      [Type.Literal("pending"), Type.Literal("succeeded"), Type.Literal("failed")],
+      { description: "`pending`: it is tried again" },
+    ),
+    payload: Type.Object(
+      {
+        type: Type.String(),
+        timestamp: Type.String({ description: "When it happened: RFC 3339, UTC, milliseconds" }),
+        data: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+          description: "Ids, numbers, labels and states, never words",
+        }),
+      },
+      { description: "The message as it was sent, see `webhooks` of this document" },
+    ),
+    attempt_count: Type.Integer({ description: "Attempts so far" }),
+    attempts: Type.Array(attemptSchema, { description: "The latest attempts, oldest first" }),
+    suspended: Type.Optional(
+      Type.Boolean({ description: "True while it is pending and its webhook suspended" }),
+    ),
+    next_attempt_at: Type.Optional(
+      Type.String({ description: "While it is pending and its webhook not suspended" }),
+    ),
+    created_at: Type.String(),
+    completed_at: Type.Optional(Type.String()),
+  },
+  { $id: "Delivery" },
+);
 
 export function presentWebhook(webhook: WebhookRecord): Static<typeof webhookSchema> {
   const { disabledReason, failingSince, previousSecretUntil } = webhook;

@@ -28,11 +28,14 @@ interface CharacterOptions extends WorkshopAccess {
   cursorKey: Uint8Array;
 }
 
-const characterBody = Type.Object({
-  name: nameMember,
-  description: Type.Optional(descriptionMember),
-  is_active: Type.Optional(Type.Boolean()),
-});
+const characterBody = Type.Object(
+  {
+    name: nameMember,
+    description: Type.Optional(descriptionMember),
+    is_active: Type.Optional(Type.Boolean()),
+  },
+  { $id: "CharacterInput" },
+);
 
 /** GET and POST /workshops/{w}/characters; GET, PUT and DELETE /workshops/{w}/characters/{c}. */
 export function characterRoutes(options: CharacterOptions): Route[] {

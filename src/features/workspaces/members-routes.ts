@@ -47,15 +47,20 @@ export function workspaceMemberRoutes(options: WorkspaceMemberOptions): Route[] 
   return [listMembers(options), addMember(options), changeRole(options), removeMember(options)];
 }
 
-const workspaceRoleSchema = Type.Union([Type.Literal("owner"), Type.Literal("member")]);
-
-const memberSchema = Type.Object({
-  user_id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-  role: workspaceRoleSchema,
-  created_at: Type.String(),
+const workspaceRoleSchema = Type.Union([Type.Literal("owner"), Type.Literal("member")], {
+  $id: "WorkspaceRole",
 });
+
+const memberSchema = Type.Object(
+  {
+    user_id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    role: workspaceRoleSchema,
+    created_at: Type.String(),
+  },
+  { $id: "WorkspaceMember" },
+);
 
 function presentMember(member: MemberRecord): Static<typeof memberSchema> {
   return {

@@ -59,14 +59,19 @@ export function workspaceRoutes(options: WorkspaceOptions): Route[] {
   return [createWorkspace(options), listWorkspaces(options), getWorkspace(options)];
 }
 
-export const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
+export const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")], {
+  $id: "WorkspaceType",
+});
 
 export const guestAccess = Type.Union(GUEST_ACCESS.map((each) => Type.Literal(each)));
 
-const useSchema = Type.Object({
-  used: Type.Integer(),
-  most: Type.Optional(Type.Integer({ description: "Absent: any number" })),
-});
+const useSchema = Type.Object(
+  {
+    used: Type.Integer({ description: "How many, or how much, there is now" }),
+    most: Type.Optional(Type.Integer({ description: "Absent: any number" })),
+  },
+  { $id: "Use" },
+);
 
 const usageSchema = Type.Object(
   {
@@ -77,6 +82,7 @@ const usageSchema = Type.Object(
     stored_bytes: useSchema,
   },
   {
+    $id: "Usage",
     description:
       "For who may change the workspace, where it is shown alone: what there is and may be of paired devices, service keys, webhooks, sessions that record now, and bytes of audio. What would be more is refused with 403 `quota_exceeded` when it begins",
   },
@@ -85,36 +91,39 @@ const usageSchema = Type.Object(
 export const WORKSPACE_VOCABULARY =
   "Words and phrases that are expected in all of its sessions, besides their own: from the next reading on";
 
-export const workspaceSchema = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  workspace_type: workspaceType,
-  preferred_language: Type.String(),
-  vocabulary: Type.Array(Type.String(), {
-    description: "Words and phrases that are expected in all of its sessions",
-  }),
-  retention_days: Type.Optional(
-    Type.Integer({ description: "Absent: words and audio stay until somebody deletes them" }),
-  ),
-  default_guest_access: Type.Optional(
-    Type.Unsafe<Static<typeof guestAccess>>({
-      ...guestAccess,
-      description:
-        "How guests get into its sessions that do not say so themselves; absent: as the installation says",
+export const workspaceSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String({ description: "Name of the workspace" }),
+    workspace_type: workspaceType,
+    preferred_language: Type.String(),
+    vocabulary: Type.Array(Type.String(), {
+      description: "Words and phrases that are expected in all of its sessions",
     }),
-  ),
-  speech_engine: Type.Optional(
-    Type.String({
-      description: "Reads its sessions, where these name no engine; absent: the installation's",
+    retention_days: Type.Optional(
+      Type.Integer({ description: "Absent: words and audio stay until somebody deletes them" }),
+    ),
+    default_guest_access: Type.Optional(
+      Type.Unsafe<Static<typeof guestAccess>>({
+        ...guestAccess,
+        description:
+          "How guests get into its sessions that do not say so themselves; absent: as the installation says",
+      }),
+    ),
+    speech_engine: Type.Optional(
+      Type.String({
+        description: "Reads its sessions, where these name no engine; absent: the installation's",
+      }),
+    ),
+    remote_engines: Type.Boolean({
+      description: "Whether engines are allowed to which the sound leaves this installation",
     }),
-  ),
-  remote_engines: Type.Boolean({
-    description: "Whether engines are allowed to which the sound leaves this installation",
-  }),
-  usage: Type.Optional(usageSchema),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-});
+    usage: Type.Optional(usageSchema),
+    created_at: Type.String(),
+    updated_at: Type.String(),
+  },
+  { $id: "Workspace" },
+);
 
 const workspaceScope = Type.Union([Type.Literal("member"), Type.Literal("all")], {
   default: "member",

@@ -24,11 +24,15 @@ import { type Giving, type GivingOptions, requireGiving } from "./members-routes
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
 
-const scopeSchema = Type.Union(SCOPES.map((scope) => Type.Literal(scope)));
+const scopeSchema = Type.Union(
+  SCOPES.map((scope) => Type.Literal(scope)),
+  { $id: "ServiceKeyScope" },
+);
 
 const keyStatus = Type.Union(
   KEY_STANDINGS.map((each) => Type.Literal(each)),
   {
+    $id: "ServiceKeyStatus",
     description:
       "`suspended` while whoever `created_by` names is disabled, erased, or no longer in the role that let them: it works again when they return, or when somebody else takes it over",
   },
@@ -55,12 +59,15 @@ const members = {
   ),
 };
 
-const serviceKeySchema = Type.Object(members);
+const serviceKeySchema = Type.Object(members, { $id: "ServiceKey" });
 
-const issuedServiceKeySchema = Type.Object({
-  ...members,
-  key: Type.String({ description: "The key itself, shown this once; sent as `X-API-Key`" }),
-});
+const issuedServiceKeySchema = Type.Object(
+  {
+    ...members,
+    key: Type.String({ description: "The key itself, shown this once; sent as `X-API-Key`" }),
+  },
+  { $id: "IssuedServiceKey" },
+);
 
 function presentServiceKey(key: ServiceKeyRecord): Static<typeof serviceKeySchema> {
   const { secretCreatedAt, createdAt, lastUsedAt } = key;

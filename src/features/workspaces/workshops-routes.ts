@@ -20,7 +20,7 @@ import type { WorkspaceStore } from "./store.ts";
 import type { CharacterRecord, WorkshopRecord, WorkshopStore } from "./workshops-store.ts";
 
 export const nameMember = nameSchema({ minLength: 1, maxLength: 200 });
-export const descriptionMember = Type.String({ maxLength: 4_000 });
+export const descriptionMember = Type.String({ maxLength: 4_000, description: "What it is about" });
 
 export const workshopParams = Type.Object({
   workshop_id: Type.String({ description: "UUID of the workshop" }),
@@ -31,26 +31,35 @@ export const characterParams = Type.Object({
   character_id: Type.String({ description: "UUID of the character" }),
 });
 
-const workshopSchema = Type.Object({
-  id: Type.String(),
-  workspace_id: Type.String(),
-  name: Type.String({ examples: ["The Seagull, spring production"] }),
-  description: Type.String(),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+const workshopSchema = Type.Object(
+  {
+    id: Type.String(),
+    workspace_id: Type.String(),
+    name: Type.String({
+      description: "Name of the workshop",
+      examples: ["The Seagull, spring production"],
+    }),
+    description: Type.String({ description: "What it is about" }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { $id: "Workshop" },
+);
 
-export const characterSchema = Type.Object({
-  id: Type.String(),
-  workshop_id: Type.String(),
-  name: Type.String({ examples: ["Nina"] }),
-  description: Type.String(),
-  is_active: Type.Boolean({
-    description: "Its name joins the vocabulary of linked sessions and is suggested for speakers",
-  }),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+export const characterSchema = Type.Object(
+  {
+    id: Type.String(),
+    workshop_id: Type.String(),
+    name: Type.String({ description: "Name of the character", examples: ["Nina"] }),
+    description: Type.String({ description: "What it is about" }),
+    is_active: Type.Boolean({
+      description: "Its name joins the vocabulary of linked sessions and is suggested for speakers",
+    }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { $id: "Character" },
+);
 
 function presentWorkshop(workshop: WorkshopRecord): Static<typeof workshopSchema> {
   return {

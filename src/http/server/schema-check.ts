@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormats from "ajv-formats";
-import { exampleOf } from "../../rest/openapi-parts.ts";
+import { exampleOf } from "../../rest/examples.ts";
 import { NAME_KEYWORD, NAME_PATTERN, normalName } from "../../wire/names.ts";
 
 /** Checks a value. Returns undefined when it is valid, else one sentence about the fault. */
@@ -45,12 +45,20 @@ export class SchemaChecks {
   readonly #coercing = createAjv(true);
 
   body(schema: TSchema, what = "The request body"): SchemaCheck {
-    return toCheck(this.#strict.compile(schema), what);
+    return toCheck(this.#strict.compile(withoutIds(schema)), what);
   }
 
   parameters(schema: TSchema, what: string): SchemaCheck {
-    return toCheck(this.#coercing.compile(schema), what);
+    return toCheck(this.#coercing.compile(withoutIds(schema)), what);
   }
+}
+
+/** The schema without its names, which are for documents: a validator takes each only once. */
+function withoutIds<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(withoutIds) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const parts = Object.entries(schema).filter(([name]) => name !== "$id");
+  return Object.fromEntries(parts.map(([name, part]) => [name, withoutIds(part)])) as T;
 }
 
 function toCheck(validate: ValidateFunction, whole: string): SchemaCheck {

@@ -1,0 +1,140 @@
+import type { TSchema } from "@sinclair/typebox";
+import { ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
+import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { isKept } from "./idempotency.ts";
+import { ErrorBody, JSON_TYPE, jsonContent, ownName } from "./openapi-bodies.ts";
+import { COMMON_HEADERS } from "./openapi-parts.ts";
+import type { Representations } from "./representations.ts";
+import type { ResponseSpec, Route } from "./route.ts";
+import type { JsonObject, SchemaPrinter } from "./schema-printer.ts";
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: "The request is not right; the message says what.",
+  401: "Who calls is not proven.",
+  403: "The caller may not do this.",
+  404: "There is no such thing for this caller.",
+  408: "The body came too slowly; nothing was done.",
+  409: "The state of the thing does not allow this.",
+  412: "The thing has changed since the caller read it.",
+  413: "The body is too large.",
+  415: "The body is of a kind that is not taken.",
+  416: "Nothing of the range is there.",
+  422: "The body is well formed but cannot be used.",
+  429: "Too many requests; `Retry-After` says when to try again.",
+  500: "Something went wrong on our side.",
+  503: "Not available at the moment; try again.",
+  507: "There is no room to store this.",
+};
+
+/** Prints the answers of routes. Errors that several routes share stand once, among the components. */
+export class AnswerPrinter {
+  /** `components.responses`. */
+  readonly components: JsonObject = {};
+  readonly #printer: SchemaPrinter;
+  readonly #representations: Representations;
+
+  constructor(printer: SchemaPrinter, representations: Representations) {
+    this.#printer = printer;
+    this.#representations = representations;
+  }
+
+  /** The `responses` of a route that can fail with these codes. */
+  print(route: Route, codes: readonly ErrorCode[]): JsonObject {
+    const printed: JsonObject = {};
+    const byStatus = new Map<number, ErrorCode[]>();
+    const { dialect } = route;
+    for (const code of codes) {
+      const status = dialect?.status(code) ?? ERROR_STATUS[code];
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
+    for (const [status, some] of byStatus) {
+      printed[status] = this.#problem(status, some, dialect?.schema);
+    }
+    for (const [status, spec] of Object.entries(route.responses)) {
+      const headers = answerHeaders(route, Number(status), this.#representations);
+      printed[status] = this.#success(route, spec, headers, byStatus.has(Number(status)));
+    }
+    if (route.method === "get" && this.#representations.isTagged(route)) {
+      const headers = answerHeaders(route, 200, this.#representations);
+      printed[304] = this.#shared("NotModified", {
+        description: "The caller has this already.",
+        headers,
+      });
+    }
+    return printed;
+  }
+
+  /** `orError`: errors of the route have the same status, so that their body is allowed too. */
+  #success(route: Route, spec: ResponseSpec, headers: JsonObject, orError: boolean): JsonObject {
+    const printed: JsonObject = { description: spec.description, headers };
+    const content: JsonObject = {};
+    if (spec.schema !== undefined) {
+      const name = ownName(route, "Response");
+      content[JSON_TYPE] = jsonContent(spec.schema, name, this.#printer, orError);
+    }
+    for (const type of spec.mediaTypes ?? []) content[type] ??= {};
+    if (Object.keys(content).length > 0) printed.content = content;
+    return printed;
+  }
+
+  /** `dialect`: the schema of errors in place of our own; each such problem stands by itself. */
+  #problem(status: number, codes: readonly ErrorCode[], dialect?: TSchema): JsonObject {
+    const headers: JsonObject = {
+      ...COMMON_HEADERS,
+      "X-Error-Code": {
+        required: true,
+        description: "What happened, for programs.",
+        schema: { type: "string", enum: [...codes] },
+      },
+    };
+    if (status === 429 || status === 503) {
+      headers["Retry-After"] = { $ref: "#/components/headers/Retry-After" };
+    }
+    const description = descriptionOf(status, codes);
+    if (dialect !== undefined) {
+      const content = { [JSON_TYPE]: { schema: this.#printer.print(dialect) } };
+      return { description, headers, content };
+    }
+    return this.#shared(codes.map(pascalCase).join("Or"), {
+      description,
+      headers,
+      content: {
+        [JSON_TYPE]: {
+          schema: this.#printer.print(ErrorBody),
+          examples: Object.fromEntries(codes.map((code) => [code, problemExample(code)])),
+        },
+      },
+    });
+  }
+
+  #shared(name: string, printed: JsonObject): JsonObject {
+    this.components[name] ??= printed;
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function problemExample(code: ErrorCode): JsonObject {
+  return { value: { success: false, message: ERROR_MEANINGS[code] } };
+}
+
+/** `not_found` as `NotFound`. */
+function pascalCase(code: string): string {
+  return code.replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function answerHeaders(route: Route, status: number, representations: Representations): JsonObject {
+  const headers = { ...COMMON_HEADERS };
+  if (status === 200 && representations.isTagged(route)) {
+    headers.ETag = { $ref: "#/components/headers/ETag" };
+  }
+  if ((status === 201 || status === 202) && isKept(route)) {
+    headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
+  }
+  return headers;
+}
+
+function descriptionOf(status: number, codes: readonly ErrorCode[]): string {
+  const text = STATUS_TEXT[status] ?? "An error.";
+  if (!codes.includes("outcome_unknown")) return text;
+  return `${text} With \`outcome_unknown\` nobody can tell just now whether it was done: the same request with the same Idempotency-Key tells, and never does it twice.`;
+}
