@@ -9,7 +9,7 @@ export interface AsyncApi {
   components: { messages: Record<string, { payload: Node }> };
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
 
 /** Holds frames against the messages of some operations of an AsyncAPI document. */
 export class FrameCheck {
