@@ -16,16 +16,22 @@ const speaker = Type.Optional(
   }),
 );
 
-const wordSchema = Type.Object({
-  word: Type.String({ description: "The word in lower case, without marks" }),
-  start: seconds("When it begins"),
-  end: seconds("When it ends"),
-  confidence,
-  punctuated_word: Type.Optional(
-    Type.String({ description: "With `punctuate` or `smart_format`: with capitals and marks" }),
-  ),
-  speaker,
-});
+const wordSchema = Type.Object(
+  {
+    word: Type.String({ description: "The word in lower case, without marks" }),
+    start: seconds("When it begins"),
+    end: seconds("When it ends"),
+    confidence,
+    punctuated_word: Type.Optional(
+      Type.String({
+        description: "With `punctuate` or `smart_format`: with capitals and marks",
+        examples: ["Budget."],
+      }),
+    ),
+    speaker,
+  },
+  { $id: "DeepgramWord" },
+);
 
 type WordAnswer = Static<typeof wordSchema>;
 
@@ -69,8 +75,14 @@ export const deepgramAnswer = Type.Object(
       {
         transaction_key: Type.Literal("deprecated", { description: "As Deepgram tells it" }),
         request_id: Type.String({ description: "UUID of the session" }),
-        sha256: Type.String({ description: "Of the recording as it was sent, in hex" }),
-        created: Type.String({ description: "When it was asked for; RFC 3339, UTC" }),
+        sha256: Type.String({
+          description: "Of the recording as it was sent, in hex",
+          examples: ["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
+        }),
+        created: Type.String({
+          description: "When it was asked for; RFC 3339, UTC",
+          examples: ["2026-01-31T09:30:00.000Z"],
+        }),
         duration: Type.Number({ description: "Of the recording, seconds" }),
         channels: Type.Integer({ description: "Always 1: channels are mixed", examples: [1] }),
         models: Type.Array(Type.String(), { description: "The engine that read it" }),

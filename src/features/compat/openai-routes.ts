@@ -157,7 +157,11 @@ async function* events(call: FileCall, signal: AbortSignal): AsyncGenerator<stri
 
 const modelSchema = Type.Object(
   {
-    id: Type.String({ description: "Its name, for `model`", examples: ["whisper-1"] }),
+    id: Type.String({
+      minLength: 1,
+      description: "Its name, for `model`",
+      examples: ["whisper-1"],
+    }),
     object: Type.Literal("model", { description: "What it is" }),
     created: Type.Integer({ description: "Always 0: not known", examples: [0] }),
     owned_by: Type.String({
