@@ -88,10 +88,20 @@ export function toPageRequest(
   list: string,
   query: Static<typeof pageQuerySchema>,
 ): PageRequest {
-  const limit = query.limit ?? DEFAULT_LIMIT;
-  if (query.cursor === undefined) return { limit };
-  const [after] = decodeCursor(key, list, query.cursor);
-  return { limit, after };
+  const { limit, after } = toPositionRequest(key, list, query);
+  return after === undefined ? { limit } : { limit, after: after[0] };
+}
+
+/**
+ * The page of a list whose position is more than an id. Let `list` name what the list is filtered
+ * and sorted by, too, so that a cursor goes on only with what it was made for.
+ */
+export function toPositionRequest(
+  key: Uint8Array,
+  list: string,
+  { limit = DEFAULT_LIMIT, cursor }: Static<typeof pageQuerySchema>,
+): { limit: number; after: string[] | undefined } {
+  return { limit, after: cursor === undefined ? undefined : decodeCursor(key, list, cursor) };
 }
 
 /** The body of an answer: `{items, next_cursor}`; the cursor is null at the end. */
@@ -124,4 +134,15 @@ export function pageSchema<T extends TSchema>(item: T) {
 export function filterId(name: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return value;
   throw new AppError("invalid_parameter", `${name} must be a UUID in lower case.`);
+}
+
+/**
+ * Checks an instant that is given as a filter: Unix milliseconds. Undefined stays undefined; throws
+ * 400 for what no calendar has.
+ */
+export function filterInstant(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const at = Date.parse(value);
+  if (Number.isFinite(at)) return at;
+  throw new AppError("invalid_parameter", `${name} must be a time of this calendar.`);
 }

@@ -24,6 +24,7 @@ const RUNNING = [
   "features/recording/playback-store",
   "features/recording/silent-sessions-store",
   "features/recording/stream-store",
+  "features/sessions/list-store",
   "features/sessions/session-facts-store",
   "features/summaries/job-store",
   "features/transcript/audio-inventories-store",
@@ -60,6 +61,7 @@ describe("plans of statements, in a database of many sessions", () => {
   it("plans: no statement reads much to throw it away, nor a growing table from end to end", async () => {
     await Promise.all([fixture.live(), fixture.stream()]);
     await fixture.askEverything();
+    await fixture.askLists();
     const unseen = (): string[] => {
       const texts = fixture.recorder.statements.map(({ text }) => text);
       const ran = (beginning: string) => texts.some((text) => text.includes(beginning));

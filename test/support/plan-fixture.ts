@@ -6,12 +6,14 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { startWorker } from "../../workers/worker.ts";
 import { ApiClient } from "./api-client.ts";
 import { exampleRequests } from "./example-requests.ts";
 import { recordForLong } from "./long-session.ts";
 import { makeWav } from "./make-wav.ts";
-import { CHUNK_SAMPLES, type Population, populate } from "./plan-population.ts";
+import { askListsOf } from "./plan-lists.ts";
+import { CHUNK_SAMPLES, type Populated, type Population, populate } from "./plan-population.ts";
 import { PlanRecorder } from "./plan-recorder.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 import type { TestDatabase } from "./postgres.ts";
@@ -48,6 +50,7 @@ export class PlanFixture {
   readonly #client: ApiClient;
   readonly #world: SeededWorld;
   readonly #stopWorker: () => Promise<void>;
+  readonly #years: Populated;
   #sessionId = "";
 
   private constructor(
@@ -56,12 +59,14 @@ export class PlanFixture {
     client: ApiClient,
     world: SeededWorld,
     stopWorker: () => Promise<void>,
+    years: Populated,
   ) {
     this.recorder = recorder;
     this.#parts = parts;
     this.#client = client;
     this.#world = world;
     this.#stopWorker = stopWorker;
+    this.#years = years;
   }
 
   /** Takes a database that is migrated and empty, and drops it in the end. */
@@ -69,14 +74,14 @@ export class PlanFixture {
     { database, adminUrl }: EmptyFixture,
     population: Population,
   ): Promise<PlanFixture> {
-    await prepare(database, adminUrl, population);
+    const years = await prepare(database, adminUrl, population);
     const recorder = await PlanRecorder.of(database, adminUrl);
     const env = { AUTO_STOP_SILENCE: SILENCE_S, WEBHOOK_ALLOW_PRIVATE: "1" };
     const parts = await openPolicyParts(database, env);
     const stopWorker = await announceWorker(parts);
     const client = await ApiClient.connect(`${parts.app.addresses.base_url}/api`);
     const world = await seedWorld(client, ROOT);
-    return new PlanFixture(recorder, parts, client, world, stopWorker);
+    return new PlanFixture(recorder, parts, client, world, stopWorker, years);
   }
 
   async close(): Promise<void> {
@@ -155,6 +160,16 @@ export class PlanFixture {
     }
   }
 
+  /** Lists of sessions by each filter and in each order, for those who see many and who see none. */
+  async askLists(): Promise<void> {
+    const pool = await createPool(this.#parts.database.serviceUrl, { maximumPoolSize: 2 });
+    try {
+      await askListsOf(pool, this.#years);
+    } finally {
+      await pool.end();
+    }
+  }
+
   async #follow(headers: Headers, subscription: object): Promise<Viewer> {
     const url = String(this.#parts.app.addresses.live_url);
     const viewer = await new Viewer(url, { ...headers }).opened();
@@ -190,8 +205,8 @@ async function prepare(
   database: TestDatabase,
   adminUrl: string,
   population: Population,
-): Promise<void> {
-  const [hash] = await Promise.all([
+): Promise<Populated> {
+  const [hash, years] = await Promise.all([
     new PasswordHasher().hash(ROOT.password),
     populate(adminUrl, population),
   ]);
@@ -201,6 +216,7 @@ async function prepare(
       [newId(), ROOT.email, hash],
     ),
   );
+  return years;
 }
 
 /** A worker without ears, in this process; returns how to end it. */

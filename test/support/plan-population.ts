@@ -43,15 +43,30 @@ export async function populate(
     ),
     run(
       `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status,
-         seq, work_seq, has_work, last_chunk_sequence, stopped_at, completed_at)
+         seq, work_seq, has_work, last_chunk_sequence, started_at, stopped_at, completed_at, title)
        select ${id("'session'", "n")}, $1, $2, ${id("'device'", "1 + n % 20")},
-         ${id("'job'", "n")}, 'completed', $4, $4, false, $5, now(), now()
+         ${id("'job'", "n")}, 'completed', $4, $4, false, $5, now() - n * interval '1 hour', now(), now(),
+         'Weekly meeting ' || n
        from generate_series(1, $3::int) n`,
       [workspaceId, ownerId, sessions, chunks, chunks - 1],
     ),
     run(
-      `insert into jobs (id, kind, session_id, workspace_id, status, progress)
-       select job_id, 'transcription', id, workspace_id, 'completed', 1 from sessions`,
+      `insert into session_listings
+       select id, workspace_id, owner_id, visibility, false, started_at,
+         folded_text(title), title_words(title) from sessions`,
+    ),
+    run(
+      `insert into speaker_names (id, session_id, label, display_name, by_user_id)
+       select gen_random_uuid(), id, 'S1', 'Speaker ' || right(title, 2), owner_id from sessions`,
+    ),
+    run(
+      `insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
+       select id, 'S2', 'self_claim', owner_id, owner_id from sessions where right(title, 1) = '7'`,
+    ),
+    run(
+      `insert into jobs (id, kind, session_id, workspace_id, status, progress, duration_ms)
+       select job_id, 'transcription', id, workspace_id, 'completed', 1,
+         1000 * (partition_of(id) % 97) from sessions`,
     ),
     run(
       `insert into chunks (session_id, sequence, id, media_type, bytes, sha256, frames, sample_rate,

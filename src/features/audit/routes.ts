@@ -2,7 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AUDIT_KINDS } from "../../access/audit-entry.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import {
+  filterId,
+  filterInstant,
+  pageQuery,
+  pageSchema,
+  toPageBody,
+  toPageRequest,
+} from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import {
@@ -138,20 +145,13 @@ function listEntries({ log, cursorKey }: AuditOptions): Route {
         sessionId: filterId("session_id", query.session_id),
         workspaceId: filterId("workspace_id", query.workspace_id),
         subjectId: filterId("subject_id", query.subject_id),
-        from: instantOf(query.from),
-        to: instantOf(query.to),
+        from: filterInstant("from", query.from),
+        to: filterInstant("to", query.to),
       };
       const found = await log.list(filter, toPageRequest(cursorKey, "audit", query));
       return { status: 200, body: toPageBody(cursorKey, "audit", found, present) };
     },
   });
-}
-
-function instantOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (Number.isFinite(at)) return at;
-  throw new AppError("invalid_parameter", "`from` and `to` must be times of this calendar.");
 }
 
 function verifyLog({ log }: AuditOptions): Route {

@@ -5,6 +5,8 @@ import type { CharacterStore, WorkshopStore } from "../workspaces/workshops-stor
 import { requireSession } from "./access.ts";
 import { AwaitedAudioStore } from "./awaited-audio-store.ts";
 import { sessionEditRoutes } from "./edit.ts";
+import { sessionListRoutes } from "./list.ts";
+import { SessionListStore } from "./list-store.ts";
 import { type SessionMemberOptions, sessionMemberRoutes } from "./members.ts";
 import { SessionMemberStore } from "./members-store.ts";
 import { sessionRoutes } from "./routes.ts";
@@ -35,10 +37,8 @@ export function createSessions(
     directory,
     awaited,
     routes: [
-      ...sessionRoutes({
-        ...{ directory, awaited, patience, suggestions, cursorKey },
-        names: characters,
-      }),
+      ...sessionListRoutes({ list: new SessionListStore(pool), cursorKey }),
+      ...sessionRoutes({ directory, awaited, patience, suggestions, names: characters }),
       ...sessionEditRoutes({ directory, sessionEdits, workshops, revocations }),
       ...sessionMemberRoutes({
         ...{ directory, members, workspaces, invitations, elevations, notices },

@@ -1,9 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mayListSessions } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
-import { requirePrincipal } from "../../rest/callers.ts";
-import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
 import type { Patience } from "../../session/limits.ts";
 import type { CharacterStore } from "../workspaces/workshops-store.ts";
 import { requireSession } from "./access.ts";
@@ -14,7 +11,6 @@ import {
   presentSpeaker,
   sessionParams,
   sessionSchema,
-  sessionStatus,
   speakersSchema,
 } from "./schema.ts";
 import type { SessionStore } from "./store.ts";
@@ -26,42 +22,11 @@ interface SessionOptions {
   patience: Patience;
   names: CharacterStore;
   suggestions: SpeakerSuggestions;
-  /** Signs the cursors of lists. */
-  cursorKey: Uint8Array;
 }
 
-/** GET /sessions, /sessions/{id}, /sessions/{id}/speakers. */
+/** GET /sessions/{id}, /sessions/{id}/speakers. */
 export function sessionRoutes(options: SessionOptions): Route[] {
-  return [listSessions(options), getSession(options), listSpeakers(options)];
-}
-
-function listSessions({ directory, cursorKey }: SessionOptions): Route {
-  return defineRoute({
-    method: "get",
-    path: "/sessions",
-    id: "listSessions",
-    tag: "Session",
-    summary: "Sessions that the caller may see, newest first",
-    auth: ["bearer", "service_key"],
-    roles: PEOPLE,
-    query: Type.Object({
-      ...pageQuery,
-      workspace_id: Type.Optional(Type.String()),
-      status: Type.Optional(sessionStatus),
-    }),
-    responses: { 200: { description: "A page of sessions", schema: pageSchema(sessionSchema) } },
-    async resolve({ principal }) {
-      if (mayListSessions(requirePrincipal(principal)) === "allow") return;
-      throw new AppError("forbidden", "The key's scopes do not allow this.");
-    },
-    async handle({ principal, query }) {
-      const caller = requirePrincipal(principal);
-      const page = toPageRequest(cursorKey, "sessions", query);
-      const workspaceId = filterId("workspace_id", query.workspace_id);
-      const found = await directory.list(caller, { workspaceId, status: query.status }, page);
-      return { status: 200, body: toPageBody(cursorKey, "sessions", found, presentSession) };
-    },
-  });
+  return [getSession(options), listSpeakers(options)];
 }
 
 const oneSessionSchema = Type.Composite(

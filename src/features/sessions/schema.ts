@@ -54,6 +54,13 @@ export const sessionSchema = Type.Object(
     workshop_id: Type.Optional(Type.String()),
     started_at: timestamp,
     stopped_at: Type.Optional(timestamp),
+    duration_ms: Type.Optional(
+      Type.Integer({
+        description:
+          "Length of its sound, milliseconds; left out until it was read to the end for the first time",
+        examples: [63_500],
+      }),
+    ),
     stop_reason: Type.Optional(
       Type.Unsafe<StopReason>({
         type: "string",
@@ -132,6 +139,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     workshop_id: session.workshopId,
     started_at: toTimestamp(session.startedAt),
     stopped_at: optionalTime(session.stoppedAt),
+    duration_ms: session.durationMs,
     stop_reason: session.stopReason,
     completed_at: optionalTime(session.completedAt),
     created_at: toTimestamp(session.createdAt),

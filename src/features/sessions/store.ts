@@ -8,8 +8,7 @@ import { z } from "zod";
 import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
-import { allOf, nameColumn, optionalColumn, toPage } from "../../postgres/columns.ts";
-import type { Page, PageRequest } from "../../rest/page.ts";
+import { nameColumn, optionalColumn } from "../../postgres/columns.ts";
 import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
 import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-record.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
@@ -30,6 +29,8 @@ export interface SessionRecord {
   soundLeaves: boolean;
   /** Whose client made it, if another service's did. */
   compat?: CompatInterface;
+  /** Length of the sound; undefined until it was read to its end. */
+  durationMs?: number;
   status: SessionPhase;
   visibility: "private" | "workspace";
   /** As it holds now, wherever it was settled. */
@@ -41,11 +42,6 @@ export interface SessionRecord {
   stopReason?: StopReason;
   completedAt?: number;
   createdAt: number;
-}
-
-interface SessionFilter {
-  workspaceId?: string;
-  status?: SessionPhase;
 }
 
 /** One speaker of a session, with the person who claimed the label. */
@@ -131,7 +127,7 @@ function labelNumber(label: string): number {
 
 const nothing = z.object({}).strict();
 
-const sessionRow = z.object({
+export const sessionRow = z.object({
   id: z.string(),
   workspaceId: z.string(),
   ownerId: z.string(),
@@ -142,6 +138,7 @@ const sessionRow = z.object({
   engine: optionalColumn(z.string()),
   soundLeaves: z.boolean(),
   compat: optionalColumn(z.enum(COMPAT_INTERFACES)),
+  durationMs: optionalColumn(z.number()),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   visibility: z.enum(["private", "workspace"]),
   guestAccess: z.enum(GUEST_ACCESS),
@@ -153,7 +150,8 @@ const sessionRow = z.object({
   createdAt: z.number(),
 });
 
-const SESSION_COLUMNS = sql.fragment`
+/** Columns of `sessionRow`, from `sessions s`. */
+export const SESSION_COLUMNS = sql.fragment`
   s.id,
   s.workspace_id as "workspaceId",
   s.owner_id as "ownerId",
@@ -164,6 +162,7 @@ const SESSION_COLUMNS = sql.fragment`
   (select j.engine from jobs j where j.id = s.job_id) as engine,
   coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
   s.compat,
+  (select j.duration_ms from jobs j where j.id = s.job_id) as "durationMs",
   s.status,
   s.visibility,
   guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",
@@ -201,27 +200,6 @@ export class SessionStore {
 
   get(sessionId: string): Promise<SessionRecord | undefined> {
     return this.#records.get(sessionId);
-  }
-
-  /**
-   * Lists the sessions that `principal` may read, newest first; deleted ones only when an
-   * administrator asks for them.
-   */
-  async list(
-    principal: Principal,
-    filter: SessionFilter,
-    page: PageRequest,
-  ): Promise<Page<SessionRecord>> {
-    const wanted = filterConditions(filter, page.after);
-    const most = page.limit + 1;
-    const isPerson = principal.kind === "user" && principal.role !== "admin";
-    const seen = isPerson
-      ? sql.fragment`s.id in (${newestSeen(principal, wanted, most)})`
-      : allOf([visibleTo(principal), ...wanted]);
-    const rows = await this.#pool.any(sql.type(sessionRow)`
-      select ${SESSION_COLUMNS} from sessions s
-      where ${seen} order by s.id desc limit ${most}`);
-    return toPage(rows, page.limit, ({ id }) => id);
   }
 
   /** Speakers by label number; unknown (`UU`) is last. */
@@ -267,44 +245,11 @@ async function readRecords(
   return ids.map((id) => found.get(id));
 }
 
-function filterConditions(filter: SessionFilter, after: string | undefined): Fragment[] {
-  const conditions: Fragment[] = [];
-  if (after !== undefined) conditions.push(sql.fragment`s.id < ${after}`);
-  if (filter.workspaceId !== undefined) {
-    conditions.push(sql.fragment`s.workspace_id = ${filter.workspaceId}`);
-  }
-  conditions.push(
-    filter.status === undefined
-      ? sql.fragment`s.status <> 'deleted'`
-      : sql.fragment`s.status = ${filter.status}`,
-  );
-  return conditions;
-}
-
 /**
- * The same sessions as `visibleTo`, found from the person's side: SQL for the ids of the newest of
- * their own sessions, of those that they take part in and of those of their workspaces. Each list
- * is read from an index in its order.
+ * SQL condition for the workspace's sessions that its members see; `row` has the session's visibility.
  */
-function newestSeen(person: UserPrincipal, wanted: readonly Fragment[], most: number): Fragment {
-  const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted]);
-  const newest = sql.fragment`${conditions} order by s.id desc limit ${most}`;
-  return sql.fragment`
-    (select s.id from sessions s where s.owner_id = ${person.id} and ${newest})
-    union all
-    (select s.id from session_members m join sessions s on s.id = m.session_id
-      where m.user_id = ${person.id} and ${conditions}
-      order by m.session_id desc limit ${most})
-    union all
-    (select s.id from workspace_members w cross join lateral (
-      select s.id from sessions s
-      where s.workspace_id = w.workspace_id and ${sharedWith(person)} and ${newest}
-    ) as s where w.user_id = ${person.id})`;
-}
-
-/** SQL condition for the workspace's sessions that its members see. */
-function sharedWith({ role }: UserPrincipal): Fragment {
-  return role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
+export function sharedWith({ role }: UserPrincipal, row: Fragment): Fragment {
+  return role === "moderator" ? sql.fragment`true` : sql.fragment`${row}.visibility = 'workspace'`;
 }
 
 /** `maySession(…, "session.read", …)` as an SQL condition over many rows of `sessions s`. */
@@ -319,7 +264,7 @@ export function visibleTo(principal: Principal): Fragment {
     return sql.fragment`${readable} and s.workspace_id = ${principal.workspaceId} and s.status <> 'deleted'`;
   }
   if (principal.role === "admin") return sql.fragment`true`;
-  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, sharedWith(principal))}`;
+  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, sharedWith(principal, sql.fragment`s`))}`;
 }
 
 /**

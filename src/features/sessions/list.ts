@@ -1,0 +1,116 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { mayListSessions } from "../../access/policy.ts";
+import { AppError } from "../../base/errors.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import {
+  encodeCursor,
+  filterId,
+  filterInstant,
+  pageQuery,
+  pageSchema,
+  toPositionRequest,
+} from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  SESSION_SORTS,
+  type SessionFilter,
+  type SessionListStore,
+  type SessionSort,
+} from "./list-store.ts";
+import { presentSession, sessionSchema, sessionStatus } from "./schema.ts";
+
+interface SessionListOptions {
+  list: SessionListStore;
+  /** Signs the cursors. */
+  cursorKey: Uint8Array;
+}
+
+const words = { minLength: 1, maxLength: 200, pattern: "\\S" };
+
+const query = Type.Object({
+  ...pageQuery,
+  workspace_id: Type.Optional(Type.String()),
+  status: Type.Optional(sessionStatus),
+  title: Type.Optional(
+    Type.String({
+      ...words,
+      description:
+        "Words that each begin a word of the title, in any order, whatever their capitals and accents",
+      examples: ["stand"],
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({ format: "date-time", description: "Started at or after this instant" }),
+  ),
+  to: Type.Optional(Type.String({ format: "date-time", description: "Started before it" })),
+  device_id: Type.Optional(Type.String({ description: "Recorded by this device" })),
+  speaker: Type.Optional(
+    Type.String({
+      ...words,
+      description:
+        "Words that each begin a word of the name of one of its speakers, as GET /sessions/{session_id}/speakers shows it: that of whoever claimed the label, or the free one",
+      examples: ["ada"],
+    }),
+  ),
+  speaker_user_id: Type.Optional(
+    Type.String({ description: "This account or guest claimed one of its speakers" }),
+  ),
+  sort: Type.Optional(
+    Type.Unsafe<SessionSort>({
+      type: "string",
+      enum: [...SESSION_SORTS],
+      description:
+        "A leading minus: highest first. `title` goes by letters without their accents, `duration` by `duration_ms`, 0 where it is left out. Newest first unless told",
+    }),
+  ),
+});
+
+/** GET /sessions. */
+export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Route[] {
+  const route = defineRoute({
+    method: "get",
+    path: "/sessions",
+    id: "listSessions",
+    tag: "Session",
+    summary: "Sessions that the caller may see, newest first unless sorted",
+    description:
+      "What several parameters ask for must all hold. A cursor goes on with the filters and the order that it was given for; `limit` may change.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    query,
+    responses: { 200: { description: "A page of sessions", schema: pageSchema(sessionSchema) } },
+    async resolve({ principal }) {
+      if (mayListSessions(requirePrincipal(principal)) === "allow") return;
+      throw new AppError("forbidden", "The key's scopes do not allow this.");
+    },
+    async handle(request) {
+      const caller = requirePrincipal(request.principal);
+      const { sort, limit, cursor } = request.query;
+      const filter = filterOf(request.query);
+      const name = listName(filter, sort);
+      const page = toPositionRequest(cursorKey, name, { limit, cursor });
+      const { items, next } = await list.list(caller, { filter, sort, ...page });
+      const next_cursor = next === undefined ? null : encodeCursor(cursorKey, name, next);
+      return { status: 200, body: { items: items.map(presentSession), next_cursor } };
+    },
+  });
+  return [route];
+}
+
+function filterOf(asked: Static<typeof query>): SessionFilter {
+  return {
+    workspaceId: filterId("workspace_id", asked.workspace_id),
+    status: asked.status,
+    title: asked.title,
+    from: filterInstant("from", asked.from),
+    to: filterInstant("to", asked.to),
+    deviceId: filterId("device_id", asked.device_id),
+    speaker: asked.speaker,
+    speakerUserId: filterId("speaker_user_id", asked.speaker_user_id),
+  };
+}
+
+/** The list by what it is filtered and sorted by; members that are undefined are left out. */
+function listName(filter: SessionFilter, sort: SessionSort | undefined): string {
+  return `sessions\u0000${JSON.stringify({ ...filter, sort })}`;
+}
