@@ -38,6 +38,7 @@ export const AUDIT_KINDS = [
   "guest_code_revoked",
   "device_key_issued",
   "device_unpaired",
+  "device_reading_changed",
   "service_key_issued",
   "service_key_rotated",
   "service_key_adopted",

@@ -117,7 +117,12 @@ interface DeviceFacts {
   workspaceRole: "owner" | "member" | undefined;
 }
 
-export type DeviceAction = "device.operate" | "device.read" | "device.edit";
+export type DeviceAction =
+  | "device.operate"
+  | "device.read"
+  | "device.edit"
+  /** Say whether its stream gets words: its owner alone, as they are words of the owner's sessions. */
+  | "device.let_read";
 
 const GUEST_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.read",
@@ -351,6 +356,7 @@ export function mayDevice(principal: Principal, action: DeviceAction, facts: Dev
     return action === "device.operate" ? "allow" : "forbidden";
   }
   if (action === "device.operate") return "forbidden";
+  if (action === "device.let_read") return principal.id === facts.ownerId ? "allow" : "forbidden";
   if (principal.role === "admin" || principal.id === facts.ownerId) return "allow";
   if (facts.workspaceRole === undefined) return "forbidden";
   return action === "device.read" || facts.workspaceRole === "owner" ? "allow" : "forbidden";

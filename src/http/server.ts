@@ -92,7 +92,9 @@ export class FrontServer implements QueueOwner {
     this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
     const { streams, compat: calls } = options;
     this.#compat = calls && new CompatChannel({ ...shared, ...options.live, calls, runtime });
-    this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, runtime });
+    const { feeds, replays } = this.#live.readers;
+    const forDevices = { ...shared, ...options.live, feeds, replays, runtime };
+    this.#devices = streams && new DeviceChannel({ ...forDevices, streams });
   }
 
   get queues(): readonly QueueFigures[] {

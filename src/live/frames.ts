@@ -7,6 +7,7 @@ import type {
 
 /** A frame encoded once for all of its receivers. */
 export interface EncodedFrame {
+  type: ServerFrame["type"];
   /** Present on durable frames only. */
   seq: number | undefined;
   /** The frame describes the moment only, so a follower can do without it. */
@@ -27,8 +28,9 @@ export function isDurable(frame: ServerFrame): frame is DurableFrame {
 /** The properties of an encoded frame besides its bytes. */
 export function placeOf(frame: ServerFrame): Omit<EncodedFrame, "bytes"> {
   const status = statusIn(frame);
-  if (isDurable(frame)) return { seq: frame.seq, transient: false, status };
-  return { seq: undefined, transient: !LASTING.has(frame.type), status };
+  const { type } = frame;
+  if (isDurable(frame)) return { type, seq: frame.seq, transient: false, status };
+  return { type, seq: undefined, transient: !LASTING.has(type), status };
 }
 
 /** Frames that are not in the journal but must not be dropped. */

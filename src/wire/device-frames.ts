@@ -3,6 +3,26 @@ import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-frames.ts"
 import { nameSchema } from "./names.ts";
 import { vocabularySchema } from "./vocabulary.ts";
 
+/** What a device may read of the session that it records. */
+const reading = {
+  transcript: Type.Optional(
+    Type.Boolean({
+      description:
+        "True: this stream gets the session's words too, while its owner lets the device read (`may_read` of PATCH /devices/{device_id}): `Results`, `SegmentRevised`, `TranscriptReplaced`, `SpeakerRevision`, `Redacted`. Without that right, or once it is taken back, `Error` `forbidden` tells so; the recording goes on.",
+      examples: [true],
+    }),
+  ),
+  from_seq: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        "With `transcript`: the `seq` of the newest frame that the device has; what came after it is told first, each once. Without it the words begin with this stream.",
+      examples: [41],
+    }),
+  ),
+};
+
 /** Schemas of a device's text frames, by `type`. */
 export const DEVICE_FRAME_SCHEMAS = {
   Configure: Type.Object({
@@ -51,6 +71,7 @@ export const DEVICE_FRAME_SCHEMAS = {
         examples: [true],
       }),
     ),
+    ...reading,
   }),
   Resume: Type.Object({
     type: Type.Literal("Resume"),
@@ -61,6 +82,7 @@ export const DEVICE_FRAME_SCHEMAS = {
       description: "The oldest byte of the session's stream that the device still has",
       examples: [649_600],
     }),
+    ...reading,
   }),
   Heartbeat: Type.Object({
     type: Type.Literal("Heartbeat"),
@@ -95,6 +117,7 @@ const begin = transient("Begin", {
     channels: Type.Integer(),
     framing: oneOf("packet", "length_prefixed"),
     interim_results: Type.Boolean(),
+    transcript: Type.Boolean({ description: "True when the stream gets the session's words" }),
   }),
 });
 
@@ -107,6 +130,7 @@ const audioAck = transient("AudioAck", {
 });
 
 const { SpeechStarted, UtteranceEnd, SessionStatus, Heartbeat, Warning } = SERVER_FRAMES;
+const { SegmentRevised, TranscriptReplaced, SpeakerRevision, Redacted } = SERVER_FRAMES;
 
 /** All frames that a device receives on its stream, by message name, with a summary. */
 export const DEVICE_SERVER_FRAMES = {
@@ -117,6 +141,12 @@ export const DEVICE_SERVER_FRAMES = {
   SessionStatus,
   Heartbeat,
   Warning,
+  InterimResults: SERVER_FRAMES.InterimResults,
+  FinalResults: SERVER_FRAMES.FinalResults,
+  SegmentRevised,
+  TranscriptReplaced,
+  SpeakerRevision,
+  Redacted,
   Error: SERVER_FRAMES.Error,
 } as const satisfies Record<string, { summary: string; payload: TObject }>;
 
@@ -129,5 +159,5 @@ export type ConfigureFrame = Static<Frames["Configure"]>;
 
 type ServerFrames = typeof DEVICE_SERVER_FRAMES;
 
-/** A frame that a device receives; it never contains words. */
+/** A frame that a device receives; only those that `transcript` asks for contain words. */
 export type DeviceServerFrame = Static<ServerFrames[keyof ServerFrames]["payload"]>;

@@ -61,8 +61,16 @@ export class HostStreams {
       streams: {
         open: (_device, order, events) => this.#open(order, events),
         discard: () => Promise.resolve(),
+        mayRead: () => Promise.resolve(false),
         heartbeats: { hear: () => Promise.resolve([]), seen: () => {} },
       },
+      feeds: {
+        acquire: () => {
+          throw new AppError("forbidden", "Devices of this world read nothing.");
+        },
+        release: () => {},
+      },
+      replays: { turn: () => Promise.resolve(true) },
       source: { follow: (id, onFrames) => fanout.follow(id, onFrames) },
       authenticator: { revalidate: (principal) => Promise.resolve(principal) },
       limits: DEFAULT_LIVE_LIMITS,

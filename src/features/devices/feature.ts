@@ -37,7 +37,7 @@ export function createDevices(
     heartbeats,
     routes: [
       ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
-      ...deviceRoutes({ devices, heartbeats, workspaces, pairing, clock, cursorKey }),
+      ...deviceRoutes({ devices, heartbeats, workspaces, pairing, revocations, clock, cursorKey }),
       ...heartbeatRoutes({ devices, heartbeats }),
     ],
   };

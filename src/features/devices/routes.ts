@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { actorOf } from "../../access/audit-entry.ts";
 import { type DeviceAction, mayDevice } from "../../access/policy.ts";
-import type { Principal } from "../../access/principal.ts";
+import type { Principal, UserPrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
@@ -40,6 +41,10 @@ export const deviceSchema = Type.Object(
       description:
         "True while its owner no longer belongs to its workspace, or is disabled: it begins nothing, and for 24 h may stop and upload what it had begun",
     }),
+    may_read: Type.Boolean({
+      description:
+        "True when its owner lets it have the words of the session that it records (`transcript` of its stream's Configure)",
+    }),
     presence: Type.Union([Type.Literal("online"), Type.Literal("offline")], {
       description: "`offline` after three missed heartbeats",
     }),
@@ -65,6 +70,7 @@ export function presentDevice(device: DeviceRecord, now: number): Static<typeof 
     firmware: device.firmware,
     status: device.status,
     suspended: device.suspended,
+    may_read: device.mayRead,
     presence:
       device.status === "paired" ? presenceOf(lastSeenAt, device.telemetry, now) : "offline",
     workspace_id: device.workspaceId,
@@ -91,6 +97,7 @@ interface DeviceOptions {
   heartbeats: Pick<HeartbeatWriter, "flush">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   pairing: Pick<Pairing, "addVirtual" | "unpair">;
+  revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;
   cursorKey: Uint8Array;
 }
@@ -101,7 +108,7 @@ export function deviceRoutes(options: DeviceOptions): Route[] {
     listDevices(options),
     createVirtualDevice(options),
     getDevice(options),
-    renameDevice(options),
+    changeDevice(options),
     unpairDevice(options),
   ];
 }
@@ -230,31 +237,51 @@ function getDevice({ devices, heartbeats, clock }: DeviceOptions): Route {
   });
 }
 
-function renameDevice({ devices, clock }: DeviceOptions): Route {
+function changeDevice({ devices, revocations, clock }: DeviceOptions): Route {
   return defineRoute({
     method: "patch",
     path: "/devices/{device_id}",
     id: "renameDevice",
     tag: "Device",
-    summary: "Give a device another name",
+    summary: "Give a device another name, or say whether it may read",
+    description:
+      "`may_read` by its owner alone: then its stream may ask for the words of the session that it records. It is false until then, and again for whoever pairs it next. Taken back, a stream that reads gets no more words at once; the recording goes on.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: deviceParams,
     body: {
       kind: "json",
-      schema: Type.Object({ name: nameSchema({ minLength: 1, maxLength: 200 }) }),
+      schema: Type.Object({
+        name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
+        may_read: Type.Optional(Type.Boolean()),
+      }),
     },
     responses: { 200: { description: "The device", schema: deviceSchema } },
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
     async handle(request, device: DeviceRecord) {
-      const expected = expectedOf(request, deviceSchema);
-      const renamed = await devices.rename(device.id, request.body.name, expected?.name);
-      if (!renamed) throw staleEdit();
+      const caller = requireUser(request.principal);
+      const { name, may_read: mayRead } = request.body;
+      if (name === undefined && mayRead === undefined) {
+        throw new AppError("invalid_body", "Send `name` or `may_read`.");
+      }
+      if (mayRead !== undefined) requireOwner(caller, device);
+      const known = expectedOf(request, deviceSchema);
+      const expected = known && { name: known.name, mayRead: known.may_read };
+      const done = await devices.change(device.id, { name, mayRead }, actorOf(caller), expected);
+      if (!done) throw staleEdit();
+      if (mayRead === false) revocations.publish({ kind: "device", deviceId: device.id });
       const after = await requireKnownDevice(devices, device.id);
       return { status: 200, body: presentDevice(after, clock.now()) };
     },
   });
+}
+
+/** Throws 403 unless the caller may say whether the device reads. */
+function requireOwner(caller: UserPrincipal, { id, ownerId }: DeviceRecord): void {
+  const facts = { kind: "device", id, ownerId, workspaceRole: undefined } as const;
+  if (mayDevice(caller, "device.let_read", facts) === "allow") return;
+  throw new AppError("forbidden", "Only the device's owner may change `may_read`.");
 }
 
 function unpairDevice({ devices, pairing }: DeviceOptions): Route {

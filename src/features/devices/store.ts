@@ -1,5 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { WorkspaceRole } from "../workspaces/store.ts";
@@ -14,6 +16,8 @@ export interface DeviceRecord {
   status: "pairing" | "paired" | "revoked";
   /** True while its owner gives it no right. */
   suspended: boolean;
+  /** True when its stream may have the words of the session that it records. */
+  mayRead: boolean;
   workspaceId?: string | undefined;
   ownerId?: string | undefined;
   lastSeenAt?: number | undefined;
@@ -30,6 +34,18 @@ interface DeviceFilter {
   status?: DeviceRecord["status"];
 }
 
+export interface DeviceChange {
+  name?: string | undefined;
+  mayRead?: boolean | undefined;
+}
+
+const changedRow = z.object({
+  name: z.string(),
+  mayRead: z.boolean(),
+  ownerId: optionalColumn(z.string()),
+  workspaceId: optionalColumn(z.string()),
+});
+
 const deviceRow = z.object({
   id: z.string(),
   serial: z.string(),
@@ -38,6 +54,7 @@ const deviceRow = z.object({
   firmware: z.string(),
   status: z.enum(["pairing", "paired", "revoked"]),
   suspended: z.boolean(),
+  mayRead: z.boolean(),
   workspaceId: optionalColumn(z.string()),
   ownerId: optionalColumn(z.string()),
   lastSeenAt: optionalColumn(z.number()),
@@ -49,6 +66,7 @@ const deviceRow = z.object({
 const DEVICES = sql.fragment`
   select d.id, serial, d.name, model, firmware, status,
     status = 'paired' and not coalesce(${OWNER_STANDS}, false) as suspended,
+    d.may_read as "mayRead",
     d.workspace_id as "workspaceId", d.owner_id as "ownerId", last_seen_at as "lastSeenAt",
     telemetry, d.created_at as "createdAt", d.updated_at as "updatedAt"
   from devices d left join users u on u.id = d.owner_id`;
@@ -91,13 +109,40 @@ export class DeviceStore {
     return toPage(rows, page.limit, (device) => device.id);
   }
 
-  /** False, and nothing is changed, when `expected` is given and no longer the device's name. */
-  async rename(id: string, name: string, expected?: string): Promise<boolean> {
-    const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
-      update devices set name = ${name}, updated_at = now()
-      where id = ${id} and name = coalesce(${expected ?? null}::text, name)
-      returning id`);
-    return row !== null;
+  /**
+   * False, and nothing is changed, when `expected` is given and no longer what the device is, or when
+   * `mayRead` is given and the device is no longer its maker's.
+   */
+  change(
+    id: string,
+    { name, mayRead }: DeviceChange,
+    by: AuditActor,
+    expected?: Required<DeviceChange>,
+  ): Promise<boolean> {
+    return this.#pool.transaction(async (tx) => {
+      const before = await tx.maybeOne(sql.type(changedRow)`
+        select name, may_read as "mayRead", owner_id as "ownerId", workspace_id as "workspaceId"
+        from devices where id = ${id} for update`);
+      if (before === null) return false;
+      const isStale =
+        expected !== undefined &&
+        (before.name !== expected.name || before.mayRead !== expected.mayRead);
+      if (isStale || (mayRead !== undefined && before.ownerId !== by.id)) return false;
+      await tx.query(sql.unsafe`
+        update devices
+        set name = coalesce(${name ?? null}, name),
+            may_read = coalesce(${mayRead ?? null}, may_read), updated_at = now()
+        where id = ${id}`);
+      if (mayRead === undefined || mayRead === before.mayRead) return true;
+      await insertAuditEntry(tx, {
+        kind: "device_reading_changed",
+        actor: by,
+        workspaceId: before.workspaceId,
+        subjectId: id,
+        detail: { may_read: mayRead },
+      });
+      return true;
+    });
   }
 }
 

@@ -66,6 +66,8 @@ export interface RecordingPlace {
 /** Port: starts and stops sessions. Every method throws `unavailable` when storage is away. */
 export interface DeviceSessionStore {
   deviceExists(deviceId: string): Promise<boolean>;
+  /** Whether the device may read the words of this session of its owner, which it records. */
+  mayRead(deviceId: string, sessionId: string): Promise<boolean>;
   /** The id of the session that the device is recording. */
   recording(deviceId: string): Promise<string | undefined>;
   /** Looks up a workspace; undefined when there is none. */
@@ -120,6 +122,13 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
 
   deviceExists(deviceId: string): Promise<boolean> {
     return this.#pool.exists(sql.type(nothing)`select 1 from devices where id = ${deviceId}`);
+  }
+
+  mayRead(deviceId: string, sessionId: string): Promise<boolean> {
+    return this.#pool.exists(sql.type(nothing)`
+      select 1 from devices d join sessions s on s.device_id = d.id and s.owner_id = d.owner_id
+      where d.id = ${deviceId} and d.status = 'paired' and d.may_read
+        and s.id = ${sessionId} and s.status = 'recording'`);
   }
 
   async recording(deviceId: string): Promise<string | undefined> {

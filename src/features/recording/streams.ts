@@ -80,6 +80,11 @@ export class DeviceStreams {
     notifier.notify(outbox);
   }
 
+  /** Whether the device's owner lets it read the session, which must be theirs and be recording. */
+  mayRead(deviceId: string, sessionId: string): Promise<boolean> {
+    return this.#ports.sessions.mayRead(deviceId, sessionId);
+  }
+
   get heartbeats(): Pick<HeartbeatWriter, "hear" | "seen"> {
     return this.#ports.heartbeats;
   }

@@ -12,7 +12,7 @@ import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
 import type { Place } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { Runtime, Timer } from "../../base/runtime.ts";
+import type { Timer } from "../../base/runtime.ts";
 import type { DeviceStreams } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE } from "../../wire/live-frames.ts";
@@ -20,24 +20,23 @@ import type { Origins } from "../server/caller.ts";
 import type { RateLimits } from "../server/limits.ts";
 import { copyRequest } from "../server/request.ts";
 import { DeviceSocket } from "./device-socket.ts";
-import type { LiveLimits, SocketHolder } from "./live-limits.ts";
+import type { DeviceTranscriptOptions } from "./device-transcript.ts";
+import type { SocketHolder } from "./live-limits.ts";
 import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import { SocketAdmission, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
-interface DeviceChannelOptions {
+interface DeviceChannelOptions extends DeviceTranscriptOptions {
   streams: DeviceStreams;
   source: LiveSource;
   tickets: TicketRedeemer;
   revocations: Pick<RevocationFeed, "subscribe">;
-  limits: LiveLimits;
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
   cork: UpgradeCork;
   trustProxy: number;
-  runtime: Runtime;
   log: Log;
 }
 
@@ -94,6 +93,7 @@ export class DeviceChannel implements QueueOwner {
       upgrade: (res, req, context) => this.#upgrade(res, req, context),
       open: (ws) => this.#opened(ws),
       message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
+      drain: (ws) => ws.getUserData().open?.socket.drained(),
       pong: (ws) => this.#ponged(ws),
       close: (ws, code) => this.#closed(ws, code),
     });

@@ -4,19 +4,22 @@ import type { RightHolder } from "../../access/rights-watch.ts";
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Runtime } from "../../base/runtime.ts";
 import type { HeartbeatCommand } from "../../features/devices/heartbeats.ts";
 import { type AudioStream, SLOW_BYTES } from "../../features/recording/stream.ts";
-import type { OpenedAudioStream } from "../../features/recording/stream-routes.ts";
 import type { DeviceStreams, StreamOrder } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import type { DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
 import { CLOSE, type CloseCode, type PublishedFrame } from "../../wire/live-frames.ts";
 import type { NoticeCode } from "../../wire/notice-codes.ts";
-import { closeCodeOf } from "../server/problem.ts";
 import { AudioAcks } from "./audio-acks.ts";
+import { beginFrame, deviceCloseCode, isNoAudio } from "./device-answers.ts";
+import {
+  DeviceReading,
+  type DeviceReadingOptions,
+  noReader,
+  type TranscriptWish,
+} from "./device-reading.ts";
 import { orderOf, parseDeviceFrame } from "./frame-parser.ts";
-import type { LiveLimits } from "./live-limits.ts";
 import type { Connection } from "./live-socket.ts";
 
 const CLOSE_MS = 30_000;
@@ -24,7 +27,7 @@ const CLOSE_MS = 30_000;
 const LEAVE_MS = 2_000;
 const AUDIO_FRAME_BYTES = 1024 * 1024;
 
-/** Frames of the session that devices receive; none contains words. */
+/** Frames of the session that all devices receive; none contains words. */
 const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
   "SpeechStarted",
   "UtteranceEnd",
@@ -34,12 +37,10 @@ const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
 ]);
 
 /** Dependencies that all device sockets share. */
-export interface DeviceSocketOptions {
-  streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats">;
+export interface DeviceSocketOptions extends DeviceReadingOptions {
+  streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats" | "mayRead">;
   source: Pick<LiveSource, "follow">;
   authenticator: Pick<Authenticator, "revalidate">;
-  limits: LiveLimits;
-  runtime: Runtime;
   log: Log;
 }
 
@@ -59,6 +60,7 @@ export class DeviceSocket implements RightHolder {
   #phase: "waiting" | "opening" | "streaming" | "closing" | "leaving" | "closed" = "waiting";
   #stream: AudioStream | undefined;
   #stopFollowing: (() => void) | undefined;
+  readonly #reading: DeviceReading;
   #badFrames = 0;
   #isHeard = false;
   #acks: AudioAcks | undefined;
@@ -75,6 +77,12 @@ export class DeviceSocket implements RightHolder {
     this.#options = options;
     this.#connection = connection;
     this.#device = device;
+    this.#reading = new DeviceReading(options, {
+      connection,
+      deviceId: device.id,
+      onSlow: () => this.#closeSlow(),
+      onEnd: (error) => this.#sendError(error),
+    });
   }
 
   get principal(): DevicePrincipal {
@@ -124,9 +132,9 @@ export class DeviceSocket implements RightHolder {
   #obey(frame: DeviceFrame): void {
     switch (frame.type) {
       case "Configure":
-        return this.#open(orderOf(frame));
+        return this.#open(orderOf(frame), frame);
       case "Resume":
-        return this.#open({ sessionId: frame.session_id, oldest: frame.audio_offset_bytes });
+        return this.#open({ sessionId: frame.session_id, oldest: frame.audio_offset_bytes }, frame);
       case "Heartbeat":
         return this.#beat(frame);
       case "Finalize":
@@ -151,15 +159,15 @@ export class DeviceSocket implements RightHolder {
     else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
   }
 
-  #open(order: StreamOrder): void {
+  #open(order: StreamOrder, wish: TranscriptWish): void {
     if (this.#phase !== "waiting") {
       throw new AppError("bad_request", "The stream is open already; connect again to change it.");
     }
     this.#phase = "opening";
-    this.#begin(order).catch((error: unknown) => this.#end(toAppError(error)));
+    this.#begin(order, wish).catch((error: unknown) => this.#end(toAppError(error)));
   }
 
-  async #begin(order: StreamOrder): Promise<void> {
+  async #begin(order: StreamOrder, wish: TranscriptWish): Promise<void> {
     const { streams, limits, source, runtime } = this.#options;
     const opening = streams.open(this.#device, order, {
       onStored: () => this.#acknowledge(),
@@ -176,16 +184,29 @@ export class DeviceSocket implements RightHolder {
     const opened = await withTimeout(opening, limits.readTimeoutMs, "Opening the stream", runtime);
     if (this.#phase !== "opening") return;
     const { stream } = opened;
+    const reads = wish.transcript === true && (await this.#reading.mayRead(stream.sessionId));
+    if (this.#phase !== "opening") return;
     this.#stream = stream;
     this.#begun = opened.begun;
     this.#acks = new AudioAcks(stream, runtime, (frame) => this.#send([frame]));
     this.#phase = "streaming";
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
-    this.#send([begin(opened)]);
+    this.#send([beginFrame(opened, reads)]);
+    if (reads) this.#reading.start(stream.sessionId, opened.seq, wish.from_seq);
+    else if (wish.transcript === true) this.#sendError(noReader());
     this.#options.log.info(
       { session_id: stream.sessionId, device_id: this.#device.id, offset: opened.offset },
       "device streams",
     );
+  }
+
+  /** The transport has written some of the waiting bytes. */
+  drained(): void {
+    this.#reading.drained();
+  }
+
+  #closeSlow(): void {
+    this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");
   }
 
   #forward(frames: readonly PublishedFrame[]): void {
@@ -268,6 +289,7 @@ export class DeviceSocket implements RightHolder {
         runtime,
       );
       if (current.kind === "device") this.#device = current;
+      await this.#reading.recheck();
       return true;
     } catch (error) {
       const failure = toAppError(error);
@@ -306,9 +328,7 @@ export class DeviceSocket implements RightHolder {
     const connection = this.#connection;
     const messages = frames.map((frame) => ({ bytes: Buffer.from(JSON.stringify(frame)) }));
     const hasRoom = connection.bufferedBytes() <= this.#options.limits.bufferedBytes;
-    if (!hasRoom || !connection.send(messages)) {
-      this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");
-    }
+    if (!hasRoom || !connection.send(messages)) this.#closeSlow();
   }
 
   close(code: CloseCode, reason: string): void {
@@ -345,6 +365,7 @@ export class DeviceSocket implements RightHolder {
     this.#phase = "closed";
     this.#acks?.cancel();
     this.#stopFollowing?.();
+    this.#reading.stop();
     const stream = this.#stream;
     if (stream === undefined) return;
     const isDiscarded = this.#refused && this.#begun;
@@ -360,34 +381,4 @@ export class DeviceSocket implements RightHolder {
       this.#options.log.warn(fields, "a session without audio was not ended");
     });
   }
-}
-
-/** True when anything else on this connection would not be audio either. */
-function isNoAudio({ code }: AppError): boolean {
-  return code === "not_audio" || code === "unsupported_media_type";
-}
-
-function begin({ stream, settings, offset, seq }: OpenedAudioStream): DeviceServerFrame {
-  return {
-    type: "Begin",
-    session_id: stream.sessionId,
-    seq,
-    audio_offset_bytes: offset,
-    chunk_sequence: stream.nextSequence,
-    configuration: {
-      encoding: settings.encoding,
-      sample_rate: settings.sampleRate,
-      channels: settings.channels,
-      framing: settings.framing,
-      interim_results: settings.interim,
-    },
-  };
-}
-
-/** The close code tells devices when an error is permanent, so that they stop reconnecting. */
-function deviceCloseCode(error: AppError): CloseCode {
-  if (error.code === "superseded") return CLOSE.superseded;
-  if (error.code === "session_ended") return CLOSE.done;
-  if (error.code === "conflict" || isNoAudio(error)) return CLOSE.protocol;
-  return closeCodeOf(error);
 }

@@ -121,6 +121,11 @@ export class LiveChannel implements QueueOwner {
     });
   }
 
+  /** What devices read their sessions from, too. */
+  get readers(): Pick<LiveSocketOptions, "feeds" | "replays"> {
+    return this.#socketOptions;
+  }
+
   get queues(): readonly QueueFigures[] {
     const { bufferedBytes } = this.#options.limits;
     return [

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { type EncodedFrame, RecentFrames } from "../../../src/live/frames.ts";
 
 function frame(seq: number, bytes = 744): EncodedFrame {
-  return { seq, transient: false, status: undefined, bytes: new Uint8Array(bytes) };
+  return {
+    type: "JobStatus",
+    seq,
+    transient: false,
+    status: undefined,
+    bytes: new Uint8Array(bytes),
+  };
 }
 
 /** With 256 bytes for itself, each takes a thousand. */
