@@ -34,7 +34,7 @@ interface DeviceFilter {
   status?: DeviceRecord["status"];
 }
 
-export interface DeviceChange {
+interface DeviceChange {
   name?: string | undefined;
   mayRead?: boolean | undefined;
 }

@@ -34,7 +34,7 @@ export interface SessionFilter {
   speakerUserId?: string | undefined;
 }
 
-export interface SessionListRequest {
+interface SessionListRequest {
   filter: SessionFilter;
   /** Undefined: the newest first. */
   sort: SessionSort | undefined;
@@ -44,7 +44,7 @@ export interface SessionListRequest {
   after: readonly string[] | undefined;
 }
 
-export interface SessionListPage {
+interface SessionListPage {
   items: SessionRecord[];
   /** The position after which the next page begins; undefined at the end. */
   next: string[] | undefined;
