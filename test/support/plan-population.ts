@@ -61,7 +61,11 @@ export async function populate(
     ),
     run(
       `insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
-       select id, 'S2', 'self_claim', owner_id, owner_id from sessions where right(title, 1) = '7'`,
+       select id, 'S2', 'self_claim', owner_id, owner_id from sessions where right(title, 1) = '7'
+       union all
+       select id, 'S3', 'self_claim', device_id, device_id from sessions
+       union all
+       select id, 'S4', 'self_claim', id, id from sessions`,
     ),
     run(
       `insert into jobs (id, kind, session_id, workspace_id, status, progress, duration_ms)
