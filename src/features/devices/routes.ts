@@ -253,7 +253,11 @@ function changeDevice({ devices, revocations, clock }: DeviceOptions): Route {
       kind: "json",
       schema: Type.Object({
         name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
-        may_read: Type.Optional(Type.Boolean()),
+        may_read: Type.Optional(
+          Type.Boolean({
+            description: "Whether its stream may have the words of the session that it records",
+          }),
+        ),
       }),
     },
     responses: { 200: { description: "The device", schema: deviceSchema } },
