@@ -78,7 +78,7 @@ create index session_listings_shared on session_listings (workspace_id, started_
   where not deleted and visibility = 'workspace';
 
 -- Who spoke: by account or guest, and by the name that is shown.
-create index speaker_claims_session on speaker_claims (session_id);
+create index speaker_claims_session on speaker_claims (session_id, claimed_user_id);
 create index speaker_claims_person on speaker_claims (claimed_user_id, session_id)
   where revoked_at is null;
 create index speaker_names_words on speaker_names using gin (title_words(display_name))

@@ -68,7 +68,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0070_redo_candidates.sql": "b28553bd457fb8700684e2cc361a453d39d6fda86cd96e4cc126adf3fc91dd51",
   "0069_audio_parts.sql": "603bf067960bc3b7ff2c5d367a67917bba2839b450efafd6cb367ac1139574b3",
   "0071_compat.sql": "ff92c4f108b9056114617d0b6542383299d7c180b2d1fc9d8fd8a0ed7d7c1aad",
-  "0072_session_listings.sql": "b8dad6be95f9294adc801024fdcf449cbe08846df03ca0bc28cb856cdcc6eeb6",
+  "0072_session_listings.sql": "8caba64ce352a34d2de9f627885636b9100e557c636d68c1c708230396864b3d",
   "0073_reading_devices.sql": "341eabf1928baf42190539f850d2a5bf27386e71e35797dadc823bf1fdd7a742",
 };
 
