@@ -3,6 +3,7 @@ import { exampleOf } from "../rest/examples.ts";
 import { type JsonObject, SchemaPrinter } from "../rest/schema-printer.ts";
 import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-frames.ts";
 import { CLOSE, SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-frames.ts";
+import { DEFAULT_LIVE_LIMITS as LIMITS } from "./sockets/live-limits.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
   Subscribe:
@@ -36,6 +37,15 @@ const CLOSE_TEXT: Readonly<Record<keyof typeof CLOSE, string>> = {
   rate: "too many connections or frames",
 };
 
+const GUIDE = [
+  "Sessions as they happen, over WebSocket: `/api/live` for people, programs and guests who read along, `/api/devices/{device_id}/stream` for devices that record.",
+  "**Sign in** with the same credentials as REST: `Authorization: Bearer` (a user's or guest's token), `X-API-Key` (a service key, or the device's key on its stream). A browser cannot set headers on a WebSocket: it asks POST /auth/live-ticket and opens `/api/live?ticket=…`, once, within 30 s.",
+  "**Follow** a session with Subscribe. Frames with `seq` are durable events, in order and without a gap; those without describe the moment and may be left out for a slow viewer. Times within a session are seconds of its timeline, `at` is the time of day.",
+  "**Go on after a break**: connect again, later each time, and send Subscribe with `from_seq`, the newest `seq` that you have. What came since is sent first, each event once. Without `from_seq` a Snapshot tells the state instead. A Heartbeat names the session's newest `seq`, so that a lost tail is noticed.",
+  `**Limits**: ${LIMITS.subscriptionsPerSocket} sessions on a socket, ${LIMITS.socketsPerCaller} sockets of one caller, text frames of ${LIMITS.frameBytes / 1024} KiB, ${LIMITS.messages.perMinute} frames a minute (${LIMITS.messages.burst} at once). A viewer for whom more than ${LIMITS.bufferedBytes / 1024 / 1024} MiB wait is closed. The service pings every ${LIMITS.pingMs / 1000} s, and closes a socket from which nothing came, no pong either, for ${LIMITS.idleMs / 1000} s.`,
+  "**Errors** come as an Error frame: `code` is one of its schema's list, `message` says what to do, `retryable` whether the same may work later. What ends the connection has a close code besides; they are listed with each channel.",
+].join("\n\n");
+
 interface Described {
   summary: string;
   payload: TSchema;
@@ -64,7 +74,7 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
     info: {
       ...info,
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
-      description: "The live channel.",
+      description: GUIDE,
     },
     defaultContentType: "application/json",
     servers: { here: server() },

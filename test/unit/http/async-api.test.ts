@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { asyncApiDocument } from "../../../src/http/async-api.ts";
+
+interface Schema {
+  $ref?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+interface Message {
+  payload: Schema;
+  contentType?: string;
+  examples?: object[];
+}
+
+const document = asyncApiDocument({ title: "Live", version: "1.0" });
+const { messages } = document.components as unknown as { messages: Record<string, Message> };
+
+/** Members below a schema that say nothing of themselves; what `type` says is the message's name. */
+function bare(schema: Schema, path: string): string[] {
+  const members = Object.entries(schema.properties ?? {}).filter(([name]) => name !== "type");
+  const own = members.filter(([, { description, $ref }]) => !description && !$ref);
+  const below = [...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? [])];
+  return [
+    ...own.map(([name]) => `${path}.${name}`),
+    ...members.flatMap(([name, member]) => bare(member, `${path}.${name}`)),
+    ...below.flatMap((each) => bare(each, path)),
+  ];
+}
+
+describe("document of the live channel", () => {
+  it("document of the live channel: describes every member of every message", () => {
+    expect(Object.keys(messages).length).toBeGreaterThan(20);
+    expect(Object.entries(messages).flatMap(([name, { payload }]) => bare(payload, name))).toEqual(
+      [],
+    );
+  });
+
+  it("document of the live channel: has an example of every message of text", () => {
+    const silent = Object.entries(messages).filter(([, { contentType, examples = [] }]) => {
+      return contentType === undefined && examples.length === 0;
+    });
+    expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  it("document of the live channel: names the codes of its Error frame one by one", () => {
+    const { code } = messages.Error?.payload.properties ?? {};
+    expect(code).toMatchObject({ enum: expect.arrayContaining(["forbidden", "overloaded"]) });
+  });
+});
