@@ -10,7 +10,17 @@ import { WholeService } from "../support/whole-service.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const CONVERSATION = resolve(ROOT, "deploy/demo/conversation.wav");
-const PYTHON = resolve(ROOT, "deploy/clients/python/voice_client.py");
+const FOLDER = resolve(ROOT, "deploy/clients");
+/** How each client is started. */
+const CLIENTS = {
+  python: () => [findForeignProgram("python3"), "-B", resolve(FOLDER, "python/voice_client.py")],
+  typescript: () => [
+    process.execPath,
+    "--disable-warning=ExperimentalWarning",
+    resolve(FOLDER, "typescript/main.ts"),
+  ],
+} as const;
+type Language = keyof typeof CLIENTS;
 /** Of the demo conversation: enough to be cut more than once. */
 const SPEED = "4";
 
@@ -20,8 +30,9 @@ class RunningClient {
   readonly said: string[] = [];
   readonly told: string[] = [];
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
-    this.process = spawn(findForeignProgram("python3"), ["-B", PYTHON, ...args], {
+  constructor(language: Language, args: readonly string[], env: Readonly<Record<string, string>>) {
+    const [program = "", ...script] = CLIENTS[language]();
+    this.process = spawn(program, [...script, ...args], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -44,7 +55,7 @@ class RunningClient {
   }
 }
 
-describe("clients", () => {
+describe.each(Object.keys(CLIENTS) as Language[])("%s client", (language) => {
   let service: WholeService;
   let proxy: FaultProxy;
   let url: string;
@@ -62,12 +73,12 @@ describe("clients", () => {
   });
 
   function run(args: readonly string[], env: Readonly<Record<string, string>>): RunningClient {
-    const client = new RunningClient(args, { VOICE_URL: url, ...env });
+    const client = new RunningClient(language, args, { VOICE_URL: url, ...env });
     running.push(client);
     return client;
   }
 
-  it("python client: device and viewer are cut twice each; nothing is lost and nothing comes twice", async () => {
+  it("device and viewer are cut twice each; nothing is lost and nothing comes twice", async () => {
     const device = await PairedDevice.pair(service);
     await call(service.api, "PATCH", `/devices/${device.id}`, {
       token: device.token,
@@ -104,7 +115,7 @@ describe("clients", () => {
     expect(new Set(sender.said).size).toBe(sender.said.length);
   });
 
-  it("python client: what will not get better ends it with one line and the exit code 1", async () => {
+  it("what will not get better ends it with one line and the exit code 1", async () => {
     const device = await PairedDevice.pair(service);
     const wrong = run(["device", "--device", device.id, CONVERSATION], { VOICE_KEY: "vdk_wrong" });
     expect(await wrong.ended()).toBe(1);
