@@ -12,8 +12,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
-          testTimeout: 15_000,
-          hookTimeout: 15_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           maxWorkers: cores,
         },
       },
