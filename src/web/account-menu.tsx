@@ -1,4 +1,15 @@
-import { CircleUser, LogOut, Mail, Moon, SquareTerminal, Sun, SunMoon } from "lucide-preact";
+import {
+  CircleUser,
+  Drama,
+  KeyRound,
+  LogOut,
+  Mail,
+  Moon,
+  SquareTerminal,
+  Sun,
+  SunMoon,
+  Webhook,
+} from "lucide-preact";
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 import { account } from "./api/account.ts";
@@ -61,15 +72,22 @@ export function AccountMenu(): VNode {
   );
 }
 
+const LINKS: readonly { href: string; label: string; Icon: typeof Sun }[] = [
+  { href: "/invitations", label: "Invitations", Icon: Mail },
+  { href: "/workshops", label: "Workshops", Icon: Drama },
+  { href: "/keys", label: "API keys", Icon: KeyRound },
+  { href: "/webhooks", label: "Webhooks", Icon: Webhook },
+  { href: "/terminal", label: "Terminal and API", Icon: SquareTerminal },
+];
+
 function UserLinks({ close }: { close: () => void }): VNode {
   return (
     <>
-      <Link class="button quiet" href="/invitations" onClick={close}>
-        <Mail size={16} aria-hidden="true" /> Invitations
-      </Link>
-      <Link class="button quiet" href="/terminal" onClick={close}>
-        <SquareTerminal size={16} aria-hidden="true" /> Terminal and API
-      </Link>
+      {LINKS.map(({ href, label, Icon }) => (
+        <Link key={href} class="button quiet" href={href} onClick={close}>
+          <Icon size={16} aria-hidden="true" /> {label}
+        </Link>
+      ))}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-preact";
-import { List, Mic } from "lucide-preact";
+import { List, Mic, MonitorSmartphone } from "lucide-preact";
 import type { VNode } from "preact";
 
 /** What a view is given: the named parts of its path, decoded. */
@@ -36,6 +36,17 @@ export const ROUTES: readonly Route[] = [
     load: () => import("./views/record/record-view.tsx"),
     bar: { label: "Record", Icon: Mic },
   },
+  {
+    path: "/devices",
+    load: () => import("./views/devices/devices-view.tsx"),
+    bar: { label: "Devices", Icon: MonitorSmartphone },
+  },
+  { path: "/devices/:deed/:code?", load: () => import("./views/devices/devices-view.tsx") },
   { path: "/invitations", load: () => import("./views/invitations/invitations-view.tsx") },
+  { path: "/workshops", load: () => import("./views/workshops/workshops-view.tsx") },
+  { path: "/workshops/:id", load: () => import("./views/workshops/workshop-view.tsx") },
+  { path: "/keys", load: () => import("./views/keys/keys-view.tsx") },
+  { path: "/webhooks/:workspace?", load: () => import("./views/webhooks/webhooks-view.tsx") },
+  { path: "/webhooks/:workspace/:id", load: () => import("./views/webhooks/webhook-view.tsx") },
   { path: "/terminal", load: () => import("./views/terminal/terminal-view.tsx") },
 ];

@@ -4,20 +4,25 @@ import { useEffect, useId, useRef } from "preact/hooks";
 
 interface DialogProps {
   title: string;
-  /** Called by the cross, Escape and a press beside it; without it the dialog must be answered. */
+  /** Called by the cross and Escape; without it the dialog must be answered. */
   onClose?: (() => void) | undefined;
+  /** True once what the dialog was opened from goes with it: then the view's heading has the focus. */
+  leavesForHeading?: boolean | undefined;
   children: ComponentChildren;
 }
 
 /** A modal dialog: keeps the focus inside, and gives it back when it goes. */
-export function Dialog({ title, onClose, children }: DialogProps): VNode {
+export function Dialog({ title, onClose, leavesForHeading, children }: DialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
+  const leaves = useRef(leavesForHeading);
+  leaves.current = leavesForHeading;
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
-      if (before instanceof HTMLElement) before.focus();
+      const to = leaves.current ? document.querySelector("main h1") : before;
+      if (to instanceof HTMLElement) to.focus();
     };
   }, []);
   return (
@@ -27,6 +32,11 @@ export function Dialog({ title, onClose, children }: DialogProps): VNode {
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
+      }}
+      onClose={() => {
+        // Browsers shut a dialog for good when somebody insists.
+        if (onClose === undefined) dialog.current?.showModal();
+        else onClose();
       }}
     >
       <div class="stack">

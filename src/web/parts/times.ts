@@ -1,3 +1,6 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -19,4 +22,14 @@ export function lengthOf(ms: number): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+/** `just now`, `5 min ago`, `3 h ago`, and from a day on the moment itself. */
+export function agoOf(timestamp: string, now = new Date()): string {
+  const ms = now.getTime() - Date.parse(timestamp);
+  // Clocks of page and service differ a little.
+  if (ms < MINUTE_MS) return "just now";
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
+  if (ms < 24 * HOUR_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
+  return momentOf(timestamp, now);
 }

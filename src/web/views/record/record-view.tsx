@@ -1,10 +1,12 @@
 import { Mic, Square } from "lucide-preact";
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
+import { WorkshopField } from "../../parts/workshop-field.tsx";
 import { isConnected, level, recorder, startRecording, stopRecording } from "./recorder.ts";
 import "./record.css";
 
@@ -53,6 +55,7 @@ interface StartProps {
 }
 
 function StartForm({ workspaces, told }: StartProps): VNode {
+  const [workspaceId, setWorkspace] = useState(workspaces[0]?.id ?? "");
   return (
     <form
       class="card stack record-form"
@@ -60,7 +63,8 @@ function StartForm({ workspaces, told }: StartProps): VNode {
         event.preventDefault();
         const fields = new FormData(event.currentTarget);
         const title = String(fields.get("title")).trim();
-        void startRecording(String(fields.get("workspace")), title);
+        const workshopId = String(fields.get("workshop") ?? "");
+        void startRecording({ workspaceId, title, workshopId });
       }}
     >
       <label class="field">
@@ -69,7 +73,11 @@ function StartForm({ workspaces, told }: StartProps): VNode {
       </label>
       <label class="field">
         <span>Workspace</span>
-        <select class="input" name="workspace">
+        <select
+          class="input"
+          value={workspaceId}
+          onChange={({ currentTarget }) => setWorkspace(currentTarget.value)}
+        >
           {workspaces.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -77,6 +85,7 @@ function StartForm({ workspaces, told }: StartProps): VNode {
           ))}
         </select>
       </label>
+      <WorkshopField workspaceId={workspaceId} />
       {told !== "" && (
         <p class="notice" data-tone="danger" role="alert">
           {told}

@@ -20,8 +20,16 @@ export const isConnected = signal(true);
 
 let finish: (() => void) | undefined;
 
+/** What is recorded, and where it is kept. */
+interface Wanted {
+  readonly workspaceId: string;
+  /** "" for none, as below. */
+  readonly title: string;
+  readonly workshopId: string;
+}
+
 /** Opens the microphone, begins a session, and streams into it until `stopRecording`. */
-export async function startRecording(workspaceId: string, title: string): Promise<void> {
+export async function startRecording(wanted: Wanted): Promise<void> {
   const who = account.value;
   if (recorder.value.kind !== "idle" || who?.kind !== "user") return;
   recorder.value = { kind: "starting" };
@@ -31,7 +39,7 @@ export async function startRecording(workspaceId: string, title: string): Promis
     // The browser is one device, which records one session: other tabs wait their turn.
     await navigator.locks.request("voice-recording", { ifAvailable: true }, async (lock) => {
       if (lock === null) throw new Error("Another tab of this browser is recording.");
-      await recordWith(who.id, workspaceId, title);
+      await recordWith(who.id, wanted);
     });
   } catch (error) {
     forgetKeys();
@@ -44,7 +52,7 @@ export async function startRecording(workspaceId: string, title: string): Promis
   }
 }
 
-async function recordWith(userId: string, workspaceId: string, title: string): Promise<void> {
+async function recordWith(userId: string, wanted: Wanted): Promise<void> {
   const early: ArrayBuffer[] = [];
   let take = (samples: ArrayBuffer) => {
     early.push(samples);
@@ -57,8 +65,8 @@ async function recordWith(userId: string, workspaceId: string, title: string): P
     () => finish?.(),
   );
   try {
-    const device = await browserDevice(userId, workspaceId);
-    const sessionId = await beginSession(device, title);
+    const device = await browserDevice(userId, wanted.workspaceId);
+    const sessionId = await beginSession(device, wanted);
     const stream = new SoundStream({
       deviceId: device.id,
       key: device.key,
@@ -104,10 +112,13 @@ async function record(
   }
 }
 
-async function beginSession(device: BrowserDevice, title: string): Promise<string> {
+async function beginSession(device: BrowserDevice, { title, workshopId }: Wanted): Promise<string> {
   const params = { path: { device_id: device.id } };
   const headers = { "x-api-key": device.key };
-  const body = title === "" ? {} : { title };
+  const body = {
+    ...(title === "" ? {} : { title }),
+    ...(workshopId === "" ? {} : { workshop_id: workshopId }),
+  };
   const begin = () =>
     call((api) => api.POST("/devices/{device_id}/session/start", { params, headers, body }));
   try {

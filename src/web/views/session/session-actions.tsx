@@ -1,4 +1,4 @@
-import { Ellipsis, Pencil, Share2, Square, Trash2 } from "lucide-preact";
+import { Drama, Ellipsis, Pencil, Share2, Square, Trash2 } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
@@ -7,6 +7,7 @@ import { Menu } from "../../parts/menu.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { ShareDialog } from "./share-dialog.tsx";
+import { WorkshopDialog } from "./workshop-dialog.tsx";
 
 interface ActionsProps {
   model: SessionModel;
@@ -15,7 +16,7 @@ interface ActionsProps {
 
 /** What its owner can do with a session: share, stop, rename, delete. */
 export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null {
-  const [open, setOpen] = useState<"share" | "rename" | "delete" | undefined>();
+  const [open, setOpen] = useState<"share" | "rename" | "workshop" | "delete" | undefined>();
   if (!model.isOwner) return null;
   const params = { path: { session_id: model.id } };
   const stop = () =>
@@ -43,6 +44,9 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
             <button type="button" class="button quiet" onClick={choose("rename", close)}>
               <Pencil size={16} aria-hidden="true" /> Rename
             </button>
+            <button type="button" class="button quiet" onClick={choose("workshop", close)}>
+              <Drama size={16} aria-hidden="true" /> Workshop
+            </button>
             <button type="button" class="button quiet" onClick={choose("delete", close)}>
               <Trash2 size={16} aria-hidden="true" /> Delete
             </button>
@@ -51,6 +55,7 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
       </Menu>
       {open === "share" && <ShareDialog model={model} onClose={() => setOpen(undefined)} />}
       {open === "rename" && <RenameDialog model={model} onClose={() => setOpen(undefined)} />}
+      {open === "workshop" && <WorkshopDialog model={model} onClose={() => setOpen(undefined)} />}
       {open === "delete" && (
         <DeleteDialog model={model} onClose={() => setOpen(undefined)} onDeleted={onDeleted} />
       )}

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
+import { copyText } from "../../parts/copying.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { QrCode } from "../../parts/qr-code.tsx";
 import { tell } from "../../parts/toasts.tsx";
@@ -104,12 +105,7 @@ function GuestLink({ model, needsCode }: { model: SessionModel; needsCode: boole
         <button
           type="button"
           class="button"
-          onClick={() =>
-            void navigator.clipboard?.writeText(link).then(
-              () => tell("The link is copied."),
-              () => tell("Select the link and copy it yourself."),
-            )
-          }
+          onClick={() => void copyText(link, "The link is copied.")}
         >
           <Copy size={16} aria-hidden="true" /> Copy link
         </button>

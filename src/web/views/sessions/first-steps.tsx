@@ -1,4 +1,4 @@
-import { Mic, SquareTerminal } from "lucide-preact";
+import { Mic, MonitorSmartphone, SquareTerminal } from "lucide-preact";
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 
@@ -15,6 +15,16 @@ export function FirstSteps(): VNode {
         <div>
           <Link class="button primary" href="/record">
             Record from this browser
+          </Link>
+        </div>
+      </div>
+      <div class="card stack">
+        <MonitorSmartphone size={24} aria-hidden="true" />
+        <h2>Pair a device</h2>
+        <p class="soft">It shows a code; type it here, and what it hears arrives as words.</p>
+        <div>
+          <Link class="button" href="/devices/pair">
+            Pair a device
           </Link>
         </div>
       </div>

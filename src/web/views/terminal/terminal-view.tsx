@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { API_BASE } from "../../api/client.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { copyText } from "../../parts/copying.ts";
 import { ViewFrame } from "../../parts/view.tsx";
 
 /** How to go on in a terminal, and where the interface is described. */
@@ -67,7 +67,7 @@ function TokenCard(): VNode {
         <button
           type="button"
           class="button"
-          onClick={() => void copy(token, "The token is copied.")}
+          onClick={() => void copyText(token, "The token is copied.")}
         >
           <Copy size={16} aria-hidden="true" /> Copy token
         </button>
@@ -88,19 +88,10 @@ function Command({ children }: { children: string }): VNode {
         type="button"
         class="button icon"
         aria-label={`Copy ${children}`}
-        onClick={() => void copy(children, "Copied.")}
+        onClick={() => void copyText(children, "Copied.")}
       >
         <Copy size={16} aria-hidden="true" />
       </button>
     </div>
   );
-}
-
-async function copy(text: string, said: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell(said);
-  } catch {
-    tell("The browser does not let this page copy; select the text and copy it yourself.");
-  }
 }

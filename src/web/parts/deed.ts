@@ -1,0 +1,33 @@
+import { useRef, useState } from "preact/hooks";
+import { messageOf } from "../api/client.ts";
+
+interface Deed {
+  readonly isBusy: boolean;
+  /** Why the last one failed; "" while none did. */
+  readonly told: string;
+  /** Does it, unless the one before is still under way. Never rejects. */
+  readonly run: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** Something that a person does with a button: one at a time, with what went wrong. */
+export function useDeed(): Deed {
+  const [isBusy, setBusy] = useState(false);
+  const [told, setTold] = useState("");
+  const underWay = useRef(false);
+  const run = async (work: () => Promise<void>) => {
+    // A second press comes before the button is drawn anew.
+    if (underWay.current) return;
+    underWay.current = true;
+    setBusy(true);
+    setTold("");
+    try {
+      await work();
+    } catch (error) {
+      setTold(messageOf(error));
+    } finally {
+      underWay.current = false;
+      setBusy(false);
+    }
+  };
+  return { isBusy, told, run };
+}

@@ -1,0 +1,116 @@
+import { Plus } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import type { Device, Workspace } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { RecordList } from "../../parts/record-row.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { ViewFrame } from "../../parts/view.tsx";
+import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
+import { DeviceRow } from "./device-row.tsx";
+import { PairDialog } from "./pair-dialog.tsx";
+import { type DeviceStatus, useDevices, usePeople, useRecordings } from "./use-devices.ts";
+import "./devices.css";
+
+interface Params {
+  deed?: string;
+  code?: string;
+}
+
+/** The devices that one paired or shares a workspace with; `/devices/pair/CODE` pairs one. */
+export function View({ params }: { params: Params }): VNode {
+  const [, navigate] = useLocation();
+  const [workspaceId, setWorkspace] = useState("");
+  const [status, setStatus] = useState<DeviceStatus>("paired");
+  const [isPairing, setPairing] = useState(params.deed === "pair");
+  const workspaces = useWorkspaces();
+  const list = useDevices(workspaceId, status);
+  const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
+  const isNarrowed = workspaceId !== "" || status !== "paired";
+  const close = () => {
+    setPairing(false);
+    list.reload();
+    if (params.deed !== undefined) navigate("/devices", { replace: true });
+  };
+  return (
+    <ViewFrame title="Devices" head={<PairButton onClick={() => setPairing(true)} />}>
+      <div class="row list-filters">
+        <WorkspaceFilter workspaces={named} chosen={workspaceId} onChoose={setWorkspace} />
+        <select
+          class="input filter"
+          aria-label="State"
+          value={status}
+          onChange={({ currentTarget }) =>
+            setStatus(currentTarget.value === "revoked" ? "revoked" : "paired")
+          }
+        >
+          <option value="paired">Paired</option>
+          <option value="revoked">Unpaired</option>
+        </select>
+      </div>
+      {list.state.kind === "loading" && <Loading what="devices" />}
+      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
+      {list.state.kind === "ready" && list.items.length === 0 && (
+        <NoDevices isNarrowed={isNarrowed} onPair={() => setPairing(true)} />
+      )}
+      {list.items.length > 0 && <Listed list={list} workspaces={named} />}
+      {isPairing && <PairDialog code={params.code ?? ""} workspaces={workspaces} onClose={close} />}
+    </ViewFrame>
+  );
+}
+
+function PairButton({ onClick }: { onClick: () => void }): VNode {
+  return (
+    <div class="push">
+      <button type="button" class="button primary" onClick={onClick}>
+        <Plus size={17} aria-hidden="true" /> Pair a device
+      </button>
+    </div>
+  );
+}
+
+function NoDevices({ isNarrowed, onPair }: { isNarrowed: boolean; onPair: () => void }): VNode {
+  if (isNarrowed) return <Empty title="No device fits" />;
+  return (
+    <Empty title="No device yet">
+      <p>
+        A device records conversations and sends them here. It shows a code; with the code you pair
+        it. This browser becomes a device by itself when you record with it.
+      </p>
+      <button type="button" class="button" onClick={onPair}>
+        Pair a device
+      </button>
+    </Empty>
+  );
+}
+
+interface ListedProps {
+  list: ReturnType<typeof useDevices>;
+  workspaces: readonly Workspace[];
+}
+
+function Listed({ list, workspaces }: ListedProps): VNode {
+  const people = usePeople(list.items);
+  const recordings = useRecordings();
+  const names = new Map(workspaces.map(({ id, name }) => [id, name]));
+  const placeOf = ({ workspace_id: id }: Device) => (id === undefined ? undefined : names.get(id));
+  return (
+    <div class="stack">
+      <RecordList label="Devices">
+        {list.items.map((device) => (
+          <DeviceRow
+            key={device.id}
+            device={device}
+            workspace={placeOf(device)}
+            people={people.get(device.workspace_id ?? "") ?? []}
+            recording={recordings.get(device.id)}
+            onChanged={list.put}
+            onGone={() => list.drop(device.id)}
+          />
+        ))}
+      </RecordList>
+      <MoreButton more={list.more} />
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import { Plus } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { call } from "../../api/client.ts";
+import type { ServiceKey } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { RecordList } from "../../parts/record-row.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { ViewFrame } from "../../parts/view.tsx";
+import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
+import { KeyRow } from "./key-row.tsx";
+import { NewKeyDialog } from "./new-key-dialog.tsx";
+import "./keys.css";
+
+const PAGE = 50;
+
+/** Keys of programs, of the workspaces that one owns. */
+export function View(): VNode {
+  const [workspaceId, setWorkspace] = useState("");
+  const [status, setStatus] = useState<"" | ServiceKey["status"]>("");
+  const [isMaking, setMaking] = useState(false);
+  const workspaces = useWorkspaces();
+  const list = usePages((cursor) => page(workspaceId, status, cursor), [workspaceId, status]);
+  const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
+  const names = new Map(named.map(({ id, name }) => [id, name]));
+  const isNarrowed = workspaceId !== "" || status !== "";
+  const head = (
+    <div class="push">
+      <button type="button" class="button primary" onClick={() => setMaking(true)}>
+        <Plus size={17} aria-hidden="true" /> New key
+      </button>
+    </div>
+  );
+  return (
+    <ViewFrame title="API keys" head={head}>
+      <p class="soft lead">
+        A key lets a program of yours work in one workspace, with the rights that you give it and no
+        others. <Link href="/terminal">Where the interface is described</Link>
+      </p>
+      <div class="row list-filters">
+        <WorkspaceFilter workspaces={named} chosen={workspaceId} onChoose={setWorkspace} />
+        <StatusFilter chosen={status} onChoose={setStatus} />
+      </div>
+      {list.state.kind === "loading" && <Loading what="keys" />}
+      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
+      {list.state.kind === "ready" && list.items.length === 0 && (
+        <Empty title={isNarrowed ? "No key fits" : "No key yet"}>
+          {!isNarrowed && <p>Those of workspaces that you own appear here.</p>}
+        </Empty>
+      )}
+      {list.items.length > 0 && (
+        <div class="stack">
+          <RecordList label="API keys">
+            {list.items.map((key) => (
+              <KeyRow
+                key={key.id}
+                serviceKey={key}
+                workspace={names.get(key.workspace_id)}
+                onChanged={list.put}
+                onStale={list.reload}
+                onGone={() => list.drop(key.id)}
+              />
+            ))}
+          </RecordList>
+          <MoreButton more={list.more} />
+        </div>
+      )}
+      {isMaking && (
+        <NewKeyDialog
+          workspaces={workspaces}
+          chosen={workspaceId}
+          onMade={list.reload}
+          onClose={() => setMaking(false)}
+        />
+      )}
+    </ViewFrame>
+  );
+}
+
+function page(workspaceId: string, status: "" | ServiceKey["status"], cursor?: string) {
+  const query = {
+    limit: PAGE,
+    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
+    ...(status === "" ? {} : { status }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  return call((api) => api.GET("/api-keys", { params: { query } }));
+}
+
+const STATUSES: readonly { value: "" | ServiceKey["status"]; label: string }[] = [
+  { value: "", label: "Any state" },
+  { value: "active", label: "Active" },
+  { value: "suspended", label: "Suspended" },
+  { value: "expired", label: "Expired" },
+];
+
+interface StatusFilterProps {
+  chosen: "" | ServiceKey["status"];
+  onChoose: (status: "" | ServiceKey["status"]) => void;
+}
+
+function StatusFilter({ chosen, onChoose }: StatusFilterProps): VNode {
+  return (
+    <select
+      class="input filter"
+      aria-label="State"
+      value={chosen}
+      onChange={({ currentTarget }) => {
+        const found = STATUSES.find(({ value }) => value === currentTarget.value);
+        if (found) onChoose(found.value);
+      }}
+    >
+      {STATUSES.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,81 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { Webhook } from "../../api/records.ts";
+import { EVENT_NAMES, EVENTS, type EventType } from "./webhook-facts.ts";
+
+/** The fields of a form for a webhook, with what it says now. */
+export function WebhookFields({ webhook }: { webhook?: Webhook }): VNode {
+  const told = webhook?.event_types ?? [];
+  const [isNarrow, setNarrow] = useState(told.length > 0);
+  return (
+    <>
+      <label class="field">
+        <span>Address, where messages are posted to</span>
+        <input
+          class="input"
+          name="url"
+          type="url"
+          required
+          maxLength={2_048}
+          placeholder="https://example.com/hooks/voice"
+          defaultValue={webhook?.url}
+        />
+      </label>
+      <label class="field">
+        <span>Note</span>
+        <input
+          class="input"
+          name="description"
+          maxLength={500}
+          placeholder="What is it for?"
+          defaultValue={webhook?.description}
+        />
+      </label>
+      <label class="field">
+        <span>It is told of</span>
+        <select
+          class="input"
+          value={isNarrow ? "some" : "all"}
+          onChange={({ currentTarget }) => setNarrow(currentTarget.value === "some")}
+        >
+          <option value="all">Everything</option>
+          <option value="some">Only some events</option>
+        </select>
+      </label>
+      {isNarrow && (
+        <fieldset class="choices">
+          <legend>Events</legend>
+          {EVENT_NAMES.map((name) => (
+            <label key={name} class="check">
+              <input
+                type="checkbox"
+                name="event"
+                value={name}
+                defaultChecked={told.includes(name)}
+              />
+              <span>
+                {EVENTS[name]}
+                <br />
+                <code class="soft">{name}</code>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {isNarrow && <input type="hidden" name="narrow" value="1" />}
+    </>
+  );
+}
+
+/** What a filled form asks for; throws what is missing. */
+export function webhookOf(fields: FormData) {
+  const events = fields.getAll("event").map((each) => String(each) as EventType);
+  if (fields.has("narrow") && events.length === 0) {
+    throw new Error("Choose what it is told of, or everything.");
+  }
+  return {
+    url: String(fields.get("url")).trim(),
+    description: String(fields.get("description")).trim(),
+    event_types: events,
+  };
+}

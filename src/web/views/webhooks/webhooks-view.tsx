@@ -1,0 +1,141 @@
+import { ChevronRight, Plus, Webhook as WebhookIcon } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { Link, useLocation } from "wouter-preact";
+import { ApiFailure, call } from "../../api/client.ts";
+import type { Webhook, Workspace } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { ViewFrame } from "../../parts/view.tsx";
+import { useWorkspaces } from "../../parts/workspaces.tsx";
+import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
+import { eventsOf, standingOf } from "./webhook-facts.ts";
+import "./webhooks.css";
+
+const PAGE = 50;
+
+interface Params {
+  workspace?: string;
+}
+
+/** Where a workspace's programs are told of what happens in it. */
+export function View({ params }: { params: Params }): VNode {
+  const { state, reload } = useWorkspaces();
+  const workspaces = state.kind === "ready" ? state.value : [];
+  // An administrator may come by a link to a workspace of others.
+  const id = params.workspace ?? workspaces[0]?.id;
+  if (id === undefined || state.kind !== "ready") {
+    return (
+      <ViewFrame title="Webhooks">
+        {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
+        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        {state.kind === "ready" && (
+          <Empty title="You belong to no workspace">
+            <p>Webhooks belong to workspaces. Ask a colleague to invite you to one.</p>
+          </Empty>
+        )}
+      </ViewFrame>
+    );
+  }
+  return <Chosen key={id} id={id} workspaces={workspaces} />;
+}
+
+interface ChosenProps {
+  id: string;
+  workspaces: readonly Workspace[];
+}
+
+function Chosen({ id, workspaces }: ChosenProps): VNode {
+  const [, navigate] = useLocation();
+  const [isMaking, setMaking] = useState(false);
+  const list = usePages(
+    (cursor) => {
+      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const path = { id };
+      return call((api) => api.GET("/workspaces/{id}/webhooks", { params: { path, query } }));
+    },
+    [id],
+  );
+  const isReady = list.state.kind === "ready";
+  const head = isReady && (
+    <div class="push">
+      <button type="button" class="button primary" onClick={() => setMaking(true)}>
+        <Plus size={17} aria-hidden="true" /> New webhook
+      </button>
+    </div>
+  );
+  return (
+    <ViewFrame title="Webhooks" head={head}>
+      <p class="soft lead">
+        Your own programs are told of what happens in a workspace's sessions, within seconds:
+        messages with ids and states, never words, signed so that nobody else can send them.
+      </p>
+      {workspaces.length > 1 && (
+        <div class="row list-filters">
+          <select
+            class="input filter"
+            aria-label="Workspace"
+            value={id}
+            onChange={({ currentTarget }) => navigate(`/webhooks/${currentTarget.value}`)}
+          >
+            {workspaces.every((each) => each.id !== id) && <option value={id}>Another one</option>}
+            {workspaces.map((each) => (
+              <option key={each.id} value={each.id}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      {list.state.kind === "loading" && <Loading what="webhooks" lines={3} />}
+      {list.state.kind === "failed" && <NotShown error={list.state.error} retry={list.reload} />}
+      {isReady && list.items.length === 0 && <Empty title="No webhook here yet" />}
+      {list.items.length > 0 && (
+        <div class="stack">
+          <RecordList label="Webhooks">
+            {list.items.map((webhook) => (
+              <WebhookRow key={webhook.id} webhook={webhook} />
+            ))}
+          </RecordList>
+          <MoreButton more={list.more} />
+        </div>
+      )}
+      {isMaking && (
+        <NewWebhookDialog workspaceId={id} onMade={list.reload} onClose={() => setMaking(false)} />
+      )}
+    </ViewFrame>
+  );
+}
+
+/** That one is no owner is nothing to try again. */
+function NotShown({ error, retry }: { error: unknown; retry: () => void }): VNode {
+  const isRefused = error instanceof ApiFailure && (error.status === 403 || error.status === 404);
+  if (!isRefused) return <Failure error={error} retry={retry} />;
+  return (
+    <Empty title="Not yours to see">
+      <p>Only an owner of the workspace sees and makes its webhooks.</p>
+    </Empty>
+  );
+}
+
+function WebhookRow({ webhook }: { webhook: Webhook }): VNode {
+  const { id, workspace_id: workspaceId, url, description } = webhook;
+  const { label, tone, why } = standingOf(webhook);
+  return (
+    <RecordRow
+      icon={<WebhookIcon size={20} aria-hidden="true" />}
+      title={<Link href={`/webhooks/${workspaceId}/${id}`}>{description || url}</Link>}
+      chips={
+        <span class="chip" data-tone={tone}>
+          {label}
+        </span>
+      }
+      facts={[description === "" ? "" : url, `told of ${eventsOf(webhook.event_types)}`]}
+      actions={<ChevronRight size={18} aria-hidden="true" class="soft" />}
+    >
+      {why && <p class="small">{why}</p>}
+    </RecordRow>
+  );
+}

@@ -1,0 +1,42 @@
+import type { VNode } from "preact";
+
+interface Named {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** The fields of a form for a workshop or a character, with what it says now. */
+export function NameFields({ named }: { named?: Named }): VNode {
+  return (
+    <>
+      <label class="field">
+        <span>Name</span>
+        <input
+          class="input"
+          name="name"
+          required
+          pattern=".*\S.*"
+          maxLength={200}
+          defaultValue={named?.name}
+        />
+      </label>
+      <label class="field">
+        <span>Description</span>
+        <textarea
+          class="input"
+          name="description"
+          maxLength={4_000}
+          defaultValue={named?.description}
+        />
+      </label>
+    </>
+  );
+}
+
+/** What a filled form says. */
+export function namesOf(fields: FormData): Named {
+  return {
+    name: String(fields.get("name")).trim(),
+    description: String(fields.get("description")).trim(),
+  };
+}
