@@ -1,4 +1,5 @@
 import {
+  BriefcaseBusiness,
   CircleUser,
   Drama,
   KeyRound,
@@ -8,12 +9,13 @@ import {
   SquareTerminal,
   Sun,
   SunMoon,
+  Undo2,
   Webhook,
 } from "lucide-preact";
 import type { VNode } from "preact";
-import { Link } from "wouter-preact";
-import { account } from "./api/account.ts";
-import { signOut } from "./api/sign-in.ts";
+import { Link, useLocation } from "wouter-preact";
+import { account, aside } from "./api/account.ts";
+import { backToAccount, signOut } from "./api/sign-in.ts";
 import { Menu } from "./parts/menu.tsx";
 import { chooseTheme, type Theme, theme } from "./parts/theme.ts";
 
@@ -61,6 +63,7 @@ export function AccountMenu(): VNode {
               {theme.value === id && <span class="soft small push">now</span>}
             </button>
           ))}
+          {aside.value?.kind === "user" && <BackButton email={aside.value.email} close={close} />}
           {who && (
             <button type="button" class="button quiet" onClick={() => void signOut()}>
               <LogOut size={16} aria-hidden="true" /> Sign out
@@ -74,6 +77,7 @@ export function AccountMenu(): VNode {
 
 const LINKS: readonly { href: string; label: string; Icon: typeof Sun }[] = [
   { href: "/invitations", label: "Invitations", Icon: Mail },
+  { href: "/workspaces", label: "Workspaces", Icon: BriefcaseBusiness },
   { href: "/workshops", label: "Workshops", Icon: Drama },
   { href: "/keys", label: "API keys", Icon: KeyRound },
   { href: "/webhooks", label: "Webhooks", Icon: Webhook },
@@ -89,5 +93,23 @@ function UserLinks({ close }: { close: () => void }): VNode {
         </Link>
       ))}
     </>
+  );
+}
+
+/** For somebody who is a guest while signed in. */
+function BackButton({ email, close }: { email: string; close: () => void }): VNode {
+  const [, navigate] = useLocation();
+  return (
+    <button
+      type="button"
+      class="button quiet"
+      onClick={() => {
+        close();
+        void backToAccount();
+        navigate("/");
+      }}
+    >
+      <Undo2 size={16} aria-hidden="true" /> Leave, back to {email}
+    </button>
   );
 }

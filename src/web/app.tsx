@@ -6,6 +6,7 @@ import { useHashLocation } from "wouter-preact/use-hash-location";
 import { AccountMenu } from "./account-menu.tsx";
 import { account, askAgain } from "./api/account.ts";
 import { arrival, arriving, rememberPlace } from "./arrival.ts";
+import { ElevationChip } from "./elevation-chip.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
@@ -61,6 +62,7 @@ function TopBar(): VNode {
         </nav>
       )}
       <div class="push" />
+      <ElevationChip />
       <RecordingChip />
       <AccountMenu />
     </div>
@@ -70,9 +72,9 @@ function TopBar(): VNode {
 function BarLink({ route }: { route: ViewRoute }): VNode | null {
   const [isHere] = useRoute(route.path);
   if (route.bar === undefined) return null;
-  const { label, Icon } = route.bar;
+  const { label, Icon, href = route.path } = route.bar;
   return (
-    <Link href={route.path} aria-current={isHere ? "page" : undefined} aria-label={label}>
+    <Link href={href} aria-current={isHere ? "page" : undefined} aria-label={label}>
       <Icon size={17} aria-hidden="true" />
       <span>{label}</span>
     </Link>

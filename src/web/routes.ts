@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-preact";
-import { List, Mic, MonitorSmartphone } from "lucide-preact";
+import { List, Mic, MonitorSmartphone, ShieldUser } from "lucide-preact";
 import type { VNode } from "preact";
 
 /** What a view is given: the named parts of its path, decoded. */
@@ -11,7 +11,12 @@ export interface Route {
   /** Loaded when somebody goes there. */
   readonly load: () => Promise<{ View: (props: { params: Params }) => VNode | null }>;
   /** A place in the bar at the top. */
-  readonly bar?: { readonly label: string; readonly Icon: LucideIcon };
+  readonly bar?: {
+    readonly label: string;
+    readonly Icon: LucideIcon;
+    /** Where it leads; the path itself unless told, which then has no parts. */
+    readonly href?: string;
+  };
   /** Who sees it; without it every signed-in user. */
   readonly roles?: readonly ("admin" | "moderator" | "participant" | "guest")[];
 }
@@ -24,6 +29,11 @@ export const ROUTES: readonly Route[] = [
     path: "/",
     load: () => import("./views/sessions/sessions-view.tsx"),
     bar: { label: "Sessions", Icon: List },
+  },
+  {
+    // Before the session's own, whose last part may be anything.
+    path: "/sessions/:id/graph",
+    load: () => import("./views/graph/session-graph-view.tsx"),
   },
   {
     path: "/sessions/:id/:at?",
@@ -48,5 +58,18 @@ export const ROUTES: readonly Route[] = [
   { path: "/keys", load: () => import("./views/keys/keys-view.tsx") },
   { path: "/webhooks/:workspace?", load: () => import("./views/webhooks/webhooks-view.tsx") },
   { path: "/webhooks/:workspace/:id", load: () => import("./views/webhooks/webhook-view.tsx") },
+  { path: "/join/:code", load: () => import("./views/join/join-view.tsx"), roles: EVERYBODY },
+  { path: "/workspaces", load: () => import("./views/workspaces/workspaces-view.tsx") },
+  { path: "/workspaces/:id", load: () => import("./views/workspaces/workspace-view.tsx") },
+  {
+    path: "/workspaces/:id/graph",
+    load: () => import("./views/graph/workspace-graph-view.tsx"),
+  },
+  {
+    path: "/admin/:tab?/:kind?/:id?",
+    load: () => import("./views/admin/admin-view.tsx"),
+    bar: { label: "Admin", Icon: ShieldUser, href: "/admin" },
+    roles: ["admin"],
+  },
   { path: "/terminal", load: () => import("./views/terminal/terminal-view.tsx") },
 ];

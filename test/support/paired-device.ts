@@ -124,8 +124,9 @@ export class PairedDevice {
     this.key = key;
   }
 
-  static async pair(service: WholeService): Promise<PairedDevice> {
-    const token = await adminToken(service);
+  /** Of the administrator, or of the person whose token it is; in their first workspace. */
+  static async pair(service: WholeService, owner?: string): Promise<PairedDevice> {
+    const token = owner ?? (await adminToken(service));
     const { body: workspaces } = await persistently<{ items: { id: string }[] }>(
       service,
       "GET",

@@ -21,6 +21,9 @@ type Account =
 
 export const account = signal<Account | undefined>(undefined);
 
+/** The account of somebody who is a guest for a while; it goes on when they leave. */
+export const aside = signal<Account | undefined>(undefined);
+
 /** True while a view waits for its person to sign in again. */
 export const askAgain = signal(false);
 
@@ -82,7 +85,8 @@ export function signedIn(next: Account): boolean {
 
 /** Forgets whoever is signed in, and everything that waits for them. */
 export function forgetAccount(): void {
-  account.value = undefined;
+  account.value = aside.value;
+  aside.value = undefined;
   askAgain.value = false;
   lastAccount.value = undefined;
   const held = waiting;

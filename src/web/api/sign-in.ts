@@ -1,4 +1,4 @@
-import { account, forgetAccount, renewWith, signedIn } from "./account.ts";
+import { account, aside, forgetAccount, renewWith, signedIn } from "./account.ts";
 import { API_BASE, call, exchange } from "./client.ts";
 
 interface LoginAnswer {
@@ -62,11 +62,57 @@ export async function joinAsGuest(session: string, name: string): Promise<string
   return sessionId;
 }
 
-/** Ends the login at the service and forgets it here. */
+/**
+ * Joins one session by its id or a code while somebody is signed in; returns the session's id. Who
+ * belongs to it goes on as themself; others become a guest, and the account is set aside meanwhile.
+ */
+export async function joinBeside(session: string, name: string): Promise<string> {
+  const before = account.value;
+  const body = { session_id: session, display_name: name };
+  const headers = { authorization: `Bearer ${before?.token}` };
+  const made = await call((api) => api.POST("/auth/guest", { body, headers }));
+  const { token, guest, session_id: sessionId } = made;
+  if (before?.kind === "user") {
+    if (await belongsTo(sessionId)) {
+      await endLogin(token);
+      return sessionId;
+    }
+    aside.value = before;
+  }
+  signedIn({ kind: "guest", token, id: guest.id, name: guest.display_name, sessionId });
+  return sessionId;
+}
+
+async function belongsTo(sessionId: string): Promise<boolean> {
+  try {
+    const params = { path: { session_id: sessionId } };
+    await call((api) => api.GET("/sessions/{session_id}", { params }));
+    return true;
+  } catch {
+    // Then the guest's way is the one that is sure.
+    return false;
+  }
+}
+
+/** From being a guest back to the account that was set aside. */
+export async function backToAccount(): Promise<void> {
+  const guest = account.value;
+  const user = aside.value;
+  if (user === undefined) return;
+  aside.value = undefined;
+  signedIn(user);
+  if (guest !== undefined) await endLogin(guest.token);
+}
+
+/** Ends the login at the service and forgets it here; also the one that was set aside. */
 export async function signOut(): Promise<void> {
-  const now = account.value;
+  const ending = [account.value, aside.value];
+  aside.value = undefined;
   forgetAccount();
-  if (now === undefined) return;
-  const headers = { authorization: `Bearer ${now.token}` };
+  await Promise.all(ending.map((each) => each && endLogin(each.token)));
+}
+
+async function endLogin(token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
   await call((api) => api.POST("/auth/logout", { headers })).catch(() => undefined);
 }

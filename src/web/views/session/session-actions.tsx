@@ -1,6 +1,7 @@
-import { Drama, Ellipsis, Pencil, Share2, Square, Trash2 } from "lucide-preact";
+import { Drama, Ellipsis, Pencil, Share2, Square, Trash2, UsersRound } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { account } from "../../api/account.ts";
 import { call, messageOf } from "../../api/client.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Menu } from "../../parts/menu.tsx";
@@ -14,10 +15,10 @@ interface ActionsProps {
   onDeleted: () => void;
 }
 
-/** What its owner can do with a session: share, stop, rename, delete. */
+/** What its owner can do with a session: share, stop, rename, delete; others see who is in it. */
 export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null {
   const [open, setOpen] = useState<"share" | "rename" | "workshop" | "delete" | undefined>();
-  if (!model.isOwner) return null;
+  if (!model.isOwner) return <People model={model} />;
   const params = { path: { session_id: model.id } };
   const stop = () =>
     call((api) => api.POST("/sessions/{session_id}/stop", { params, body: {} })).then(
@@ -59,6 +60,20 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
       {open === "delete" && (
         <DeleteDialog model={model} onClose={() => setOpen(undefined)} onDeleted={onDeleted} />
       )}
+    </>
+  );
+}
+
+/** For those with an account: guests are not told of each other. */
+function People({ model }: { model: SessionModel }): VNode | null {
+  const [isOpen, setOpen] = useState(false);
+  if (account.value?.kind !== "user" || model.session.value === undefined) return null;
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        <UsersRound size={16} aria-hidden="true" /> People
+      </button>
+      {isOpen && <ShareDialog model={model} onClose={() => setOpen(false)} />}
     </>
   );
 }

@@ -1,6 +1,9 @@
+import { DoorOpen, Waypoints } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useLocation } from "wouter-preact";
+import { Link, useLocation } from "wouter-preact";
+import { account } from "../../api/account.ts";
+import { elevationsEnded } from "../../api/elevation.ts";
 import { Failure } from "../../parts/states.tsx";
 import { StatusChip } from "../../parts/status-chip.tsx";
 import { momentOf } from "../../parts/times.ts";
@@ -8,8 +11,8 @@ import { ViewFrame } from "../../parts/view.tsx";
 import { AskPane } from "./ask-pane.tsx";
 import { ConcernsPane } from "./concerns-pane.tsx";
 import { ConnectionChip } from "./connection-chip.tsx";
-import { ElevationForm } from "./elevation-form.tsx";
 import { ExportMenu } from "./export-menu.tsx";
+import { HiddenWords } from "./hidden-words.tsx";
 import { PlayerBar } from "./player-bar.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import { SessionModel } from "./session-model.ts";
@@ -29,17 +32,21 @@ interface Params {
 export function View({ params }: { params: Params }): VNode | null {
   const { id = "", at } = params;
   const [model, setModel] = useState<SessionModel | undefined>();
+  // What an elevation opened goes with it; whoever may read without one has it back at once.
+  const ended = elevationsEnded.value;
   useEffect(() => {
     const opened = new SessionModel(id);
     opened.start();
     setModel(opened);
     return () => opened.close();
-  }, [id]);
+  }, [id, ended]);
   const ms = at !== undefined && /^\d{1,9}$/.test(at) ? Number(at) : undefined;
   useEffect(() => {
     if (model !== undefined && ms !== undefined) model.jumpTo(ms);
   }, [model, ms]);
-  return model === undefined || model.id !== id ? null : <Opened key={id} model={model} />;
+  return model === undefined || model.id !== id ? null : (
+    <Opened key={`${id} ${ended}`} model={model} />
+  );
 }
 
 const PANES = [
@@ -58,16 +65,7 @@ function Opened({ model }: { model: SessionModel }): VNode {
   const link = model.link.value;
   useKeys(model);
   if (link.kind === "refused") {
-    const isGated = link.code === "elevation_required" || link.code === "4403";
-    return (
-      <ViewFrame title={session?.title || "Session"}>
-        {isGated && session !== undefined ? (
-          <ElevationForm model={model} />
-        ) : (
-          <Failure error={new Error(link.reason)} retry={() => model.reopen()} />
-        )}
-      </ViewFrame>
-    );
+    return <Refused model={model} reason={link.reason} code={link.code} />;
   }
   const head = (
     <>
@@ -75,6 +73,11 @@ function Opened({ model }: { model: SessionModel }): VNode {
       <ConnectionChip model={model} />
       {session && <span class="soft small">{momentOf(session.started_at)}</span>}
       <div class="row push">
+        {account.value?.kind === "user" && (
+          <Link class="button" href={`/sessions/${model.id}/graph`}>
+            <Waypoints size={16} aria-hidden="true" /> Graph
+          </Link>
+        )}
         <ExportMenu model={model} />
         <SessionActions model={model} onDeleted={() => navigate("/")} />
       </div>
@@ -93,6 +96,38 @@ function Opened({ model }: { model: SessionModel }): VNode {
         <SpokenLog model={model} />
       </ViewFrame>
     </div>
+  );
+}
+
+interface RefusedProps {
+  model: SessionModel;
+  reason: string;
+  code: string;
+}
+
+/** In the place of words that one may not read: the ways to them that there are. */
+function Refused({ model, reason, code }: RefusedProps): VNode {
+  const session = model.session.value;
+  const isGated = code === "elevation_required" || code === "4403";
+  if (isGated && session !== undefined) {
+    return (
+      <ViewFrame title={session.title || "Session"}>
+        <HiddenWords model={model} />
+      </ViewFrame>
+    );
+  }
+  const isStranger = code === "forbidden" && account.value?.kind === "user";
+  return (
+    <ViewFrame title="Session">
+      <Failure error={new Error(reason)} retry={() => model.reopen()} />
+      {isStranger && (
+        <p class="state">
+          <Link class="button" href={`/join/${model.id}`}>
+            <DoorOpen size={16} aria-hidden="true" /> Join as a guest
+          </Link>
+        </p>
+      )}
+    </ViewFrame>
   );
 }
 

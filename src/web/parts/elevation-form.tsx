@@ -1,0 +1,103 @@
+import { LockOpen } from "lucide-preact";
+import type { VNode } from "preact";
+import { useId, useState } from "preact/hooks";
+import { messageOf } from "../api/client.ts";
+import { elevate } from "../api/elevation.ts";
+import type { Place } from "../api/elevation-record.ts";
+import { Dialog } from "./dialog.tsx";
+
+const MINUTES = [15, 30, 60, 120, 240] as const;
+const LEAST = 10;
+const MOST = 500;
+
+interface FormProps {
+  place: Place;
+  /** Called once the content is open. */
+  onOpen: () => void;
+}
+
+/** The reason for which an administrator sees the words of others, and for how long. */
+export function ElevationForm({ place, onOpen }: FormProps): VNode {
+  const id = useId();
+  const [told, setTold] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [length, setLength] = useState(0);
+  const submit = async (fields: FormData) => {
+    setTold("");
+    setBusy(true);
+    try {
+      await elevate(String(fields.get("reason")).trim(), place, Number(fields.get("minutes")));
+      onOpen();
+    } catch (error) {
+      setTold(messageOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(new FormData(event.currentTarget));
+      }}
+    >
+      <div class="field">
+        <label for={id}>Reason</label>
+        <textarea
+          id={id}
+          class="input"
+          name="reason"
+          required
+          minLength={LEAST}
+          maxLength={MOST}
+          aria-describedby={`${id}-length`}
+          onInput={({ currentTarget }) => setLength(currentTarget.value.trim().length)}
+        />
+        <span id={`${id}-length`}>
+          {length < LEAST
+            ? `${LEAST} to ${MOST} characters, such as the number of a complaint`
+            : `${length} of at most ${MOST} characters`}
+        </span>
+      </div>
+      <label class="field">
+        <span>For</span>
+        <select class="input" name="minutes" defaultValue="30">
+          {MINUTES.map((each) => (
+            <option key={each} value={each} selected={each === 30}>
+              {each < 60 ? `${each} minutes` : `${each / 60} ${each === 60 ? "hour" : "hours"}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      {told !== "" && (
+        <p class="notice" data-tone="danger" role="alert">
+          {told}
+        </p>
+      )}
+      <div>
+        <button type="submit" class="button primary" disabled={isBusy}>
+          <LockOpen size={16} aria-hidden="true" /> Show the content
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface DialogProps extends FormProps {
+  /** What will be open, as in `this session`. */
+  what: string;
+  onClose: () => void;
+}
+
+/** Asks for the reason over the open view. */
+export function ElevationDialog({ place, what, onOpen, onClose }: DialogProps): VNode {
+  return (
+    <Dialog title={`Open ${what}`} onClose={onClose}>
+      <p class="soft">
+        You are not a part of it. The reason and every read stand in the audit log. The bar at the
+        top shows for how long it is open, and ends it.
+      </p>
+      <ElevationForm place={place} onOpen={onOpen} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,117 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import type { AuditEntry } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { useResource } from "../../parts/resource.ts";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { momentOf } from "../../parts/times.ts";
+import { AuditFilterBar, type AuditFilters, NO_FILTERS } from "./audit-filters.tsx";
+import { AuditProof } from "./audit-proof.tsx";
+import { Facts } from "./facts.tsx";
+import { idIn } from "./id-field.ts";
+
+const PAGE = 50;
+
+type Names = ReadonlyMap<string, string>;
+
+/** What was done, by whom and when; and the proof that nothing of it was changed since. */
+export function AuditTab(): VNode {
+  const [filters, setFilters] = useState(NO_FILTERS);
+  const { state, items, reload, more } = usePages<AuditEntry>(
+    (cursor) => page(filters, cursor),
+    [filters],
+  );
+  const names = useNames();
+  return (
+    <div class="stack">
+      <AuditProof />
+      <AuditFilterBar filters={filters} onChange={setFilters} />
+      {state.kind === "loading" && <Loading what="the audit log" lines={7} />}
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && items.length === 0 && (
+        <Empty title="No entry fits">
+          <p>Choose less narrowly.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <ol class="record-list audit-list" aria-label="Entries, the newest first">
+          {items.map((entry) => (
+            <Entry key={entry.id} entry={entry} names={names} />
+          ))}
+        </ol>
+      )}
+      <MoreButton more={more} label="Show older ones" />
+    </div>
+  );
+}
+
+function page(filters: AuditFilters, cursor: string | undefined) {
+  const { kind, actor, session, from, to } = filters;
+  const query = {
+    limit: PAGE,
+    ...(kind === "" ? {} : { kind }),
+    ...(actor === "" ? {} : { actor_id: idIn(actor) }),
+    ...(session === "" ? {} : { session_id: idIn(session) }),
+    ...(from === "" ? {} : { from: new Date(from).toISOString() }),
+    ...(to === "" ? {} : { to: new Date(to).toISOString() }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  return call((api) => api.GET("/admin/audit", { params: { query } }));
+}
+
+/** Addresses of the first hundred users, by id, so that entries need not tell ids alone. */
+function useNames(): Names {
+  const { state } = useResource(
+    () => call((api) => api.GET("/users", { params: { query: { limit: 100 } } })),
+    [],
+  );
+  const users = state.kind === "ready" ? state.value.items : [];
+  return new Map(users.map(({ id, email }) => [id, email]));
+}
+
+/** `content_elevated` as `Content elevated`. */
+export function spelled(kind: string): string {
+  const words = kind.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function Entry({ entry, names }: { entry: AuditEntry; names: Names }): VNode {
+  const { actor, seq, at, kind } = entry;
+  const who = actor.id === undefined ? actor.kind : (names.get(actor.id) ?? actor.kind);
+  return (
+    <li>
+      <details class="audit-entry">
+        <summary>
+          <span class="audit-seq">{`#${seq}`}</span>
+          <strong>{spelled(kind)}</strong>
+          <span class="soft small">{`${who}, ${momentOf(at)}`}</span>
+        </summary>
+        <Facts
+          facts={[
+            ["When", at],
+            [
+              "Who",
+              `${actor.kind}${actor.id === undefined ? "" : ` ${idAndName(actor.id, names)}`}`,
+            ],
+            ["Whom or what", entry.subject_id && idAndName(entry.subject_id, names)],
+            ["Session", entry.session_id],
+            ["Workspace", entry.workspace_id],
+            ["From", entry.addresses?.join(", ")],
+            ...Object.entries(entry.detail).map(([name, value]): [string, string] => [
+              spelled(name),
+              typeof value === "string" ? value : JSON.stringify(value),
+            ]),
+            ["Hash", <code key="hash">{entry.hash}</code>],
+          ]}
+        />
+      </details>
+    </li>
+  );
+}
+
+function idAndName(id: string, names: Names): string {
+  const name = names.get(id);
+  return name === undefined ? id : `${name} (${id})`;
+}

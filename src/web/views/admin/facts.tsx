@@ -1,0 +1,18 @@
+import type { ComponentChildren, VNode } from "preact";
+
+export type Fact = readonly [label: string, value: ComponentChildren];
+
+/** What there is to know of one thing; facts without a value are left out. */
+export function Facts({ facts }: { facts: readonly Fact[] }): VNode {
+  const told = facts.filter(([, value]) => value !== undefined && value !== "");
+  return (
+    <dl class="admin-facts">
+      {told.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

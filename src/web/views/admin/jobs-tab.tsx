@@ -1,0 +1,177 @@
+import { signal } from "@preact/signals";
+import { AudioLines, ScrollText } from "lucide-preact";
+import type { VNode } from "preact";
+import { Link } from "wouter-preact";
+import { call } from "../../api/client.ts";
+import type { SummarisationJobItem, TranscriptionJobItem } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { useRefreshing } from "../../parts/refreshing.ts";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { lengthOf, momentOf } from "../../parts/times.ts";
+import { idIn } from "./id-field.ts";
+import { JOB_STATUSES, JobStatus } from "./job-status.tsx";
+import { useWorkspaces } from "./open-content.tsx";
+
+const PAGE = 50;
+const REFRESH_MS = 5_000;
+
+interface Filters {
+  readonly kind: "transcription" | "summary";
+  readonly status: "" | TranscriptionJobItem["status"];
+  readonly workspaceId: string;
+  readonly sessionId: string;
+}
+
+/** Kept while the page is open, for the way back from a job. */
+const filters = signal<Filters>({
+  kind: "transcription",
+  status: "",
+  workspaceId: "",
+  sessionId: "",
+});
+
+/** All jobs of the service, the newest first. */
+export function JobsTab(): VNode {
+  const chosen = filters.value;
+  const names = useWorkspaces();
+  const list = usePages<TranscriptionJobItem | SummarisationJobItem>(
+    (cursor) => page(chosen, cursor),
+    [chosen],
+  );
+  const { state, items, reload, more } = list;
+  useRefreshing(reload, items.length <= PAGE ? REFRESH_MS : undefined);
+  const workspaces = new Map(names.map(({ id, name }) => [id, name]));
+  const isNarrowed = chosen.status + chosen.workspaceId + chosen.sessionId !== "";
+  return (
+    <div class="stack">
+      <FilterBar workspaces={names} />
+      {state.kind === "loading" && <Loading what="jobs" />}
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && items.length === 0 && (
+        <Empty title={isNarrowed ? "No job fits" : "No job yet"}>
+          <p>
+            {isNarrowed
+              ? "Choose less narrowly."
+              : "Each session that is recorded, and each summary that is asked for, makes one."}
+          </p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <RecordList label="Jobs">
+          {items.map((job) => (
+            <JobRow key={job.id} job={job} workspace={workspaces.get(job.workspace_id)} />
+          ))}
+        </RecordList>
+      )}
+      <MoreButton more={more} label="Show older ones" />
+    </div>
+  );
+}
+
+function page({ kind, status, workspaceId, sessionId }: Filters, cursor: string | undefined) {
+  const session = idIn(sessionId);
+  const query = {
+    limit: PAGE,
+    ...(status === "" ? {} : { status }),
+    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
+    ...(session === "" ? {} : { session_id: session }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  if (kind === "summary") {
+    return call((api) => api.GET("/admin/jobs/summarisations", { params: { query } }));
+  }
+  return call((api) => api.GET("/admin/jobs/transcriptions", { params: { query } }));
+}
+
+function FilterBar({ workspaces }: { workspaces: ReturnType<typeof useWorkspaces> }): VNode {
+  const chosen = filters.value;
+  const change = (some: Partial<Filters>) => {
+    filters.value = { ...chosen, ...some };
+  };
+  return (
+    <div class="row admin-filters">
+      <select
+        class="input filter"
+        aria-label="Kind of job"
+        value={chosen.kind}
+        onChange={({ currentTarget }) =>
+          change({ kind: currentTarget.value === "summary" ? "summary" : "transcription" })
+        }
+      >
+        <option value="transcription">Transcriptions</option>
+        <option value="summary">Summaries</option>
+      </select>
+      <select
+        class="input filter"
+        aria-label="State"
+        value={chosen.status}
+        onChange={({ currentTarget }) =>
+          change({ status: JOB_STATUSES.find((each) => each === currentTarget.value) ?? "" })
+        }
+      >
+        <option value="">Any state</option>
+        {JOB_STATUSES.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+      <select
+        class="input filter"
+        aria-label="Workspace"
+        value={chosen.workspaceId}
+        onChange={({ currentTarget }) => change({ workspaceId: currentTarget.value })}
+      >
+        <option value="">All workspaces</option>
+        {workspaces.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <input
+        class="input filter"
+        type="search"
+        aria-label="Session"
+        placeholder="Link or id of a session"
+        value={chosen.sessionId}
+        onChange={({ currentTarget }) => change({ sessionId: currentTarget.value.trim() })}
+      />
+    </div>
+  );
+}
+
+interface RowProps {
+  job: TranscriptionJobItem | SummarisationJobItem;
+  workspace: string | undefined;
+}
+
+function JobRow({ job, workspace }: RowProps): VNode {
+  const isSummary = "summary_type" in job;
+  const Icon = isSummary ? ScrollText : AudioLines;
+  const what = isSummary ? `Summary, ${job.summary_type.replace("_", " ")}` : "Transcription";
+  const facts = isSummary
+    ? []
+    : [
+        job.duration_ms === undefined ? "" : lengthOf(job.duration_ms),
+        `${job.segment_count} segments`,
+        job.speaker_count === undefined ? "" : `${job.speaker_count} speakers`,
+        job.detected_language ?? job.forced_language ?? "",
+      ];
+  return (
+    <RecordRow
+      icon={<Icon size={18} aria-hidden="true" />}
+      title={
+        <Link href={`/admin/jobs/${isSummary ? "summary" : "transcription"}/${job.id}`}>
+          {`${what} of ${momentOf(job.created_at)}`}
+        </Link>
+      }
+      chips={<JobStatus status={job.status} progress={job.progress} />}
+      facts={[workspace ?? "", ...facts]}
+    >
+      {job.error !== "" && <p class="small admin-error">{job.error}</p>}
+    </RecordRow>
+  );
+}

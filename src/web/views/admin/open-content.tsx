@@ -1,0 +1,53 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call } from "../../api/client.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { ElevationForm } from "../../parts/elevation-form.tsx";
+import { useResource } from "../../parts/resource.ts";
+import { tell } from "../../parts/toasts.tsx";
+
+/** Opens the content of a workspace, or of all, for a while and with a reason. */
+export function OpenContent({ onClose }: { onClose: () => void }): VNode {
+  const [workspaceId, choose] = useState("");
+  const workspaces = useWorkspaces();
+  return (
+    <Dialog title="Open content" onClose={onClose}>
+      <p class="soft">
+        Words and sound of others are hidden from you. The reason and every read stand in the audit
+        log. The bar at the top shows for how long they are open, and ends it.
+      </p>
+      <label class="field">
+        <span>Of</span>
+        <select
+          class="input"
+          value={workspaceId}
+          onChange={({ currentTarget }) => choose(currentTarget.value)}
+        >
+          <option value="">all sessions</option>
+          {workspaces.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ElevationForm
+        place={workspaceId === "" ? {} : { workspace_id: workspaceId }}
+        onOpen={() => {
+          tell("The content is open to you.");
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** The first hundred workspaces of the service; none while they are not there. */
+export function useWorkspaces(): readonly { readonly id: string; readonly name: string }[] {
+  const { state } = useResource(
+    () =>
+      call((api) => api.GET("/workspaces", { params: { query: { limit: 100, scope: "all" } } })),
+    [],
+  );
+  return state.kind === "ready" ? state.value.items : [];
+}

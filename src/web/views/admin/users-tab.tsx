@@ -1,0 +1,195 @@
+import { UserPlus, UserRound, UserX } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { account } from "../../api/account.ts";
+import { call } from "../../api/client.ts";
+import type { User } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { momentOf } from "../../parts/times.ts";
+import { ROLES } from "./roles.ts";
+import { DisableDialog, EditUserDialog, NewUserDialog } from "./user-dialogs.tsx";
+
+const PAGE = 50;
+
+interface Filters {
+  readonly words: string;
+  readonly role: "" | User["role"];
+  readonly state: "" | "active" | "disabled";
+}
+
+const NONE: Filters = { words: "", role: "", state: "" };
+
+type Asked =
+  | { readonly kind: "new" }
+  | { readonly kind: "edit" | "disable"; readonly user: User }
+  | undefined;
+
+/** Everybody with an account: who they are, what their role lets them, and whether they may sign in. */
+export function UsersTab(): VNode {
+  const [filters, setFilters] = useState(NONE);
+  const [asked, ask] = useState<Asked>();
+  const { state, items, reload, more, put } = usePages<User>(
+    (cursor) => page(filters, cursor),
+    [filters],
+  );
+  const close = () => ask(undefined);
+  return (
+    <div class="stack">
+      <div class="row admin-filters">
+        <FilterBar filters={filters} onChange={setFilters} />
+        <button type="button" class="button primary push" onClick={() => ask({ kind: "new" })}>
+          <UserPlus size={17} aria-hidden="true" /> New user
+        </button>
+      </div>
+      {state.kind === "loading" && <Loading what="users" />}
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && items.length === 0 && (
+        <Empty title="Nobody fits">
+          <p>Choose less narrowly.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <RecordList label="Users">
+          {items.map((user) => (
+            <UserRow key={user.id} user={user} ask={(kind) => ask({ kind, user })} />
+          ))}
+        </RecordList>
+      )}
+      <MoreButton more={more} />
+      {asked?.kind === "new" && <NewUserDialog onClose={close} onMade={put} />}
+      {asked?.kind === "edit" && <EditUserDialog user={asked.user} onClose={close} onSaved={put} />}
+      {asked?.kind === "disable" && (
+        <DisableDialog user={asked.user} onClose={close} onChanged={reload} />
+      )}
+    </div>
+  );
+}
+
+async function page({ words, role, state }: Filters, cursor: string | undefined) {
+  const query = {
+    limit: PAGE,
+    ...(words === "" ? {} : { q: words }),
+    ...(role === "" ? {} : { role }),
+    ...(state === "" ? {} : { disabled: state === "disabled" }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  const answer = await call((api) => api.GET("/users", { params: { query } }));
+  // Administrators, and nobody else comes here, get whole records.
+  return { ...answer, items: answer.items as User[] };
+}
+
+interface FilterProps {
+  filters: Filters;
+  onChange: (filters: Filters) => void;
+}
+
+function FilterBar({ filters, onChange }: FilterProps): VNode {
+  return (
+    <>
+      <form
+        class="filter admin-search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const words = String(new FormData(event.currentTarget).get("words")).trim();
+          onChange({ ...filters, words });
+        }}
+      >
+        <input
+          class="input"
+          type="search"
+          name="words"
+          aria-label="Name or address"
+          placeholder="Name or address"
+          onChange={({ currentTarget }) =>
+            onChange({ ...filters, words: currentTarget.value.trim() })
+          }
+        />
+      </form>
+      <select
+        class="input filter"
+        aria-label="Role"
+        value={filters.role}
+        onChange={({ currentTarget }) =>
+          onChange({
+            ...filters,
+            role: ROLES.find((each) => each === currentTarget.value) ?? "",
+          })
+        }
+      >
+        <option value="">Any role</option>
+        {ROLES.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+      <select
+        class="input filter"
+        aria-label="State"
+        value={filters.state}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({ ...filters, state: value === "active" || value === "disabled" ? value : "" })
+        }
+      >
+        <option value="">Enabled or not</option>
+        <option value="active">Enabled</option>
+        <option value="disabled">Disabled</option>
+      </select>
+    </>
+  );
+}
+
+function UserRow({ user, ask }: { user: User; ask: (kind: "edit" | "disable") => void }): VNode {
+  const { id, name, email, role, disabled, disabled_at: since, created_at: made } = user;
+  const isOneself = account.value?.id === id;
+  const Icon = disabled ? UserX : UserRound;
+  return (
+    <RecordRow
+      icon={<Icon size={18} aria-hidden="true" />}
+      title={name || email}
+      chips={
+        <>
+          <span class="chip" data-tone={role === "admin" ? "warn" : undefined}>
+            {role}
+          </span>
+          {disabled && (
+            <span class="chip" data-tone="danger">
+              disabled
+            </span>
+          )}
+          {isOneself && <span class="chip">you</span>}
+        </>
+      }
+      facts={[
+        name === "" ? "" : email,
+        `since ${momentOf(made)}`,
+        since === undefined ? "" : `disabled ${momentOf(since)}`,
+      ]}
+      actions={
+        <>
+          <button
+            type="button"
+            class="button"
+            aria-label={`Edit ${name || email}`}
+            onClick={() => ask("edit")}
+          >
+            Edit
+          </button>
+          {!isOneself && (
+            <button
+              type="button"
+              class={disabled ? "button" : "button danger"}
+              aria-label={`${disabled ? "Enable" : "Disable"} ${name || email}`}
+              onClick={() => ask("disable")}
+            >
+              {disabled ? "Enable" : "Disable"}
+            </button>
+          )}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,151 @@
+import { ArrowLeft, RotateCw } from "lucide-preact";
+import type { VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { account } from "../../api/account.ts";
+import { ApiFailure } from "../../api/client.ts";
+import { elevations } from "../../api/elevation.ts";
+import type { Place } from "../../api/elevation-record.ts";
+import type { Entity, Graph } from "../../api/records.ts";
+import { ElevationForm } from "../../parts/elevation-form.tsx";
+import { useRefreshing } from "../../parts/refreshing.ts";
+import { useResource } from "../../parts/resource.ts";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { ViewFrame } from "../../parts/view.tsx";
+import { EntityList } from "./entity-list.tsx";
+import { type Evidence, EvidencePane } from "./evidence-pane.tsx";
+import { GraphDrawing } from "./graph-drawing.tsx";
+import { GraphFilterBar, type GraphFilters, NO_GRAPH_FILTERS } from "./graph-filters.tsx";
+import "./graph.css";
+
+const STALE_MS = 5_000;
+
+export interface GraphSource {
+  readonly title: string;
+  readonly back: { readonly href: string; readonly label: string };
+  readonly place: Place;
+  readonly load: (filters: GraphFilters) => Promise<Graph>;
+  /** Where an entity was mentioned. */
+  readonly evidence: (entity: Entity, graph: Graph) => Promise<Evidence>;
+}
+
+/** What is spoken of, how it hangs together, and where it was said. */
+export function GraphPage({ source }: { source: GraphSource }): VNode {
+  const [filters, setFilters] = useState(NO_GRAPH_FILTERS);
+  const { state, reload } = useResource(
+    () => source.load(filters),
+    // What an elevation opened is asked for anew, and so hidden, when it ends.
+    [source, filters, elevations.value],
+  );
+  const graph = state.kind === "ready" ? state.value : undefined;
+  useRefreshing(reload, graph?.stale ? STALE_MS : undefined);
+  return (
+    <ViewFrame
+      title={source.title}
+      head={
+        <Link class="button push" href={source.back.href}>
+          <ArrowLeft size={16} aria-hidden="true" /> {source.back.label}
+        </Link>
+      }
+    >
+      <GraphFilterBar filters={filters} onChange={setFilters} />
+      {graph?.stale && <StaleNotice graph={graph} onReload={reload} />}
+      {state.kind === "loading" && <Loading what="the graph" lines={7} />}
+      {state.kind === "failed" && (
+        <Hidden error={state.error} place={source.place} reload={reload} />
+      )}
+      {graph && graph.entities.length === 0 && (
+        <Nothing isNarrowed={filters !== NO_GRAPH_FILTERS} />
+      )}
+      {graph && graph.entities.length > 0 && <Shown source={source} graph={graph} />}
+    </ViewFrame>
+  );
+}
+
+function StaleNotice({ graph, onReload }: { graph: Graph; onReload: () => void }): VNode {
+  const { pending_sessions: pending } = graph;
+  return (
+    <p class="notice graph-notice" role="status">
+      <span>
+        {pending > 0
+          ? `${pending} ${pending === 1 ? "conversation is" : "conversations are"} not in it yet. `
+          : "Words have changed since it was made. "}
+        It is looked at again by itself.
+      </span>
+      <button type="button" class="button quiet icon" aria-label="Look now" onClick={onReload}>
+        <RotateCw size={16} aria-hidden="true" />
+      </button>
+    </p>
+  );
+}
+
+interface HiddenProps {
+  error: unknown;
+  place: Place;
+  reload: () => void;
+}
+
+function Hidden({ error, place, reload }: HiddenProps): VNode {
+  const who = account.value;
+  const isGated = error instanceof ApiFailure && error.code === "elevation_required";
+  if (!isGated || who?.kind !== "user") return <Failure error={error} retry={reload} />;
+  return (
+    <section class="card stack graph-hidden" aria-labelledby="hidden-graph">
+      <h2 id="hidden-graph">What was spoken of is hidden</h2>
+      <p class="soft">
+        You are not a part of it. With a reason, which stands in the audit log with every read, it
+        is open to you for a while.
+      </p>
+      <ElevationForm place={place} onOpen={reload} />
+    </section>
+  );
+}
+
+function Nothing({ isNarrowed }: { isNarrowed: boolean }): VNode {
+  return (
+    <Empty title={isNarrowed ? "Nothing fits" : "Nothing yet"}>
+      <p>
+        {isNarrowed
+          ? "Choose less narrowly."
+          : "Names of people, places, organisations and topics appear here once they were spoken of."}
+      </p>
+    </Empty>
+  );
+}
+
+function Shown({ source, graph }: { source: GraphSource; graph: Graph }): VNode {
+  const [chosen, choose] = useState<Entity | undefined>();
+  const list = useRef<HTMLDivElement>(null);
+  const chooseId = (id: string) => choose(graph.entities.find((each) => each.id === id) ?? chosen);
+  const back = () => {
+    const id = chosen?.id;
+    choose(undefined);
+    // The list is drawn first; then the name that one came from has the focus again.
+    queueMicrotask(() => {
+      requestAnimationFrame(() =>
+        list.current?.querySelector<HTMLElement>(`[data-entity="${id}"]`)?.focus(),
+      );
+    });
+  };
+  return (
+    <div class="graph-panes">
+      <div class="card graph-picture">
+        <GraphDrawing graph={graph} chosen={chosen?.id} onChoose={chooseId} />
+      </div>
+      <div class="graph-side" ref={list}>
+        {chosen === undefined ? (
+          <EntityList graph={graph} onChoose={chooseId} />
+        ) : (
+          <EvidencePane
+            key={chosen.id}
+            entity={chosen}
+            graph={graph}
+            load={() => source.evidence(chosen, graph)}
+            onChoose={choose}
+            onBack={back}
+          />
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,189 @@
+import { Copy, Ticket } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call, messageOf } from "../../api/client.ts";
+import type { GuestCode } from "../../api/records.ts";
+import { copyText } from "../../parts/copying.ts";
+import { useDeed } from "../../parts/deed.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { QrCode } from "../../parts/qr-code.tsx";
+import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { Failure } from "../../parts/states.tsx";
+import { momentOf } from "../../parts/times.ts";
+import { tell } from "../../parts/toasts.tsx";
+import type { SessionModel } from "./session-model.ts";
+
+interface GuestsProps {
+  model: SessionModel;
+  needsCode: boolean;
+}
+
+/** The links by which guests come in: the session's own, or one of each code. */
+export function ShareGuests({ model, needsCode }: GuestsProps): VNode {
+  const page = new URL(".", document.baseURI).href;
+  const [code, setCode] = useState("");
+  const codes = usePages<GuestCode>(
+    (cursor) =>
+      call((api) =>
+        api.GET("/sessions/{session_id}/guest-codes", {
+          params: {
+            path: { session_id: model.id },
+            query: { limit: 20, ...(cursor === undefined ? {} : { cursor }) },
+          },
+        }),
+      ),
+    [model],
+  );
+  return (
+    <section class="stack" aria-label="Guests">
+      {!needsCode && <GuestLink label="Guest link" link={`${page}#/sessions/${model.id}`} />}
+      {code !== "" && (
+        <GuestLink label="Guest link; it is shown this once" link={`${page}#/join/${code}`} />
+      )}
+      <MakeCode
+        model={model}
+        onMade={(made) => {
+          setCode(made);
+          codes.reload();
+        }}
+      />
+      {codes.state.kind === "failed" && <Failure error={codes.state.error} retry={codes.reload} />}
+      {codes.items.length > 0 && (
+        <RecordList label="Guest codes">
+          {codes.items.map((each) => (
+            <CodeRow key={each.id} model={model} code={each} onEnded={codes.drop} />
+          ))}
+        </RecordList>
+      )}
+      <MoreButton more={codes.more} />
+    </section>
+  );
+}
+
+function GuestLink({ label, link }: { label: string; link: string }): VNode {
+  return (
+    <div class="stack">
+      <label class="field">
+        <span>{label}</span>
+        <input
+          class="input"
+          readOnly
+          value={link}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
+      </label>
+      <div class="row">
+        <button
+          type="button"
+          class="button"
+          onClick={() => void copyText(link, "The link is copied.")}
+        >
+          <Copy size={16} aria-hidden="true" /> Copy link
+        </button>
+      </div>
+      <QrCode text={link} label="The guest link as a QR code" />
+    </div>
+  );
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+interface MakeProps {
+  model: SessionModel;
+  onMade: (code: string) => void;
+}
+
+function MakeCode({ model, onMade }: MakeProps): VNode {
+  const { isBusy, told, run } = useDeed();
+  const make = async (fields: FormData) => {
+    const days = Number(fields.get("days"));
+    const most = Number(fields.get("most"));
+    const made = await call((api) =>
+      api.POST("/sessions/{session_id}/guest-codes", {
+        params: { path: { session_id: model.id } },
+        body: {
+          ...(days > 0 ? { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() } : {}),
+          ...(most > 0 ? { max_uses: most } : {}),
+        },
+      }),
+    );
+    onMade(made.code);
+  };
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        void run(() => make(fields));
+      }}
+    >
+      <select class="input guest-choice" name="days" aria-label="The link is good for">
+        <option value="1">for a day</option>
+        <option value="7">for a week</option>
+        <option value="0">until it is ended</option>
+      </select>
+      <select class="input guest-choice" name="most" aria-label="How many guests">
+        <option value="0">for any number</option>
+        <option value="1">for one guest</option>
+        <option value="5">for five guests</option>
+        <option value="25">for 25 guests</option>
+      </select>
+      <button type="submit" class="button" aria-disabled={isBusy}>
+        Make a guest link
+      </button>
+      {told !== "" && (
+        <p class="notice" data-tone="danger" role="alert">
+          {told}
+        </p>
+      )}
+    </form>
+  );
+}
+
+interface RowProps {
+  model: SessionModel;
+  code: GuestCode;
+  onEnded: (id: string) => void;
+}
+
+function CodeRow({ model, code, onEnded }: RowProps): VNode {
+  const { id, created_at: made, expires_at: end, uses, max_uses: most } = code;
+  const { isBusy, run } = useDeed();
+  const isOver = end !== undefined && Date.parse(end) <= Date.now();
+  const stop = async () => {
+    try {
+      await call((api) =>
+        api.DELETE("/sessions/{session_id}/guest-codes/{code_id}", {
+          params: { path: { session_id: model.id, code_id: id } },
+        }),
+      );
+      tell("The link is ended, and whoever came by it is out.");
+      onEnded(id);
+    } catch (error) {
+      tell(messageOf(error));
+    }
+  };
+  return (
+    <RecordRow
+      icon={<Ticket size={17} aria-hidden="true" />}
+      title={`Made ${momentOf(made)}`}
+      facts={[
+        most === undefined ? `${uses} came by it` : `${uses} of ${most} came by it`,
+        end === undefined ? "" : `${isOver ? "ended" : "until"} ${momentOf(end)}`,
+      ]}
+      actions={
+        <button
+          type="button"
+          class="button"
+          aria-label={`End the link made ${momentOf(made)}`}
+          aria-disabled={isBusy}
+          onClick={() => void run(stop)}
+        >
+          End
+        </button>
+      }
+    />
+  );
+}

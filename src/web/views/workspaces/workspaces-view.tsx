@@ -1,0 +1,105 @@
+import { BriefcaseBusiness, Plus } from "lucide-preact";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { Link, useLocation } from "wouter-preact";
+import { call } from "../../api/client.ts";
+import type { Workspace } from "../../api/records.ts";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { usePages } from "../../parts/pages.ts";
+import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { momentOf } from "../../parts/times.ts";
+import { ViewFrame } from "../../parts/view.tsx";
+
+const PAGE = 50;
+
+/** The workspaces that the person belongs to; each leads to its people. */
+export function View(): VNode {
+  const [, navigate] = useLocation();
+  const [isMaking, setMaking] = useState(false);
+  const { state, items, reload, more } = usePages<Workspace>(page, []);
+  return (
+    <ViewFrame
+      title="Workspaces"
+      head={
+        <button type="button" class="button primary push" onClick={() => setMaking(true)}>
+          <Plus size={17} aria-hidden="true" /> New workspace
+        </button>
+      }
+    >
+      {state.kind === "loading" && <Loading what="workspaces" />}
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && items.length === 0 && (
+        <Empty title="You belong to no workspace">
+          <p>A workspace holds conversations and the people who may read them. Make the first.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <RecordList label="Workspaces">
+          {items.map((each) => (
+            <RecordRow
+              key={each.id}
+              icon={<BriefcaseBusiness size={18} aria-hidden="true" />}
+              title={<Link href={`/workspaces/${each.id}`}>{each.name}</Link>}
+              chips={<span class="chip">{each.workspace_type}</span>}
+              facts={[each.preferred_language, `since ${momentOf(each.created_at)}`]}
+              actions={
+                <Link
+                  class="button"
+                  href={`/workspaces/${each.id}/graph`}
+                  aria-label={`Graph of ${each.name}`}
+                >
+                  Graph
+                </Link>
+              }
+            />
+          ))}
+        </RecordList>
+      )}
+      <MoreButton more={more} />
+      {isMaking && (
+        <NewWorkspace
+          onClose={() => setMaking(false)}
+          onMade={({ id }) => navigate(`/workspaces/${id}`)}
+        />
+      )}
+    </ViewFrame>
+  );
+}
+
+function page(cursor: string | undefined) {
+  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  return call((api) => api.GET("/workspaces", { params: { query } }));
+}
+
+interface NewProps {
+  onClose: () => void;
+  onMade: (workspace: { readonly id: string }) => void;
+}
+
+function NewWorkspace({ onClose, onMade }: NewProps): VNode {
+  const make = async (fields: FormData) => {
+    const made = await call((api) =>
+      api.POST("/workspaces", {
+        body: {
+          name: String(fields.get("name")).trim(),
+          preferred_language: String(fields.get("language")).trim(),
+        },
+      }),
+    );
+    onMade(made);
+  };
+  return (
+    <FormDialog title="New workspace" submit="Make it" onClose={onClose} onSubmit={make}>
+      <label class="field">
+        <span>Name</span>
+        <input class="input" name="name" required maxLength={200} autocomplete="off" />
+      </label>
+      <label class="field">
+        <span>Language that is spoken there, such as en or de-DE</span>
+        <input class="input" name="language" required maxLength={35} defaultValue="en" />
+      </label>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,123 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import axe from "axe-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+import { openChromium } from "./chromium.ts";
+
+/** With `PAGE_SHOTS=folder` every view that a walk inspects is photographed there. */
+const SHOTS = process.env.PAGE_SHOTS;
+const PHONE = { width: 390, height: 844 };
+/** So high that every line of the shipped conversation is drawn. */
+const DESKTOP = { width: 1280, height: 1400 };
+const PICTURE = { width: 1280, height: 800 };
+/** How long a step may take; nobody waits so long where all is well. */
+const STEP_MS = 60_000;
+/** What a browser tells of connections that are cut, or answers that are refusals, on purpose. */
+const EXPECTED = /Failed to load resource|WebSocket connection/;
+
+interface Person {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** People at the page of one service, each with a browser of their own. */
+export class PageWalk {
+  /** What the page itself did wrong, for anybody: errors of scripts, and of the content policy. */
+  readonly errors: string[] = [];
+  readonly #browser: Browser;
+  readonly #base: string;
+  readonly #contexts: BrowserContext[] = [];
+
+  private constructor(browser: Browser, base: string) {
+    this.#browser = browser;
+    this.#base = base;
+  }
+
+  /** At `base`, without a slash at its end; `options` are Chromium's. */
+  static async start(base: string, options: readonly string[] = []): Promise<PageWalk> {
+    return new PageWalk(await openChromium(options), base);
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser.close();
+  }
+
+  /** The page of somebody who has never been here. */
+  async newPerson(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.#browser.newContext({ viewport: DESKTOP, ...options });
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(STEP_MS);
+    page.on("pageerror", (error) => this.errors.push(error.stack ?? error.message));
+    page.on("console", (line) => {
+      if (line.type() === "error" && !EXPECTED.test(line.text())) this.errors.push(line.text());
+    });
+    return page;
+  }
+
+  /** Goes to a route of the page, such as `/devices`. */
+  async goTo(page: Page, route: string): Promise<void> {
+    await page.goto(`${this.#base}/#${route}`);
+  }
+
+  /** Signs in with the form, and waits for the sessions. */
+  async signIn(page: Page, person: Person): Promise<void> {
+    await this.goTo(page, "/");
+    await page.getByLabel("E-mail").fill(person.email);
+    await page.getByLabel("Password").fill(person.password);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  }
+
+  /**
+   * Fails for what is serious to people with disabilities, in the light, in the dark and at a phone's
+   * width, and for a page that is wider than a phone. Takes the view's pictures.
+   */
+  async inspect(page: Page, name: string): Promise<void> {
+    for (const [size, colorScheme] of [
+      [DESKTOP, "dark"],
+      [DESKTOP, "light"],
+      [PHONE, "light"],
+    ] as const) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      expect([name, size.width, colorScheme, await seriousOf(page)]).toEqual([
+        name,
+        size.width,
+        colorScheme,
+        [],
+      ]);
+    }
+    const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+    expect([name, wider]).toEqual([name, false]);
+    await this.shoot(page, `${name}-phone`);
+    if (SHOTS !== undefined) await page.setViewportSize(PICTURE);
+    await this.shoot(page, name);
+    await page.setViewportSize(DESKTOP);
+  }
+
+  /** Photographs everybody's page, for those who ask why a walk failed. */
+  async shootAll(name: string): Promise<void> {
+    for (const [n, context] of this.#contexts.entries()) {
+      for (const page of context.pages()) await this.shoot(page, `${name}-person-${n + 1}`);
+    }
+  }
+
+  /** Photographs the page as it is, where pictures are wanted. */
+  async shoot(page: Page, name: string): Promise<void> {
+    if (SHOTS === undefined) return;
+    mkdirSync(SHOTS, { recursive: true });
+    await page.screenshot({ path: join(SHOTS, `${name}.png`), animations: "disabled" });
+  }
+}
+
+/** Rules of axe that are broken seriously, each with the first place. */
+async function seriousOf(page: Page): Promise<unknown[]> {
+  // The policy refuses scripts of elsewhere; what the debugger evaluates is not the page's.
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary]);
+}
