@@ -19,8 +19,11 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
-    dialog.current?.showModal();
+    const opened = dialog.current;
+    opened?.showModal();
     return () => {
+      // While it is open nothing else on the page takes the focus.
+      opened?.close();
       const to = leaves.current ? document.querySelector("main h1") : before;
       if (to instanceof HTMLElement) to.focus();
     };
@@ -34,8 +37,9 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
         onClose?.();
       }}
       onClose={() => {
-        // Browsers shut a dialog for good when somebody insists.
-        if (onClose === undefined) dialog.current?.showModal();
+        // Browsers shut a dialog for good when somebody insists. One that is gone has no element.
+        if (dialog.current === null) return;
+        if (onClose === undefined) dialog.current.showModal();
         else onClose();
       }}
     >

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ApiFailure, call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { useDeed } from "../../parts/deed.ts";
@@ -23,10 +23,8 @@ interface CodeFormProps {
 
 /** Asks for the code that a device shows. */
 export function CodeForm({ code: given, workspaces, onPair }: CodeFormProps): VNode {
-  const field = useRef<HTMLInputElement>(null);
   const [code, setCode] = useState(codeIn(given));
   const { isBusy, told, run } = useDeed();
-  useEffect(() => field.current?.focus(), []);
   const submit = async (fields: FormData) => {
     const name = String(fields.get("name")).trim();
     const pairing = { code: codeIn(code), workspace_id: String(fields.get("workspace")) };
@@ -45,7 +43,6 @@ export function CodeForm({ code: given, workspaces, onPair }: CodeFormProps): VN
       <label class="field">
         <span>Code on the device</span>
         <input
-          ref={field}
           class="input pairing-code"
           required
           maxLength={200}

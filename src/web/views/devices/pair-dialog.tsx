@@ -28,9 +28,13 @@ const TITLES = { asking: "Pair a device", paired: "Paired", made: "The program's
 export function PairDialog({ code, workspaces, onClose }: PairProps): VNode {
   const [step, setStep] = useState<Step>({ kind: "asking", way: "code" });
   const { state } = workspaces;
+  const form = useRef<HTMLDivElement>(null);
   const done = useRef<HTMLButtonElement>(null);
-  // What had the focus is gone with the form.
-  useEffect(() => done.current?.focus(), [step.kind]);
+  useEffect(() => {
+    // What had the focus is gone with the form.
+    if (step.kind === "asking") form.current?.querySelector("input")?.focus();
+    else done.current?.focus();
+  }, [step.kind, state.kind]);
   return (
     <Dialog title={TITLES[step.kind]} onClose={step.kind === "made" ? undefined : onClose}>
       {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
@@ -41,7 +45,9 @@ export function PairDialog({ code, workspaces, onClose }: PairProps): VNode {
         </Empty>
       )}
       {state.kind === "ready" && state.value.length > 0 && step.kind === "asking" && (
-        <Asking way={step.way} code={code} workspaces={state.value} onStep={setStep} />
+        <div class="stack" ref={form}>
+          <Asking way={step.way} code={code} workspaces={state.value} onStep={setStep} />
+        </div>
       )}
       {step.kind === "paired" && <FirstSign device={step.device} />}
       {step.kind === "made" && <KeyShown deviceKey={step.deviceKey} />}
