@@ -47,11 +47,10 @@ export const ROUTES: readonly Route[] = [
     bar: { label: "Record", Icon: Mic },
   },
   {
-    path: "/devices",
+    path: "/devices/:deed?/:code?",
     load: () => import("./views/devices/devices-view.tsx"),
-    bar: { label: "Devices", Icon: MonitorSmartphone },
+    bar: { label: "Devices", Icon: MonitorSmartphone, href: "/devices" },
   },
-  { path: "/devices/:deed/:code?", load: () => import("./views/devices/devices-view.tsx") },
   { path: "/invitations", load: () => import("./views/invitations/invitations-view.tsx") },
   { path: "/workshops", load: () => import("./views/workshops/workshops-view.tsx") },
   { path: "/workshops/:id", load: () => import("./views/workshops/workshop-view.tsx") },

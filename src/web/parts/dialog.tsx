@@ -24,7 +24,8 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
     return () => {
       // While it is open nothing else on the page takes the focus.
       opened?.close();
-      const to = leaves.current ? document.querySelector("main h1") : before;
+      const isLost = leaves.current || before === document.body;
+      const to = isLost ? document.querySelector("main h1") : before;
       if (to instanceof HTMLElement) to.focus();
     };
   }, []);

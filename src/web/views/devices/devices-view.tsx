@@ -23,7 +23,8 @@ export function View({ params }: { params: Params }): VNode {
   const [, navigate] = useLocation();
   const [workspaceId, setWorkspace] = useState("");
   const [status, setStatus] = useState<DeviceStatus>("paired");
-  const [isPairing, setPairing] = useState(params.deed === "pair");
+  const [isPairing, setPairing] = useState(false);
+  const isLinked = params.deed === "pair";
   const workspaces = useWorkspaces();
   const list = useDevices(workspaceId, status);
   const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
@@ -31,7 +32,7 @@ export function View({ params }: { params: Params }): VNode {
   const close = () => {
     setPairing(false);
     list.reload();
-    if (params.deed !== undefined) navigate("/devices", { replace: true });
+    if (isLinked) navigate("/devices", { replace: true });
   };
   return (
     <ViewFrame title="Devices" head={<PairButton onClick={() => setPairing(true)} />}>
@@ -55,7 +56,14 @@ export function View({ params }: { params: Params }): VNode {
         <NoDevices isNarrowed={isNarrowed} onPair={() => setPairing(true)} />
       )}
       {list.items.length > 0 && <Listed list={list} workspaces={named} />}
-      {isPairing && <PairDialog code={params.code ?? ""} workspaces={workspaces} onClose={close} />}
+      {(isPairing || isLinked) && (
+        <PairDialog
+          key={params.code}
+          code={params.code ?? ""}
+          workspaces={workspaces}
+          onClose={close}
+        />
+      )}
     </ViewFrame>
   );
 }
