@@ -45,7 +45,7 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
     tag: "Device",
     summary: "A device publishes its pairing code",
     description:
-      "Without `code` the service makes one. A signed-in user types it within 10 min; meanwhile the device asks claim-auth with its `pairing_secret` every `interval` seconds. The secret is shown once.",
+      "Without `code` the service makes one. A signed-in user types it within 10 min; meanwhile the device asks claim-auth with its `pairing_secret` every `interval` seconds. The secret is shown once. The page takes the code at `#/devices/pair/CODE` below its address, which a device with a screen may show as a QR code.",
     auth: [],
     body: {
       kind: "json",
