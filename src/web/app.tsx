@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Link, Route, Router, Switch, useRoute } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 import { AccountMenu } from "./account-menu.tsx";
-import { account, askAgain } from "./api/account.ts";
+import { account, askAgain, lastAccount } from "./api/account.ts";
 import { arrival, arriving, rememberPlace } from "./arrival.ts";
 import { ElevationChip } from "./elevation-chip.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
@@ -35,7 +35,7 @@ export function App(): VNode {
           {who === undefined ? (
             <SignInView told={arrival.value} isArriving={arriving.value} onLeave={rememberPlace} />
           ) : (
-            <Views />
+            !isVisitOver() && <Views />
           )}
         </main>
       </div>
@@ -43,6 +43,11 @@ export function App(): VNode {
       <Toasts />
     </Router>
   );
+}
+
+/** Guests cannot sign in again: what they were let in to goes from the page. */
+function isVisitOver(): boolean {
+  return askAgain.value && lastAccount.value?.kind === "guest";
 }
 
 function TopBar(): VNode {

@@ -39,3 +39,4 @@ export type Entity = Graph["entities"][number];
 export type Relation = Graph["relations"][number];
 export type Mention = Item<"getGraphEntity">;
 export type GuestCode = Item<"listGuestCodes">;
+export type GraphPath = Body<"getGraphPath">;

@@ -3,11 +3,12 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { clockTime } from "../../../wire/clock-time.ts";
-import type { Entity, Graph, Relation } from "../../api/records.ts";
+import type { Entity, Graph, GraphPath, Relation } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { entityName } from "./graph-layout.ts";
+import { PathFinder } from "./path-finder.tsx";
 
 /** A moment at which something was spoken of. */
 export interface Spoken {
@@ -33,12 +34,14 @@ interface PaneProps {
   entity: Entity;
   graph: Graph;
   load: () => Promise<Evidence>;
+  findPath: ((from: string, to: string) => Promise<GraphPath>) | undefined;
   onChoose: (entity: Entity) => void;
   onBack: () => void;
 }
 
 /** Where an entity was spoken of; each moment leads there. */
-export function EvidencePane({ entity, load, onChoose, onBack }: PaneProps): VNode {
+export function EvidencePane(props: PaneProps): VNode {
+  const { entity, graph, load, findPath, onChoose, onBack } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   const { state, reload } = useResource(load, [entity.id]);
   useEffect(() => heading.current?.focus(), []);
@@ -68,6 +71,7 @@ export function EvidencePane({ entity, load, onChoose, onBack }: PaneProps): VNo
         <>
           <Moments evidence={state.value} />
           <Neighbours entity={entity} evidence={state.value} onChoose={onChoose} />
+          {findPath && <PathFinder from={entity} graph={graph} find={findPath} />}
         </>
       )}
     </section>

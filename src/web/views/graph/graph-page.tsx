@@ -6,7 +6,7 @@ import { account } from "../../api/account.ts";
 import { ApiFailure } from "../../api/client.ts";
 import { elevations } from "../../api/elevation.ts";
 import type { Place } from "../../api/elevation-record.ts";
-import type { Entity, Graph } from "../../api/records.ts";
+import type { Entity, Graph, GraphPath } from "../../api/records.ts";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { useResource } from "../../parts/resource.ts";
@@ -27,6 +27,8 @@ export interface GraphSource {
   readonly load: (filters: GraphFilters) => Promise<Graph>;
   /** Where an entity was mentioned. */
   readonly evidence: (entity: Entity, graph: Graph) => Promise<Evidence>;
+  /** Over what two entities hang together, where the service can tell. */
+  readonly path?: (from: string, to: string) => Promise<GraphPath>;
 }
 
 /** What is spoken of, how it hangs together, and where it was said. */
@@ -141,6 +143,7 @@ function Shown({ source, graph }: { source: GraphSource; graph: Graph }): VNode 
             entity={chosen}
             graph={graph}
             load={() => source.evidence(chosen, graph)}
+            findPath={source.path}
             onChoose={choose}
             onBack={back}
           />

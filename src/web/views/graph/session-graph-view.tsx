@@ -5,10 +5,11 @@ import type { Entity, Graph } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
+import { evidenceIn, momentsIn, voiceName } from "./evidence.ts";
 import type { Evidence, Spoken } from "./evidence-pane.tsx";
 import { graphQuery } from "./graph-filters.tsx";
 import { GraphPage, type GraphSource } from "./graph-page.tsx";
-import { evidenceIn, mentionsOf, momentsIn, voiceName } from "./session-evidence.ts";
+import { mentionsOf } from "./session-mentions.ts";
 
 /** What one session speaks of. */
 export function View({ params }: { params: { id?: string } }): VNode {

@@ -4,9 +4,9 @@ import { call } from "../../api/client.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
+import { spokenIn } from "./evidence.ts";
 import { graphQuery } from "./graph-filters.tsx";
 import { GraphPage, type GraphSource } from "./graph-page.tsx";
-import { spokenIn } from "./session-evidence.ts";
 
 const MOMENTS = 50;
 
@@ -41,6 +41,10 @@ function sourceOf(id: string, name: string): GraphSource {
         api.GET("/workspaces/{id}/graph", {
           params: { path: { id }, query: graphQuery(filters) },
         }),
+      ),
+    path: (from, to) =>
+      call((api) =>
+        api.GET("/workspaces/{id}/graph/path", { params: { path: { id }, query: { from, to } } }),
       ),
     evidence: async (entity) => {
       const path = { id, entity_id: entity.id };

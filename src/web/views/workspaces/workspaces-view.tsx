@@ -2,6 +2,7 @@ import { BriefcaseBusiness, Plus } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
+import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
@@ -11,6 +12,7 @@ import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
+import "./workspaces.css";
 
 const PAGE = 50;
 
@@ -18,7 +20,12 @@ const PAGE = 50;
 export function View(): VNode {
   const [, navigate] = useLocation();
   const [isMaking, setMaking] = useState(false);
-  const { state, items, reload, more } = usePages<Workspace>(page, []);
+  const [isForAll, setForAll] = useState(false);
+  const { state, items, reload, more } = usePages<Workspace>(
+    (cursor) => page(isForAll, cursor),
+    [isForAll],
+  );
+  const who = account.value;
   return (
     <ViewFrame
       title="Workspaces"
@@ -28,6 +35,16 @@ export function View(): VNode {
         </button>
       }
     >
+      {who?.kind === "user" && who.role === "admin" && (
+        <label class="check workspaces-all">
+          <input
+            type="checkbox"
+            checked={isForAll}
+            onChange={({ currentTarget }) => setForAll(currentTarget.checked)}
+          />
+          Those of others, too
+        </label>
+      )}
       {state.kind === "loading" && <Loading what="workspaces" />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && items.length === 0 && (
@@ -68,8 +85,12 @@ export function View(): VNode {
   );
 }
 
-function page(cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+function page(isForAll: boolean, cursor: string | undefined) {
+  const query = {
+    limit: PAGE,
+    ...(isForAll ? { scope: "all" as const } : {}),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
   return call((api) => api.GET("/workspaces", { params: { query } }));
 }
 

@@ -1,11 +1,7 @@
-import { ApiFailure, call } from "../../api/client.ts";
 import type { Entity, Graph, Mention, Relation } from "../../api/records.ts";
 import type { Spoken } from "./evidence-pane.tsx";
 import { entityName } from "./graph-layout.ts";
 
-const PAGE = 100;
-/** Most pages that are looked through for the mentions of one session. */
-const MOST_PAGES = 10;
 /** Most moments that are shown of what relations alone tell. */
 const MOST_MOMENTS = 8;
 
@@ -18,6 +14,7 @@ export function evidenceIn(
     .filter(({ source_id: from, target_id: to }) => from === id || to === id)
     .toSorted((a, b) => b.weight - a.weight);
   const others = new Set(own.flatMap(({ source_id: from, target_id: to }) => [from, to]));
+  others.delete(id);
   return { relations: own, neighbours: entities.filter((each) => others.has(each.id)) };
 }
 
@@ -27,37 +24,6 @@ export function momentsIn(relations: readonly Relation[]): Relation["evidence"] 
     relations.flatMap(({ evidence }) => evidence).map((each) => [each.segment_id, each]),
   );
   return [...found.values()].toSorted((a, b) => a.start_ms - b.start_ms).slice(0, MOST_MOMENTS);
-}
-
-/**
- * Where an entity is mentioned in one session, or without one anywhere in the workspace; undefined for
- * those who may not see the workspace's graph.
- */
-export async function mentionsOf(
-  workspaceId: string,
-  entityId: string,
-  sessionId: string,
-): Promise<{ moments: Spoken[]; isPart: boolean } | undefined> {
-  const moments: Spoken[] = [];
-  const path = { id: workspaceId, entity_id: entityId };
-  let cursor: string | undefined;
-  for (let n = 0; n < MOST_PAGES; n += 1) {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    try {
-      const page = await call((api) =>
-        api.GET("/workspaces/{id}/graph/entities/{entity_id}", { params: { path, query } }),
-      );
-      const own = page.items.filter((each) => each.session_id === sessionId);
-      moments.push(...own.map((each) => spokenIn(each)));
-      if (page.next_cursor === null) return { moments, isPart: false };
-      cursor = page.next_cursor;
-    } catch (error) {
-      const isClosed = error instanceof ApiFailure && [403, 404].includes(error.status);
-      if (isClosed) return undefined;
-      throw error;
-    }
-  }
-  return { moments, isPart: true };
 }
 
 /** `S1` as `Speaker 1`; nothing for a voice that was not told apart. */
