@@ -7,28 +7,9 @@ import type { Entity, Graph, GraphPath, Relation } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
+import type { Evidence } from "./evidence.ts";
 import { entityName } from "./graph-layout.ts";
 import { PathFinder } from "./path-finder.tsx";
-
-/** A moment at which something was spoken of. */
-export interface Spoken {
-  readonly session_id: string;
-  readonly segment_id: string;
-  readonly start_ms: number;
-  readonly speaker: string;
-  readonly text: string;
-  /** Day and time, where the moment may be of another session than the one that is open. */
-  readonly at?: string;
-}
-
-/** What is known of an entity: its moments, and what it hangs together with. */
-export interface Evidence {
-  readonly moments: readonly Spoken[];
-  readonly relations: readonly Relation[];
-  readonly neighbours: readonly Entity[];
-  /** True when there are more moments than these. */
-  readonly isPart: boolean;
-}
 
 interface PaneProps {
   entity: Entity;

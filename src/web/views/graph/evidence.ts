@@ -1,6 +1,25 @@
 import type { Entity, Graph, Mention, Relation } from "../../api/records.ts";
-import type { Spoken } from "./evidence-pane.tsx";
 import { entityName } from "./graph-layout.ts";
+
+/** A moment at which something was spoken of. */
+export interface Spoken {
+  readonly session_id: string;
+  readonly segment_id: string;
+  readonly start_ms: number;
+  readonly speaker: string;
+  readonly text: string;
+  /** Day and time, where the moment may be of another session than the one that is open. */
+  readonly at?: string;
+}
+
+/** What is known of an entity: its moments, and what it hangs together with. */
+export interface Evidence {
+  readonly moments: readonly Spoken[];
+  readonly relations: readonly Relation[];
+  readonly neighbours: readonly Entity[];
+  /** True when there are more moments than these. */
+  readonly isPart: boolean;
+}
 
 /** Most moments that are shown of what relations alone tell. */
 const MOST_MOMENTS = 8;

@@ -1,6 +1,5 @@
 import { ApiFailure, call } from "../../api/client.ts";
-import { spokenIn } from "./evidence.ts";
-import type { Spoken } from "./evidence-pane.tsx";
+import { type Spoken, spokenIn } from "./evidence.ts";
 
 const PAGE = 100;
 /** Most pages that are looked through for the mentions of one session. */
