@@ -83,13 +83,13 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
       deviceStream: deviceChannel([...deviceNames, "Audio"]),
     },
     operations: {
-      receiveFromViewer: operation("live", "receive", "What a viewer sends.", fromViewer),
-      sendToViewer: operation("live", "send", "What the service sends.", fromService),
-      receiveFromDevice: operation("deviceStream", "receive", "What a device sends.", [
+      receiveFromViewer: operation("live", "receive", "What a viewer sends", fromViewer),
+      sendToViewer: operation("live", "send", "What a viewer gets", fromService),
+      receiveFromDevice: operation("deviceStream", "receive", "What a device sends", [
         ...fromDevice,
         ["Audio"],
       ]),
-      sendToDevice: operation("deviceStream", "send", "What a device is told.", toDevice),
+      sendToDevice: operation("deviceStream", "send", "What a device gets", toDevice),
     },
     components: { messages, securitySchemes: SECURITY_SCHEMES },
   };
@@ -123,13 +123,14 @@ function server(): JsonObject {
 
 function channel(names: readonly string[]): JsonObject {
   const codes = Object.entries(CLOSE).map(
-    ([name, code]) => `${code} ${CLOSE_TEXT[name as keyof typeof CLOSE]}`,
+    ([name, code]) => `| ${code} | ${CLOSE_TEXT[name as keyof typeof CLOSE]} |`,
   );
   const ticket = { type: "string", description: "A live ticket, when there is no bearer." };
   return {
     address: "/live",
+    title: "Follow sessions",
     summary: "Sessions as they happen. One socket may follow several.",
-    description: `Text frames of JSON. Pages of other origins are refused unless configured. Close codes: ${codes.join("; ")}.`,
+    description: `Text frames of JSON. Pages of other origins are refused unless configured.\n\n| close code | meaning |\n|---|---|\n${codes.join("\n")}`,
     messages: Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
     ),
@@ -144,7 +145,7 @@ function message(
   { summary, payload }: Described,
   printer: SchemaPrinter,
 ): JsonObject {
-  const printed: JsonObject = { name, summary, payload: printer.print(payload) };
+  const printed: JsonObject = { name, title: name, summary, payload: printer.print(payload) };
   const example = exampleOf(payload);
   if (typeof example === "object" && example !== null && !Array.isArray(example)) {
     printed.examples = [{ payload: example }];
@@ -155,12 +156,12 @@ function message(
 function operation(
   address: string,
   action: "send" | "receive",
-  summary: string,
+  title: string,
   frames: readonly (readonly [string, ...unknown[]])[],
 ): JsonObject {
   return {
     action,
-    summary,
+    title,
     channel: { $ref: `#/channels/${address}` },
     messages: frames.map(([name]) => ({ $ref: `#/channels/${address}/messages/${name}` })),
   };
@@ -177,6 +178,7 @@ function deviceMessages(): [string, Described][] {
 function audioMessage(): JsonObject {
   return {
     name: "Audio",
+    title: "Audio",
     summary:
       "A binary message: the next bytes of the stream, as Configure said. At most 1 MiB; 20 to 100 ms of audio are usual.",
     contentType: "application/octet-stream",
@@ -185,18 +187,19 @@ function audioMessage(): JsonObject {
 }
 
 const DEVICE_CHANNEL = [
-  "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet. ",
+  "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet.",
   "CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
   "When the device's right ends (its owner left or was disabled, its key was revoked, it was unpaired), what came is stored, and an Error, the last AudioAck and 4401 follow: what lies behind that AudioAck may still be uploaded for 24 h, from its `chunk_sequence` on.",
   "`audio_offset_bytes` counts the bytes of all binary messages of the session's stream, over all connections, as the device sent them: of Opus those of its packets (with `length_prefixed` their lengths too), not samples.",
   "AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may be on its way; with more comes the Warning `overloaded`, with more than 8 MiB the close code 4429.",
   "Files are refused at the first bytes (`unsupported_media_type`), text and what is no Opus packets too (`not_audio`), each with 4400; a session that this Configure began then ends as `failed`. For a single broken packet there is the Warning `not_audio`, and silence in its place.",
   "4408 comes 10 s after the connection when nothing was said, and later after 60 s without any message or pong: a device that pauses answers pings or sends KeepAlive.",
-].join(" ");
+].join("\n\n");
 
 function deviceChannel(names: readonly string[]): JsonObject {
   return {
     address: "/devices/{device_id}/stream",
+    title: "Stream audio",
     summary: "Audio of a device as it is recorded.",
     description: DEVICE_CHANNEL,
     parameters: { device_id: { description: "UUID of the device" } },

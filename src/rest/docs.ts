@@ -1,66 +1,50 @@
-import { createHash } from "node:crypto";
-import { type TSchema, Type } from "@sinclair/typebox";
-import { ERROR_STATUS } from "../base/errors.ts";
+import { createHash, randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { Type } from "@sinclair/typebox";
 import { escapeHtml } from "../base/html.ts";
-import { type ApiInfo, errorCodesOf, openApiDocument } from "./openapi.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { type ApiInfo, openApiDocument } from "./openapi.ts";
+import { type BodyStream, defineRoute, type Route } from "./route.ts";
 
-const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin-top: 3rem; border-bottom: 1px solid #8886; }
-article { margin: 1.5rem 0; }
-h3 { margin: 0; font-size: 1rem; }
-code { font-family: ui-monospace, monospace; }
-.method { display: inline-block; min-width: 4.5em; font-weight: 700; }
-pre { overflow-x: auto; padding: .75rem; background: #8881; border-radius: .4rem; font-size: .85rem; }
-p { margin: .25rem 0; }
+/**
+ * What the reference may do: run its script, and ask this service. Scalar makes `<style>` elements
+ * whose text cannot be known before; they carry the nonce of this answer.
+ */
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** The page of the reference: a script that draws it, and for those without scripts the documents. */
+function docsPage({ title, version, basePath }: ApiInfo, digest: string, nonce: string): string {
+  const script = `${basePath}/docs/reference.js?v=${digest}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta property="csp-nonce" content="${nonce}">
+<title>${escapeHtml(title)} ${escapeHtml(version)}: reference</title>
+</head>
+<body>
+<noscript>
+<p>This reference is drawn by a script. Without scripts, read the <a href="${basePath}/openapi.json">OpenAPI document</a> and the <a href="${basePath}/asyncapi.json">AsyncAPI document of the live channel</a>.</p>
+</noscript>
+<div id="app"></div>
+<script src="${script}"></script>
+</body>
+</html>
 `;
-
-/** The page's content security policy allows only this style. */
-const STYLE_HASH = `sha256-${createHash("sha256").update(STYLE).digest("base64")}`;
-
-/** A page without scripts: every route by tag, with its input and its answers. */
-function docsPage(
-  routes: readonly Route[],
-  info: ApiInfo,
-  errorsOf: (route: Route) => number[],
-): string {
-  const tags = [...new Set(routes.map((route) => route.tag))].sort();
-  const links = tags.map((tag) => `<a href="#${tag}">${tag}</a>`).join(" · ");
-  const sections = tags.map((tag) => {
-    const own = routes.filter((route) => route.tag === tag);
-    const articles = own.map((route) => article(route, info, errorsOf(route)));
-    return `<h2 id="${tag}">${tag}</h2>${articles.join("")}`;
-  });
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(info.title)}</title><style>${STYLE}</style></head><body><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1><p>${escapeHtml(info.description ?? "")}</p><p><a href="${info.basePath}/openapi.json">OpenAPI document</a> · <a href="${info.basePath}/asyncapi.json">AsyncAPI document of the live channel</a></p><p>${links}</p>${sections.join("")}</body></html>`;
 }
-
-function article(route: Route, info: ApiInfo, errors: readonly number[]): string {
-  const auth = route.auth.length === 0 ? "no authentication" : route.auth.join(" or ");
-  const answers = Object.entries(route.responses).map(
-    ([status, spec]) =>
-      `<p><code>${status}</code> ${escapeHtml(spec.description)}</p>${schemaText(spec.schema)}`,
-  );
-  const parts = [
-    `<h3 id="${route.id}"><code><span class="method">${route.method.toUpperCase()}</span> ${escapeHtml(info.basePath + route.path)}</code></h3>`,
-    `<p>${escapeHtml(route.summary)}. ${escapeHtml(route.description ?? "")}</p>`,
-    `<p>Caller: ${escapeHtml(auth)}${route.roles === undefined ? "" : `; roles: ${route.roles.join(", ")}`}</p>`,
-    route.query === undefined ? "" : `<p>Query</p>${schemaText(route.query)}`,
-    route.body?.kind === "json" ? `<p>Body</p>${schemaText(route.body.schema)}` : "",
-    route.body?.kind === "upload" ? "<p>Body: a file, raw or multipart.</p>" : "",
-    ...answers,
-    `<p>Errors: ${errors.join(", ")}</p>`,
-  ];
-  return `<article>${parts.join("")}</article>`;
-}
-
-function schemaText(schema: TSchema | undefined): string {
-  if (schema === undefined) return "";
-  return `<pre>${escapeHtml(JSON.stringify(schema, undefined, 2))}</pre>`;
-}
-
-const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
 interface DocsOptions {
   /** The AsyncAPI document of the live channel. */
@@ -77,7 +61,11 @@ export function docsRoutes(
   ports?: DocsOptions,
 ): Route[] {
   let document: Record<string, unknown> | undefined;
-  let page: string | undefined;
+  let loading: Promise<Reference> | undefined;
+  const reference = () => {
+    loading ??= loadReference(info);
+    return loading;
+  };
   return [
     ...(ports === undefined ? [] : [asyncApiRoute(info, ports)]),
     defineRoute({
@@ -101,27 +89,83 @@ export function docsRoutes(
         return { status: 200, body: document };
       },
     }),
-    defineRoute({
-      method: "get",
-      path: "/docs",
-      id: "getDocs",
-      tag: "Health",
-      summary: "This interface as a page for people",
-      auth: [],
-      constant: true,
-      responses: { 200: { description: "The page.", mediaTypes: ["text/html"] } },
-      handle: async () => {
-        page ??= docsPage(routes(), info, (route) => [
-          ...new Set(errorCodesOf(route).map((code) => ERROR_STATUS[code])),
-        ]);
-        const headers = {
-          "Content-Type": "text/html; charset=utf-8",
-          "Content-Security-Policy": PAGE_POLICY,
-        };
-        return { status: 200, headers, body: page };
-      },
-    }),
+    pageRoute(info, reference),
+    scriptRoute(reference),
   ];
+}
+
+interface Reference {
+  script: Buffer;
+  /** The same, compressed: a third of some megabytes. */
+  packed: Buffer;
+  /** Changes with the script, so that browsers may keep it for good. */
+  digest: string;
+}
+
+async function loadReference({ basePath }: ApiInfo): Promise<Reference> {
+  // Some megabytes, of which most processes never hear.
+  const { referenceScript } = await import("./scalar.ts");
+  const script = Buffer.from(referenceScript(basePath));
+  const digest = createHash("sha256").update(script).digest("hex").slice(0, 16);
+  return { script, packed: await promisify(gzip)(script, { level: 9 }), digest };
+}
+
+function pageRoute(info: ApiInfo, reference: () => Promise<Reference>): Route {
+  return defineRoute({
+    method: "get",
+    path: "/docs",
+    id: "getDocs",
+    tag: "Health",
+    summary: "This interface as a page for people",
+    auth: [],
+    responses: { 200: { description: "The page.", mediaTypes: ["text/html"] } },
+    handle: async () => {
+      const nonce = randomBytes(16).toString("base64");
+      const headers = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": pagePolicy(nonce),
+      };
+      return { status: 200, headers, body: docsPage(info, (await reference()).digest, nonce) };
+    },
+  });
+}
+
+function scriptRoute(reference: () => Promise<Reference>): Route {
+  return defineRoute({
+    method: "get",
+    path: "/docs/reference.js",
+    id: "getDocsScript",
+    tag: "Health",
+    summary: "The script that draws that page",
+    auth: [],
+    responses: { 200: { description: "The script.", mediaTypes: ["text/javascript"] } },
+    handle: async (request) => {
+      const { script, packed } = await reference();
+      const isPacked = TAKES_GZIP.test(request.headers["accept-encoding"] ?? "");
+      const headers = {
+        "Content-Type": "text/javascript; charset=utf-8",
+        "Cache-Control": "public, max-age=31536000, immutable",
+        Vary: "Accept-Encoding",
+        ...(isPacked && { "Content-Encoding": "gzip" }),
+      };
+      return { status: 200, headers, stream: inPieces(isPacked ? packed : script) };
+    },
+  });
+}
+
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+const PIECE_BYTES = 64 * 1024;
+
+/** A stream, as strangers who do not read must not make the socket hold megabytes for each. */
+function inPieces(bytes: Buffer): BodyStream {
+  return {
+    length: bytes.byteLength,
+    async *open() {
+      for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
+        yield bytes.subarray(at, at + PIECE_BYTES);
+      }
+    },
+  };
 }
 
 function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsOptions): Route {

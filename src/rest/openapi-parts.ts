@@ -23,6 +23,23 @@ export function tagsOf(routes: readonly Route[]): JsonObject[] {
   return names.map((name) => ({ name, description: TAG_TEXT[name] }));
 }
 
+/** How readers of the document find the tags: what most came for first. */
+const TAG_GROUPS: readonly (readonly [name: string, tags: readonly Tag[]])[] = [
+  ["Record and read", ["Auth", "Device", "Session", "Job", "Concerns"]],
+  ["Together", ["Workspace", "Graph", "Workshop"]],
+  ["Programs", ["ApiKey", "Compat"]],
+  ["Operation", ["Health", "Admin"]],
+];
+
+/** `x-tagGroups`, of the tags that these routes use. */
+export function tagGroupsOf(routes: readonly Route[]): JsonObject[] {
+  const used = new Set(routes.map((route) => route.tag));
+  return TAG_GROUPS.map(([name, tags]) => ({
+    name,
+    tags: tags.filter((tag) => used.has(tag)),
+  })).filter(({ tags }) => tags.length > 0);
+}
+
 export const SHARED_PARAMETERS: JsonObject = {
   "If-Match": {
     name: "If-Match",

@@ -4,7 +4,8 @@ import { exampleOf } from "./examples.ts";
 import { isKept, isRepeatable } from "./idempotency.ts";
 import { AnswerPrinter } from "./openapi-answers.ts";
 import { ErrorBody, requestBody } from "./openapi-bodies.ts";
-import { SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./openapi-parts.ts";
+import { SHARED_HEADERS, SHARED_PARAMETERS, tagGroupsOf, tagsOf } from "./openapi-parts.ts";
+import { type WebhookMessage, webhooksOf } from "./openapi-webhooks.ts";
 import { isEdit, Representations } from "./representations.ts";
 import type { Credential, Route } from "./route.ts";
 import { type JsonObject, SchemaPrinter } from "./schema-printer.ts";
@@ -16,6 +17,8 @@ export interface ApiInfo {
   description?: string;
   /** Prefix of all paths. */
   basePath: string;
+  /** Messages that webhooks may get. */
+  webhooks?: readonly WebhookMessage[];
 }
 
 /** Codes that any route can return. */
@@ -119,7 +122,9 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
     info: about,
     servers: [{ url: info.basePath }],
     tags: tagsOf(routes),
+    "x-tagGroups": tagGroupsOf(routes),
     paths,
+    ...(info.webhooks === undefined ? {} : { webhooks: webhooksOf(info.webhooks, printer) }),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       schemas: sorted(printer.components),

@@ -1,8 +1,16 @@
+import { WEBHOOK_MESSAGES } from "../features/webhooks/messages.ts";
 import { asyncApiDocument } from "../http/async-api.ts";
 import { docsRoutes } from "../rest/docs.ts";
+import { GUIDE } from "../rest/guide.ts";
 import type { Route } from "../rest/route.ts";
 
-const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
+const API_INFO = {
+  title: "Voice session service",
+  version: "1.0",
+  description: GUIDE,
+  basePath: "/api",
+  webhooks: WEBHOOK_MESSAGES,
+};
 
 /**
  * Ids in the order of the OpenAPI document, by tags, as clients are generated from it: features go

@@ -46,19 +46,39 @@ describe("front docs: answers against the document", () => {
     await expect(client.call("GET", "/nothing")).rejects.toThrow(/no such path/);
   });
 
-  it("shows a page that loads nothing from elsewhere", async () => {
+  it("shows a page that loads nothing from elsewhere, and says where else to read", async () => {
     const { base } = await start(async () => ({}));
     const page = (await (await ApiClient.connect(base)).call("GET", "/docs")) as {
       text: string;
       headers: Headers;
     };
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.headers.get("content-security-policy")).toMatch(
-      /default-src 'none'; style-src 'sha256-/,
-    );
+    const policy = page.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
+    expect(page.text).toContain(`<meta property="csp-nonce" content="${nonce}">`);
+    const again = await (await fetch(`${base}/docs`)).text();
+    expect(again).not.toContain(nonce);
     expect(page.text).toContain("Voice &amp; sessions");
-    expect(page.text).toContain("/api/things/{id}");
-    expect(page.text).not.toMatch(/<script|src=|http:|https:/);
+    expect(page.text).toMatch(/<noscript>[\s\S]*\/api\/openapi\.json[\s\S]*<\/noscript>/);
+    expect(page.text).not.toMatch(/https?:|<style|style=|<script>/);
+  });
+
+  it("gives the page's script of Scalar, compressed and for good", async () => {
+    const { base } = await start(async () => ({}));
+    const page = await (await fetch(`${base}/docs`)).text();
+    const src = /<script src="\/api([^"]+)"/.exec(page)?.[1] ?? "";
+    expect(src).toMatch(/^\/docs\/reference\.js\?v=[0-9a-f]{16}$/);
+    const script = await fetch(base + src, { headers: { "accept-encoding": "br, gzip" } });
+    expect(script.headers.get("content-encoding")).toBe("gzip");
+    expect(script.headers.get("cache-control")).toContain("immutable");
+    const text = await script.text();
+    const plain = await fetch(base + src, { headers: { "accept-encoding": "gzip;q=0, br" } });
+    expect(plain.headers.get("content-encoding")).toBe(null);
+    expect((await plain.text()) === text).toBe(true);
+    expect(text).toContain("Scalar.createApiReference(");
+    expect(text).not.toContain("sourceMappingURL");
   });
 });
 

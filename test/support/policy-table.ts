@@ -373,4 +373,5 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   getAsyncApi: [everybody()],
   getOpenApi: [everybody()],
   getDocs: [everybody()],
+  getDocsScript: [everybody()],
 };

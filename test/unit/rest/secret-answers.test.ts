@@ -23,6 +23,7 @@ const WITH_SECRETS = [
 const LARGE = [
   "getAsyncApi",
   "getDocs",
+  "getDocsScript",
   "getOpenApi",
   "getSessionGraph",
   "getTranscript",

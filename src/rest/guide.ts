@@ -1,0 +1,86 @@
+import { ERROR_CODES, ERROR_STATUS } from "../base/errors.ts";
+import { ERROR_MEANINGS } from "./error-meanings.ts";
+
+const CODES = ERROR_CODES.map(
+  (code) => `| \`${code}\` | ${ERROR_STATUS[code]} | ${ERROR_MEANINGS[code]} |`,
+).join("\n");
+
+/** The guide at the head of the OpenAPI document, in Markdown. */
+export const GUIDE = `
+Devices upload or stream what is said, people follow the transcript as it comes, say whose voice is whose,
+and ask questions about it.
+
+# Get started
+
+\`\`\`sh
+BASE=http://127.0.0.1:8080/api
+curl $BASE/auth/login -H 'content-type: application/json' \\
+  -d '{"email":"admin@voice.local","password":"the password that was printed at the start"}'
+\`\`\`
+
+The answer's \`token\` goes into \`Authorization: Bearer …\` of everything else. Make a device that is this
+program (\`POST /devices\`), start a session with its key (\`POST /devices/{device_id}/session/start\`), upload
+audio as chunk 0 (\`POST /sessions/{session_id}/upload-audio\`), stop the session, and read
+\`GET /sessions/{session_id}/transcript\`.
+
+# Sign in
+
+| who | how |
+|---|---|
+| a person | \`POST /auth/login\`, a mailed link or an identity provider; the access token lives 1 h. With \`remember_me\` a refresh token comes too: \`GET /auth/refresh-token\` gives fresh ones until 12 h after the login |
+| a guest of one session | \`POST /auth/guest\` with the session's id or a guest code |
+| a device | \`X-API-Key\` with the key that pairing gave it; it lives 30 days, \`renew_key\` of a heartbeat says when to fetch another |
+| a service | \`X-API-Key\` with a service key of one workspace (\`POST /api-keys\`); its scopes say what it may do |
+| a browser's WebSocket | \`?ticket=\` from \`POST /auth/live-ticket\`: 30 s, one use |
+
+Tokens and keys are never taken from a query.
+
+# Formats
+
+JSON in UTF-8 both ways. Ids are UUIDs in lower case, times are RFC 3339 in UTC with milliseconds and \`Z\`,
+members that end in \`_ms\` are milliseconds from the start of the session's audio. What is absent is left out,
+not null. Unknown members of a body are ignored. Unknown query parameters are refused by lists and searches
+(400, with the names of the known ones), as a misspelt filter would find more than was asked for; everywhere else they are ignored.
+
+# Errors
+
+Every error has the body \`{"success": false, "message": "…"}\`: a sentence for people. Programs go by the
+header \`X-Error-Code\`, a closed list. \`X-Request-Id\` names the request in the logs; send your own to find it again.
+Checks come in this order: size, kind and the limit of the address (413, 415, 429), who calls (401), may the role do this (403),
+is there such a thing (404), may this caller (403), is the request right (400, 422), does the state allow it (409, 412).
+
+| code | status | meaning |
+|---|---|---|
+${CODES}
+
+# Pages
+
+Lists take \`limit\` (1 to 100, 50 unless told) and \`cursor\`, and answer \`{items, next_cursor}\`. Give \`next_cursor\`
+as \`cursor\` for the next page; at the end it is null. A cursor belongs to its list and its filters.
+
+# Repeating and editing
+
+- \`Idempotency-Key\` on POSTs that create something and on wishes to a session makes them safe to repeat for 24 h:
+  the same key and body get the first answer, another body 422, one that is still under way 409.
+- Uploads need no key: the same bytes for the same sequence are answered 200 with the same chunk.
+- Things carry an \`ETag\`. With \`If-Match\` an edit of what has changed meanwhile is refused (412); with \`If-None-Match\` a
+  read of what has not changed is 304.
+
+# Limits
+
+1 MiB of JSON, 64 MiB and 15 min of sound for one upload, where the operator set nothing else. Requests are limited by caller and kind of
+request; answers tell where one stands in \`RateLimit-*\`, and 429 says in \`Retry-After\` when to go on. Workspaces may have ceilings: 403 \`quota_exceeded\`.
+
+# Live
+
+\`GET /live\` is a WebSocket for those who follow, \`GET /devices/{device_id}/stream\` one for devices. Their messages stand in
+the AsyncAPI document, \`/api/asyncapi.json\`. Durable events carry \`seq\`, which rises by one without gaps: reconnect with
+\`from_seq\`, and nothing is missed and nothing comes twice.
+
+# Webhooks
+
+A workspace's webhooks are told of its sessions by POST, with the headers and signature of Standard Webhooks: \`webhook-id\`
+(the same in every attempt), \`webhook-timestamp\` and \`webhook-signature\`, a HMAC-SHA256 under the secret that was shown
+once. Answer 2xx within seconds; everything else is tried again for 3 days, and \`410\` ends it. Messages hold ids, numbers, labels and
+states, never words: fetch those with a service key. See *Webhooks* below for each message.
+`.trim();
