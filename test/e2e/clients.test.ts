@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { C_COMPILER, type CClient, compileClient } from "../support/c-client.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { findForeignProgram } from "../support/native-packages.ts";
 import { call, conversationPcm, PairedDevice } from "../support/paired-device.ts";
@@ -11,6 +12,7 @@ import { WholeService } from "../support/whole-service.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const CONVERSATION = resolve(ROOT, "deploy/demo/conversation.wav");
 const FOLDER = resolve(ROOT, "deploy/clients");
+let inC: CClient | undefined;
 /** How each client is started. */
 const CLIENTS = {
   python: () => [findForeignProgram("python3"), "-B", resolve(FOLDER, "python/voice_client.py")],
@@ -19,8 +21,15 @@ const CLIENTS = {
     "--disable-warning=ExperimentalWarning",
     resolve(FOLDER, "typescript/main.ts"),
   ],
+  c: () => {
+    inC ??= compileClient();
+    return [inC.program];
+  },
 } as const;
 type Language = keyof typeof CLIENTS;
+/** Those without a viewer are watched by this one. */
+const OTHER_VIEWER: Language = "typescript";
+const HAS_VIEWER: ReadonlySet<Language> = new Set(["python", "typescript"]);
 /** Of the demo conversation: enough to be cut more than once. */
 const SPEED = "4";
 
@@ -55,7 +64,16 @@ class RunningClient {
   }
 }
 
-describe.each(Object.keys(CLIENTS) as Language[])("%s client", (language) => {
+const HERE = (Object.keys(CLIENTS) as Language[]).filter((each) => each !== "c" || C_COMPILER);
+
+afterAll(() => inC?.remove());
+
+describe.runIf(C_COMPILER === undefined)("c client", () => {
+  it.skip("left out: there is no C compiler here (cc, gcc); install gcc to try it", () => {});
+});
+
+describe.each(HERE)("%s client", (language) => {
+  const viewerLanguage = HAS_VIEWER.has(language) ? language : OTHER_VIEWER;
   let service: WholeService;
   let proxy: FaultProxy;
   let url: string;
@@ -73,7 +91,8 @@ describe.each(Object.keys(CLIENTS) as Language[])("%s client", (language) => {
   });
 
   function run(args: readonly string[], env: Readonly<Record<string, string>>): RunningClient {
-    const client = new RunningClient(language, args, { VOICE_URL: url, ...env });
+    const own = args[0] === "view" ? viewerLanguage : language;
+    const client = new RunningClient(own, args, { VOICE_URL: url, ...env });
     running.push(client);
     return client;
   }
