@@ -45,7 +45,7 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
       }}
     >
       <div class="stack">
-        <div class="row">
+        <div class="row dialog-head">
           <h2 id={id}>{title}</h2>
           {onClose && (
             <button

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import { elevationsEnded } from "../../api/elevation.ts";
-import { Failure } from "../../parts/states.tsx";
+import { Empty, Failure } from "../../parts/states.tsx";
 import { StatusChip } from "../../parts/status-chip.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
@@ -119,13 +119,15 @@ function Refused({ model, reason, code }: RefusedProps): VNode {
   const isStranger = code === "forbidden" && account.value?.kind === "user";
   return (
     <ViewFrame title="Session">
-      <Failure error={new Error(reason)} retry={() => model.reopen()} />
-      {isStranger && (
-        <p class="state">
-          <Link class="button" href={`/join/${model.id}`}>
+      {isStranger ? (
+        <Empty title="You are not a part of this conversation">
+          <p>If guests are let in, you can read along as one, and stay signed in.</p>
+          <Link class="button primary" href={`/join/${model.id}`}>
             <DoorOpen size={16} aria-hidden="true" /> Join as a guest
           </Link>
-        </p>
+        </Empty>
+      ) : (
+        <Failure error={new Error(reason)} retry={() => model.reopen()} />
       )}
     </ViewFrame>
   );
