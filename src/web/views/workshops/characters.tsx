@@ -180,13 +180,17 @@ interface ToggleProps {
 function Toggle({ character, onChanged }: ToggleProps): VNode {
   const { name, is_active: isActive } = character;
   const { isBusy, run } = useDeed();
-  const toggle = () =>
+  /** What was asked for, until the service has said so. */
+  const [wanted, setWanted] = useState<boolean | undefined>();
+  const turn = (active: boolean) =>
     run(async () => {
+      setWanted(active);
       try {
-        onChanged(await replace(character, { name, is_active: !isActive }));
+        onChanged(await replace(character, { name, is_active: active }));
       } catch (error) {
         tell(messageOf(error));
       }
+      setWanted(undefined);
     });
   return (
     <label class="check small">
@@ -194,12 +198,8 @@ function Toggle({ character, onChanged }: ToggleProps): VNode {
         type="checkbox"
         aria-label={`${name} is active`}
         aria-disabled={isBusy}
-        checked={isActive}
-        onChange={(event) => {
-          // What is drawn is what the service says.
-          event.currentTarget.checked = isActive;
-          void toggle();
-        }}
+        checked={wanted ?? isActive}
+        onChange={({ currentTarget }) => void turn(currentTarget.checked)}
       />
       <span aria-hidden="true">Active</span>
     </label>
