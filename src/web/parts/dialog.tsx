@@ -24,9 +24,12 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
     return () => {
       // While it is open nothing else on the page takes the focus.
       opened?.close();
-      const isLost = leaves.current || before === document.body;
-      const to = isLost ? document.querySelector("main h1") : before;
-      if (to instanceof HTMLElement) to.focus();
+      if (leaves.current) focusHeading();
+      else if (before instanceof HTMLElement) before.focus();
+      // What it was opened from may have gone together with it.
+      setTimeout(() => {
+        if (document.activeElement === document.body) focusHeading();
+      });
     };
   }, []);
   return (
@@ -62,4 +65,8 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
       </div>
     </dialog>
   );
+}
+
+function focusHeading(): void {
+  document.querySelector<HTMLElement>("main h1")?.focus();
 }

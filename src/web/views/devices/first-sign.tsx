@@ -26,15 +26,15 @@ export function FirstSign({ device }: { device: Device }): VNode {
   const name = device.name || device.model || "The device";
   if (isThere) {
     return (
-      <p class="row" role="status">
-        <CircleCheck size={20} aria-hidden="true" class="is-good" />
+      <p class="first-sign" role="status">
+        <CircleCheck size={20} aria-hidden="true" />
         {`“${name}” has its key and is online. It can record now.`}
       </p>
     );
   }
   return (
     <div class="stack">
-      <p class="row" role="status">
+      <p class="first-sign" role="status">
         <span class="pulse" aria-hidden="true" />
         {`“${name}” is paired. It fetches its key now; as soon as it is heard of, it says so here.`}
       </p>
