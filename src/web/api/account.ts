@@ -1,15 +1,17 @@
 import { signal } from "@preact/signals";
 
+interface User {
+  readonly kind: "user";
+  readonly token: string;
+  readonly refreshToken?: string | undefined;
+  readonly id: string;
+  readonly email: string;
+  readonly role: "admin" | "participant" | "moderator";
+}
+
 /** Whoever is signed in. Tokens are in memory only: they end with the page. */
 type Account =
-  | {
-      readonly kind: "user";
-      readonly token: string;
-      readonly refreshToken?: string | undefined;
-      readonly id: string;
-      readonly email: string;
-      readonly role: "admin" | "participant" | "moderator";
-    }
+  | User
   | {
       readonly kind: "guest";
       readonly token: string;
@@ -40,11 +42,14 @@ export function renewWith(how: (refreshToken: string) => Promise<string>): void 
   renew = how;
 }
 
+const SIGNED_OUT = "You signed out.";
+
 /**
  * Resolves when the same person is signed in once more: by their refresh token while it lasts, else
  * in a dialog over the open view. Rejects when they leave instead.
  */
 export async function signInAgain(): Promise<void> {
+  if (account.value === undefined) throw new Error(SIGNED_OUT);
   renewing ??= renewQuietly().finally(() => {
     renewing = undefined;
   });
@@ -91,5 +96,5 @@ export function forgetAccount(): void {
   lastAccount.value = undefined;
   const held = waiting;
   waiting = [];
-  for (const { stop } of held) stop(new Error("You signed out."));
+  for (const { stop } of held) stop(new Error(SIGNED_OUT));
 }

@@ -3,7 +3,11 @@ import { Position } from "../../../src/web/api/live-position.ts";
 import { readableWords } from "../../../src/web/views/session/readable-words.ts";
 import { sharesOf } from "../../../src/web/views/session/speaker-shares.ts";
 import { rowAt, rowsOf } from "../../../src/web/views/session/transcript-rows.ts";
-import { type Line, TranscriptState } from "../../../src/web/views/session/transcript-state.ts";
+import {
+  type Line,
+  nameOf,
+  TranscriptState,
+} from "../../../src/web/views/session/transcript-state.ts";
 import type { ServerFrame } from "../../../src/wire/live-frames.ts";
 
 const SESSION = "s";
@@ -77,7 +81,7 @@ describe("transcript of the page", () => {
     const revised = { type: "SpeakerRevision" as const, session_id: SESSION, seq: 3, at: AT };
     state.apply({ ...revised, revisions: [], merges: [{ from: "S2", into: "S1" }] });
     expect(state.speakers).toEqual(["S1"]);
-    expect(state.nameOf("S1")).toBe("Robert");
+    expect(nameOf(state.names, "S1")).toBe("Robert");
   });
 
   it("claims: a claimed name outranks a free one, and gives way when it is taken back", () => {
@@ -86,9 +90,15 @@ describe("transcript of the page", () => {
     state.apply({ ...event, type: "SpeakerNamed", free_name: "Robert" });
     const claim = { claimed_user_id: "u", display_name: "Anna" };
     state.apply({ ...event, ...claim, type: "SpeakerClaimed", revoked: false });
-    expect([state.nameOf("S1"), state.claimedBy("S1")]).toEqual(["Anna", "u"]);
+    const { names } = state;
+    expect([nameOf(names, "S1"), names.get("S1")?.claimedBy]).toEqual(["Anna", "u"]);
     state.apply({ ...event, type: "SpeakerClaimed", revoked: true });
-    expect([state.nameOf("S1"), state.claimedBy("S1")]).toEqual(["Robert", undefined]);
+    expect([nameOf(state.names, "S1"), state.names.get("S1")?.claimedBy]).toEqual([
+      "Robert",
+      undefined,
+    ]);
+    // What draws names is told of a change by another map, not by the lines.
+    expect(state.names).not.toBe(names);
   });
 
   it("segments: what was asked for does not overwrite a newer line, and what is gone goes", () => {

@@ -7,7 +7,7 @@ import type { Completeness, Segment, Session } from "../../api/records.ts";
 import { tell } from "../../parts/toasts.tsx";
 import { Player } from "./player.ts";
 import { type Readable, readableWords } from "./readable-words.ts";
-import { type Line, TranscriptState } from "./transcript-state.ts";
+import { type Line, type Names, nameOf, TranscriptState } from "./transcript-state.ts";
 
 const PAGE = 100;
 const RETRY_MS = 2_000;
@@ -49,6 +49,7 @@ export class SessionModel {
 
   readonly #channel: Signal<LiveChannel>;
   readonly #transcript = new TranscriptState();
+  readonly #names = signal<Names>(new Map());
   #isLoading = false;
   #mustLoad = false;
   #isClosed = false;
@@ -99,11 +100,11 @@ export class SessionModel {
   }
 
   nameOf(label: string): string {
-    return this.#transcript.nameOf(label);
+    return nameOf(this.#names.value, label);
   }
 
   claimedBy(label: string): string | undefined {
-    return this.#transcript.claimedBy(label);
+    return this.#names.value.get(label)?.claimedBy;
   }
 
   /** Shows the moment in the text, and puts the sound there. */
@@ -165,9 +166,12 @@ export class SessionModel {
         this.warning.value = frame.message;
         break;
       case "SessionStatus":
-      case "SessionEnded":
         this.warning.value = "";
         void this.refresh();
+        break;
+      case "SessionEnded":
+        this.warning.value = "";
+        void this.refresh().then(() => this.#polishLater());
         break;
       case "ChunkStatus":
         if (frame.missing === true) void this.refresh();
@@ -189,6 +193,7 @@ export class SessionModel {
   #show(): void {
     this.lines.value = this.#transcript.lines;
     this.speakers.value = this.#transcript.speakers;
+    this.#names.value = this.#transcript.names;
   }
 
   /** Brings all segments with their words, page by page; what has come live meanwhile stays. */
@@ -231,6 +236,11 @@ export class SessionModel {
     this.#transcript.keepOnly(new Set([...there, ...since]));
     this.#show();
     if (!this.isLive && there.size > 0) await this.#polish();
+  }
+
+  /** A load that is under way does it at its end; without a network the words stay as they were heard. */
+  async #polishLater(): Promise<void> {
+    if (!this.#isLoading && !this.#isClosed) await this.#polish().catch(() => undefined);
   }
 
   async #polish(): Promise<void> {

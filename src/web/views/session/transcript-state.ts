@@ -30,10 +30,20 @@ export interface Line {
   readonly unclear: readonly number[];
 }
 
+/** What a label is called: by a claim, or by a name that somebody gave it. */
 interface Name {
   readonly claimedBy?: string | undefined;
   readonly claimedName?: string | undefined;
   readonly freeName?: string | undefined;
+}
+
+/** Names by label. */
+export type Names = ReadonlyMap<string, Name>;
+
+/** The claim's name, else the given one, else the label in words. */
+export function nameOf(names: Names, label: string): string {
+  const { claimedName, freeName } = names.get(label) ?? {};
+  return claimedName || freeName || (label === "UU" ? "Unknown" : `Speaker ${label.slice(1)}`);
 }
 
 /**
@@ -43,7 +53,7 @@ interface Name {
 export class TranscriptState {
   readonly #finals = new Map<string, Line>();
   readonly #interims = new Map<string, Line>();
-  readonly #names = new Map<string, Name>();
+  #names: Names = new Map();
   #sorted: readonly Line[] | undefined;
 
   /** All lines in order of time, interim ones last. */
@@ -58,13 +68,9 @@ export class TranscriptState {
     return [...found].filter((label) => label !== "UU").sort(byNumber);
   }
 
-  nameOf(label: string): string {
-    const { claimedName, freeName } = this.#names.get(label) ?? {};
-    return claimedName || freeName || (label === "UU" ? "Unknown" : `Speaker ${label.slice(1)}`);
-  }
-
-  claimedBy(label: string): string | undefined {
-    return this.#names.get(label)?.claimedBy;
+  /** Another map whenever a name has changed. */
+  get names(): Names {
+    return this.#names;
   }
 
   /** Takes a frame; `stale` says that segments have to be asked for anew. */
@@ -99,12 +105,12 @@ export class TranscriptState {
         const { speaker_label: label, claimed_user_id: claimedBy, display_name: name } = frame;
         const { freeName } = this.#names.get(label) ?? {};
         const claim = frame.revoked ? {} : { claimedBy, claimedName: name };
-        this.#names.set(label, { freeName, ...claim });
+        this.#rename(label, { freeName, ...claim });
         return "changed";
       }
       case "SpeakerNamed": {
         const { speaker_label: label, free_name: freeName } = frame;
-        this.#names.set(label, { ...this.#names.get(label), freeName });
+        this.#rename(label, { ...this.#names.get(label), freeName });
         return "changed";
       }
       case "SessionEnded":
@@ -141,12 +147,13 @@ export class TranscriptState {
   #restart({ segments, speakers, interim, segments_cursor: more }: SnapshotFrame) {
     this.#finals.clear();
     this.#interims.clear();
-    this.#names.clear();
+    const names = new Map<string, Name>();
     for (const each of speakers) {
       const { speaker_label: label, claimed_user_id: claimedBy, display_name: name } = each;
       const claim = claimedBy === undefined ? {} : { claimedBy, claimedName: name };
-      this.#names.set(label, { freeName: each.free_name, ...claim });
+      names.set(label, { freeName: each.free_name, ...claim });
     }
+    this.#names = names;
     for (const each of segments) {
       this.#finals.set(each.segment_id, {
         id: each.segment_id,
@@ -202,12 +209,18 @@ export class TranscriptState {
         this.#finals.set(line.id, { ...line, speaker, isGuess: false });
       }
     }
+    const names = new Map(this.#names);
     for (const { from, into } of merges) {
-      const name = this.#names.get(from);
-      if (name !== undefined) this.#names.set(into, { ...name, ...this.#names.get(into) });
-      this.#names.delete(from);
+      const name = names.get(from);
+      if (name !== undefined) names.set(into, { ...name, ...names.get(into) });
+      names.delete(from);
     }
+    this.#names = names;
     return "changed";
+  }
+
+  #rename(label: string, name: Name): void {
+    this.#names = new Map(this.#names).set(label, name);
   }
 }
 

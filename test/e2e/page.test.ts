@@ -1,0 +1,310 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { AudioSender } from "../../src/cli/device/audio-sender.ts";
+import { FaultProxy } from "../support/fault-proxy.ts";
+import { PageWalk } from "../support/page-walk.ts";
+import { call, conversationPcm, PairedDevice } from "../support/paired-device.ts";
+import { until } from "../support/until.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+const CONVERSATION = join(import.meta.dirname, "../../deploy/demo/conversation.wav");
+/** Forced disconnects while one reads along; `PAGE_CUTS=50 npm test -- e2e -- test/e2e/page.test.ts`. */
+const CUTS = Number(process.env.PAGE_CUTS ?? 5);
+const PCM = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 } as const;
+/** A name that would be markup, if it ever were read as such. */
+const GUEST = "Greta <b>Guest</b>";
+
+describe("page over the whole service", () => {
+  let service: WholeService;
+  let proxy: FaultProxy;
+  let walk: PageWalk;
+  let device: PairedDevice;
+  let owner: Page;
+  let guest: Page;
+
+  beforeAll(async () => {
+    service = await WholeService.start();
+    proxy = await FaultProxy.start("page", Number(new URL(service.ready.base_url).port));
+    walk = await PageWalk.start(`http://127.0.0.1:${proxy.port}`, [
+      "--use-fake-ui-for-media-stream",
+      "--use-fake-device-for-media-stream",
+      `--use-file-for-fake-audio-capture=${CONVERSATION}`,
+    ]);
+    device = await PairedDevice.pair(service);
+  });
+  afterEach(async ({ task }) => {
+    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+  });
+  afterAll(async () => {
+    await walk?.stop();
+    await proxy?.stop();
+    await service?.stop();
+  });
+
+  it("page: signs in, and tells who has nothing yet how to begin", async () => {
+    owner = await walk.newPerson();
+    await walk.goTo(owner, "/");
+    await owner.getByText("Running, version").waitFor();
+    await walk.inspect(owner, "sign-in");
+    await walk.signIn(owner, service.ready.admin);
+    await owner.getByRole("link", { name: "Record from this browser" }).waitFor();
+    await walk.inspect(owner, "sessions-empty");
+  });
+
+  it("page: words appear while they are spoken, and are those of the record after every break", async () => {
+    await device.start();
+    await owner.getByRole("heading", { name: "Live now" }).waitFor();
+    await walk.inspect(owner, "sessions-live");
+    const connected = socketsOf(owner);
+    await owner.getByRole("link", { name: /^Test/ }).click();
+    await owner.getByText("Listening").waitFor();
+    // A second person comes by the guest link, with a name and without an account.
+    guest = await walk.newPerson();
+    const alsoConnected = socketsOf(guest);
+    await walk.goTo(guest, `/sessions/${device.sessionId}`);
+    await guest.getByLabel("Your name").fill(GUEST);
+    await guest.getByRole("button", { name: "Join" }).click();
+    await guest.getByRole("heading", { name: "Test", level: 1 }).waitFor();
+    await owner.getByText(`${GUEST} reads along as a guest.`).waitFor();
+    const stream = streamOf(service, device);
+    const streamed = stream.run();
+    const pcm = conversationPcm();
+    const size = Math.ceil(pcm.length / (CUTS + 1) / 2) * 2;
+    for (let n = 0; n <= CUTS; n += 1) {
+      stream.push(pcm.subarray(n * size, (n + 1) * size));
+      if (n === CUTS) break;
+      await until(() => connected.now > 0 && alsoConnected.now > 0, "both to follow", 60_000);
+      await proxy.inflict({ kind: "cut", ms: 5_000 });
+      await until(() => connected.cut > n && alsoConnected.cut > n, "both to be cut", 10_000);
+    }
+    await owner.getByText("hello everyone").first().waitFor();
+    await walk.inspect(owner, "session-live");
+    stream.end();
+    await streamed;
+    await device.stop(-1);
+    await device.completed();
+    await owner.getByText("Completed", { exact: true }).waitFor();
+    const stored = (await device.segments()).map(({ text }) => plain(text));
+    expect(stored.length).toBeGreaterThan(8);
+    for (const page of [owner, guest]) {
+      await until(
+        async () => JSON.stringify(await shown(page)) === JSON.stringify(stored),
+        "the page to show what is stored",
+        60_000,
+      ).catch(async () => expect(await shown(page)).toEqual(stored));
+    }
+    expect(walk.errors).toEqual([]);
+  });
+
+  it("page: a guest claims a voice, its owner names another and gives a third to a member", async () => {
+    await voice(guest, "Speaker 1").click();
+    await guest.getByRole("button", { name: "This is me" }).click();
+    await voice(owner, GUEST).waitFor();
+    await voice(owner, "Speaker 2").click();
+    await owner.getByLabel("Call this voice").fill("Robert");
+    await walk.inspect(owner, "session-speaker");
+    await owner.getByRole("button", { name: "Save the name" }).click();
+    await voice(guest, "Robert").waitFor();
+    await voice(owner, "Speaker 3").click();
+    await owner.getByLabel("It is the voice of").selectOption({ label: service.ready.admin.email });
+    await owner.getByText("The voice is assigned.").waitFor();
+    await voice(guest, "Speaker 3").waitFor({ state: "detached" });
+    const claims = await device.get<{ items: { speaker_label: string; source?: string }[] }>(
+      "/speakers",
+    );
+    expect(claims.body.items).toMatchObject([
+      { speaker_label: "S1", source: "self_claim" },
+      { speaker_label: "S2" },
+      { speaker_label: "S3", source: "moderator_assignment" },
+    ]);
+    expect(await guest.getByRole("button", { name: "Play", exact: true }).count()).toBe(0);
+    await walk.inspect(guest, "session-guest");
+  });
+
+  it("page: a line is corrected for everybody", async () => {
+    await owner.getByRole("button", { name: "Correct the line at 00:00" }).click();
+    await owner.getByLabel("The line's words").fill("hello everybody");
+    await walk.inspect(owner, "session-edit");
+    await owner.getByRole("button", { name: "Save", exact: true }).click();
+    await guest.getByText("hello everybody").first().waitFor();
+    expect((await device.segments())[0]?.text).toBe("hello everybody");
+  });
+
+  it("page: an answer names its moments, each leads there, and a word plays from it", async () => {
+    await owner.getByLabel("Ask about this session").fill("When will we be ready?");
+    await owner.getByRole("button", { name: "Ask", exact: true }).click();
+    const moment = owner.locator(".asked .moment").first();
+    await moment.waitFor();
+    await walk.inspect(owner, "session-ask");
+    const said = plain((await moment.locator("span").last().textContent()) ?? "");
+    await moment.click();
+    const row = owner.locator('.transcript-row[data-shown="true"] .line-words');
+    expect(plain((await row.textContent()) ?? "")).toContain(said);
+    await row.locator("span").nth(2).click();
+    await owner.getByRole("button", { name: "Pause" }).waitFor();
+    await owner.locator("[data-now]").first().waitFor();
+    await owner.getByRole("button", { name: "Pause" }).click();
+  });
+
+  it("page: sums up, shows who spoke how much, and takes a concern", async () => {
+    await owner.getByRole("tab", { name: "Summary" }).click();
+    await owner.getByRole("button", { name: "Make it" }).click();
+    await owner.locator(".session-side .moment:visible").first().waitFor();
+    await walk.inspect(owner, "session-summary");
+    await owner.getByRole("tab", { name: "Speakers" }).click();
+    await owner.locator(".shares li").nth(2).waitFor();
+    await walk.inspect(owner, "session-speakers");
+    await guest.getByRole("tab", { name: "Concerns" }).click();
+    await guest.getByLabel("What is the matter?").fill("<img src=x> is not what I said");
+    await guest.getByRole("button", { name: "Raise a concern" }).click();
+    await owner.getByRole("tab", { name: "Concerns" }).click();
+    await owner.getByText("<img src=x> is not what I said").waitFor();
+    await walk.inspect(owner, "session-concerns");
+  });
+
+  it("page: exports what is stored", async () => {
+    await owner.getByRole("button", { name: "Export" }).click();
+    const [download] = await Promise.all([
+      owner.waitForEvent("download"),
+      owner.getByRole("button", { name: "Plain text" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("Test.txt");
+    const { token } = device;
+    const path = `/sessions/${device.sessionId}/transcript?format=txt`;
+    const stored = await call<string>(service.api, "GET", path, { token });
+    expect(readFileSync(await download.path(), "utf8")).toBe(stored.body);
+  });
+
+  it("page: a hit of the search opens its session at the moment", async () => {
+    await owner.getByRole("link", { name: "Sessions", exact: true }).click();
+    await owner.getByLabel("Search what was said").fill("report wednesday");
+    await owner.getByRole("button", { name: "Search", exact: true }).click();
+    await owner.locator(".hit mark").first().waitFor();
+    await walk.inspect(owner, "search");
+    await owner.locator(".hit").first().click();
+    await owner
+      .locator('.transcript-row[data-shown="true"]')
+      .getByText(/report/i)
+      .first()
+      .waitFor();
+  });
+
+  it("page: when a sign-in has ended it asks again over the open view, which stays", async () => {
+    const visitor = await walk.newPerson();
+    await walk.goTo(visitor, "/");
+    const { email, password } = service.ready.admin;
+    await visitor.getByLabel("E-mail").fill(email);
+    await visitor.getByLabel("Password").fill(password);
+    await visitor.getByLabel("Stay signed in").uncheck();
+    const [login] = await Promise.all([
+      visitor.waitForResponse((answer) => answer.url().endsWith("/api/auth/login")),
+      visitor.getByRole("button", { name: "Sign in", exact: true }).click(),
+    ]);
+    await visitor.getByRole("link", { name: /^Test/ }).click();
+    await visitor.getByLabel("Ask about this session").fill("What is the price?");
+    const { token } = (await login.json()) as { token: string };
+    await call(service.api, "POST", "/auth/logout", { token });
+    await visitor.getByRole("heading", { name: "Please sign in again" }).waitFor();
+    await walk.inspect(visitor, "sign-in-again");
+    await visitor.getByLabel("Password").fill(password);
+    await visitor.getByRole("button", { name: "Sign in", exact: true }).click();
+    await visitor.getByRole("heading", { name: "Please sign in again" }).waitFor({
+      state: "detached",
+    });
+    expect(await visitor.getByLabel("Ask about this session").inputValue()).toBe(
+      "What is the price?",
+    );
+    await visitor.getByRole("button", { name: "Ask", exact: true }).click();
+    await visitor.locator(".asked .moment").first().waitFor();
+  });
+
+  it("page: records from the browser's microphone, as one device that is found again", async () => {
+    const recorder = await walk.newPerson({ permissions: ["microphone"] });
+    for (const title of ["First", "Second"]) {
+      await walk.signIn(recorder, service.ready.admin);
+      await recorder.getByRole("link", { name: "Record", exact: true }).click();
+      await recorder.getByLabel("Title").fill(title);
+      if (title === "First") await walk.inspect(recorder, "record");
+      await recorder.getByRole("button", { name: "Start recording" }).click();
+      await recorder.getByRole("link", { name: "Read along" }).click();
+      await recorder.locator("article .line-words").first().waitFor();
+      await recorder.getByRole("button", { name: "Stop recording" }).click();
+      await recorder.getByText("Completed", { exact: true }).waitFor();
+      await recorder.reload();
+    }
+    const { token } = device;
+    const { body } = await call<{ items: { model: string }[] }>(service.api, "GET", "/devices", {
+      token,
+    });
+    expect(body.items.filter(({ model }) => model === "browser")).toHaveLength(1);
+  });
+
+  it("page: says in words why there is no microphone", async () => {
+    const refused = await walk.newPerson();
+    await refused.addInitScript(
+      'navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))',
+    );
+    await walk.signIn(refused, service.ready.admin);
+    await refused.getByRole("link", { name: "Record", exact: true }).click();
+    await refused.getByRole("button", { name: "Start recording" }).click();
+    await refused.getByText("The browser does not let this page use the microphone.").waitFor();
+    await walk.inspect(refused, "record-refused");
+    expect(walk.errors).toEqual([]);
+  });
+
+  it("page: its owner deletes a session, and it is gone for the guest as well", async () => {
+    await walk.goTo(owner, `/sessions/${device.sessionId}`);
+    await owner.getByRole("button", { name: "Share" }).click();
+    await walk.inspect(owner, "session-share");
+    await owner.keyboard.press("Escape");
+    await owner.getByRole("button", { name: "More" }).click();
+    await owner.getByRole("button", { name: "Delete" }).click();
+    await owner.getByRole("button", { name: /^Delete “Test”/ }).click();
+    await owner.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await guest.locator("article").first().waitFor({ state: "detached" });
+    expect(walk.errors).toEqual([]);
+  });
+});
+
+/** The device's own stream, which does not go through what is cut. */
+function streamOf(service: WholeService, device: PairedDevice): AudioSender {
+  return new AudioSender({
+    url: `${service.ready.base_url.replace("http", "ws")}/api/devices/${device.id}/stream`,
+    key: device.key,
+    configuration: { session_id: device.sessionId, ...PCM },
+    signal: new AbortController().signal,
+  });
+}
+
+/** The page's live channels from now on: how many are open, how many were cut. */
+function socketsOf(page: Page): { now: number; cut: number } {
+  const count = { now: 0, cut: 0 };
+  page.on("websocket", (socket) => {
+    count.now += 1;
+    socket.on("close", () => {
+      count.now -= 1;
+      count.cut += 1;
+    });
+  });
+  return count;
+}
+
+/** The first label of a voice that is called so. */
+function voice(page: Page, name: string) {
+  return page.getByRole("button", { name: `${name}: who is this?` }).first();
+}
+
+/** What is final on the page, in order, without capitals and sentence marks. */
+async function shown(page: Page): Promise<string[]> {
+  const lines = page.locator('article[data-final="true"] .line-words');
+  return (await lines.allTextContents()).map(plain);
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} ]/gu, "")
+    .trim();
+}
