@@ -36,6 +36,7 @@ const SCHEMES: Readonly<Record<Credential, string>> = {
   service_key: "service_key",
   compat_key: "compat_key",
   refresh: "refresh_token",
+  refresh_cookie: "refresh_cookie",
   pairing_secret: "pairing_secret",
 };
 
@@ -57,6 +58,13 @@ const SECURITY_SCHEMES: JsonObject = {
       "A service key with the scope `transcribe`, as the clients of OpenAI (`Authorization: Bearer …`) and Deepgram (`Authorization: Token …`) send it. Below /compat only.",
   },
   refresh_token: { type: "http", scheme: "bearer", description: "A refresh token." },
+  refresh_cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "voice-refresh",
+    description:
+      "A refresh token, as a sign-in with `refresh_cookie` gives it to a browser: HttpOnly, SameSite=Strict, sent to the addresses below /auth alone. Over HTTPS it is called `__Secure-voice-refresh`.",
+  },
   pairing_secret: { type: "http", scheme: "bearer", description: "A device's pairing secret." },
 };
 

@@ -121,7 +121,7 @@ export type Tag =
  * A kind of credential. `bearer` is a user's or guest's access token, `device_key` and
  * `service_key` an `X-API-Key`; `compat_key` is a service key with the scope `transcribe` as
  * `Authorization: Bearer` or `Token`, which no other route takes; `refresh` and `pairing_secret` are
- * bearers that the route itself checks.
+ * bearers that the route itself checks, `refresh_cookie` is a refresh token in a cookie.
  */
 export type Credential =
   | "bearer"
@@ -129,6 +129,7 @@ export type Credential =
   | "service_key"
   | "compat_key"
   | "refresh"
+  | "refresh_cookie"
   | "pairing_secret";
 
 type BodySpec =

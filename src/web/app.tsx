@@ -5,7 +5,7 @@ import { Link, Route, Router, Switch, useRoute } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 import { AccountMenu } from "./account-menu.tsx";
 import { account, askAgain, lastAccount } from "./api/account.ts";
-import { arrival, arriving, rememberPlace } from "./arrival.ts";
+import { arrival, arriving, rememberPlace, returning } from "./arrival.ts";
 import { ElevationChip } from "./elevation-chip.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
@@ -32,11 +32,11 @@ export function App(): VNode {
           <OfflineBanner />
         </header>
         <main id="main" tabIndex={-1}>
-          {who === undefined ? (
+          {returning.value && who === undefined && <Loading what="the page" />}
+          {!returning.value && who === undefined && (
             <SignInView told={arrival.value} isArriving={arriving.value} onLeave={rememberPlace} />
-          ) : (
-            !isVisitOver() && <Views />
           )}
+          {who !== undefined && !isVisitOver() && <Views />}
         </main>
       </div>
       {askAgain.value && <SignInAgain />}

@@ -1,13 +1,16 @@
 import { signal } from "@preact/signals";
 import { account } from "./api/account.ts";
 import { ApiFailure } from "./api/client.ts";
-import { signInWithLink, signInWithToken } from "./api/sign-in.ts";
+import { isRemembered, signInRemembered, signInWithLink, signInWithToken } from "./api/sign-in.ts";
 import { tell } from "./parts/toasts.tsx";
 
 /** What somebody who comes by a link is told above the form; "" for nothing. */
 export const arrival = signal("");
 /** True while a link's token is being exchanged. */
 export const arriving = signal(false);
+
+/** True while it is found out whether the browser's cookie still signs in. */
+export const returning = signal(false);
 
 const RETURN_KEY = "voice.return-to";
 
@@ -27,6 +30,19 @@ export function takeLink(): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
   if (mailed !== undefined) void arrive(() => signInWithLink(decoded(mailed)), LINK_OVER);
   else void returnFromProvider(new URLSearchParams(returned));
+}
+
+/** Goes on where somebody was who loads the page again, and wanted to stay signed in. */
+export async function takeUp(): Promise<void> {
+  if (account.value !== undefined || arriving.value || !isRemembered()) return;
+  returning.value = true;
+  try {
+    await signInRemembered();
+  } catch (error) {
+    arrival.value = error instanceof Error ? error.message : String(error);
+  } finally {
+    returning.value = false;
+  }
 }
 
 const LINK_OVER = "This link was used before, or its 10 minutes are over. Ask for a new one:";

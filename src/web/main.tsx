@@ -4,12 +4,13 @@ import "./style/base.css";
 import "./style/controls.css";
 import "./style/shell.css";
 import { App } from "./app.tsx";
-import { takeLink } from "./arrival.ts";
+import { takeLink, takeUp } from "./arrival.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
 addEventListener("hashchange", takeLink);
 takeLink();
+void takeUp();
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();

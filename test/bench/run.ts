@@ -19,6 +19,7 @@ import { measureHungry } from "./hungry.ts";
 import { measureIdle } from "./idle.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureLatency } from "./latency.ts";
+import { measurePage } from "./page.ts";
 import { measurePlans } from "./plans.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
@@ -50,6 +51,7 @@ const ON_DEMAND: typeof MEASUREMENTS = {
   growth: measureGrowth,
   idle: measureIdle,
   hungry: measureHungry,
+  page: measurePage,
 };
 const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
 
@@ -59,6 +61,7 @@ const HELP = `npm run bench -- [names] [options]
                 growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it;
                 idle: what a whole installation costs at rest, on a machine that is quiet;
                 hungry: what neighbours notice of slow and hungry clients
+                page: a transcript of three hours in a real browser
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;

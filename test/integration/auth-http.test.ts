@@ -42,6 +42,41 @@ describe("accounts over HTTP", () => {
     expect(me.body).toMatchObject({ id: user.id, email, role: "participant" });
   });
 
+  it("login: a page's refresh token is a cookie of the sign-in's addresses alone, until logout", async () => {
+    const body = { email: user.email, password: PASSWORD, remember_me: true, refresh_cookie: true };
+    const login = await fixture.call("POST", "/auth/login", { body });
+    expect(login.body).toEqual({ token: expect.any(String), user: expect.anything() });
+    const [set = "", ...others] = login.headers.getSetCookie();
+    expect(others).toEqual([]);
+    const flags = /^(__Secure-voice-refresh=[^;]+); Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/;
+    const cookie = flags.exec(set)?.[1] ?? "";
+    const bearer = String(login.body.token);
+    // A cookie among others opens this one address, and no other.
+    const headers = { cookie: `other=1; ${cookie}` };
+    const fresh = await fixture.call("GET", "/auth/refresh-token", { headers });
+    expect(fresh.status).toBe(200);
+    expect(fresh.headers.get("vary")).toContain("Cookie");
+    expect((await fixture.call("GET", "/auth/me", { headers })).status).toBe(401);
+    const me = await fixture.call("GET", "/auth/me", { bearer: String(fresh.body.token) });
+    expect(me.body).toMatchObject({ id: user.id });
+    const logout = await fixture.call("POST", "/auth/logout", { bearer, headers });
+    expect(logout.headers.getSetCookie()[0]).toMatch(/^__Secure-voice-refresh=; Max-Age=0; /);
+    expect((await fixture.call("GET", "/auth/refresh-token", { headers })).status).toBe(401);
+    for (const nothing of ["__Secure-voice-refresh=", "__Secure-voice-refresh=x", "other=1"]) {
+      const refused = await fixture.call("GET", "/auth/refresh-token", {
+        headers: { cookie: nothing },
+      });
+      expect(refused.status).toBe(401);
+    }
+  });
+
+  it("login: no cookie without being asked to remember", async () => {
+    const body = { email: user.email, password: PASSWORD, refresh_cookie: true };
+    const login = await fixture.call("POST", "/auth/login", { body });
+    expect(login.status).toBe(200);
+    expect(login.headers.getSetCookie()).toEqual([]);
+  });
+
   it("login: says the same to an unknown address, a wrong password and a disabled user", async () => {
     const disabled = await fixture.accounts.addUser();
     await fixture.accounts.users.setDisabled(disabled.id, true);

@@ -52,6 +52,19 @@ describe("workspace search", () => {
     expect(items[0]).not.toHaveProperty("speaker_name");
   });
 
+  it("shows all that was said, also what looks like a tag", async () => {
+    const { sessionId } = await queries.tell(workspaceId, owner, [
+      ["S1", "write <b>bold</b> if 1 < 2 <br>"],
+    ]);
+    const { items } = await queries.search(owner, workspaceId, {
+      q: "bold",
+      session_id: sessionId,
+    });
+    expect(items[0]?.snippet).toBe(
+      "write &lt;b&gt;<mark>bold</mark>&lt;/b&gt; if 1 &lt; 2 &lt;br&gt;",
+    );
+  });
+
   it("understands phrases, or, and not; takes any text", async () => {
     expect(await find({ q: '"final report"' })).toEqual(second.segmentIds);
     expect(await find({ q: "news or monday" })).toHaveLength(2);

@@ -5,8 +5,12 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { expect } from "vitest";
 import { openChromium } from "./chromium.ts";
 
-/** With `PAGE_SHOTS=folder` every view that a walk inspects is photographed there. */
+/**
+ * With `PAGE_SHOTS=folder` every view that a walk inspects is photographed there; with
+ * `PAGE_SHOTS_ONLY=name,name` these alone, as those of the README.
+ */
 const SHOTS = process.env.PAGE_SHOTS;
+const ONLY = process.env.PAGE_SHOTS_ONLY?.split(",");
 const PHONE = { width: 390, height: 844 };
 /** So high that every line of the shipped conversation is drawn. */
 const DESKTOP = { width: 1280, height: 1400 };
@@ -106,7 +110,7 @@ export class PageWalk {
 
   /** Photographs the page as it is, where pictures are wanted. */
   async shoot(page: Page, name: string): Promise<void> {
-    if (SHOTS === undefined) return;
+    if (SHOTS === undefined || ONLY?.includes(name) === false) return;
     mkdirSync(SHOTS, { recursive: true });
     await page.screenshot({ path: join(SHOTS, `${name}.png`), animations: "disabled" });
   }

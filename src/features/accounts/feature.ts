@@ -89,7 +89,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
     signIn,
     liveTickets,
     routes: [
-      ...authRoutes({ signIn, users, keys: ring }),
+      ...authRoutes({ signIn, users, keys: ring, publicUrl }),
       ...liveTicketRoutes({ liveTickets }),
       ...magicLinkRoutes({ magicLinks }),
       ...oauthRoutes({ oauth, publicUrl, allowedOrigins }),

@@ -11,6 +11,7 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
+import { noRefreshCookie, refreshCookie, refreshTokenIn } from "./refresh-cookie.ts";
 import { accountRoleSchema, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
 import type { KeyRing } from "./tokens.ts";
 import type { UserStore } from "./users-store.ts";
@@ -21,6 +22,8 @@ interface AuthOptions {
   signIn: Pick<SignIn, "login" | "refresh" | "logout">;
   users: Pick<UserStore, "find">;
   keys: Pick<KeyRing, "publicJwks">;
+  /** The service's own address; a cookie is for HTTPS alone where that is its scheme. */
+  publicUrl: () => string;
 }
 
 /**
@@ -30,7 +33,11 @@ export function authRoutes(options: AuthOptions): Route[] {
   return [login(options), refreshToken(options), logout(options), me(options), jwks(options)];
 }
 
-function login({ signIn }: AuthOptions): Route {
+function isSecure(publicUrl: () => string): boolean {
+  return publicUrl().startsWith("https://");
+}
+
+function login({ signIn, publicUrl }: AuthOptions): Route {
   return defineRoute({
     method: "post",
     path: "/auth/login",
@@ -38,7 +45,7 @@ function login({ signIn }: AuthOptions): Route {
     tag: "Auth",
     summary: "Sign in with e-mail address and password",
     description:
-      "The access token lives 1 h. With `remember_me` a refresh token comes with it, good until 12 h after this login.",
+      "The access token lives 1 h. With `remember_me` a refresh token comes with it, good until 12 h after this login. A page of this origin asks for it as a cookie that its scripts cannot read, with `refresh_cookie`.",
     auth: [],
     body: {
       kind: "json",
@@ -48,6 +55,13 @@ function login({ signIn }: AuthOptions): Route {
         password: Type.String({ description: "The password" }),
         remember_me: Type.Optional(
           Type.Boolean({ description: "Whether a refresh token is wanted too", default: false }),
+        ),
+        refresh_cookie: Type.Optional(
+          Type.Boolean({
+            description:
+              "With `remember_me`: the refresh token comes as the cookie `voice-refresh`, over HTTPS `__Secure-voice-refresh` (HttpOnly, SameSite=Strict), instead of in the body",
+            default: false,
+          }),
         ),
       }),
     },
@@ -59,7 +73,7 @@ function login({ signIn }: AuthOptions): Route {
           refresh_token: Type.Optional(
             Type.String({
               description:
-                "Bearer of GET /auth/refresh-token, until 12 h after this login; with `remember_me` only",
+                "Bearer of GET /auth/refresh-token, until 12 h after this login; with `remember_me` only, and not with `refresh_cookie`",
             }),
           ),
         }),
@@ -67,35 +81,43 @@ function login({ signIn }: AuthOptions): Route {
     },
     errors: ["invalid_credentials"],
     async handle({ body, address }) {
-      const { email, password, remember_me: remember = false } = body;
+      const { email, password, remember_me: remember = false, refresh_cookie: isCookie } = body;
       const result = await signIn.login({ email, password, remember, address });
       const { refreshToken: refresh_token } = result;
-      return { status: 200, headers: NO_STORE, body: { ...presentLogin(result), refresh_token } };
+      if (isCookie !== true || refresh_token === undefined) {
+        return { status: 200, headers: NO_STORE, body: { ...presentLogin(result), refresh_token } };
+      }
+      const cookie = refreshCookie(refresh_token, isSecure(publicUrl));
+      return {
+        status: 200,
+        headers: { ...NO_STORE, "set-cookie": cookie },
+        body: presentLogin(result),
+      };
     },
   });
 }
 
-function refreshToken({ signIn }: AuthOptions): Route {
+function refreshToken({ signIn, publicUrl }: AuthOptions): Route {
   return defineRoute({
     method: "get",
     path: "/auth/refresh-token",
     id: "refreshToken",
     tag: "Auth",
-    summary: "A fresh access token; the refresh token is the bearer",
-    auth: ["refresh"],
+    summary: "A fresh access token; the refresh token is the bearer, or in a page's cookie",
+    auth: ["refresh", "refresh_cookie"],
     responses: {
       200: { description: "A fresh access token", schema: Type.Object({ token: Type.String() }) },
     },
     errors: ["invalid_token"],
     async handle({ headers }) {
       refusePrefetch(headers);
-      const token = bearerOf(headers);
+      const token = bearerOf(headers) ?? refreshTokenIn(headers, isSecure(publicUrl));
       if (token === undefined) {
         throw new AppError("unauthorized", "Send the refresh token as `Authorization: Bearer …`.");
       }
       return {
         status: 200,
-        headers: { ...NO_STORE, vary: "Authorization" },
+        headers: { ...NO_STORE, vary: "Authorization, Cookie" },
         body: { token: await signIn.refresh(token) },
       };
     },
@@ -110,7 +132,7 @@ function refusePrefetch(headers: Request["headers"]): void {
   }
 }
 
-function logout({ signIn }: AuthOptions): Route {
+function logout({ signIn, publicUrl }: AuthOptions): Route {
   return defineRoute({
     method: "post",
     path: "/auth/logout",
@@ -119,9 +141,12 @@ function logout({ signIn }: AuthOptions): Route {
     summary: "End this login: its access and refresh tokens stop working at once",
     auth: ["bearer"],
     responses: { 200: { description: "Signed out", schema: acknowledgementSchema } },
-    async handle({ principal }) {
+    async handle({ principal, headers }) {
       await signIn.logout(requirePerson(principal));
-      return acknowledge("You are signed out.");
+      const said = acknowledge("You are signed out.");
+      const secure = isSecure(publicUrl);
+      if (refreshTokenIn(headers, secure) === undefined) return said;
+      return { ...said, headers: { "set-cookie": noRefreshCookie(secure) } };
     },
   });
 }

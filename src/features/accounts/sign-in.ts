@@ -37,7 +37,7 @@ export function presentLogin({ token, account }: LoginResult): Static<typeof log
 const HOUR = 3_600_000;
 const ACCESS_LIFETIME = HOUR;
 /** Lifetime of a login in milliseconds; no refresh extends it. */
-const LOGIN_LIFETIME = 12 * HOUR;
+export const LOGIN_LIFETIME = 12 * HOUR;
 /** Allows ten guesses, then two a minute, per account and address. */
 const LOGIN_ATTEMPTS: AttemptPolicy = { burst: 10, interval: 30_000 };
 /**

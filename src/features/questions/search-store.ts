@@ -9,6 +9,8 @@ import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 /** Control characters that mark a match in a headline; no recognised word has them. */
 const START = "\u0002";
 const STOP = "\u0003";
+/** Stands for `<` while a headline is made, as PostgreSQL takes what looks like a tag out of it. */
+const LESS = "\u0004";
 const HEADLINE = `StartSel=${START},StopSel=${STOP},MaxWords=40,MinWords=20,MaxFragments=0`;
 
 const hitRow = z.object({
@@ -77,7 +79,8 @@ export class SearchStore {
         where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
       )
       select rank, "sessionId", "segmentId", title, "startMs", "endMs", at, label,
-        "speakerName", text, ts_headline(config, text, query, ${HEADLINE}) as headline
+        "speakerName", text,
+        ts_headline(config, translate(text, '<', ${LESS}), query, ${HEADLINE}) as headline
       from (
         select * from hits where ${isAfter(after)}
         order by rank desc, "sessionId" desc, "segmentId" desc
@@ -108,12 +111,15 @@ function isAfter(after: HitPosition | undefined): Fragment {
 }
 
 function piecesOf(headline: string): SearchHit["snippet"] {
-  return headline.split(START).flatMap((part, index) => {
-    if (index === 0) return part === "" ? [] : [{ text: part, isMatch: false }];
-    const [match = "", rest = ""] = part.split(STOP);
-    const pieces = [{ text: match, isMatch: true }];
-    return rest === "" ? pieces : [...pieces, { text: rest, isMatch: false }];
-  });
+  return headline
+    .replaceAll(LESS, "<")
+    .split(START)
+    .flatMap((part, index) => {
+      if (index === 0) return part === "" ? [] : [{ text: part, isMatch: false }];
+      const [match = "", rest = ""] = part.split(STOP);
+      const pieces = [{ text: match, isMatch: true }];
+      return rest === "" ? pieces : [...pieces, { text: rest, isMatch: false }];
+    });
 }
 
 /** Restricts a search in the words of sessions. */

@@ -131,7 +131,9 @@ export async function authenticateRoute(
   if (headers["x-api-key"] !== undefined && keys.length > 0) {
     return authenticator.authenticate(headers, keys);
   }
-  if (!hasBearer(headers)) {
+  // Whether it is a good one, or there at all among the cookies, the route says.
+  const mayBeCookie = route.auth.includes("refresh_cookie") && headers.cookie !== undefined;
+  if (!hasBearer(headers) && !mayBeCookie) {
     throw new AppError("unauthorized", "This needs a bearer token in the Authorization header.");
   }
   return known.includes("bearer") ? tryBearer(headers, authenticator) : undefined;

@@ -3,13 +3,14 @@ import { signal } from "@preact/signals";
 interface User {
   readonly kind: "user";
   readonly token: string;
-  readonly refreshToken?: string | undefined;
+  /** True where a cookie, which no script can read, renews the token for 12 hours. */
+  readonly isRemembered: boolean;
   readonly id: string;
   readonly email: string;
   readonly role: "admin" | "participant" | "moderator";
 }
 
-/** Whoever is signed in. Tokens are in memory only: they end with the page. */
+/** Whoever is signed in. Access tokens are in memory only: they end with the page. */
 type Account =
   | User
   | {
@@ -35,17 +36,17 @@ let waiting: { go: () => void; stop: (error: Error) => void }[] = [];
 export const lastAccount = signal<Account | undefined>(undefined);
 
 /** How a token is renewed without asking; set by the module that can call the service. */
-let renew: ((refreshToken: string) => Promise<string>) | undefined;
+let renew: ((userId: string) => Promise<string>) | undefined;
 let renewing: Promise<boolean> | undefined;
 
-export function renewWith(how: (refreshToken: string) => Promise<string>): void {
+export function renewWith(how: (userId: string) => Promise<string>): void {
   renew = how;
 }
 
 const SIGNED_OUT = "You signed out.";
 
 /**
- * Resolves when the same person is signed in once more: by their refresh token while it lasts, else
+ * Resolves when the same person is signed in once more: by the browser's cookie while it lasts, else
  * in a dialog over the open view. Rejects when they leave instead.
  */
 export async function signInAgain(): Promise<void> {
@@ -61,9 +62,9 @@ export async function signInAgain(): Promise<void> {
 
 async function renewQuietly(): Promise<boolean> {
   const now = account.value;
-  if (now?.kind !== "user" || now.refreshToken === undefined || renew === undefined) return false;
+  if (now?.kind !== "user" || !now.isRemembered || renew === undefined) return false;
   try {
-    const token = await renew(now.refreshToken);
+    const token = await renew(now.id);
     account.value = { ...now, token };
     return true;
   } catch {

@@ -6,8 +6,9 @@ import { account, signInAgain } from "./account.ts";
 export const API_BASE = new URL("api", document.baseURI).href;
 
 const TIMEOUT_MS = 30_000;
-/** Calls that begin a sign-in: not in the name of whoever was signed in before. */
-const NAMELESS = /\/auth\/(login|guest|request-magic-link|validate-magic-link|oauth\/.*)$/;
+/** Calls that begin or renew a sign-in: not in the name of whoever was signed in before. */
+const NAMELESS =
+  /\/auth\/(login|refresh-token|guest|request-magic-link|validate-magic-link|oauth\/.*)$/;
 
 /** Thrown for every call that brought no 2xx; `message` is a sentence for people. */
 export class ApiFailure extends Error {

@@ -1,21 +1,29 @@
 import { account, aside, forgetAccount, renewWith, signedIn } from "./account.ts";
-import { API_BASE, call, exchange } from "./client.ts";
+import { ApiFailure, call } from "./client.ts";
 
 interface LoginAnswer {
   readonly token: string;
-  readonly refresh_token?: string;
   readonly user: { id: string; email: string; role: "admin" | "participant" | "moderator" };
 }
 
-renewWith(async (refreshToken) => {
-  const headers = { authorization: `Bearer ${refreshToken}` };
-  const answer = await exchange(new Request(`${API_BASE}/auth/refresh-token`, { headers }));
-  const { token } = (await answer.json()) as { token: string };
+/** Says that this browser has a cookie that signs in again, which scripts cannot see. */
+const REMEMBERED = "voice.remembered";
+
+renewWith(async (userId) => {
+  const { token } = await call((api) => api.GET("/auth/refresh-token"));
+  const { id } = await whoHas(token);
+  // Somebody else has signed in since, in another tab of this browser.
+  if (id !== userId) throw new Error("The browser remembers somebody else by now.");
   return token;
 });
 
-function take({ token, refresh_token: refreshToken, user }: LoginAnswer): boolean {
-  return signedIn({ kind: "user", token, refreshToken, ...user });
+function whoHas(token: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  return call((api) => api.GET("/auth/me", { headers }));
+}
+
+function take({ token, user }: LoginAnswer, isRemembered = false): boolean {
+  return signedIn({ kind: "user", token, isRemembered, ...user });
 }
 
 export async function signInWithPassword(
@@ -23,8 +31,41 @@ export async function signInWithPassword(
   password: string,
   remember: boolean,
 ): Promise<boolean> {
-  const body = { email, password, remember_me: remember };
-  return take(await call((api) => api.POST("/auth/login", { body })));
+  const body = { email, password, remember_me: remember, refresh_cookie: true };
+  const answer = await call((api) => api.POST("/auth/login", { body }));
+  keepRemembered(remember);
+  return take(answer, remember);
+}
+
+/** True where somebody signed in who wanted to stay so, and did not sign out. */
+export function isRemembered(): boolean {
+  try {
+    return localStorage.getItem(REMEMBERED) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function keepRemembered(isSo: boolean): void {
+  try {
+    if (isSo) localStorage.setItem(REMEMBERED, "yes");
+    else localStorage.removeItem(REMEMBERED);
+  } catch {
+    // A browser that keeps nothing asks to sign in when the page is loaded again.
+  }
+}
+
+/** Signs in whom the browser's cookie remembers. False when there is nobody, or no longer. */
+export async function signInRemembered(): Promise<boolean> {
+  try {
+    const { token } = await call((api) => api.GET("/auth/refresh-token"));
+    await signInWithToken(token, true);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    keepRemembered(false);
+    return false;
+  }
 }
 
 export async function signInWithLink(token: string): Promise<boolean> {
@@ -39,15 +80,15 @@ export async function requestLink(email: string): Promise<string> {
   return answer.message;
 }
 
-/** Signs in with the token that an identity provider's way back brought. */
-export async function signInWithToken(token: string): Promise<boolean> {
-  const headers = { authorization: `Bearer ${token}` };
-  const me = await call((api) => api.GET("/auth/me", { headers }));
+/** Signs in with an access token, such as an identity provider's way back brought. */
+export async function signInWithToken(token: string, isRemembered = false): Promise<boolean> {
+  const me = await whoHas(token);
   if (me.role === "guest") {
     const { id, display_name: name, session_id: sessionId } = me;
     return signedIn({ kind: "guest", token, id, name, sessionId });
   }
-  return signedIn({ kind: "user", token, id: me.id, email: me.email, role: me.role });
+  const { id, email, role } = me;
+  return take({ token, user: { id, email, role } }, isRemembered);
 }
 
 /** Joins one session by its id or a code; returns the session's id. */
@@ -109,6 +150,7 @@ export async function signOut(): Promise<void> {
   const ending = [account.value, aside.value];
   aside.value = undefined;
   forgetAccount();
+  keepRemembered(false);
   await Promise.all(ending.map((each) => each && endLogin(each.token)));
 }
 

@@ -24,7 +24,7 @@ export function ExportMenu({ model }: { model: SessionModel }): VNode {
       label="Export"
       button={
         <>
-          <Download size={16} aria-hidden="true" /> Export
+          <Download size={16} aria-hidden="true" /> <span>Export</span>
         </>
       }
     >

@@ -1,8 +1,14 @@
+import { computed, useComputed } from "@preact/signals";
 import { Pause, Play } from "lucide-preact";
 import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
+import { ChapterMenu, useChapters } from "./chapter-menu.tsx";
+import { ChapterStrip } from "./chapter-strip.tsx";
+import { chapterAt } from "./chapters.ts";
 import type { SessionModel } from "./session-model.ts";
 import { Waveform } from "./waveform.tsx";
+import "./player.css";
 
 const RATES = [0.75, 1, 1.25, 1.5, 2];
 
@@ -21,7 +27,19 @@ export function PlayerBar({ model }: { model: SessionModel }): VNode | null {
       </div>
     );
   }
+  return <Bar model={model} />;
+}
+
+function Bar({ model }: { model: SessionModel }): VNode {
+  const { player } = model;
   const isPlaying = player.isPlaying.value;
+  const found = useChapters(model);
+  const { chapters } = found;
+  const place = useMemo(
+    () => computed(() => chapterAt(chapters, player.time.value)),
+    [chapters, player],
+  );
+  const now = place.value;
   return (
     <section class="player" aria-label="Sound">
       <button
@@ -32,8 +50,12 @@ export function PlayerBar({ model }: { model: SessionModel }): VNode | null {
       >
         {isPlaying ? <Pause size={18} aria-hidden="true" /> : <Play size={18} aria-hidden="true" />}
       </button>
-      <Waveform model={model} />
+      <div class="player-sound">
+        <ChapterStrip model={model} chapters={chapters} now={now} />
+        <Waveform model={model} chapters={chapters} />
+      </div>
       <Clock model={model} />
+      <ChapterMenu model={model} now={now} {...found} />
       <select
         class="input player-rate"
         aria-label="Speed"
@@ -57,7 +79,6 @@ export function PlayerBar({ model }: { model: SessionModel }): VNode | null {
 
 function Clock({ model }: { model: SessionModel }): VNode {
   const { time, length } = model.player;
-  return (
-    <span class="player-clock small soft">{`${clockTime(time.value)} / ${clockTime(length.value)}`}</span>
-  );
+  const at = useComputed(() => clockTime(time.value)).value;
+  return <span class="player-clock small soft">{`${at} / ${clockTime(length.value)}`}</span>;
 }

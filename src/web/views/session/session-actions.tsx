@@ -33,11 +33,11 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
     <>
       {model.isLive && (
         <button type="button" class="button danger" onClick={() => void stop()}>
-          <Square size={15} aria-hidden="true" /> Stop
+          <Square size={15} aria-hidden="true" /> <span>Stop</span>
         </button>
       )}
       <button type="button" class="button" onClick={() => setOpen("share")}>
-        <Share2 size={16} aria-hidden="true" /> Share
+        <Share2 size={16} aria-hidden="true" /> <span>Share</span>
       </button>
       <Menu label="More" class="button icon" button={<Ellipsis size={18} aria-hidden="true" />}>
         {(close) => (

@@ -75,7 +75,7 @@ function Opened({ model }: { model: SessionModel }): VNode {
       <div class="row push">
         {account.value?.kind === "user" && (
           <Link class="button" href={`/sessions/${model.id}/graph`}>
-            <Waypoints size={16} aria-hidden="true" /> Graph
+            <Waypoints size={16} aria-hidden="true" /> <span>Graph</span>
           </Link>
         )}
         <ExportMenu model={model} />

@@ -1,8 +1,10 @@
+import { useComputed } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { speakerColour } from "../../parts/speaker-colour.ts";
 import { theme } from "../../parts/theme.ts";
+import type { Chapter } from "./chapters.ts";
 import type { SessionModel } from "./session-model.ts";
 import { PIECE_SECONDS } from "./sound-pieces.ts";
 import type { Line } from "./transcript-state.ts";
@@ -11,11 +13,16 @@ import { PEAKS_PER_SECOND } from "./wav-sound.ts";
 const BAR_PX = 3;
 const STEP_SECONDS = 5;
 
+interface WaveformProps {
+  model: SessionModel;
+  chapters: readonly Chapter[];
+}
+
 /** The sound as bars in the colours of who speaks; a slider that goes to any moment. */
-export function Waveform({ model }: { model: SessionModel }): VNode {
+export function Waveform({ model, chapters }: WaveformProps): VNode {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { player } = model;
-  const time = player.time.value;
+  const time = useComputed(() => Math.floor(player.time.value)).value;
   const length = player.length.value;
   const lines = model.lines.value;
   const missing = model.missing.value;
@@ -24,12 +31,12 @@ export function Waveform({ model }: { model: SessionModel }): VNode {
   useEffect(() => {
     const box = canvas.current;
     if (box === null) return undefined;
-    const draw = () => drawWaveform(box, model);
+    const draw = () => drawWaveform(box, model, chapters);
     draw();
     const watch = new ResizeObserver(draw);
     watch.observe(box);
     return () => watch.disconnect();
-  }, [model, time, length, lines, missing, measured, look]);
+  }, [model, chapters, length, lines, missing, measured, look]);
   const goTo = (event: PointerEvent) => {
     const box = canvas.current?.getBoundingClientRect();
     if (box === undefined || event.buttons === 0) return;
@@ -39,10 +46,10 @@ export function Waveform({ model }: { model: SessionModel }): VNode {
   };
   const press = (event: KeyboardEvent) => {
     const steps: Record<string, number> = {
-      ArrowLeft: time - STEP_SECONDS,
-      ArrowRight: time + STEP_SECONDS,
-      PageDown: time + 60,
-      PageUp: time - 60,
+      ArrowLeft: player.time.value - STEP_SECONDS,
+      ArrowRight: player.time.value + STEP_SECONDS,
+      PageDown: player.time.value + 60,
+      PageUp: player.time.value - 60,
       Home: 0,
       End: length,
     };
@@ -59,24 +66,36 @@ export function Waveform({ model }: { model: SessionModel }): VNode {
       aria-label="Moment"
       aria-valuemin={0}
       aria-valuemax={Math.round(length)}
-      aria-valuenow={Math.round(time)}
+      aria-valuenow={time}
       aria-valuetext={`${clockTime(time)} of ${clockTime(length)}`}
       onPointerDown={goTo}
       onPointerMove={goTo}
       onKeyDown={press}
     >
       <canvas ref={canvas} />
+      <Ahead model={model} />
     </div>
   );
 }
 
-function drawWaveform(canvas: HTMLCanvasElement, model: SessionModel): void {
+/** What was not heard yet, paler, from the moment that is heard; the bars are not drawn anew for it. */
+function Ahead({ model }: { model: SessionModel }): VNode {
+  const { time, length } = model.player;
+  const share = length.value === 0 ? 0 : time.value / length.value;
+  return <div class="waveform-ahead" style={{ left: `${share * 100}%` }} />;
+}
+
+function drawWaveform(
+  canvas: HTMLCanvasElement,
+  model: SessionModel,
+  chapters: readonly Chapter[],
+): void {
   const { clientWidth: width, clientHeight: height } = canvas;
   const ratio = devicePixelRatio || 1;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   const context = canvas.getContext("2d");
-  const { length, time, pieces } = model.player;
+  const { length, pieces } = model.player;
   if (context === null || length.value === 0) return;
   context.scale(ratio, ratio);
   const style = getComputedStyle(canvas);
@@ -99,7 +118,6 @@ function drawWaveform(canvas: HTMLCanvasElement, model: SessionModel): void {
     const loud = loudness(pieces, from, from + span);
     const share = loud ?? (isSpoken ? 0.35 : 0.04);
     const tall = Math.max(2, share * height);
-    context.globalAlpha = from <= time.value ? 1 : 0.45;
     context.fillStyle = colour(isSpoken ? speakerColour(now.speaker) : "--line-strong");
     context.fillRect(bar * BAR_PX, (height - tall) / 2, BAR_PX - 1, tall);
   }
@@ -110,8 +128,10 @@ function drawWaveform(canvas: HTMLCanvasElement, model: SessionModel): void {
     context.fillRect(start * scale, 0, Math.max(2, (end - start) * scale), height);
   }
   context.globalAlpha = 1;
-  context.fillStyle = colour("--ink");
-  context.fillRect((time.value / length.value) * width, 0, 1.5, height);
+  context.fillStyle = colour("--line-strong");
+  for (const { startMs } of chapters.slice(1)) {
+    context.fillRect((startMs / 1_000 / length.value) * width, 0, 1, height);
+  }
 }
 
 function hasEnded(line: Line | undefined, at: number): boolean {

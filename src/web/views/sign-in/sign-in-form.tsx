@@ -55,8 +55,7 @@ export function SignInForm({ email = "" }: { email?: string }): VNode {
         <input class="input" name="password" type="password" autoComplete="current-password" />
       </label>
       <label class="check small">
-        <input type="checkbox" name="remember" defaultChecked /> Stay signed in for 12 hours, while
-        this page is open
+        <input type="checkbox" name="remember" defaultChecked /> Stay signed in for 12 hours
       </label>
       {told && (
         <p
