@@ -138,7 +138,12 @@ function Panes({ model }: { model: SessionModel }): VNode {
   const side = pane === "words" ? "ask" : pane;
   return (
     <div class="session-panes" data-pane={pane}>
-      <div class="tabs session-tabs" role="tablist" aria-label="Parts of the session">
+      <div
+        class="tabs session-tabs"
+        role="tablist"
+        aria-label="Parts of the session"
+        onKeyDown={(event) => moveAmongTabs(event)}
+      >
         {PANES.map(({ id, label }) => (
           <button
             key={id}
@@ -167,6 +172,19 @@ function Panes({ model }: { model: SessionModel }): VNode {
       </section>
     </div>
   );
+}
+
+/** The arrows go from tab to tab, as people who use the keyboard expect of tabs. */
+function moveAmongTabs(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step === undefined) return;
+  const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
+  const shown = tabs.filter((tab) => tab.offsetParent !== null);
+  const at = shown.findIndex((tab) => tab === document.activeElement);
+  const next = shown[(at + step + shown.length) % shown.length];
+  event.preventDefault();
+  next?.focus();
+  next?.click();
 }
 
 /** Space plays, the arrows go back and forth by five seconds; not while somebody types. */
