@@ -48,7 +48,8 @@ describe("accounts over HTTP", () => {
     expect(login.body).toEqual({ token: expect.any(String), user: expect.anything() });
     const [set = "", ...others] = login.headers.getSetCookie();
     expect(others).toEqual([]);
-    const flags = /^(__Secure-voice-refresh=[^;]+); Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/;
+    const flags =
+      /^(__Secure-voice-refresh=[^;]+); Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/;
     const cookie = flags.exec(set)?.[1] ?? "";
     const bearer = String(login.body.token);
     // A cookie among others opens this one address, and no other.

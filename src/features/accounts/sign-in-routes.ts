@@ -142,10 +142,12 @@ function logout({ signIn, publicUrl }: AuthOptions): Route {
     auth: ["bearer"],
     responses: { 200: { description: "Signed out", schema: acknowledgementSchema } },
     async handle({ principal, headers }) {
-      await signIn.logout(requirePerson(principal));
+      const person = requirePerson(principal);
+      await signIn.logout(person);
       const said = acknowledge("You are signed out.");
       const secure = isSecure(publicUrl);
-      if (refreshTokenIn(headers, secure) === undefined) return said;
+      // A guest who leaves may have an account in the same browser.
+      if (person.kind === "guest" || refreshTokenIn(headers, secure) === undefined) return said;
       return { ...said, headers: { "set-cookie": noRefreshCookie(secure) } };
     },
   });
