@@ -84,7 +84,7 @@ describe("page over the whole service", () => {
       await until(() => connected.cut > n && alsoConnected.cut > n, "both to be cut", 10_000);
     }
     await owner.getByText("hello everyone").first().waitFor();
-    await walk.inspect(owner, "session-live");
+    await walk.inspect(owner, "session-streamed");
     stream.end();
     await streamed;
     await device.stop(-1);
@@ -270,6 +270,8 @@ describe("page over the whole service", () => {
       await recorder.getByRole("link", { name: "Read along" }).click();
       await recorder.locator("article .line-words").first().waitFor();
       if (title === "Stand-up") {
+        await recorder.locator('article[data-final="true"]').nth(1).waitFor();
+        await walk.inspect(recorder, "session-live");
         await recorder.getByRole("link", { name: "Sessions", exact: true }).click();
         await recorder.getByRole("link", { name: title }).waitFor();
         await walk.inspect(recorder, "sessions");

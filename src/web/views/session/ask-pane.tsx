@@ -78,7 +78,7 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
                   onJump={onJump}
                   moments={each.answer.citations.map((cited) => ({
                     start_ms: cited.start_ms,
-                    text: cited.text,
+                    text: model.readableOf(cited.segment_id, cited.text),
                     speaker: cited.speaker_label,
                   }))}
                 />

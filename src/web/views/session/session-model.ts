@@ -107,6 +107,12 @@ export class SessionModel {
     return this.#names.value.get(label)?.claimedBy;
   }
 
+  /** A segment's text with capitals and sentence marks, where they are known for it as it is. */
+  readableOf(segmentId: string, text: string): string {
+    const found = this.readable.value.get(segmentId);
+    return found?.raw === text ? found.words.join(" ") : text;
+  }
+
   /** Shows the moment in the text, and puts the sound there. */
   jumpTo(ms: number): void {
     this.jump.value = { ms, n: (this.jump.value?.n ?? 0) + 1 };
