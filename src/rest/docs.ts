@@ -24,9 +24,9 @@ function pagePolicy(nonce: string): string {
   ].join("; ");
 }
 
-/** The page of the reference: a script that draws it, and for those without scripts the documents. */
-function docsPage({ title, version, basePath }: ApiInfo, digest: string, nonce: string): string {
-  const script = `${basePath}/docs/reference.js?v=${digest}`;
+/** The page of the reference, with relative addresses, as a prefix may stand before: a script that draws it, and for those without scripts the documents. */
+function docsPage({ title, version }: ApiInfo, digest: string, nonce: string): string {
+  const script = `docs/reference.js?v=${digest}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +37,7 @@ function docsPage({ title, version, basePath }: ApiInfo, digest: string, nonce: 
 </head>
 <body>
 <noscript>
-<p>This reference is drawn by a script. Without scripts, read the <a href="${basePath}/openapi.json">OpenAPI document</a> and the <a href="${basePath}/asyncapi.json">AsyncAPI document of the live channel</a>.</p>
+<p>This reference is drawn by a script. Without scripts, read the <a href="openapi.json">OpenAPI document</a> and the <a href="asyncapi.json">AsyncAPI document of the live channel</a>.</p>
 </noscript>
 <div id="app"></div>
 <script src="${script}"></script>

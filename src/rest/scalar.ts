@@ -48,12 +48,15 @@ const OWN_STYLE = `
 .scalar-app .hljs { --line-digits: 2; }
 `;
 
-/** Everything that would ask another server is off: fonts, proxy, telemetry, assistants, sharing. */
+/**
+ * Everything that would ask another server is off: fonts, proxy, telemetry, assistants, sharing.
+ * Addresses are told from that of the page, as a proxy may have put a prefix before all paths.
+ */
 function startScript(basePath: string): string {
   const configuration = {
     sources: [
-      { title: "HTTP", slug: "http", url: `${basePath}/openapi.json`, default: true },
-      { title: "WebSockets", slug: "websockets", url: `${basePath}/asyncapi.json` },
+      { title: "HTTP", slug: "http", url: "openapi.json", default: true },
+      { title: "WebSockets", slug: "websockets", url: "asyncapi.json" },
     ],
     agent: { disabled: true },
     mcp: { disabled: true },
@@ -67,7 +70,14 @@ function startScript(basePath: string): string {
     operationTitleSource: "summary",
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
   };
-  return `Scalar.createApiReference("#app", ${JSON.stringify(configuration)});\n`;
+  return `{
+  const home = new URL(".", location.href).href;
+  const configuration = ${JSON.stringify(configuration)};
+  for (const source of configuration.sources) source.url = home + source.url;
+  configuration.baseServerURL = home.slice(0, home.lastIndexOf(${JSON.stringify(`${basePath}/`)}));
+  Scalar.createApiReference("#app", configuration);
+}
+`;
 }
 
 /** The script of the page that shows the documents of the interface below `basePath`. */

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openChromium } from "../support/chromium.ts";
@@ -10,6 +13,22 @@ const DRAWN_MS = 120_000;
 const CATCH_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) => {
   console.error(event.violatedDirective + " refused " + event.blockedURI);
 })`;
+
+/** Passes on what is asked below the prefix, without it, and nothing else. */
+function prefixProxy(base: string, prefix: string): Server {
+  return createServer((asked, answer) => {
+    const path = asked.url ?? "";
+    if (!path.startsWith(`${prefix}/`)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    const options = { headers: asked.headers, method: asked.method ?? "GET" };
+    request(new URL(path.slice(prefix.length), base), options, (got) => {
+      answer.writeHead(got.statusCode ?? 502, got.headers);
+      got.pipe(answer);
+    }).end();
+  });
+}
 
 describe("reference in a browser", () => {
   let front: TestFront;
@@ -72,6 +91,21 @@ describe("reference in a browser", () => {
       }
     });
   }
+
+  it("reference: works below a path prefix", async () => {
+    const proxy = prefixProxy(front.base, "/voice");
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const { port } = proxy.address() as AddressInfo;
+    const page = await browser.newPage();
+    page.setDefaultTimeout(DRAWN_MS);
+    await page.goto(`http://127.0.0.1:${port}/voice/api/docs`);
+    await page.getByRole("heading", { name: "Voice session service" }).first().waitFor();
+    await page.getByText(`http://127.0.0.1:${port}/voice/api`).first().waitFor();
+    await page.close();
+    proxy.closeAllConnections();
+    proxy.close();
+  });
 
   it("reference: sends a request from the page, and tells of webhooks and frames", async () => {
     const { page, asked, wrong } = await open("#http/tag/health/GET/health/live", 1280);
