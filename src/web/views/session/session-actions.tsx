@@ -6,9 +6,9 @@ import { call, messageOf } from "../../api/client.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { tell } from "../../parts/toasts.tsx";
+import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { ShareDialog } from "./share-dialog.tsx";
-import { WorkshopDialog } from "./workshop-dialog.tsx";
 
 interface ActionsProps {
   model: SessionModel;
@@ -56,7 +56,15 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
       </Menu>
       {open === "share" && <ShareDialog model={model} onClose={() => setOpen(undefined)} />}
       {open === "rename" && <RenameDialog model={model} onClose={() => setOpen(undefined)} />}
-      {open === "workshop" && <WorkshopDialog model={model} onClose={() => setOpen(undefined)} />}
+      {open === "workshop" && model.session.value && (
+        <WorkshopDialog
+          session={model.session.value}
+          onChanged={(session) => {
+            model.session.value = session;
+          }}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
       {open === "delete" && (
         <DeleteDialog model={model} onClose={() => setOpen(undefined)} onDeleted={onDeleted} />
       )}

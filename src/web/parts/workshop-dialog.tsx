@@ -1,22 +1,22 @@
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
-import { call } from "../../api/client.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
-import type { SessionModel } from "./session-model.ts";
+import { call } from "../api/client.ts";
+import type { Session } from "../api/records.ts";
+import { Dialog } from "./dialog.tsx";
+import { FormDialog } from "./form-dialog.tsx";
+import { useResource } from "./resource.ts";
+import { Empty, Failure, Loading } from "./states.tsx";
+import { tell } from "./toasts.tsx";
 
 interface WorkshopDialogProps {
-  model: SessionModel;
+  session: Session;
+  onChanged: (session: Session) => void;
   onClose: () => void;
 }
 
 /** Says what the session is about: its workshop's characters are offered for its voices. */
-export function WorkshopDialog({ model, onClose }: WorkshopDialogProps): VNode {
-  const session = model.session.value;
-  const workspaceId = session?.workspace_id ?? "";
+export function WorkshopDialog({ session, onChanged, onClose }: WorkshopDialogProps): VNode {
+  const { workspace_id: workspaceId } = session;
   const { state, reload } = useResource(() => {
     const query = { workspace_id: workspaceId, limit: 100 };
     return call((api) => api.GET("/workshops", { params: { query } }));
@@ -39,11 +39,9 @@ export function WorkshopDialog({ model, onClose }: WorkshopDialogProps): VNode {
   }
   const save = async (fields: FormData) => {
     const chosen = String(fields.get("workshop"));
-    const params = { path: { session_id: model.id } };
+    const params = { path: { session_id: session.id } };
     const body = { workshop_id: chosen === "" ? null : chosen };
-    model.session.value = await call((api) =>
-      api.PATCH("/sessions/{session_id}", { params, body }),
-    );
+    onChanged(await call((api) => api.PATCH("/sessions/{session_id}", { params, body })));
     tell(chosen === "" ? "The session has no workshop now." : "The session has its workshop.");
   };
   return (
@@ -53,7 +51,7 @@ export function WorkshopDialog({ model, onClose }: WorkshopDialogProps): VNode {
         <select class="input" name="workshop">
           <option value="">none</option>
           {state.value.items.map(({ id, name }) => (
-            <option key={id} value={id} selected={id === session?.workshop_id}>
+            <option key={id} value={id} selected={id === session.workshop_id}>
               {name}
             </option>
           ))}
