@@ -72,7 +72,7 @@ function useNames(): Names {
 }
 
 /** `content_elevated` as `Content elevated`. */
-export function spelled(kind: string): string {
+function spelled(kind: string): string {
   const words = kind.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 
-export type Fact = readonly [label: string, value: ComponentChildren];
+type Fact = readonly [label: string, value: ComponentChildren];
 
 /** What there is to know of one thing; facts without a value are left out. */
 export function Facts({ facts }: { facts: readonly Fact[] }): VNode {

@@ -122,7 +122,7 @@ function Neighbours({ entity, evidence, onChoose }: NeighboursProps): VNode | nu
 }
 
 /** How two entities hang together, seen from the one that is open. */
-export function tieIn({ kind, label = "" }: Relation, isSource: boolean): string {
+function tieIn({ kind, label = "" }: Relation, isSource: boolean): string {
   if (kind === "co_occurrence") return "named together";
   if (kind === "talks_about") return isSource ? "spoken of by this voice" : "speaks of it";
   return isSource ? `${label} →` : `→ ${label}`;

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { Entity } from "../../api/records.ts";
 
-export const TYPES: readonly { readonly id: Entity["type"]; readonly label: string }[] = [
+const TYPES: readonly { readonly id: Entity["type"]; readonly label: string }[] = [
   { id: "person", label: "People" },
   { id: "speaker", label: "Speakers" },
   { id: "organisation", label: "Organisations" },

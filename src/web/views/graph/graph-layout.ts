@@ -21,12 +21,12 @@ const LABEL_HEIGHT = 14;
 const LETTER_WIDTH = 6.6;
 const LABEL_LETTERS = 22;
 
-export interface Size {
+interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-export interface PlacedEntity {
+interface PlacedEntity {
   readonly entity: Entity;
   readonly x: number;
   readonly y: number;
@@ -40,7 +40,7 @@ export interface PlacedEntity {
 }
 
 /** All relations of two entities as one line. */
-export interface Tie {
+interface Tie {
   readonly source: string;
   readonly target: string;
   readonly weight: number;

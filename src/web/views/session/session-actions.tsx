@@ -7,8 +7,8 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
+import { ShareDialog } from "../sharing/share-dialog.tsx";
 import type { SessionModel } from "./session-model.ts";
-import { ShareDialog } from "./share-dialog.tsx";
 
 interface ActionsProps {
   model: SessionModel;

@@ -14,13 +14,13 @@ import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { tell } from "../../parts/toasts.tsx";
 import type { PeopleRights } from "./people-rights.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SharedSession } from "./shared-session.ts";
 
 const PAGE = 50;
 const REFRESH_MS = 5_000;
 
 interface PeopleProps {
-  model: SessionModel;
+  model: SharedSession;
   rights: PeopleRights;
 }
 
@@ -63,7 +63,7 @@ export function SharePeople({ model, rights }: PeopleProps): VNode {
   );
 }
 
-async function page(model: SessionModel, cursor: string | undefined) {
+async function page(model: SharedSession, cursor: string | undefined) {
   const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
   const params = { path: { session_id: model.id }, query };
   const answer = await call((api) => api.GET("/sessions/{session_id}/members", { params }));
@@ -114,7 +114,7 @@ function PersonRow({ person, onRemove }: RowProps): VNode {
 }
 
 interface RemoveProps {
-  model: SessionModel;
+  model: SharedSession;
   person: Person;
   onClose: () => void;
   onRemoved: () => void;
@@ -150,7 +150,7 @@ function RemoveDialog({ model, person, onClose, onRemoved }: RemoveProps): VNode
   );
 }
 
-function SessionInvited({ model }: { model: SessionModel }): VNode {
+function SessionInvited({ model }: { model: SharedSession }): VNode {
   const path = { session_id: model.id };
   return (
     <Invited
@@ -173,7 +173,7 @@ function SessionInvited({ model }: { model: SessionModel }): VNode {
 }
 
 interface InviteProps {
-  model: SessionModel;
+  model: SharedSession;
   onInvited: () => void;
 }
 

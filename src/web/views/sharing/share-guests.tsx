@@ -12,10 +12,10 @@ import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { tell } from "../../parts/toasts.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SharedSession } from "./shared-session.ts";
 
 interface GuestsProps {
-  model: SessionModel;
+  model: SharedSession;
   needsCode: boolean;
 }
 
@@ -90,7 +90,7 @@ function GuestLink({ label, link }: { label: string; link: string }): VNode {
 const DAY_MS = 24 * 3_600_000;
 
 interface MakeProps {
-  model: SessionModel;
+  model: SharedSession;
   onMade: (code: string) => void;
 }
 
@@ -143,7 +143,7 @@ function MakeCode({ model, onMade }: MakeProps): VNode {
 }
 
 interface RowProps {
-  model: SessionModel;
+  model: SharedSession;
   code: GuestCode;
   onEnded: (id: string) => void;
 }

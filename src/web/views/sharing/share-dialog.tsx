@@ -4,12 +4,12 @@ import type { Session } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { rightsTo } from "./people-rights.ts";
-import type { SessionModel } from "./session-model.ts";
 import { ShareGuests } from "./share-guests.tsx";
 import { SharePeople } from "./share-people.tsx";
+import type { SharedSession } from "./shared-session.ts";
 
 interface ShareProps {
-  model: SessionModel;
+  model: SharedSession;
   onClose: () => void;
 }
 
@@ -25,7 +25,7 @@ export function ShareDialog({ model, onClose }: ShareProps): VNode {
 }
 
 /** Workspace and guests: its owner says. */
-function Access({ model }: { model: SessionModel }): VNode {
+function Access({ model }: { model: SharedSession }): VNode {
   const session = model.session.value;
   const change = async (body: {
     visibility?: Session["visibility"];

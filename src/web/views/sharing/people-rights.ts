@@ -1,6 +1,6 @@
 import { account } from "../../api/account.ts";
 import { isElevated } from "../../api/elevation.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SharedSession } from "./shared-session.ts";
 
 /** What somebody may do with the people of a session. */
 export interface PeopleRights {
@@ -10,7 +10,7 @@ export interface PeopleRights {
 }
 
 /** Those of the person who is signed in. */
-export function rightsTo(model: SessionModel): PeopleRights {
+export function rightsTo(model: SharedSession): PeopleRights {
   const who = account.value;
   const role = who?.kind === "user" ? who.role : undefined;
   const workspace = model.session.value?.workspace_id;
