@@ -4,8 +4,11 @@ import { type PlacedSketch, similarityOf } from "./voice-sketch.ts";
 
 /** Rounds of grouping, and the speech that a voice has at least, in frames (1.2 and 2.5 s). */
 const LIVE = { rounds: 2, leastFrames: 120 };
-/** More in the final pass, since there is enough to choose from. */
-const FINAL = { rounds: 4, leastFrames: 250 };
+/**
+ * More in the final pass, since there is enough to choose from; and all that was said tells more
+ * surely that two groups are two voices.
+ */
+const FINAL = { rounds: 4, leastFrames: 250, offset: -0.075 };
 
 /** A segment that was shown moves only to a voice that it is more like by this. */
 const CLEARLY_NEARER = 0.1;

@@ -14,11 +14,17 @@ export interface Sequence extends Stretches {
   utterances: readonly (number | undefined)[];
 }
 
+interface Grouping {
+  rounds: number;
+  leastFrames: number;
+  offset?: number;
+}
+
 /** Rules estimated on human voices that read in turns; test/README.md has what was tried. */
 const FIRST_RULE: MergeRule = { share: 0.8, offset: 0, lone: 0.05, most: 0.03 };
 const RULE: MergeRule = { share: 1, offset: -0.085, lone: 0.05, most: 0 };
 /** Groups with less speech, in frames, do not count as voices before the last round. */
-const LEAST_BETWEEN = 100;
+const LEAST_BETWEEN = 150;
 /** Similarity of a stretch to a voice that has nothing else. */
 const ALONE = -0.02;
 /** What a change of voice costs within an utterance, and from one to the next. */
@@ -32,18 +38,20 @@ const CONFIDENCE_WEIGHT = 8;
  * The groups of one voice each. They are found in rounds: groups from the bottom up; then for the
  * whole sequence the likeliest voices, where changes within an utterance are rare (Viterbi); then
  * groups again, from what that left together, which is longer and purer than the stretches were.
- * `leastFrames` is the speech that a voice has at least: groups with less join the nearest.
+ * `leastFrames` is the speech that a voice has at least: groups with less join the nearest. `offset`
+ * is added to what two groups are asked to be one voice after the first round.
  */
 export function groupVoices(
   sequence: Sequence,
-  { rounds, leastFrames }: { rounds: number; leastFrames: number },
+  { rounds, leastFrames, offset = RULE.offset }: Grouping,
 ): number[][] {
   const alone = sequence.counts.flatMap((count, i) => (count > 0 ? [[i]] : []));
+  const rule = { ...RULE, offset };
   let groups = agglomerate(sequence, alone, FIRST_RULE);
   for (let round = 1; round <= rounds; round++) {
     const runs = runsOf(sequence, likeliest(sequence, groups));
     const least = round === rounds ? leastFrames : LEAST_BETWEEN;
-    groups = withoutLittle(sequence, agglomerate(sequence, runs, RULE), least);
+    groups = withoutLittle(sequence, agglomerate(sequence, runs, rule), least);
   }
   return groups;
 }
