@@ -117,7 +117,6 @@ describe("page for administrators, and for the people of a session", () => {
     await admin.getByRole("button", { name: "Show the content" }).click();
     await admin.locator("article .line-words").first().waitFor();
     await admin.reload();
-    await walk.signIn(admin, service.ready.admin);
     await admin.getByRole("button", { name: /^Open to you/ }).click();
     await admin.getByRole("button", { name: "End it now" }).click();
     await admin.getByText("The content is hidden again.").waitFor();
