@@ -4,9 +4,8 @@ import type { Browser, Page } from "playwright-core";
 import { DATABASE, postgresUrl, withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { openChromium } from "../support/chromium.ts";
 import { recordForLong } from "../support/long-session.ts";
-import { conversationPcm, PairedDevice } from "../support/paired-device.ts";
+import { PairedDevice } from "../support/paired-device.ts";
 import { CHUNK_SAMPLES } from "../support/plan-population.ts";
-import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 import { type Frames, recordFrames, summariseFrames } from "./page-frames.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
@@ -26,8 +25,7 @@ const TEXT =
 
 /**
  * A live transcript of three hours in Chromium: how long it takes from the press in the list until
- * words are drawn, and until all of them are there; how smoothly it scrolls, and how soon a final is
- * drawn, while a device goes on to record.
+ * words are drawn, and until all of them are there; and how smoothly it scrolls.
  */
 export async function measurePage(scale: BenchScale): Promise<BenchRow[]> {
   const chunks = Math.round((HOURS * 3_600 * 16_000 * scale.size) / CHUNK_SAMPLES);
@@ -35,7 +33,7 @@ export async function measurePage(scale: BenchScale): Promise<BenchRow[]> {
   const service = await WholeService.start();
   let browser: Browser | undefined;
   try {
-    const device = await longRecording(service, chunks, words);
+    await longRecording(service, chunks, words);
     browser = await openChromium();
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(60_000);
@@ -46,7 +44,8 @@ export async function measurePage(scale: BenchScale): Promise<BenchRow[]> {
       const { open, full } = await openOnce(page, chunks - 1);
       opens.push(open);
       fills.push(full);
-      if (round < scale.rounds - 1) await page.getByRole("link", { name: "Sessions" }).click();
+      if (round < scale.rounds - 1)
+        await page.getByRole("link", { name: "Sessions", exact: true }).click();
     }
     const size = `${words} words in ${chunks - 1} lines; median of ${scale.rounds}`;
     return [
@@ -66,7 +65,6 @@ export async function measurePage(scale: BenchScale): Promise<BenchRow[]> {
         detail: `${size}; slowest ${Math.max(...fills).toFixed(0)}`,
       },
       ...scrollRows(await scrollThrough(page)),
-      await finalRow(page, device, chunks),
     ];
   } finally {
     await browser?.close();
@@ -75,7 +73,7 @@ export async function measurePage(scale: BenchScale): Promise<BenchRow[]> {
 }
 
 /** A session that a device has recorded for hours, and still does, with its words in the database. */
-async function longRecording(service: WholeService, chunks: number, words: number) {
+async function longRecording(service: WholeService, chunks: number, words: number): Promise<void> {
   const device = await PairedDevice.pair(service);
   const adminUrl = adminUrlOf(service);
   const [owner] = await withClient(adminUrl, async (client) => {
@@ -116,7 +114,6 @@ async function longRecording(service: WholeService, chunks: number, words: numbe
       [device.sessionId, JSON.stringify(texts)],
     );
   });
-  return device;
 }
 
 function adminUrlOf({ folder }: WholeService): string {
@@ -175,30 +172,4 @@ function scrollRows(frames: Frames): BenchRow[] {
       detail: `${count} frames, ${late} longer than that, longest ${longest.toFixed(0)} ms; at most ${rows} lines in the document`,
     },
   ];
-}
-
-/** From the upload's acknowledgement until the final of it is drawn at the end. */
-async function finalRow(page: Page, device: PairedDevice, chunks: number): Promise<BenchRow> {
-  await page
-    .getByRole("button", { name: "Jump to live" })
-    .click({ timeout: 5_000 })
-    .catch(() => {});
-  await device.upload(chunks, conversationPcm().subarray(0, 5 * 32_000));
-  const from = performance.now();
-  await page.getByText("hello everyone").waitFor();
-  const ours = performance.now() - from;
-  await until(
-    async () =>
-      (await page.evaluate(
-        "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector('.transcript-scroll'))",
-      )) === 0,
-    "the page to follow",
-  );
-  return {
-    figure: "page: the next final is drawn at the end of 3 h, after its chunk is stored",
-    unit: "ms",
-    ours,
-    mark: "",
-    detail: "recognition of five seconds of sound included",
-  };
 }

@@ -326,12 +326,18 @@ function streamOf(service: WholeService, device: PairedDevice): AudioSender {
   });
 }
 
-/** The page's live channels from now on: how many are open, how many were cut. */
+/** The page's live channels from now on: how many are followed, how many of these were cut. */
 function socketsOf(page: Page): { now: number; cut: number } {
   const count = { now: 0, cut: 0 };
   page.on("websocket", (socket) => {
-    count.now += 1;
+    let isFollowed = false;
+    // One that is cut before it said anything was not there yet: the page waits longer after it.
+    socket.on("framereceived", () => {
+      count.now += isFollowed ? 0 : 1;
+      isFollowed = true;
+    });
     socket.on("close", () => {
+      if (!isFollowed) return;
       count.now -= 1;
       count.cut += 1;
     });
