@@ -8,10 +8,12 @@ export function RecordingChip(): VNode | null {
   const now = recorder.value;
   if (now.kind !== "recording") return null;
   return (
-    <span class="row">
+    <span class="row recording">
       <Link class="chip" data-tone="live" href={`/sessions/${now.sessionId}`}>
         <span class="pulse" aria-hidden="true" />
-        {isConnected.value ? "Recording" : "Recording, connection lost"}
+        <span class="recording-word">
+          {isConnected.value ? "Recording" : "Recording, connection lost"}
+        </span>
       </Link>
       <button
         type="button"
