@@ -3,6 +3,7 @@ import { bearerOf } from "../../access/secrets.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requirePerson } from "../../rest/callers.ts";
+import { noRefreshCookie, refreshCookie, refreshTokenIn } from "../../rest/refresh-cookie.ts";
 import {
   acknowledge,
   acknowledgementSchema,
@@ -11,8 +12,13 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
-import { noRefreshCookie, refreshCookie, refreshTokenIn } from "./refresh-cookie.ts";
-import { accountRoleSchema, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
+import {
+  accountRoleSchema,
+  LOGIN_LIFETIME,
+  loginResultSchema,
+  presentLogin,
+  type SignIn,
+} from "./sign-in.ts";
 import type { KeyRing } from "./tokens.ts";
 import type { UserStore } from "./users-store.ts";
 
@@ -87,7 +93,7 @@ function login({ signIn, publicUrl }: AuthOptions): Route {
       if (isCookie !== true || refresh_token === undefined) {
         return { status: 200, headers: NO_STORE, body: { ...presentLogin(result), refresh_token } };
       }
-      const cookie = refreshCookie(refresh_token, isSecure(publicUrl));
+      const cookie = refreshCookie(refresh_token, LOGIN_LIFETIME, isSecure(publicUrl));
       return {
         status: 200,
         headers: { ...NO_STORE, "set-cookie": cookie },

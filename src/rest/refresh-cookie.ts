@@ -1,16 +1,14 @@
-import { LOGIN_LIFETIME } from "./sign-in.ts";
-
 const NAMES = { plain: "voice-refresh", secure: "__Secure-voice-refresh" };
 
 /**
- * The `Set-Cookie` that keeps a refresh token for as long as the login lives, so that a page stays
+ * The `Set-Cookie` that keeps a refresh token for as long as the login lives, milliseconds, so that a page stays
  * signed in when it is loaded again and no script can read it. Without a `Path` it goes to the
  * addresses beside the one that set it, `…/api/auth/`, whatever prefix a proxy puts before them, and
  * to nothing else. It opens one thing, a fresh access token, which only pages of this origin can
  * read; other sites' requests do not carry it.
  */
-export function refreshCookie(token: string, isSecure: boolean): string {
-  return cookie(token, LOGIN_LIFETIME / 1_000, isSecure);
+export function refreshCookie(token: string, lifetime: number, isSecure: boolean): string {
+  return cookie(token, lifetime / 1_000, isSecure);
 }
 
 /** The `Set-Cookie` that takes it away. */
