@@ -96,15 +96,12 @@ function isWorse(one: PlanVerdict, other: PlanVerdict): boolean {
 }
 
 /**
- * What is asked for across sessions, and what these statements throw away then: lists of what a
+ * What people ask for across sessions, and what these statements throw away then: lists of what a
  * person may see go through everything from the newest on until a page is full.
  */
 const ACROSS_SESSIONS = [
   // JobStore.list
   /^select j\.id, j\.kind, .* from jobs j join sessions s .* order by j\.id desc/,
-  // Backlog.ended: all sessions that are active here, of a thousand some fifty; a table as small as
-  // that is rather read whole.
-  /^select id, epoch, status = 'deleted' as "isDeleted" from sessions/,
   // SearchStore.search: where few sessions are searched it reads all of their segments.
   /^with queries as \( select config, websearch_to_tsquery/,
 ];
