@@ -2,7 +2,6 @@ import {
   BatteryFull,
   BatteryLow,
   BatteryMedium,
-  Ellipsis,
   Info,
   KeyRound,
   Laptop,
@@ -15,7 +14,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { Device, Session, WorkspaceMember } from "../../api/records.ts";
-import { Menu } from "../../parts/menu.tsx";
+import { ActionMenu } from "../../parts/action-menu.tsx";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { agoOf } from "../../parts/times.ts";
 import { DetailsDialog } from "./details-dialog.tsx";
@@ -124,7 +123,7 @@ function Actions({ device, rights, onOpen }: ActionsProps): VNode {
   const { isOwn, mayEdit } = rights;
   const isPaired = device.status === "paired";
   const choices = [
-    { what: "details", label: "Details", Icon: Info, isShown: true },
+    { what: "details", label: "Details", Icon: Info },
     { what: "edit", label: "Rename and rights", Icon: Pencil, isShown: mayEdit && isPaired },
     {
       what: "key",
@@ -135,29 +134,6 @@ function Actions({ device, rights, onOpen }: ActionsProps): VNode {
     { what: "unpair", label: "Unpair", Icon: Unlink, isShown: mayEdit && isPaired },
   ] as const;
   return (
-    <Menu
-      label={`What to do with ${nameOf(device)}`}
-      class="button quiet icon"
-      button={<Ellipsis size={18} aria-hidden="true" />}
-    >
-      {(close) =>
-        choices.map(
-          ({ what, label, Icon, isShown }) =>
-            isShown && (
-              <button
-                key={what}
-                type="button"
-                class="button quiet"
-                onClick={() => {
-                  close();
-                  onOpen(what);
-                }}
-              >
-                <Icon size={16} aria-hidden="true" /> {label}
-              </button>
-            ),
-        )
-      }
-    </Menu>
+    <ActionMenu label={`What to do with ${nameOf(device)}`} choices={choices} onChoose={onOpen} />
   );
 }

@@ -1,12 +1,12 @@
-import { Ellipsis, KeyRound, RefreshCw, Trash2, UserCheck } from "lucide-preact";
+import { KeyRound, RefreshCw, Trash2, UserCheck } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { ServiceKey } from "../../api/records.ts";
+import { ActionMenu } from "../../parts/action-menu.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { Menu } from "../../parts/menu.tsx";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { agoOf, momentOf } from "../../parts/times.ts";
@@ -86,34 +86,9 @@ function Actions({ serviceKey: { name, status }, onOpen }: ActionsProps): VNode 
   const choices = [
     { what: "adopt", label: "Take over", Icon: UserCheck, isShown: status === "suspended" },
     { what: "rotate", label: "New secret", Icon: RefreshCw, isShown: status === "active" },
-    { what: "revoke", label: "Revoke", Icon: Trash2, isShown: true },
+    { what: "revoke", label: "Revoke", Icon: Trash2 },
   ] as const;
-  return (
-    <Menu
-      label={`What to do with ${name}`}
-      class="button quiet icon"
-      button={<Ellipsis size={18} aria-hidden="true" />}
-    >
-      {(close) =>
-        choices.map(
-          ({ what, label, Icon, isShown }) =>
-            isShown && (
-              <button
-                key={what}
-                type="button"
-                class="button quiet"
-                onClick={() => {
-                  close();
-                  onOpen(what);
-                }}
-              >
-                <Icon size={16} aria-hidden="true" /> {label}
-              </button>
-            ),
-        )
-      }
-    </Menu>
-  );
+  return <ActionMenu label={`What to do with ${name}`} choices={choices} onChoose={onOpen} />;
 }
 
 interface DialogProps {

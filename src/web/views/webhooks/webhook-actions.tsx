@@ -1,12 +1,12 @@
-import { Ellipsis, Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-preact";
+import { Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import type { Webhook } from "../../api/records.ts";
+import { ActionMenu } from "../../parts/action-menu.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { Menu } from "../../parts/menu.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { WebhookFields, webhookOf } from "./webhook-fields.tsx";
 import { WebhookSecret } from "./webhook-secret.tsx";
@@ -87,25 +87,7 @@ function MoreMenu({ onOpen }: { onOpen: (what: Opened) => void }): VNode {
     { what: "rotate", label: "New secret", Icon: RefreshCw },
     { what: "delete", label: "Delete", Icon: Trash2 },
   ] as const;
-  return (
-    <Menu label="More" class="button icon" button={<Ellipsis size={18} aria-hidden="true" />}>
-      {(close) =>
-        choices.map(({ what, label, Icon }) => (
-          <button
-            key={what}
-            type="button"
-            class="button quiet"
-            onClick={() => {
-              close();
-              onOpen(what);
-            }}
-          >
-            <Icon size={16} aria-hidden="true" /> {label}
-          </button>
-        ))
-      }
-    </Menu>
-  );
+  return <ActionMenu label="More" class="button icon" choices={choices} onChoose={onOpen} />;
 }
 
 interface DialogProps {
