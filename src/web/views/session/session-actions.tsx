@@ -1,10 +1,10 @@
-import { Drama, Ellipsis, Pencil, Share2, Square, Trash2, UsersRound } from "lucide-preact";
+import { Drama, Pencil, Share2, Square, Trash2, UsersRound } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call, messageOf } from "../../api/client.ts";
+import { ActionMenu } from "../../parts/action-menu.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Menu } from "../../parts/menu.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
 import { ShareDialog } from "../sharing/share-dialog.tsx";
@@ -14,6 +14,12 @@ interface ActionsProps {
   model: SessionModel;
   onDeleted: () => void;
 }
+
+const CHOICES = [
+  { what: "rename", label: "Rename", Icon: Pencil },
+  { what: "workshop", label: "Workshop", Icon: Drama },
+  { what: "delete", label: "Delete", Icon: Trash2 },
+] as const;
 
 /** What its owner can do with a session: share, stop, rename, delete; others see who is in it. */
 export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null {
@@ -25,10 +31,6 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
       () => tell("The recording ends; the last words follow."),
       (error: unknown) => tell(messageOf(error)),
     );
-  const choose = (which: typeof open, close: () => void) => () => {
-    close();
-    setOpen(which);
-  };
   return (
     <>
       {model.isLive && (
@@ -39,21 +41,7 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
       <button type="button" class="button" onClick={() => setOpen("share")}>
         <Share2 size={16} aria-hidden="true" /> <span>Share</span>
       </button>
-      <Menu label="More" class="button icon" button={<Ellipsis size={18} aria-hidden="true" />}>
-        {(close) => (
-          <>
-            <button type="button" class="button quiet" onClick={choose("rename", close)}>
-              <Pencil size={16} aria-hidden="true" /> Rename
-            </button>
-            <button type="button" class="button quiet" onClick={choose("workshop", close)}>
-              <Drama size={16} aria-hidden="true" /> Workshop
-            </button>
-            <button type="button" class="button quiet" onClick={choose("delete", close)}>
-              <Trash2 size={16} aria-hidden="true" /> Delete
-            </button>
-          </>
-        )}
-      </Menu>
+      <ActionMenu label="More" class="button icon" choices={CHOICES} onChoose={setOpen} />
       {open === "share" && <ShareDialog model={model} onClose={() => setOpen(undefined)} />}
       {open === "rename" && <RenameDialog model={model} onClose={() => setOpen(undefined)} />}
       {open === "workshop" && model.session.value && (
