@@ -5,6 +5,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/examples.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import {
   acknowledge,
@@ -117,7 +118,6 @@ const expiryMember = Type.Optional(
   Type.String({
     format: "date-time",
     description: "At most two years from now",
-    examples: ["2027-01-31T00:00:00.000Z"],
   }),
 );
 
@@ -183,12 +183,20 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
     roles: PEOPLE,
     body: {
       kind: "json",
-      schema: Type.Object({
-        workspace_id: Type.String(),
-        name: nameSchema({ minLength: 1, maxLength: 200 }),
-        scopes: Type.Array(scopeSchema, { minItems: 1, maxItems: 16 }),
-        expires_at: expiryMember,
-      }),
+      schema: Type.Object(
+        {
+          workspace_id: Type.String(),
+          name: nameSchema({ minLength: 1, maxLength: 200 }),
+          scopes: Type.Array(scopeSchema, { minItems: 1, maxItems: 16 }),
+          expires_at: expiryMember,
+        },
+        // Without `expires_at`: a day written here would be refused once it is past.
+        {
+          examples: [
+            { workspace_id: exampleId("workspace_id"), name: "Export", scopes: ["export"] },
+          ],
+        },
+      ),
     },
     responses: { 201: { description: "The key", schema: issuedServiceKeySchema } },
     errors: ["not_found", "quota_exceeded"],
@@ -247,7 +255,7 @@ function rotateKey(options: ServiceKeyRouteOptions): Route {
     params: keyParams,
     body: {
       kind: "json",
-      schema: Type.Object({ expires_at: expiryMember }),
+      schema: Type.Object({ expires_at: expiryMember }, { examples: [{}] }),
       optional: true,
     },
     responses: {
