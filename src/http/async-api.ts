@@ -33,8 +33,28 @@ const CLOSE_TEXT: Readonly<Record<keyof typeof CLOSE, string>> = {
   unknownSession: "no such session, or it was deleted",
   idle: "nothing was heard for too long",
   superseded: "a newer connection took its place",
-  tooSlow: "frames were not read in time: reconnect with `from_seq`",
+  tooSlow: "frames were not read in time: reconnect, and go on where you were",
   rate: "too many connections or frames",
+};
+
+const CLOSE_TABLE = [
+  "| close code | meaning |",
+  "|---|---|",
+  ...Object.entries(CLOSE).map(
+    ([name, code]) => `| ${code} | ${CLOSE_TEXT[name as keyof typeof CLOSE]} |`,
+  ),
+].join("\n");
+
+const BINDINGS: JsonObject = {
+  ws: {
+    method: "GET",
+    query: {
+      type: "object",
+      properties: {
+        ticket: { type: "string", description: "A live ticket, where no header can be set." },
+      },
+    },
+  },
 };
 
 const GUIDE = [
@@ -122,21 +142,15 @@ function server(): JsonObject {
 }
 
 function channel(names: readonly string[]): JsonObject {
-  const codes = Object.entries(CLOSE).map(
-    ([name, code]) => `| ${code} | ${CLOSE_TEXT[name as keyof typeof CLOSE]} |`,
-  );
-  const ticket = { type: "string", description: "A live ticket, when there is no bearer." };
   return {
     address: "/live",
     title: "Follow sessions",
     summary: "Sessions as they happen. One socket may follow several.",
-    description: `Text frames of JSON. Pages of other origins are refused unless configured.\n\n| close code | meaning |\n|---|---|\n${codes.join("\n")}`,
+    description: `Text frames of JSON. Pages of other origins are refused unless configured.\n\n${CLOSE_TABLE}`,
     messages: Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
     ),
-    bindings: {
-      ws: { method: "GET", query: { type: "object", properties: { ticket } } },
-    },
+    bindings: BINDINGS,
   };
 }
 
@@ -194,6 +208,7 @@ const DEVICE_CHANNEL = [
   "AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may be on its way; with more comes the Warning `overloaded`, with more than 8 MiB the close code 4429.",
   "Files are refused at the first bytes (`unsupported_media_type`), text and what is no Opus packets too (`not_audio`), each with 4400; a session that this Configure began then ends as `failed`. For a single broken packet there is the Warning `not_audio`, and silence in its place.",
   "4408 comes 10 s after the connection when nothing was said, and later after 60 s without any message or pong: a device that pauses answers pings or sends KeepAlive.",
+  CLOSE_TABLE,
 ].join("\n\n");
 
 function deviceChannel(names: readonly string[]): JsonObject {
@@ -206,6 +221,6 @@ function deviceChannel(names: readonly string[]): JsonObject {
     messages: Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
     ),
-    bindings: { ws: { method: "GET" } },
+    bindings: BINDINGS,
   };
 }

@@ -58,7 +58,10 @@ const utterance = {
 
 const results = {
   ...utterance,
-  revision: Type.Integer({ description: "Drop an interim whose revision was seen" }),
+  revision: Type.Integer({
+    description:
+      "Counts the versions of its text; drop an interim whose revision was seen, or whose final was",
+  }),
   words: Type.Array(word),
 };
 

@@ -206,7 +206,7 @@ function claimAuth(options: PairingRouteOptions): Route {
     tag: "Device",
     summary: "A fresh device key",
     description:
-      "The device calls with its `pairing_secret` as bearer, or with its current `X-API-Key`; the key before stays valid for 24 h at most. Or a signed-in user calls with `{code, workspace_id}`, which pairs and returns the key in one step, or with the `device_id` of a virtual device that they made. A key lives 30 days and is shown once.",
+      "The device calls with its `pairing_secret` as bearer (409 `not_paired` until somebody has entered its code: ask again after `interval` seconds), or with its current `X-API-Key`; the key before stays valid for 24 h at most. Or a signed-in user calls with `{code, workspace_id}`, which pairs and returns the key in one step, or with the `device_id` of a virtual device that they made. A key lives 30 days and is shown once.",
     auth: ["bearer", "device_key", "pairing_secret"],
     body: { kind: "json", schema: claimBody, optional: true },
     responses: { 200: { description: "The key", schema: issuedKeySchema } },

@@ -6,6 +6,7 @@ import { isId, newId } from "../../base/ids.ts";
 import { assertMayRead } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/examples.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
@@ -197,6 +198,7 @@ function startSession(options: DeviceSessionOptions): Route {
           started_at: timestamp,
           stream_url: Type.String({
             description: "Address of the WebSocket that takes the audio as it is recorded",
+            examples: [`wss://voice.example.org/api/devices/${exampleId("device_id")}/stream`],
           }),
         }),
       },
