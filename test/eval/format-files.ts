@@ -103,6 +103,8 @@ function plain(name: string, bytes: Buffer, expected: Expected, mediaType?: stri
 
 const firstPart = (share: number) => (bytes: Buffer) => bytes.subarray(0, bytes.length * share);
 const PART: Expected = { read: "sound", seconds: [4, 6] };
+/** Shine never writes the last 40 ms that it holds back. */
+const SHORT: Expected = { read: "words", seconds: [10.04, 10.2] };
 
 const flac16 = ffmpeg("FLAC 16 kHz", "flac", "");
 const mp3 = ffmpeg("MP3 44.1 kHz stereo 128k", "mp3", "-ar 44100 -ac 2 -b:a 128k");
@@ -161,7 +163,7 @@ const MPEGS: readonly FormatFile[] = [
   ffmpeg("MP3 48 kHz 320k", "mp3", "-ar 48000 -b:a 320k"),
   ffmpeg("MP3 with tags", "mp3", "-b:a 64k -id3v2_version 3 -write_id3v1 1 -metadata title=Talk"),
   ffmpeg("MP3 without Xing frame", "mp3", "-b:a 64k -write_xing 0"),
-  ffmpeg("MP3 by shine", "mp3", "-c:a libshine -ar 44100 -b:a 96k"),
+  ffmpeg("MP3 by shine", "mp3", "-c:a libshine -ar 44100 -b:a 96k", SHORT),
   ffmpeg("MPEG layer II 48 kHz", "mp2", "-c:a mp2 -ar 48000"),
   ffmpeg("MPEG layer II 16 kHz", "mp2", "-c:a mp2"),
   changed("MP3 truncated", mp3, firstPart(0.5), { expected: PART }),

@@ -5,6 +5,8 @@ import { afterId3Tags } from "./id3.ts";
 const LONGEST_JUNK = 64 * 1024;
 /** What a decoder of layer III holds back, samples (Xing/LAME tag, "decoder delay"). */
 const DECODER_DELAY = 529;
+/** What LAME, and most encoders after it, put before the sound, samples. */
+const ENCODER_DELAY = 576;
 
 /** The frames of an MP3 (or MP2) file. */
 export interface MpegAudio {
@@ -14,7 +16,7 @@ export interface MpegAudio {
   perFrame: number;
   /** Offset and length of each frame, alternating. */
   places: number[];
-  /** Decoded samples before the first one that counts. */
+  /** Decoded samples before the first one that counts: what encoder and decoder hold back. */
   skip: number;
   /** Samples of each channel that count. */
   frames: number;
@@ -23,8 +25,8 @@ export interface MpegAudio {
 /**
  * Finds the frames of MPEG audio, layer II or III, by their headers; nothing is decoded. Tags and
  * junk between frames are left out, as are a Xing, Info or VBRI frame and the samples that a LAME
- * tag says the encoder added. Undefined when there are no two frames in a row, or only one that
- * fills the file.
+ * tag says the encoder added. Where a stream begins without such a tag, the usual delay is left out.
+ * Undefined when there are no two frames in a row, or only one that fills the file.
  */
 export function findMpegFrames(bytes: Uint8Array): MpegAudio | undefined {
   const from = afterId3Tags(bytes);
@@ -52,17 +54,40 @@ function described(bytes: Uint8Array, first: FrameHeader, places: number[]): Mpe
   const info = infoOf(bytes.subarray(at, at + length), first);
   if (info !== undefined) places.splice(0, 2);
   const total = (places.length / 2) * first.samples;
-  const { delay = 0, padding = 0 } = info ?? {};
-  const frames = total - delay - padding;
+  const isBegin = info !== undefined || beginsStream(bytes, first, places);
+  const delay = info?.delay || (isBegin ? ENCODER_DELAY : 0);
+  const skip = isBegin ? delay + DECODER_DELAY : 0;
+  // A tag's padding counts what the decoder holds back; of other files only the beginning is known.
+  const frames = info?.delay ? total - delay - (info.padding ?? 0) : total - skip;
   if (frames <= 0) return undefined;
   return {
     sampleRate: first.sampleRate,
     channels: first.channels,
     perFrame: first.samples,
     places,
-    skip: delay === 0 ? 0 : delay + DECODER_DELAY,
+    skip,
     frames,
   };
+}
+
+/**
+ * Whether the first frame begins its stream: it takes no bits from the frame before, and the next
+ * one does. In the middle of such a stream hardly any frame stands alone. Where none takes bits
+ * from another, nothing tells; a device's pieces would lose sound at each cut, so nothing is cut.
+ */
+function beginsStream(bytes: Uint8Array, first: FrameHeader, places: readonly number[]): boolean {
+  const [one, , two] = places;
+  if (first.layer !== 3 || one === undefined || two === undefined) return false;
+  return borrowedBytes(bytes, one) === 0 && borrowedBytes(bytes, two) > 0;
+}
+
+/** How many bytes of earlier frames a frame of layer III needs (`main_data_begin`). */
+function borrowedBytes(bytes: Uint8Array, at: number): number {
+  const [, second = 0] = bytes.subarray(at, at + 2);
+  const isOne = ((second >> 3) & 3) === 3;
+  const hasChecksum = (second & 1) === 0;
+  const [high = 0, low = 0] = bytes.subarray(at + (hasChecksum ? 6 : 4));
+  return isOne ? (high << 1) | (low >> 7) : high;
 }
 
 /**

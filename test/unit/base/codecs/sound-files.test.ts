@@ -95,6 +95,42 @@ describe("sound files", () => {
     }
   });
 
+  it("sound files: MP3 without a header frame begins where the encoder's sound does", () => {
+    const { whole, bare } = mp3Frames();
+    const samples = decodedSound(bare);
+    expect(samples.length).toBe(mp3Length(bare) - MP3_DELAY);
+    const truth = decodedSound(whole);
+    expect(samples.subarray(0, truth.length)).toEqual(truth);
+  });
+
+  it("sound files: a header frame of MP3 that tells no delay means the usual one", () => {
+    const { whole, bare } = mp3Frames();
+    const tag = whole.indexOf("Lavc", 0, "latin1");
+    const unknown = Buffer.from(whole);
+    unknown.fill(0, tag, tag + 4);
+    const zero = Buffer.from(whole);
+    zero.fill(0, tag + 21, tag + 24);
+    for (const bytes of [unknown, zero]) expect(decodedSound(bytes)).toEqual(decodedSound(bare));
+  });
+
+  it("sound files: pieces of an MP3 stream together are as long as the stream", () => {
+    const { bare, places } = mp3Frames();
+    const whole = opened(bare).frames;
+    for (let cut = 4; cut < places.length - 4; cut += 2) {
+      const pieces = [bare.subarray(0, places[cut]), bare.subarray(places[cut])];
+      const frames = pieces.map((piece) => opened(piece).frames);
+      expect(frames.reduce((sum, each) => sum + each)).toBe(whole);
+      expect(pieces.map((piece) => decodedSound(piece).length)).toEqual(frames);
+    }
+  });
+
+  it("sound files: of MP3 frames that all stand alone none tells whether the stream begins", () => {
+    const { bare, places } = mp3Frames();
+    const frame = bare.subarray(0, places[2]);
+    const alone = Buffer.concat([frame, frame, frame]);
+    expect(opened(alone).frames).toBe(mp3Length(alone));
+  });
+
   it("sound files: channels stay apart", () => {
     for (const name of ["left-16000.mp3", "left.webm"] as const) {
       const samples = decodedSound(soundBytes(name));
@@ -188,6 +224,30 @@ describe("sound files", () => {
     expect(outcomes.refused).toBeGreaterThan(50);
   });
 });
+
+/** What LAME and a decoder hold back together, samples. */
+const MP3_DELAY = 576 + 529;
+
+/** A file of LAME with its header frame, the same without its header frame, and where the frames of that lie. */
+function mp3Frames() {
+  const whole = soundBytes("mono-44100.mp3");
+  const { places } = mpegOf(opened(whole));
+  const begin = places[0] ?? 0;
+  const end = (places.at(-2) ?? 0) + (places.at(-1) ?? 0);
+  const moved = places.map((each, at) => (at % 2 === 0 ? each - begin : each));
+  return { whole, bare: whole.subarray(begin, end), places: moved };
+}
+
+/** Samples of all frames. */
+function mp3Length(bytes: Uint8Array): number {
+  const { places, perFrame } = mpegOf(opened(bytes));
+  return (places.length / 2) * perFrame;
+}
+
+function mpegOf(file: SoundFile) {
+  if (file.codec !== "mp3") throw new Error("no MP3 file");
+  return file.audio;
+}
 
 function packetsOf(file: SoundFile): Buffer[] {
   if (file.codec !== "opus" && file.codec !== "vorbis") throw new Error("no Ogg file");
