@@ -1,13 +1,15 @@
 import type { TSchema } from "@sinclair/typebox";
 import { exampleOf } from "../rest/examples.ts";
+import { LIVE_NAMES } from "../rest/live-names.ts";
 import { type JsonObject, SchemaPrinter } from "../rest/schema-printer.ts";
 import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-frames.ts";
-import { CLOSE, SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-frames.ts";
+import { CLOSE, SERVER_FRAMES } from "../wire/live-frames.ts";
+import { VIEWER_FRAME_SCHEMAS } from "../wire/viewer-frames.ts";
 import { DEFAULT_LIVE_LIMITS as LIMITS } from "./sockets/live-limits.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
   Subscribe:
-    "Follow a session. With `from_seq` every durable event after it comes first; without it a Snapshot.",
+    "Follow a session. Without `from_seq` a Snapshot comes first; with it every durable event after it: with 0 all of them from the beginning.",
   Unsubscribe: "Follow it no longer.",
   KeepAlive: "Keeps a silent connection open.",
 };
@@ -20,7 +22,8 @@ const DEVICE_TEXT: Readonly<Record<keyof typeof DEVICE_FRAME_SCHEMAS, string>> =
   Heartbeat: "How the device does; all members are optional.",
   Finalize: "Ends the utterance in hand.",
   KeepAlive: "Keeps a silent connection open.",
-  CloseStream: "Nothing more comes on this connection.",
+  CloseStream:
+    "Nothing more comes on this connection: what comes behind it is ignored. Once all is stored, the last AudioAck and 1000 follow. The session goes on.",
 };
 
 const CLOSE_TEXT: Readonly<Record<keyof typeof CLOSE, string>> = {
@@ -61,7 +64,9 @@ const GUIDE = [
   "Sessions as they happen, over WebSocket: `/api/live` for people, programs and guests who read along, `/api/devices/{device_id}/stream` for devices that record.",
   "**Sign in** with the same credentials as REST: `Authorization: Bearer` (a user's or guest's token), `X-API-Key` (a service key, or the device's key on its stream). A browser cannot set headers on a WebSocket: it asks POST /auth/live-ticket and opens `/api/live?ticket=…`, once, within 30 s.",
   "**Follow** a session with Subscribe. Frames with `seq` are durable events, in order and without a gap; those without describe the moment and may be left out for a slow viewer. Times within a session are seconds of its timeline, `at` is the time of day.",
-  "**Go on after a break**: connect again, later each time, and send Subscribe with `from_seq`, the newest `seq` that you have. What came since is sent first, each event once. Without `from_seq` a Snapshot tells the state instead. A Heartbeat names the session's newest `seq`, so that a lost tail is noticed.",
+  "**Which message it is** says `type`, the message's name here, but for three that share one: a `Results` with `is_final` false is InterimResults (it has neither `seq` nor `at`), one with `is_final` true FinalResults; a `JobStatus` without `seq` is JobProgress; the `Heartbeat` that a device sends is DeviceHeartbeat. Ignore types and members that you do not know.",
+  "**Go on after a break**: connect again, later each time, and send Subscribe with `from_seq`, the newest `seq` that you have. What came since is sent first, each event once, however long ago it was: events are kept as long as their session, and what is no longer in memory is read from the record. `from_seq` 0 gives the whole session from its first event on. Where words were replaced or erased since, a Stub of the same `seq` stands in place of the event that had them. A `from_seq` that the session has not reached is answered by the Warning `position_unknown` and a Snapshot. Without `from_seq` a Snapshot tells the state instead. A Heartbeat names the session's newest `seq`, so that a lost tail is noticed.",
+  `**The same over REST** has other names:\n\n${LIVE_NAMES}`,
   `**Limits**: ${LIMITS.subscriptionsPerSocket} sessions on a socket, ${LIMITS.socketsPerCaller} sockets of one caller, text frames of ${LIMITS.frameBytes / 1024} KiB, ${LIMITS.messages.perMinute} frames a minute (${LIMITS.messages.burst} at once). A viewer for whom more than ${LIMITS.bufferedBytes / 1024 / 1024} MiB wait is closed. The service pings every ${LIMITS.pingMs / 1000} s, and closes a socket from which nothing came, no pong either, for ${LIMITS.idleMs / 1000} s.`,
   "**Errors** come as an Error frame: `code` is one of its schema's list, `message` says what to do, `retryable` whether the same may work later. What ends the connection has a close code besides; they are listed with each channel.",
 ].join("\n\n");
@@ -202,10 +207,12 @@ function audioMessage(): JsonObject {
 
 const DEVICE_CHANNEL = [
   "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet.",
-  "CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
+  "**To end**, send CloseStream and wait: everything that came is stored, then the last AudioAck and 1000 come. The session goes on until it is stopped: POST /devices/{device_id}/session/stop, with `last_chunk_sequence` one less than the `chunk_sequence` of that AudioAck, or without it, which means the same where all was streamed. It is answered with `processing`, and later with how the session ended. A session that is stopped while the stream is open ends it: SessionStatus, the Error `session_ended` and 1000; so close the stream first. Who never stops is stopped after 15 min without a sign of the device, where the operator set nothing else.",
+  "A newer connection of the session closes the older with 4409.",
   "When the device's right ends (its owner left or was disabled, its key was revoked, it was unpaired), what came is stored, and an Error, the last AudioAck and 4401 follow: what lies behind that AudioAck may still be uploaded for 24 h, from its `chunk_sequence` on.",
   "`audio_offset_bytes` counts the bytes of all binary messages of the session's stream, over all connections, as the device sent them: of Opus those of its packets (with `length_prefixed` their lengths too), not samples.",
-  "AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may be on its way; with more comes the Warning `overloaded`, with more than 8 MiB the close code 4429.",
+  "**Pace**: AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may lie ahead of the newest AudioAck; from there on the Warning `overloaded` says to wait (once, and again after less than 256 KiB lay ahead), and all is taken still. The message with which more than 8 MiB would lie ahead is not taken: the Error `overloaded` and 4429 come, what came before is stored, and the device goes on with Resume from the `audio_offset_bytes` of Begin. A device that keeps half a MiB ahead at most never meets either.",
+  "**Words** come on this socket only when three things hold: Configure or Resume says `transcript` true, the device's owner has set `may_read` (PATCH /devices/{device_id}), and the session that it records is that owner's own and still recording. Begin says in `configuration.transcript` whether they do. Then come `Results`, `SegmentRevised`, `TranscriptReplaced`, `SpeakerRevision` and `Redacted`; otherwise the Error `forbidden`, and the recording goes on. With `from_seq` 0 the words of the whole session come first; there is no Snapshot, and a `from_seq` beyond the session's newest event counts as that event.",
   "Files are refused at the first bytes (`unsupported_media_type`), text and what is no Opus packets too (`not_audio`), each with 4400; a session that this Configure began then ends as `failed`. For a single broken packet there is the Warning `not_audio`, and silence in its place.",
   "4408 comes 10 s after the connection when nothing was said, and later after 60 s without any message or pong: a device that pauses answers pings or sends KeepAlive.",
   CLOSE_TABLE,

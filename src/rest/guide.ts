@@ -1,5 +1,6 @@
 import { ERROR_CODES, ERROR_STATUS } from "../base/errors.ts";
 import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { LIVE_NAMES } from "./live-names.ts";
 
 const CODES = ERROR_CODES.map(
   (code) => `| \`${code}\` | ${ERROR_STATUS[code]} | ${ERROR_MEANINGS[code]} |`,
@@ -22,6 +23,20 @@ The answer's \`token\` goes into \`Authorization: Bearer …\` of everything els
 program (\`POST /devices\`), start a session with its key (\`POST /devices/{device_id}/session/start\`), upload
 audio as chunk 0 (\`POST /sessions/{session_id}/upload-audio\`), stop the session, and read
 \`GET /sessions/{session_id}/transcript\`.
+
+A device that stands by itself gets its key by pairing, as nobody signs in there:
+
+| | who | call | what comes of it |
+|---|---|---|---|
+| 1 | the device | \`POST /devices/pairing-codes\` with its \`device_serial\` | \`device_id\`, \`code\` to show for 10 min, and \`pairing_secret\` to keep |
+| 2 | a person | \`POST /devices/pair\` with that \`code\` and a \`workspace_id\` | the device is paired, and theirs |
+| 3 | the device | \`POST /devices/pair/claim-auth\` with \`Authorization: Bearer\` and its \`pairing_secret\`, every \`interval\` seconds | 409 \`not_paired\` until step 2, then \`api_key\`: from here on its \`X-API-Key\` |
+| 4 | the device | \`POST /devices/{device_id}/session/start\` | \`session_id\`, and \`stream_url\` for step 5 |
+| 5 | the device | either the WebSocket \`GET /devices/{device_id}/stream\`: Configure, audio, CloseStream; or \`POST /sessions/{session_id}/upload-audio\`, chunk by chunk from \`chunk_sequence\` 0 | each AudioAck, or 201, says what is stored |
+| 6 | the device | \`POST /devices/{device_id}/session/stop\` with \`last_chunk_sequence\` | \`processing\`; chunks that are missing may still be uploaded |
+
+All the while \`POST /devices/{device_id}/heartbeat\` (or Heartbeat on its stream) says that it is there, every 30 s unless
+it says otherwise, and hears when to fetch a fresh key by step 3, with its \`X-API-Key\`.
 
 # Sign in
 
@@ -75,7 +90,9 @@ request; answers tell where one stands in \`RateLimit-*\`, and 429 says in \`Ret
 
 \`GET /live\` is a WebSocket for those who follow, \`GET /devices/{device_id}/stream\` one for devices. Their messages stand in
 the AsyncAPI document, \`/api/asyncapi.json\`. Durable events carry \`seq\`, which rises by one without gaps: reconnect with
-\`from_seq\`, and nothing is missed and nothing comes twice.
+\`from_seq\`, and nothing is missed and nothing comes twice. Some members have other names there:
+
+${LIVE_NAMES}
 
 # Webhooks
 

@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
+import { oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
 import { nameSchema } from "./names.ts";
+import { namedSession } from "./viewer-frames.ts";
 import { vocabularySchema } from "./vocabulary.ts";
 
 /** What a device may read of the session that it records. */
@@ -17,7 +18,7 @@ const reading = {
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        "With `transcript`: the `seq` of the newest frame that the device has; what came after it is told first, each once. Without it the words begin with this stream.",
+        "With `transcript`: the `seq` of the newest frame that the device has; what came after it is told first, each once; with 0 the words of the whole session. Without it the words begin with this stream.",
       examples: [41],
     }),
   ),

@@ -160,9 +160,13 @@ const device = Type.Object(
 /** All frames that the service sends on the live channel, by message name, with a summary. */
 export const SERVER_FRAMES = {
   Snapshot: { summary: "The session as it stands; then come its events.", payload: snapshot },
-  InterimResults: { summary: "What an utterance sounds like so far.", payload: interimResults },
+  InterimResults: {
+    summary: "What an utterance sounds like so far: a `Results` with `is_final` false.",
+    payload: interimResults,
+  },
   FinalResults: {
-    summary: "An utterance; its words are not changed again by the recogniser.",
+    summary:
+      "An utterance; its words are not changed again by the recogniser: a `Results` with `is_final` true.",
     payload: event("Results", { ...results, is_final: Type.Literal(true) }),
   },
   SpeechStarted: {
@@ -239,7 +243,10 @@ export const SERVER_FRAMES = {
     summary: "A job's status changed.",
     payload: event("JobStatus", { ...job, ...sessionEngine }),
   },
-  JobProgress: { summary: "A job went on; not durable.", payload: transient("JobStatus", job) },
+  JobProgress: {
+    summary: "A job went on: a `JobStatus` that is not durable, without `seq` and `at`.",
+    payload: transient("JobStatus", job),
+  },
   SummaryUpdated: {
     summary: "A summary is there.",
     payload: event("SummaryUpdated", { job_id: Type.String(), summary_type: Type.String() }),
@@ -273,7 +280,10 @@ export const SERVER_FRAMES = {
   Heartbeat: {
     summary: "Sign of life with the newest `seq`, so that a lost tail is noticed.",
     payload: transient("Heartbeat", {
-      seq: Type.Integer(),
+      seq: Type.Integer({
+        description:
+          "Newest durable event of the session; the frame itself is none. Whoever has a lower one in hand waits for the events between, or connects again with `from_seq`",
+      }),
       audio_received: seconds("Audio"),
       audio_finalised: seconds("Audio"),
       lag_ms: Type.Number({ description: LAG }),
@@ -301,20 +311,6 @@ export const SERVER_FRAMES = {
     }),
   },
 } as const satisfies Record<string, { summary: string; payload: TObject }>;
-
-/** A session's id in frames. */
-export const namedSession = Type.String({ minLength: 1, maxLength: 128 });
-
-/** Schemas of a viewer's frames, by `type`. */
-export const VIEWER_FRAME_SCHEMAS = {
-  Subscribe: Type.Object({
-    type: Type.Literal("Subscribe"),
-    session_id: namedSession,
-    from_seq: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-  }),
-  Unsubscribe: Type.Object({ type: Type.Literal("Unsubscribe"), session_id: namedSession }),
-  KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),
-} as const;
 
 type Frames = typeof SERVER_FRAMES;
 
@@ -379,11 +375,6 @@ export interface SessionHeartbeat {
   /** True when the session has completed or failed: few events follow. */
   isOver: boolean;
 }
-
-type ViewerFrames = typeof VIEWER_FRAME_SCHEMAS;
-
-/** A frame that a viewer sends. */
-export type ViewerFrame = Static<ViewerFrames[keyof ViewerFrames]>;
 
 export const CLOSE = {
   done: 1000,

@@ -5,7 +5,8 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { ApiClient } from "../../src/cli/client/api-client.ts";
 import { LiveViewer } from "../../src/cli/client/live-viewer.ts";
 import { UserSession } from "../../src/cli/client/user-session.ts";
-import type { ServerFrame, ViewerFrame } from "../../src/wire/live-frames.ts";
+import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import type { ViewerFrame } from "../../src/wire/viewer-frames.ts";
 
 type Act = (socket: WebSocket, subscribe: Extract<ViewerFrame, { type: "Subscribe" }>) => void;
 

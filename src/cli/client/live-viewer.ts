@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { CLOSE, type ServerFrame, type ViewerFrame } from "../../wire/live-frames.ts";
+import { CLOSE, type ServerFrame } from "../../wire/live-frames.ts";
+import type { ViewerFrame } from "../../wire/viewer-frames.ts";
 import { type BackOff, waitBefore } from "./back-off.ts";
 import { CommandFailure } from "./command-context.ts";
 import { EXIT } from "./exit-codes.ts";

@@ -154,6 +154,8 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
     id: "validateMagicLink",
     tag: "Auth",
     summary: "Sign in with the token of a link",
+    description:
+      "The token that the mailed link carries. It works once, within 10 min; an unknown, used or expired one is 401 `invalid_token`. No refresh token comes with it.",
     auth: [],
     body: {
       kind: "json",

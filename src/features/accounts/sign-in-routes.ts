@@ -145,6 +145,8 @@ function logout({ signIn, publicUrl }: AuthOptions): Route {
     id: "logout",
     tag: "Auth",
     summary: "End this login: its access and refresh tokens stop working at once",
+    description:
+      "Other logins of the account go on. A page's cookie with the refresh token is taken back too.",
     auth: ["bearer"],
     responses: { 200: { description: "Signed out", schema: acknowledgementSchema } },
     async handle({ principal, headers }) {

@@ -43,11 +43,15 @@ export function userAccessRoutes(options: UserAccessOptions): Route[] {
 const TEXTS = {
   disable: {
     summary: "Disable a user: every login ends within seconds, open sockets included",
+    description:
+      "By an administrator, not of oneself (400). What the user set up stops meanwhile: service keys and webhooks are suspended, devices begin no session and may for 24 h bring what they had begun. Disabling again is answered the same.",
     self: "You cannot disable yourself.",
     done: "The user is disabled.",
   },
   enable: {
     summary: "Enable a user who was disabled",
+    description:
+      "By an administrator, not of oneself (400). Service keys, webhooks and devices of the user that were suspended because of it work again. Enabling again is answered the same.",
     self: "You cannot enable yourself.",
     done: "The user is enabled and can sign in again.",
   },
@@ -64,6 +68,7 @@ function setAccess(
     id: `${action}User`,
     tag: "Admin",
     summary: texts.summary,
+    description: texts.description,
     auth: ["bearer"],
     roles: ["admin"],
     params: Type.Object({ id: Type.String() }),
@@ -153,6 +158,8 @@ function createUser({ users, passwords }: UserOptions): Route {
     id: "createUser",
     tag: "Admin",
     summary: "Create a user",
+    description:
+      "By an administrator. The user signs in with this address and password; `role` is `participant` unless told. 409 when there is an account with this address.",
     auth: ["bearer"],
     roles: ["admin"],
     body: {

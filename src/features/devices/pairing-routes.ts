@@ -113,6 +113,8 @@ function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Rou
     id: "pairDevice",
     tag: "Device",
     summary: "Pair the device that shows this code with a workspace",
+    description:
+      "By a person who belongs to the workspace, or an administrator; small letters, spaces and dashes of the code do not matter. The caller becomes the device's owner, and the owner of the sessions that it starts. The device then gets its key with POST /devices/pair/claim-auth; no key is shown here. A code works once, within 10 min: 404 for an unknown or expired one, 409 for one that was used. `name` replaces the name that the device gave itself.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: {

@@ -127,6 +127,8 @@ function decline({ store }: OwnInvitationOptions): Route {
     id: "declineInvitation",
     tag: "Workspace",
     summary: "Decline an invitation; whoever made it is not told",
+    description:
+      "For the caller it is gone, and unknown (404) from then on; in the list of whoever made it it stays until it is withdrawn or 14 days old.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),

@@ -186,6 +186,8 @@ function startSession(options: DeviceSessionOptions): Route {
     id: "startDeviceSession",
     tag: "Device",
     summary: "Start recording a session",
+    description:
+      "With the device's key. All members are optional: the session belongs to the device's owner, in the device's workspace and its preferred language unless told. A device records one session at a time: 409 `already_recording` names the one that is open. Then its audio comes over the stream at `stream_url`, in chunks (POST /sessions/{session_id}/upload-audio), or both. A stream's Configure without `session_id` starts a session too.",
     auth: ["device_key"],
     params: deviceParams,
     body: { kind: "json", schema: startBody, optional: true },

@@ -66,6 +66,8 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
     tag: "Session",
     wish: true,
     summary: "Claim a speaker label, or assign it to a user",
+    description:
+      "`self_claim`: the voice is the caller's own. `moderator_assignment`, by the session's owner alone: it is that of `assigned_user_id`, whoever had claimed it. A self claim replaces nobody's: 409 `already_claimed`. The transcript shows the claimer's name from then on, and viewers get `SpeakerClaimed`.",
     auth: ["bearer"],
     params: sessionParams,
     body: { kind: "json", schema: claimBody },

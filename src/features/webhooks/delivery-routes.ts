@@ -132,6 +132,8 @@ function retryDelivery(options: WebhookDeliveryOptions): Route {
     path: "/workspaces/{id}/webhooks/{webhook_id}/deliveries/{delivery_id}/retry",
     id: "retryWebhookDelivery",
     summary: "Send a message again, now, under the same `webhook-id`",
+    description:
+      "Whether it had arrived, failed or still waited. 409 while the webhook is switched off.",
     params: Type.Object({ ...webhookParams.properties, delivery_id: Type.String() }),
     responses: { 200: { description: "The delivery, pending again", schema: deliverySchema } },
     errors: ["conflict"],

@@ -71,6 +71,8 @@ function createCharacter(options: CharacterOptions): Route {
     id: "createCharacter",
     tag: "Workshop",
     summary: "Add a character to a workshop; active unless told otherwise",
+    description:
+      "The name of an active character joins the vocabulary of sessions that are linked to the workshop, and is offered for their voices.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: workshopParams,

@@ -171,6 +171,8 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
     id: "createWorkspace",
     tag: "Workspace",
     summary: "Create a workspace; the caller becomes its owner",
+    description:
+      "It is `private` and has no other members yet; its settings are changed with PATCH /workspaces/{id}.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: {

@@ -150,6 +150,8 @@ function createWorkshop({ workshops, workspaces }: WorkshopOptions): Route {
     id: "createWorkshop",
     tag: "Workshop",
     summary: "Create a workshop in a workspace that the caller belongs to",
+    description:
+      "Sessions may be linked to it: the recogniser then expects the names of its active characters, and they are offered for the session's voices.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: {

@@ -6,7 +6,7 @@ import {
   DEVICE_FRAME_SCHEMAS,
   type DeviceFrame,
 } from "../../wire/device-frames.ts";
-import { VIEWER_FRAME_SCHEMAS, type ViewerFrame } from "../../wire/live-frames.ts";
+import { VIEWER_FRAME_SCHEMAS, type ViewerFrame } from "../../wire/viewer-frames.ts";
 import { parseJson } from "../server/request-body.ts";
 import { type SchemaCheck, SchemaChecks } from "../server/schema-check.ts";
 

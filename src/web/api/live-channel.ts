@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import type { ServerFrame, ViewerFrame, CLOSE as WIRE_CLOSE } from "../../wire/live-frames.ts";
+import type { ServerFrame, CLOSE as WIRE_CLOSE } from "../../wire/live-frames.ts";
+import type { ViewerFrame } from "../../wire/viewer-frames.ts";
 import { signInAgain } from "./account.ts";
 import { API_BASE, ApiFailure, call, messageOf } from "./client.ts";
 import { Position } from "./live-position.ts";

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { asyncApiDocument } from "../../../src/http/async-api.ts";
+import { LIVE_NAMES } from "../../../src/rest/live-names.ts";
+import { wholeDocument } from "../../support/whole-document.ts";
 
 interface Schema {
   $ref?: string;
+  const?: unknown;
   description?: string;
   properties?: Record<string, Schema>;
   items?: Schema;
@@ -10,6 +13,7 @@ interface Schema {
 }
 
 interface Message {
+  summary: string;
   payload: Schema;
   contentType?: string;
   examples?: object[];
@@ -48,5 +52,32 @@ describe("document of the live channel", () => {
   it("document of the live channel: names the codes of its Error frame one by one", () => {
     const { code } = messages.Error?.payload.properties ?? {};
     expect(code).toMatchObject({ enum: expect.arrayContaining(["forbidden", "overloaded"]) });
+  });
+
+  it("document of the live channel: says of messages with another one's `type` which they are", () => {
+    const { description } = document.info as { description: string };
+    const others = Object.entries(messages).filter(([name, { payload }]) => {
+      const type = payload.properties?.type?.const;
+      return type !== undefined && type !== name;
+    });
+    expect(others.length).toBeGreaterThan(2);
+    for (const [name, { payload }] of others) {
+      expect(description).toContain(name);
+      expect(description).toContain(`\`${String(payload.properties?.type?.const)}\``);
+    }
+  });
+
+  it("document of the live channel: gives names of both interfaces that both have", async () => {
+    const rest = JSON.stringify(await wholeDocument());
+    const live = JSON.stringify(messages);
+    const rows = LIVE_NAMES.split("\n")
+      .slice(2)
+      .map((row) => row.split("|").slice(1, 3));
+    expect(rows.length).toBeGreaterThan(5);
+    const named = (cell = "") => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => `"${name}"`);
+    for (const [here, there] of rows) {
+      for (const name of named(here)) expect(live).toContain(name);
+      for (const name of named(there)) expect(rest).toContain(name);
+    }
   });
 });

@@ -74,6 +74,19 @@ describe("the document's schemas", async () => {
     expect(silent).toEqual([]);
   });
 
+  it("document: tells of every request that changes something more than its title does", () => {
+    const bare = Object.values(document.paths as Node).flatMap((item) =>
+      Object.entries(item as Record<string, Node>)
+        .filter(([method, { description = "" }]) => {
+          return (
+            ["post", "put", "patch"].includes(method) && !/^[A-Z\d`].*\.$/s.test(`${description}`)
+          );
+        })
+        .map(([, { operationId }]) => operationId),
+    );
+    expect(bare).toEqual([]);
+  });
+
   it("document: has no object twice, and none of many members, without a name", () => {
     const objects = all.filter(({ schema }) => isNode(schema.properties));
     const inline = objects.filter(({ schema }) => !Object.values(schemas).includes(schema));
