@@ -5,6 +5,7 @@ import { type JsonObject, SchemaPrinter } from "../rest/schema-printer.ts";
 import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-frames.ts";
 import { CLOSE, SERVER_FRAMES } from "../wire/live-frames.ts";
 import { VIEWER_FRAME_SCHEMAS } from "../wire/viewer-frames.ts";
+import { FRAME_EXAMPLES } from "./frame-examples.ts";
 import { DEFAULT_LIVE_LIMITS as LIMITS } from "./sockets/live-limits.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
@@ -165,7 +166,7 @@ function message(
   printer: SchemaPrinter,
 ): JsonObject {
   const printed: JsonObject = { name, title: name, summary, payload: printer.print(payload) };
-  const example = exampleOf(payload);
+  const example = exampleOf(payload, "", FRAME_EXAMPLES[name]);
   if (typeof example === "object" && example !== null && !Array.isArray(example)) {
     printed.examples = [{ payload: example }];
   }

@@ -1,6 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
 import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { BY_FORMAT } from "./example-values.ts";
+import { exampleOf, type Given } from "./examples.ts";
 import { isKept } from "./idempotency.ts";
 import { ErrorBody, JSON_TYPE, jsonContent, ownName } from "./openapi-bodies.ts";
 import { COMMON_HEADERS } from "./openapi-parts.ts";
@@ -70,7 +72,9 @@ export class AnswerPrinter {
     const content: JsonObject = {};
     if (spec.schema !== undefined) {
       const name = ownName(route, "Response");
-      content[JSON_TYPE] = jsonContent(spec.schema, name, this.#printer, orError);
+      const isNew = spec === route.responses[201];
+      const given = { ...asked(route), ...(isNew ? NEW : {}), ...spec.example };
+      content[JSON_TYPE] = jsonContent(spec.schema, name, this.#printer, { orError, given });
     }
     for (const type of spec.mediaTypes ?? []) content[type] ??= {};
     if (Object.keys(content).length > 0) printed.content = content;
@@ -111,6 +115,16 @@ export class AnswerPrinter {
     this.components[name] ??= printed;
     return { $ref: `#/components/responses/${name}` };
   }
+}
+
+/** Of a thing that was just made. */
+const NEW: Given = { updated_at: BY_FORMAT["date-time"] };
+
+/** What the example of the request says of the thing, so that its answer shows the same. */
+function asked({ body }: Route): Given {
+  if (body?.kind !== "json") return {};
+  const { token: _secret, ...members } = Object(exampleOf(body.schema)) as JsonObject;
+  return members;
 }
 
 function problemExample(code: ErrorCode): JsonObject {

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { exampleOf } from "./examples.ts";
+import { exampleOf, type Given } from "./examples.ts";
 import type { Route } from "./route.ts";
 import type { JsonObject, SchemaPrinter } from "./schema-printer.ts";
 
@@ -19,13 +19,13 @@ export function jsonContent(
   schema: TSchema,
   name: string,
   printer: SchemaPrinter,
-  orError = false,
+  { orError = false, given }: { orError?: boolean; given?: Given } = {},
 ): JsonObject {
   const own = printer.print(schema, name);
   const content: JsonObject = {
     schema: orError ? { anyOf: [own, printer.print(ErrorBody)] } : own,
   };
-  const example = exampleOf(schema);
+  const example = exampleOf(schema, "", given);
   if (example !== undefined) content.examples = { example: { value: example } };
   return content;
 }

@@ -199,7 +199,7 @@ function pathParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
       ...described(printer, name, { type: "string", ...schema }),
       in: "path",
       required: true,
-      example: exampleOf(schemas[name] ?? { type: "string" }, name) ?? "",
+      example: exampleOf(schemas[name] ?? { type: "string" }, idName(parent, name)) ?? "",
     };
   });
 }
@@ -208,6 +208,11 @@ function pathParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
 function singular(plural: string): string {
   const words = plural.replaceAll("-", " ").replace(/^api\b/, "API");
   return words.replace(/ies$/, "y").replace(/s$/, "");
+}
+
+/** `id` below /api-keys is a `key_id`, so that it is the same in path and answer. */
+function idName(parent: string, name: string): string {
+  return name === "id" ? `${singular(parent).split(" ").at(-1)}_id` : name;
 }
 
 /** Name, description and schema of a parameter. */

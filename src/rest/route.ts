@@ -150,6 +150,8 @@ interface UploadSpec {
 export interface ResponseSpec {
   description: string;
   schema?: TSchema;
+  /** Members that the document's example has otherwise than its schema says; undefined: has not. */
+  example?: Readonly<Record<string, unknown>>;
   /** Media types other than JSON, e.g. text/plain. */
   mediaTypes?: readonly string[];
 }

@@ -10,7 +10,6 @@ export const uuid = Type.String({ format: "uuid" });
 /** A point in time in requests and answers. */
 export const timestamp = Type.String({
   description: "RFC 3339, UTC, milliseconds",
-  examples: ["2026-01-31T09:30:00.000Z"],
 });
 
 /** Unix milliseconds as a timestamp; undefined stays undefined. */

@@ -118,7 +118,10 @@ const begin = transient("Begin", {
     channels: Type.Integer(),
     framing: oneOf("packet", "length_prefixed"),
     interim_results: Type.Boolean(),
-    transcript: Type.Boolean({ description: "True when the stream gets the session's words" }),
+    transcript: Type.Boolean({
+      description: "True when the stream gets the session's words",
+      examples: [true],
+    }),
   }),
 });
 

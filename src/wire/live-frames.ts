@@ -249,7 +249,10 @@ export const SERVER_FRAMES = {
   },
   SummaryUpdated: {
     summary: "A summary is there.",
-    payload: event("SummaryUpdated", { job_id: Type.String(), summary_type: Type.String() }),
+    payload: event("SummaryUpdated", {
+      job_id: Type.String(),
+      summary_type: Type.String({ examples: ["brief"] }),
+    }),
   },
   Redacted: {
     summary: "Words were taken out for good.",

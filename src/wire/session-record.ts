@@ -9,7 +9,6 @@ export const sessionEngine = {
     Type.Boolean({
       description:
         "True when that engine is not local: the sound leaves this installation. Otherwise absent",
-      examples: [true],
     }),
   ),
 };

@@ -1,4 +1,4 @@
-import { exampleId } from "../../src/rest/examples.ts";
+import { exampleId } from "../../src/rest/example-values.ts";
 import { type CallerName, idName, type SeededWorld } from "./seeded-world.ts";
 
 interface Parameter {

@@ -68,7 +68,7 @@ export function liveTicketRoutes({ liveTickets }: LiveTicketOptions): Route[] {
           ticket: Type.String({
             description: "For `?ticket=` of the WebSocket's address: 30 s, one use",
           }),
-          expires_at: Type.String(),
+          expires_at: Type.String({ examples: ["2026-01-31T09:30:30.000Z"] }),
         }),
       },
     },

@@ -140,7 +140,7 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
     body: {
       kind: "json",
       anyText: true,
-      schema: Type.Object({ email: Type.String({ examples: ["ada@example.org"] }) }),
+      schema: Type.Object({ email: Type.String({ examples: ["anna@example.org"] }) }),
     },
     responses: { 200: { description: "Asked for", schema: acknowledgementSchema } },
     async handle({ body, address }) {
@@ -159,7 +159,13 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
     auth: [],
     body: {
       kind: "json",
-      schema: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
+      schema: Type.Object({
+        token: Type.String({
+          minLength: 1,
+          maxLength: 200,
+          examples: ["3q2v7wXk0aF5mRzTnLcYbH8uJ1pQeWd4"],
+        }),
+      }),
     },
     responses: { 200: { description: "Signed in", schema: loginResultSchema } },
     errors: ["invalid_token"],

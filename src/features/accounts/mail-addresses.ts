@@ -9,7 +9,7 @@ export const newAddressSchema = Type.String({
   maxLength: LONGEST,
   pattern: "^[\\u0021-\\u003f\\u0041-\\u007e]+@[\\u0021-\\u003f\\u0041-\\u007e]+$",
   description: "Printable ASCII; kept and compared in lower case",
-  examples: ["ada@example.org"],
+  examples: ["anna@example.org"],
 });
 
 /** True for a text that may become the address of an account. */

@@ -25,7 +25,10 @@ const providerSchema = Type.Object(
   {
     id: Type.String({ minLength: 1, description: "Its name in addresses", examples: ["google"] }),
     name: Type.String({ examples: ["Google"] }),
-    authorize_url: Type.String({ description: "Where to send the browser" }),
+    authorize_url: Type.String({
+      description: "Where to send the browser",
+      examples: ["https://voice.example.org/api/auth/oauth/google/authorize"],
+    }),
   },
   { $id: "OAuthProvider" },
 );
@@ -50,7 +53,9 @@ function listProviders({ oauth, publicUrl }: OAuthRouteOptions): Route {
   });
 }
 
-const providerParams = Type.Object({ provider: Type.String({ maxLength: 64 }) });
+const providerParams = Type.Object({
+  provider: Type.String({ maxLength: 64, examples: ["google"] }),
+});
 
 async function requireProvider(
   oauth: OAuthRouteOptions["oauth"],

@@ -3,6 +3,7 @@ import { bearerOf } from "../../access/secrets.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requirePerson } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { noRefreshCookie, refreshCookie, refreshTokenIn } from "../../rest/refresh-cookie.ts";
 import {
   acknowledge,
@@ -57,10 +58,14 @@ function login({ signIn, publicUrl }: AuthOptions): Route {
       kind: "json",
       anyText: true,
       schema: Type.Object({
-        email: Type.String({ examples: ["ada@example.org"] }),
+        email: Type.String({ examples: ["anna@example.org"] }),
         password: Type.String({ description: "The password" }),
         remember_me: Type.Optional(
-          Type.Boolean({ description: "Whether a refresh token is wanted too", default: false }),
+          Type.Boolean({
+            description: "Whether a refresh token is wanted too",
+            default: false,
+            examples: [true],
+          }),
         ),
         refresh_cookie: Type.Optional(
           Type.Boolean({
@@ -164,11 +169,11 @@ function logout({ signIn, publicUrl }: AuthOptions): Route {
 const meSchema = Type.Union(
   [
     Type.Object({
-      id: Type.String(),
+      id: Type.String({ examples: [exampleId("user_id")] }),
       role: accountRoleSchema,
       email: Type.String(),
-      name: Type.String(),
-      expires_at: Type.String(),
+      name: Type.String({ examples: ["Anna Brown"] }),
+      expires_at: Type.String({ examples: ["2026-01-31T10:30:00.000Z"] }),
     }),
     Type.Object({
       id: Type.String(),

@@ -114,7 +114,7 @@ const userSchema = Type.Object(
   {
     id: Type.String(),
     email: Type.String(),
-    name: Type.String(),
+    name: Type.String({ examples: ["Anna Brown"] }),
     role: accountRoleSchema,
     disabled: Type.Boolean(),
     disabled_at: Type.Optional(Type.String()),
@@ -129,7 +129,7 @@ const colleagueSchema = Type.Object(
   {
     id: Type.String(),
     email: Type.String(),
-    name: Type.String(),
+    name: Type.String({ examples: ["Anna Brown"] }),
   },
   { $id: "Colleague" },
 );
@@ -166,7 +166,7 @@ function createUser({ users, passwords }: UserOptions): Route {
       kind: "json",
       schema: Type.Object({
         email: newAddressSchema,
-        name: Type.Optional(nameSchema({ maxLength: 200 })),
+        name: Type.Optional(nameSchema({ maxLength: 200, examples: ["Anna Brown"] })),
         role: Type.Optional(accountRoleSchema),
         password: Type.String({
           description: "The first password; common ones are refused",
@@ -320,7 +320,7 @@ export function userEditRoutes(options: UserEditOptions): Route[] {
     body: {
       kind: "json",
       schema: Type.Object({
-        name: Type.Optional(nameSchema({ maxLength: 200 })),
+        name: Type.Optional(nameSchema({ maxLength: 200, examples: ["Anna Brown"] })),
         role: Type.Optional(accountRoleSchema),
       }),
     },

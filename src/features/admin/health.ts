@@ -56,11 +56,14 @@ const Healthy = Type.Object(
 const Down = Type.Object(
   {
     success: Type.Literal(false),
-    message: Type.String(),
+    message: Type.String({ examples: ["Not available: database."] }),
     status: Type.Literal("down", {
       description: "Something that everything needs does not answer",
     }),
-    checks: Checks,
+    checks: Type.Record(Type.String(), Check, {
+      description: "Each part, by name",
+      examples: [{ database: { status: "down", message: "It does not answer." } }],
+    }),
   },
   { $id: "HealthDown" },
 );

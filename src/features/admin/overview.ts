@@ -37,7 +37,7 @@ const backlog = {
 
 const nodeSchema = Type.Object(
   {
-    name: Type.String({ description: "Name of the process's node" }),
+    name: Type.String({ description: "Name of the process's node", examples: ["main-1"] }),
     state: Type.Union([Type.Literal("alive"), Type.Literal("leaving"), Type.Literal("silent")], {
       description: "`leaving`: puts its sessions away to stop",
     }),

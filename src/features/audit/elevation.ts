@@ -75,7 +75,17 @@ function openElevation({ elevations, clock }: ElevationOptions): Route {
     auth: ["bearer"],
     roles: ["admin"],
     body: { kind: "json", schema: body },
-    responses: { 200: { description: "The elevation in force", schema: elevated } },
+    responses: {
+      200: {
+        description: "The elevation in force",
+        schema: elevated,
+        example: {
+          session_id: undefined,
+          workspace_id: undefined,
+          expires_at: "2026-01-31T09:45:00.000Z",
+        },
+      },
+    },
     errors: ["not_found"],
     async handle({ principal, body: wish }) {
       const admin = requireUser(principal);

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toSeconds } from "../../base/audio/sample-rate.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import type { SegmentRecord } from "../transcript/segments-store.ts";
 import { writeSegments } from "../transcript/written-segments.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
@@ -25,7 +26,6 @@ const wordSchema = Type.Object(
     punctuated_word: Type.Optional(
       Type.String({
         description: "With `punctuate` or `smart_format`: with capitals and marks",
-        examples: ["Budget."],
       }),
     ),
     speaker,
@@ -59,7 +59,7 @@ const paragraphsSchema = Type.Object(
 );
 
 const utteranceSchema = Type.Object({
-  id: Type.String({ description: "UUID of the segment" }),
+  id: Type.String({ description: "UUID of the segment", examples: [exampleId("segment_id")] }),
   start: seconds("When it begins"),
   end: seconds("When it ends"),
   confidence,
@@ -74,7 +74,10 @@ export const deepgramAnswer = Type.Object(
     metadata: Type.Object(
       {
         transaction_key: Type.Literal("deprecated", { description: "As Deepgram tells it" }),
-        request_id: Type.String({ description: "UUID of the session" }),
+        request_id: Type.String({
+          description: "UUID of the session",
+          examples: [exampleId("session_id")],
+        }),
         sha256: Type.String({
           description: "Of the recording as it was sent, in hex",
           examples: ["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
@@ -83,9 +86,12 @@ export const deepgramAnswer = Type.Object(
           description: "When it was asked for; RFC 3339, UTC",
           examples: ["2026-01-31T09:30:00.000Z"],
         }),
-        duration: Type.Number({ description: "Of the recording, seconds" }),
+        duration: Type.Number({ description: "Of the recording, seconds", examples: [3.2] }),
         channels: Type.Integer({ description: "Always 1: channels are mixed", examples: [1] }),
-        models: Type.Array(Type.String(), { description: "The engine that read it" }),
+        models: Type.Array(Type.String(), {
+          description: "The engine that read it",
+          examples: [["pocketsphinx"]],
+        }),
         model_info: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
           description: "What is known of it",
           examples: [{ pocketsphinx: { name: "pocketsphinx", version: "", arch: "" } }],

@@ -8,7 +8,7 @@ import type { Transcription } from "./file-calls.ts";
 const usage = Type.Object(
   {
     type: Type.Literal("duration", { description: "Counted by the length of the sound" }),
-    seconds: Type.Number({ description: "Its length, whole seconds" }),
+    seconds: Type.Number({ description: "Its length, whole seconds", examples: [3] }),
   },
   { description: "How much was transcribed" },
 );

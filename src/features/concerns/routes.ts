@@ -43,7 +43,10 @@ export const concernSchema = Type.Object(
       description: "False when the texts are closed to an administrator without an elevation",
     }),
     description: Type.Optional(
-      Type.String({ description: "Absent when not visible, and after the session was deleted" }),
+      Type.String({
+        description: "Absent when not visible, and after the session was deleted",
+        examples: ["The name was misheard."],
+      }),
     ),
     resolution: Type.Optional(Type.String({ description: "What was done about it, or why not" })),
     segment_id: Type.Optional(Type.String()),
@@ -161,7 +164,13 @@ function raiseConcern(options: ConcernOptions): Route {
     auth: ["bearer"],
     params: sessionParams,
     body: { kind: "json", schema: raiseBody },
-    responses: { 201: { description: "The concern", schema: concernSchema } },
+    responses: {
+      201: {
+        description: "The concern",
+        schema: concernSchema,
+        example: { segment_id: undefined },
+      },
+    },
     errors: ["forbidden"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.concern"),

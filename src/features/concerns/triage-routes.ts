@@ -27,15 +27,18 @@ interface TriageOptions {
   cursorKey: Uint8Array;
 }
 
-const triageBody = Type.Object({
-  status: Type.Optional(concernStatus),
-  resolution: Type.Optional(Type.String({ maxLength: 2_000 })),
-  redact: Type.Optional(
-    Type.Boolean({
-      description: "With `resolved`: take the words of the concern's span out for good",
-    }),
-  ),
-});
+const triageBody = Type.Object(
+  {
+    status: Type.Optional(concernStatus),
+    resolution: Type.Optional(Type.String({ maxLength: 2_000 })),
+    redact: Type.Optional(
+      Type.Boolean({
+        description: "With `resolved`: take the words of the concern's span out for good",
+      }),
+    ),
+  },
+  { examples: [{ status: "resolved", resolution: "The name was corrected." }] },
+);
 
 /** GET /concerns; GET and PATCH /concerns/{concern_id}. */
 export function triageRoutes(options: TriageOptions): Route[] {

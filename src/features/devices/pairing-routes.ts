@@ -6,13 +6,14 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { exampleId } from "../../rest/examples.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "./pairing.ts";
 import {
+  deviceName,
   deviceSchema,
   issuedKeySchema,
   presentDevice,
@@ -49,19 +50,22 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
     auth: [],
     body: {
       kind: "json",
-      schema: Type.Object({
-        code: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 64,
-            description: "A code of the device's own, for devices that cannot show ours",
-          }),
-        ),
-        device_serial: nameSchema({ minLength: 1, maxLength: 200 }),
-        name: Type.Optional(nameSchema({ maxLength: 200 })),
-        model: Type.Optional(nameSchema({ maxLength: 200 })),
-        firmware: Type.Optional(nameSchema({ maxLength: 200 })),
-      }),
+      schema: Type.Object(
+        {
+          code: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 64,
+              description: "A code of the device's own, for devices that cannot show ours",
+            }),
+          ),
+          device_serial: nameSchema({ minLength: 1, maxLength: 200 }),
+          name: deviceName,
+          model: Type.Optional(nameSchema({ maxLength: 200 })),
+          firmware: Type.Optional(nameSchema({ maxLength: 200 })),
+        },
+        { examples: [{ device_serial: "SN-000123", model: "recorder-2", firmware: "1.4.2" }] },
+      ),
     },
     responses: {
       201: {
@@ -74,7 +78,7 @@ function publishCode({ pairing }: PairingRouteOptions): Route {
             description:
               "Bearer of POST /devices/pair/claim-auth, for the device alone; shown this once",
           }),
-          expires_at: Type.String(),
+          expires_at: Type.String({ examples: ["2026-01-31T09:40:00.000Z"] }),
           interval: Type.Integer({ description: "Seconds between two polls" }),
         }),
       },
@@ -104,7 +108,6 @@ const codeMember = Type.String({
   maxLength: 64,
   description: "The code that the device shows",
 });
-const nameMember = Type.Optional(nameSchema({ maxLength: 200 }));
 
 function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Route {
   return defineRoute({
@@ -119,7 +122,7 @@ function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Rou
     roles: PEOPLE,
     body: {
       kind: "json",
-      schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: nameMember }),
+      schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: deviceName }),
     },
     responses: { 200: { description: "The paired device", schema: deviceSchema } },
     errors: ["not_found", "conflict", "quota_exceeded"],
@@ -191,14 +194,17 @@ function status({ pairing }: PairingRouteOptions): Route {
   });
 }
 
-const claimBody = Type.Object({
-  device_id: Type.Optional(
-    Type.String({ description: "A virtual device of the caller's own, such as this browser" }),
-  ),
-  code: Type.Optional(codeMember),
-  workspace_id: Type.Optional(Type.String()),
-  name: nameMember,
-});
+const claimBody = Type.Object(
+  {
+    device_id: Type.Optional(
+      Type.String({ description: "A virtual device of the caller's own, such as this browser" }),
+    ),
+    code: Type.Optional(codeMember),
+    workspace_id: Type.Optional(Type.String()),
+    name: deviceName,
+  },
+  { examples: [{ code: "BCDF-GHJK", workspace_id: exampleId("workspace_id") }] },
+);
 
 function claimAuth(options: PairingRouteOptions): Route {
   return defineRoute({

@@ -7,6 +7,8 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/example-values.ts";
+import { exampleOf } from "../../rest/examples.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import {
@@ -24,6 +26,11 @@ import type { HeartbeatWriter } from "./heartbeats.ts";
 import type { IssuedKey, Pairing } from "./pairing.ts";
 import type { DeviceRecord, DeviceStore } from "./store.ts";
 
+const DEVICE_NAME = "Meeting room";
+
+/** The name that somebody gives a device. */
+export const deviceName = Type.Optional(nameSchema({ maxLength: 200, examples: [DEVICE_NAME] }));
+
 const deviceStatusSchema = Type.Union(
   [Type.Literal("pairing"), Type.Literal("paired"), Type.Literal("revoked")],
   { $id: "DeviceStatus" },
@@ -33,7 +40,7 @@ export const deviceSchema = Type.Object(
   {
     id: Type.String(),
     device_serial: Type.String(),
-    name: Type.String(),
+    name: Type.String({ examples: [DEVICE_NAME] }),
     model: Type.String(),
     firmware: Type.String(),
     status: deviceStatusSchema,
@@ -167,6 +174,15 @@ function listDevices({ devices, heartbeats, clock, cursorKey }: DeviceOptions): 
 /** How the serial number of every virtual device begins. */
 export const VIRTUAL_SERIAL = "virtual-";
 
+/** What the example of a device shows that was just made. */
+const NEW_DEVICE = {
+  device_serial: `${VIRTUAL_SERIAL}${exampleId("serial_id")}`,
+  firmware: "",
+  presence: "offline",
+  last_seen_at: undefined,
+  telemetry: {},
+};
+
 function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOptions): Route {
   return defineRoute({
     method: "post",
@@ -181,7 +197,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
       kind: "json",
       schema: Type.Object({
         workspace_id: Type.String(),
-        name: Type.Optional(nameSchema({ maxLength: 200 })),
+        name: deviceName,
         model: Type.Optional(nameSchema({ maxLength: 200 })),
       }),
     },
@@ -196,6 +212,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
           expires_at: Type.String(),
           device: deviceSchema,
         }),
+        example: { device: exampleOf(deviceSchema, "", NEW_DEVICE) },
       },
     },
     errors: ["not_found", "quota_exceeded"],
@@ -252,7 +269,7 @@ function changeDevice({ devices, revocations, clock }: DeviceOptions): Route {
     body: {
       kind: "json",
       schema: Type.Object({
-        name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
+        name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200, examples: [DEVICE_NAME] })),
         may_read: Type.Optional(
           Type.Boolean({
             description: "Whether its stream may have the words of the session that it records",

@@ -3,13 +3,14 @@ import { UndirectedGraph } from "graphology";
 import { bidirectional } from "graphology-shortest-path/dijkstra.js";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { exampleId } from "../../rest/examples.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { cutPage, decodeCursor, encodeCursor, pageQuery } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { recordReads } from "../questions/ask.ts";
 import type { EntityRecord, GraphEdge, MentionPosition, MentionRecord } from "./records.ts";
 import { type GraphOptions, requireWorkspaceScope, type WorkspaceScope } from "./routes.ts";
 import {
+  EXAMPLES,
   entitySchema,
   mentionSchema,
   presentEntity,
@@ -63,6 +64,7 @@ function entityDetail(options: GraphOptions): Route {
           }),
           neighbours: Type.Array(entitySchema, {
             description: "The other ends of these relations",
+            examples: [EXAMPLES.slice(1)],
           }),
           items: Type.Array(mentionSchema),
           next_cursor: Type.Union([Type.String(), Type.Null()]),
@@ -122,7 +124,7 @@ function cursorAfter(cursorKey: Uint8Array, list: string, mention: MentionRecord
 
 const stepSchema = Type.Object(
   {
-    source_id: Type.String(),
+    source_id: Type.String({ examples: [exampleId("entity_id")] }),
     target_id: Type.String(),
     relations: Type.Array(relationSchema, { description: "The strongest first" }),
     segments: Type.Array(spokenSchema, { description: "Where the two meet" }),
@@ -136,6 +138,7 @@ const pathSchema = Type.Composite(
     Type.Object({
       entities: Type.Array(entitySchema, {
         description: "From the one to the other; empty when nothing connects them",
+        examples: [EXAMPLES],
       }),
       steps: Type.Array(stepSchema, { description: "One for each two neighbours" }),
     }),
@@ -164,7 +167,7 @@ function pathBetween(options: GraphOptions): Route {
       to: Type.String({
         maxLength: 100,
         description: "Id of another",
-        examples: [exampleId("entity_id")],
+        examples: [exampleId("target_id")],
       }),
     }),
     responses: { 200: { description: "The path", schema: pathSchema } },

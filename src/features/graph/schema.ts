@@ -3,6 +3,7 @@ import { toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { ENTITY_TYPES, type EntityType } from "../../base/entity-types.ts";
 import { RELATION_KINDS } from "../../inference/grpc-entities.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import type { GraphReadiness } from "./builder.ts";
 import type { Community } from "./communities.ts";
 import type {
@@ -12,6 +13,27 @@ import type {
   RelationRecord,
   SpokenEvidence,
 } from "./records.ts";
+
+const SEEN = {
+  mention_count: 1,
+  session_count: 1,
+  first_mentioned_at: "2026-01-31T09:30:01.200Z",
+  last_mentioned_at: "2026-01-31T09:30:01.200Z",
+};
+const COMMUNITY = exampleId("community_id");
+
+/** A person and what she speaks of, in all examples of graphs. */
+export const EXAMPLES = [
+  {
+    id: exampleId("entity_id"),
+    type: "speaker",
+    name: "Anna",
+    aliases: [],
+    speaker_labels: [{ session_id: exampleId("session_id"), speaker_label: "S1" }],
+    ...SEEN,
+  },
+  { id: exampleId("target_id"), type: "topic", name: "budget", aliases: ["the budget"], ...SEEN },
+];
 
 const typeSchema = Type.Union(
   ENTITY_TYPES.map((type) => Type.Literal(type)),
@@ -42,7 +64,7 @@ export const entitySchema = Type.Object(
     first_mentioned_at: Type.String(),
     last_mentioned_at: Type.String(),
   },
-  { $id: "Entity" },
+  { $id: "Entity", examples: EXAMPLES },
 );
 
 const communityMember = Type.Object({
@@ -66,7 +88,10 @@ export const spokenSchema = Type.Composite(
     Type.Object({
       speaker_name: Type.Optional(Type.String({ description: "Of who claimed the label" })),
       text: Type.String({ description: "Of the segment, at most 500 characters" }),
-      at: Type.String({ description: "Start of the session plus `start_ms`" }),
+      at: Type.String({
+        description: "Start of the session plus `start_ms`",
+        examples: ["2026-01-31T09:30:01.200Z"],
+      }),
     }),
   ],
   { $id: "SpokenSegment" },
@@ -86,9 +111,9 @@ export const mentionSchema = Type.Composite(
 
 export const relationSchema = Type.Object(
   {
-    source_id: Type.String(),
+    source_id: Type.String({ examples: [exampleId("entity_id")] }),
     target_id: Type.String(),
-    kind: kindSchema,
+    kind: Type.Unsafe<Static<typeof kindSchema>>({ ...kindSchema, examples: ["talks_about"] }),
     label: Type.Optional(Type.String({ description: "The verb of an action, as in `write to`" })),
     weight: Type.Number({ description: "1 for each time; 0.5 across neighbouring segments" }),
     first_at: Type.String(),
@@ -100,10 +125,16 @@ export const relationSchema = Type.Object(
 
 const communitySchema = Type.Object(
   {
-    id: Type.String(),
-    label: Type.String({ description: "Names of its members that are mentioned most" }),
-    size: Type.Integer({ description: "Number of its members" }),
-    entity_ids: Type.Array(Type.String(), { description: "Most mentioned first" }),
+    id: Type.String({ examples: [COMMUNITY] }),
+    label: Type.String({
+      examples: ["Anna, budget"],
+      description: "Names of its members that are mentioned most",
+    }),
+    size: Type.Integer({ description: "Number of its members", examples: [2] }),
+    entity_ids: Type.Array(Type.String(), {
+      description: "Most mentioned first",
+      examples: [[exampleId("entity_id"), exampleId("target_id")]],
+    }),
   },
   { $id: "Community" },
 );
@@ -121,8 +152,13 @@ export const graphSchema = Type.Composite(
   [
     standingSchema,
     Type.Object({
-      entities: Type.Array(Type.Composite([entitySchema, communityMember])),
-      total_entities: Type.Integer({ description: "That match, beyond `limit` too" }),
+      entities: Type.Array(Type.Composite([entitySchema, communityMember]), {
+        examples: [EXAMPLES.map((each) => ({ ...each, community_id: COMMUNITY }))],
+      }),
+      total_entities: Type.Integer({
+        description: "That match, beyond `limit` too",
+        examples: [2],
+      }),
       relations: Type.Array(relationSchema, {
         description: "Between the entities shown, the strongest first, at most 1000",
       }),

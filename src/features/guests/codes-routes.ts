@@ -102,7 +102,9 @@ function issueCode({ directory, codes, clock }: GuestCodeOptions): Route {
         { examples: [{ max_uses: 20 }] },
       ),
     },
-    responses: { 201: { description: "The code", schema: issuedSchema } },
+    responses: {
+      201: { description: "The code", schema: issuedSchema, example: { expires_at: undefined } },
+    },
     errors: ["quota_exceeded", "session_deleted"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.guests"),

@@ -205,7 +205,7 @@ export function guestRoutes({ guestEntry, authenticator }: GuestRouteOptions): R
             description:
               "Access token of the guest, sent as `Authorization: Bearer …`; good until guest access ends, at most 12 h",
           }),
-          expires_at: Type.String(),
+          expires_at: Type.String({ examples: ["2026-01-31T21:30:00.000Z"] }),
           guest: Type.Object(
             { id: Type.String(), display_name: Type.String() },
             { description: "Who the token stands for" },

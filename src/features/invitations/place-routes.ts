@@ -5,6 +5,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
+import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import {
   acknowledge,
@@ -44,7 +45,7 @@ const pendingSchema = Type.Object(
     role: invitedRole,
     invited_by: Type.String({ description: "The id of the user whose right it is" }),
     created_at: timestamp,
-    expires_at: timestamp,
+    expires_at: Type.Unsafe<string>({ ...timestamp, examples: ["2026-02-14T09:30:00.000Z"] }),
   },
   { $id: "PendingInvitation" },
 );
@@ -79,7 +80,17 @@ function listPending(options: PlaceInvitationOptions): Route {
     roles: PEOPLE,
     params: Type.Object({ [parameter]: Type.String() }),
     query: Type.Object(pageQuery),
-    responses: { 200: { description: "A page", schema: pageSchema(pendingSchema) } },
+    responses: {
+      200: {
+        description: "A page",
+        schema: pageSchema(pendingSchema),
+        example: {
+          items: [
+            exampleOf(pendingSchema, "", { role: kind === "Session" ? "participant" : "member" }),
+          ],
+        },
+      },
+    },
     resolve: ({ principal, params }) => find(principal, params[parameter] ?? ""),
     async handle({ query }, place: InvitedPlace) {
       const list = `invitations\u0000${place.sessionId ?? place.workspaceId}`;

@@ -3,6 +3,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
+import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import {
   acknowledge,
@@ -39,9 +40,9 @@ const ownSchema = Type.Object(
     kind: Type.Union([Type.Literal("workspace"), Type.Literal("session")]),
     workspace_name: Type.Optional(Type.String()),
     role: invitedRole,
-    invited_by: Type.Object({ name: Type.String() }),
+    invited_by: Type.Object({ name: Type.String({ examples: ["Anna Brown"] }) }),
     created_at: timestamp,
-    expires_at: timestamp,
+    expires_at: Type.Unsafe<string>({ ...timestamp, examples: ["2026-02-14T09:30:00.000Z"] }),
   },
   { $id: "Invitation" },
 );
@@ -70,7 +71,13 @@ function listOwn({ store, cursorKey }: OwnInvitationOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     query: Type.Object(pageQuery),
-    responses: { 200: { description: "A page", schema: pageSchema(ownSchema) } },
+    responses: {
+      200: {
+        description: "A page",
+        schema: pageSchema(ownSchema),
+        example: { items: [exampleOf(ownSchema, "", { role: "member" })] },
+      },
+    },
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const list = `invitations\u0000${caller.id}`;
@@ -106,7 +113,9 @@ function accept({ store }: OwnInvitationOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
-    responses: { 200: { description: "Accepted", schema: acceptedSchema } },
+    responses: {
+      200: { description: "Accepted", schema: acceptedSchema, example: { session_id: undefined } },
+    },
     errors: ["not_found"],
     async handle({ principal, params }) {
       const caller = requireUser(principal);

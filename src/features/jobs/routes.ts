@@ -166,7 +166,9 @@ function cancelJob(options: JobOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: jobParams,
-    responses: { 200: { description: "It is cancelled", schema: jobSchema } },
+    responses: {
+      200: { description: "It is cancelled", schema: jobSchema, example: { status: "cancelled" } },
+    },
     errors: ["session_deleted", "conflict"],
     resolve: ({ principal, params }) => requireJob(options, principal, params.id, "session.jobs"),
     async handle(request, job: JobRecord) {
@@ -210,7 +212,9 @@ function transcribeAgain(options: JobOptions & RedoOptions): Route {
     roles: PEOPLE,
     params: sessionParams,
     body: { kind: "json", optional: true, schema: redoBody },
-    responses: { 202: { description: "It is queued", schema: jobSchema } },
+    responses: {
+      202: { description: "It is queued", schema: jobSchema, example: { status: "queued" } },
+    },
     errors: ["job_active", "conflict"],
     resolve: ({ principal, params }) =>
       requireSession(options.directory, principal, params.session_id, "session.jobs"),

@@ -29,7 +29,7 @@ const querySchema = Type.Object(
       maxLength: MAX_QUESTION,
       pattern: "\\S",
       description: "A question in plain words; quotation marks ask for exactly these words",
-      examples: ["What did Anna say about the price?"],
+      examples: ["What did Anna say about the budget?"],
     }),
   },
   { $id: "Question" },
@@ -53,7 +53,7 @@ const citationSchema = Type.Object(
 const answerSchema = Type.Object(
   {
     answer: Type.String({
-      examples: ["Anna said at 00:32: “We need to see the final report by Wednesday.”"],
+      examples: ["Anna said at 00:01: “Let us begin with the budget.”"],
     }),
     tools_used: Type.Array(Type.String(), {
       description: "What was really used, in order",

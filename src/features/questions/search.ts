@@ -40,7 +40,7 @@ const hitSchema = Type.Object(
     text: Type.String(),
     snippet: Type.String({
       description: "HTML: the words around the match, escaped, each match in `<mark>`",
-      examples: ["we need to see the final <mark>report</mark> by Wednesday"],
+      examples: ["let us begin with the <mark>budget</mark>"],
     }),
     score: Type.Number({ description: "Higher fits better; comparable within one answer only" }),
   },
@@ -56,6 +56,7 @@ const searchQuery = Type.Object({
     maxLength: 500,
     pattern: "\\S",
     description: 'Words that must all occur; "a phrase", `or` and -not as in a search engine',
+    examples: ["budget"],
   }),
   speaker: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: "A label, or a part of a name" }),

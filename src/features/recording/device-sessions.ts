@@ -6,7 +6,7 @@ import { isId, newId } from "../../base/ids.ts";
 import { assertMayRead } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
-import { exampleId } from "../../rest/examples.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
@@ -239,6 +239,7 @@ function stopSession(options: DeviceSessionOptions): Route {
       200: {
         description: "Stopped",
         schema: stoppedSchema,
+        example: { status: "processing" },
       },
     },
     errors: ["forbidden", "conflict"],

@@ -79,7 +79,7 @@ function chunkAudio(options: SessionAudioOptions): Route {
     roles: PEOPLE,
     params: Type.Object({
       session_id: Type.String({ description: "UUID of the session" }),
-      chunk_sequence: Type.String({ examples: ["5"] }),
+      chunk_sequence: Type.String({ examples: ["0"] }),
     }),
     responses: {
       200: { description: "All of it", mediaTypes: ["audio/wav"] },

@@ -6,6 +6,7 @@ import { isId, newId } from "../../base/ids.ts";
 import { assertMayRead } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
@@ -46,8 +47,8 @@ const newSessionBody = Type.Object(
     examples: [
       {
         title: "Interview",
-        workspace_id: "019500c0-0000-7000-8000-000000000001",
-        device_id: "019500c0-0000-7000-8000-000000000002",
+        workspace_id: exampleId("workspace_id"),
+        device_id: exampleId("device_id"),
       },
     ],
   },
@@ -145,7 +146,13 @@ function createSession(options: SessionStartOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     body: { kind: "json", schema: newSessionBody },
-    responses: { 201: { description: "Recording", schema: sessionSchema } },
+    responses: {
+      201: {
+        description: "It records from now on",
+        schema: sessionSchema,
+        example: { status: "recording", engine: undefined, workshop_id: undefined },
+      },
+    },
     errors: ["not_found", "not_paired", "already_recording", "quota_exceeded"],
     async handle({ principal, body }) {
       const id = await start(options, requireUser(principal), body);
@@ -172,7 +179,9 @@ function stopSession({ directory, sessions, notifier }: SessionStartOptions): Ro
       optional: true,
       schema: Type.Object({ last_chunk_sequence: lastChunkSequence }),
     },
-    responses: { 200: { description: "Stopped", schema: stoppedSchema } },
+    responses: {
+      200: { description: "Stopped", schema: stoppedSchema, example: { status: "processing" } },
+    },
     errors: ["guest_access_closed", "conflict"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.stop"),

@@ -192,7 +192,11 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     body: { kind: "upload", form: uploadForm, mediaTypes: UPLOAD_TYPES },
     responses: {
       200: { description: "Was stored already", schema: storedSchema },
-      201: { description: "Stored", schema: storedSchema },
+      201: {
+        description: "Stored; it is read next",
+        schema: storedSchema,
+        example: { transcription_status: "pending" },
+      },
     },
     errors: ["forbidden", "chunk_conflict", "session_ended", "not_audio"],
     async resolve({ principal, params }) {

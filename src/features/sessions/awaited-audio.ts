@@ -27,13 +27,19 @@ export const waitingSchema = Type.Object(
     }),
     message: Type.String({
       description: "The same for people",
-      examples: [
-        "Waiting for chunks 5 to 7, which have not come. The device was last heard 12 s ago; once nothing was heard of it for 60 s, or no chunk came for 300 s, the session goes on without them.",
-      ],
     }),
   },
   {
     $id: "AwaitedAudio",
+    examples: [
+      {
+        chunk_sequences: [5, 6, 7],
+        device_heard_at: "2026-01-31T09:31:00.000Z",
+        given_up_at: "2026-01-31T09:32:00.000Z",
+        message:
+          "Waiting for chunks 5 to 7, which have not come. The device was last heard 12 s ago; once nothing was heard of it for 60 s, or no chunk came for 300 s, the session goes on without them.",
+      },
+    ],
     description:
       "While a stopped session waits for chunks that are missing, as its device may still send them. Absent when it waits for nothing",
   },

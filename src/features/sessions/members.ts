@@ -57,7 +57,7 @@ const memberSchema = Type.Object(
   {
     user_id: Type.String(),
     email: Type.Optional(Type.String({ description: "Absent for guests" })),
-    name: Type.String(),
+    name: Type.String({ examples: ["Anna Brown"] }),
     relation: Type.Union(
       (["owner", "participant", "shared", "guest"] as const).map((relation) =>
         Type.Literal(relation),
@@ -138,7 +138,7 @@ function addMember(options: SessionMemberOptions): Route {
           ...inviteeSchema,
           relation: Type.Optional(givenRelation),
         },
-        { examples: [{ email: "ada@example.org", relation: "participant" }] },
+        { examples: [{ email: "anna@example.org", relation: "participant" }] },
       ),
     },
     responses: {

@@ -89,7 +89,7 @@ export const speakerSchema = Type.Object(
     display_name: Type.Optional(
       Type.String({ description: "Of whoever claimed the label, else its free name" }),
     ),
-    free_name: Type.Optional(Type.String({ description: FREE_NAME })),
+    free_name: Type.Optional(Type.String({ description: FREE_NAME, examples: ["The chair"] })),
     guest: Type.Optional(Type.Boolean({ description: "True when a guest claimed the label" })),
     guest_removed: Type.Optional(
       Type.Boolean({

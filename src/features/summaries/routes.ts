@@ -3,6 +3,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
@@ -135,7 +136,13 @@ function requestSummary({ directory, summaries, onRequested }: SummaryOptions): 
     roles: PEOPLE,
     params: sessionParams,
     body: { kind: "json", schema: Type.Object({ summary_type: summaryType }) },
-    responses: { 202: { description: "The job that makes it", schema: summaryJobSchema } },
+    responses: {
+      202: {
+        description: "The job that makes it",
+        schema: summaryJobSchema,
+        example: { status: "queued" },
+      },
+    },
     errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.summarise"),
@@ -225,7 +232,9 @@ function getJob({ directory, summaries }: SummarisationJobOptions): Route {
       "An administrator without native access to the session sees a placeholder until a content elevation is in force.",
     auth: ["bearer"],
     roles: ["admin"],
-    params: Type.Object({ id: Type.String({ description: "UUID of the job" }) }),
+    params: Type.Object({
+      id: Type.String({ description: "UUID of the job", examples: [exampleId("job_id")] }),
+    }),
     responses: { 200: { description: "The job", schema: summaryJobDetailSchema } },
     async resolve({ params }): Promise<SummaryJob> {
       const job = isId(params.id) ? await summaries.get(params.id) : undefined;

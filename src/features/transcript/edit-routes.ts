@@ -47,7 +47,14 @@ export function segmentEditRoutes(options: SegmentEditOptions): Route[] {
         speaker: Type.Optional(Type.String({ pattern: "^S[1-9][0-9]{0,5}$" })),
       }),
     },
-    responses: { 200: { description: "The segment as it stands", schema: revisedSegmentSchema } },
+    responses: {
+      200: {
+        description: "The segment as it stands",
+        schema: revisedSegmentSchema,
+        // A person said who speaks, so nobody tells how likely that is; words are told by lists alone.
+        example: { revision: 2, speaker_confidence: null, words: undefined },
+      },
+    },
     errors: ["elevation_required", "conflict"],
     async resolve({ principal, params }) {
       const grant = await requireSession(directory, principal, params.session_id, "session.edit");
@@ -144,7 +151,10 @@ export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Ro
     summary: "Take a claim back",
     description: "By whoever claimed the label, or by the session's owner. Idempotent.",
     auth: ["bearer"],
-    params: Type.Object({ session_id: Type.String(), label: Type.String() }),
+    params: Type.Object({
+      session_id: Type.String(),
+      label: Type.String({ description: "Label of the voice: `S1`, `S2`, …", examples: ["S1"] }),
+    }),
     responses: { 200: { description: "Done", schema: acknowledgementSchema } },
     errors: ["forbidden"],
     resolve: ({ principal, params }) =>

@@ -46,7 +46,7 @@ const transcriptSchema = Type.Object(
         }),
       ]),
     ),
-    gaps: Type.Array(gapSchema),
+    gaps: Type.Array(gapSchema, { examples: [[]] }),
   },
   { $id: "Transcript" },
 );

@@ -57,13 +57,16 @@ const diffSchema = Type.Object(
         added: words("Words that only the candidate has"),
         removed: words("Words that only the text that stands has"),
       },
-      { description: "Words of each fate" },
+      {
+        description: "Words of each fate",
+        examples: [{ same: 6, speaker_changed: 0, replaced: 0, added: 0, removed: 0 }],
+      },
     ),
     speakers: Type.Array(
       Type.Object({
         current: Type.String({ description: "Label in the text that stands" }),
         candidate: Type.String({ description: "Label in the new text" }),
-        words: Type.Integer({ description: "Number of words" }),
+        words: Type.Integer({ description: "Number of words", examples: [6] }),
       }),
       { description: "Which speakers' words became whose, most words first" },
     ),
@@ -219,7 +222,13 @@ function review(
     roles: PEOPLE,
     params: sessionParams,
     body: { kind: "json", optional: true, schema: choiceBody },
-    responses: { 200: { description: "It is done", schema: reviewedSchema } },
+    responses: {
+      200: {
+        description: "It is done",
+        schema: reviewedSchema,
+        example: { outcome: choice, message: done },
+      },
+    },
     errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.jobs"),

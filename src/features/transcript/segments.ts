@@ -143,7 +143,13 @@ function getSegment({ directory, segments }: SegmentOptions): Route {
     summary: "One segment as it stands",
     auth: ["bearer", "service_key"],
     params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
-    responses: { 200: { description: "The segment", schema: revisedSegmentSchema } },
+    responses: {
+      200: {
+        description: "The segment, without its words' times",
+        schema: revisedSegmentSchema,
+        example: { words: undefined },
+      },
+    },
     errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),

@@ -27,7 +27,10 @@ export function speakerNameRoutes({ directory, actors, names }: SpeakerNameOptio
     description:
       "By the session's owner and moderators of its workspace, for voices that nobody claims. A claim outranks it. When labels are merged, the name stays with the one that survives.",
     auth: ["bearer", "service_key"],
-    params: Type.Object({ session_id: Type.String(), label: Type.String() }),
+    params: Type.Object({
+      session_id: Type.String(),
+      label: Type.String({ description: "Label of the voice: `S1`, `S2`, …", examples: ["S1"] }),
+    }),
     body: {
       kind: "json",
       schema: Type.Object({
@@ -41,7 +44,12 @@ export function speakerNameRoutes({ directory, actors, names }: SpeakerNameOptio
       }),
     },
     responses: {
-      200: { description: "The speaker as it stands", schema: speakerSchema },
+      200: {
+        description: "The speaker as it stands",
+        schema: speakerSchema,
+        // Nobody claims it: a claim's name would outrank the free one.
+        example: { claimed_user_id: undefined, source: undefined, free_name: "The chair" },
+      },
     },
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.name"),

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import {
@@ -47,7 +48,26 @@ function testWebhook(options: WebhookDeliveryOptions): Route {
     summary: "Send a `webhook.test`",
     description: "It is queued like any other message; its outcome is in the delivery log.",
     params: webhookParams,
-    responses: { 201: { description: "The delivery", schema: deliverySchema } },
+    responses: {
+      201: {
+        description: "The delivery",
+        schema: deliverySchema,
+        example: {
+          event_type: "webhook.test",
+          status: "pending",
+          attempt_count: 0,
+          attempts: [],
+          payload: {
+            type: "webhook.test",
+            timestamp: "2026-01-31T09:31:05.000Z",
+            data: {
+              webhook_id: exampleId("webhook_id"),
+              workspace_id: exampleId("workspace_id"),
+            },
+          },
+        },
+      },
+    },
     errors: ["conflict"],
     resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle(_request, webhook: WebhookRecord) {
@@ -80,7 +100,11 @@ function rotateSecret(options: WebhookDeliveryOptions): Route {
       "For 24 h messages carry two signatures, of the new secret and of the one before, so that a receiver can change over without losing any.",
     params: webhookParams,
     responses: {
-      200: { description: "The webhook and its new secret", schema: webhookSecretSchema },
+      200: {
+        description: "The webhook and its new secret",
+        schema: webhookSecretSchema,
+        example: { previous_secret_expires_at: "2026-02-01T09:31:09.000Z" },
+      },
     },
     resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle({ principal }, webhook: WebhookRecord) {
@@ -135,7 +159,17 @@ function retryDelivery(options: WebhookDeliveryOptions): Route {
     description:
       "Whether it had arrived, failed or still waited. 409 while the webhook is switched off.",
     params: Type.Object({ ...webhookParams.properties, delivery_id: Type.String() }),
-    responses: { 200: { description: "The delivery, pending again", schema: deliverySchema } },
+    responses: {
+      200: {
+        description: "The delivery, pending again",
+        schema: deliverySchema,
+        example: {
+          status: "pending",
+          attempt_count: 0,
+          next_attempt_at: "2026-01-31T09:31:10.000Z",
+        },
+      },
+    },
     errors: ["conflict"],
     async resolve({ principal, params }): Promise<NamedDelivery> {
       const webhook = await requireWebhook(options, principal, params);

@@ -52,7 +52,7 @@ const OWN_DATA: Readonly<Record<WebhookMessageType, [summary: string, members: T
   ],
   "transcript.segment_revised": [
     "A person corrected a segment",
-    { segment_id: Type.String(), revision: Type.Integer() },
+    { segment_id: Type.String(), revision: Type.Integer({ examples: [2] }) },
   ],
   "transcript.replaced": [
     "A span was read once more",

@@ -99,7 +99,11 @@ const url = Type.String({
   description: "Where messages are POSTed to: https, at a public address",
   examples: ["https://example.com/hooks/voice"],
 });
-const description = nameSchema({ maxLength: 500, description: "A note for people" });
+const description = nameSchema({
+  maxLength: 500,
+  description: "A note for people",
+  examples: ["Feeds the archive."],
+});
 
 function listWebhooks(options: WebhookOptions): Route {
   return defineRoute({

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import {
   WEBHOOK_ERRORS,
   WEBHOOK_EVENT_TYPES,
@@ -19,8 +20,11 @@ export const webhookSchema = Type.Object(
   {
     id: Type.String(),
     workspace_id: Type.String(),
-    url: Type.String(),
-    description: Type.String({ description: "A note of whoever made it" }),
+    url: Type.String({ examples: ["https://example.com/hooks/voice"] }),
+    description: Type.String({
+      description: "A note of whoever made it",
+      examples: ["Feeds the archive."],
+    }),
     event_types: webhookEventTypes,
     enabled: Type.Boolean(),
     disabled_reason: Type.Optional(
@@ -75,7 +79,7 @@ const attemptSchema = Type.Object(
       ),
     ),
     duration_ms: Type.Optional(
-      Type.Integer({ description: "How long the attempt took, in milliseconds" }),
+      Type.Integer({ description: "How long the attempt took, in milliseconds", examples: [120] }),
     ),
   },
   { $id: "DeliveryAttempt" },
@@ -96,6 +100,14 @@ export const deliverySchema = Type.Object(
         timestamp: Type.String({ description: "When it happened: RFC 3339, UTC, milliseconds" }),
         data: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
           description: "Ids, numbers, labels and states, never words",
+          examples: [
+            {
+              session_id: exampleId("session_id"),
+              workspace_id: exampleId("workspace_id"),
+              seq: 42,
+              status: "completed",
+            },
+          ],
         }),
       },
       { description: "The message as it was sent, see `webhooks` of this document" },
@@ -106,9 +118,12 @@ export const deliverySchema = Type.Object(
       Type.Boolean({ description: "True while it is pending and its webhook suspended" }),
     ),
     next_attempt_at: Type.Optional(
-      Type.String({ description: "While it is pending and its webhook not suspended" }),
+      Type.String({
+        description: "While it is pending and its webhook not suspended",
+        examples: ["2026-01-31T09:31:10.000Z"],
+      }),
     ),
-    created_at: Type.String(),
+    created_at: Type.String({ examples: ["2026-01-31T09:31:05.000Z"] }),
     completed_at: Type.Optional(Type.String()),
   },
   { $id: "Delivery" },

@@ -34,7 +34,10 @@ const characterBody = Type.Object(
     description: Type.Optional(descriptionMember),
     is_active: Type.Optional(Type.Boolean()),
   },
-  { $id: "CharacterInput" },
+  {
+    $id: "CharacterInput",
+    examples: [{ name: "Nina", description: "Wants to be an actress.", is_active: true }],
+  },
 );
 
 /** GET and POST /workshops/{w}/characters; GET, PUT and DELETE /workshops/{w}/characters/{c}. */

@@ -48,7 +48,7 @@ export function workspaceEditRoutes(options: WorkspaceEditOptions): Route[] {
 }
 
 const changeBody = Type.Object({
-  name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200 })),
+  name: Type.Optional(nameSchema({ minLength: 1, maxLength: 200, examples: ["Product team"] })),
   preferred_language: Type.Optional(Type.String({ maxLength: 35, description: "BCP 47 tag" })),
   vocabulary: Type.Optional(vocabularySchema(WORKSPACE_VOCABULARY)),
   workspace_type: Type.Optional(workspaceType),

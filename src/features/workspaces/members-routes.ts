@@ -55,7 +55,7 @@ const memberSchema = Type.Object(
   {
     user_id: Type.String(),
     email: Type.String(),
-    name: Type.String(),
+    name: Type.String({ examples: ["Anna Brown"] }),
     role: workspaceRoleSchema,
     created_at: Type.String(),
   },

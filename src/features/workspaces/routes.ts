@@ -6,6 +6,7 @@ import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import type { WorkspaceUse } from "../../postgres/ceilings.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
+import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
@@ -83,6 +84,15 @@ const usageSchema = Type.Object(
   },
   {
     $id: "Usage",
+    examples: [
+      {
+        devices: { used: 3, most: 50 },
+        api_keys: { used: 1, most: 20 },
+        webhooks: { used: 1, most: 10 },
+        recordings: { used: 2, most: 25 },
+        stored_bytes: { used: 734_003_200 },
+      },
+    ],
     description:
       "For who may change the workspace, where it is shown alone: what there is and may be of paired devices, service keys, webhooks, sessions that record now, and bytes of audio. What would be more is refused with 403 `quota_exceeded` when it begins",
   },
@@ -94,7 +104,7 @@ export const WORKSPACE_VOCABULARY =
 export const workspaceSchema = Type.Object(
   {
     id: Type.String(),
-    name: Type.String({ description: "Name of the workspace" }),
+    name: Type.String({ description: "Name of the workspace", examples: ["Product team"] }),
     workspace_type: workspaceType,
     preferred_language: Type.String(),
     vocabulary: Type.Array(Type.String(), {
@@ -164,6 +174,14 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
   };
 }
 
+/** Members that nobody has set yet, and that only GET of one workspace shows. */
+const FRESH = {
+  retention_days: undefined,
+  default_guest_access: undefined,
+  speech_engine: undefined,
+  usage: undefined,
+};
+
 function createWorkspace({ workspaces }: WorkspaceOptions): Route {
   return defineRoute({
     method: "post",
@@ -178,14 +196,14 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
     body: {
       kind: "json",
       schema: Type.Object({
-        name: nameSchema({ minLength: 1, maxLength: 200 }),
+        name: nameSchema({ minLength: 1, maxLength: 200, examples: ["Product team"] }),
         preferred_language: Type.Optional(
           Type.String({ maxLength: 35, description: "BCP 47 tag", default: DEFAULT_LANGUAGE }),
         ),
         vocabulary: Type.Optional(vocabularySchema(WORKSPACE_VOCABULARY)),
       }),
     },
-    responses: { 201: { description: "The workspace", schema: workspaceSchema } },
+    responses: { 201: { description: "The workspace", schema: workspaceSchema, example: FRESH } },
     errors: ["quota_exceeded"],
     async handle({ principal, body }) {
       const owner = requireUser(principal);
@@ -227,7 +245,13 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspaceOptions): Route {
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     query: Type.Object({ ...pageQuery, scope: Type.Optional(workspaceScope) }),
-    responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
+    responses: {
+      200: {
+        description: "A page",
+        schema: pageSchema(workspaceSchema),
+        example: { items: [exampleOf(workspaceSchema, "", { usage: undefined })] },
+      },
+    },
     async handle({ principal, query }) {
       const isForAll = query.scope === "all";
       if (isForAll) requireAdmin(principal);

@@ -5,7 +5,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { exampleId } from "../../rest/examples.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import {
   acknowledge,
@@ -54,7 +54,7 @@ const members = {
   ),
   created_at: timestamp,
   rotated_at: Type.Optional(timestamp),
-  expires_at: timestamp,
+  expires_at: Type.Unsafe<string>({ ...timestamp, examples: ["2027-01-31T09:30:00.000Z"] }),
   last_used_at: Type.Optional(
     Type.String({ description: "RFC 3339, UTC, milliseconds; to about a minute" }),
   ),
@@ -198,7 +198,13 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
         },
       ),
     },
-    responses: { 201: { description: "The key", schema: issuedServiceKeySchema } },
+    responses: {
+      201: {
+        description: "The key",
+        schema: issuedServiceKeySchema,
+        example: { rotated_at: undefined, last_used_at: undefined },
+      },
+    },
     errors: ["not_found", "quota_exceeded"],
     async handle({ principal, body }) {
       const caller = requireUser(principal);

@@ -19,8 +19,16 @@ import { requireWorkspace } from "./routes.ts";
 import type { WorkspaceStore } from "./store.ts";
 import type { CharacterRecord, WorkshopRecord, WorkshopStore } from "./workshops-store.ts";
 
-export const nameMember = nameSchema({ minLength: 1, maxLength: 200 });
-export const descriptionMember = Type.String({ maxLength: 4_000, description: "What it is about" });
+export const nameMember = nameSchema({
+  minLength: 1,
+  maxLength: 200,
+  examples: ["The Seagull, spring production"],
+});
+export const descriptionMember = Type.String({
+  maxLength: 4_000,
+  description: "What it is about",
+  examples: ["Rehearsals of the second act."],
+});
 
 export const workshopParams = Type.Object({
   workshop_id: Type.String({ description: "UUID of the workshop" }),
@@ -39,7 +47,10 @@ const workshopSchema = Type.Object(
       description: "Name of the workshop",
       examples: ["The Seagull, spring production"],
     }),
-    description: Type.String({ description: "What it is about" }),
+    description: Type.String({
+      description: "What it is about",
+      examples: ["Rehearsals of the second act."],
+    }),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -51,7 +62,10 @@ export const characterSchema = Type.Object(
     id: Type.String(),
     workshop_id: Type.String(),
     name: Type.String({ description: "Name of the character", examples: ["Nina"] }),
-    description: Type.String({ description: "What it is about" }),
+    description: Type.String({
+      description: "What it is about",
+      examples: ["Wants to be an actress."],
+    }),
     is_active: Type.Boolean({
       description: "Its name joins the vocabulary of linked sessions and is suggested for speakers",
     }),

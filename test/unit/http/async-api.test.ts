@@ -1,3 +1,5 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { asyncApiDocument } from "../../../src/http/async-api.ts";
 import { LIVE_NAMES } from "../../../src/rest/live-names.ts";
@@ -47,6 +49,18 @@ describe("document of the live channel", () => {
       return contentType === undefined && examples.length === 0;
     });
     expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  it("document of the live channel: has examples that its schemas take", () => {
+    const ajv = new Ajv2020({ strict: false, validateSchema: false });
+    addFormats.default(ajv);
+    ajv.addSchema(document, "asyncapi");
+    for (const [name, { examples = [] }] of Object.entries(messages)) {
+      const check = ajv.getSchema(`asyncapi#/components/messages/${name}/payload`);
+      for (const { payload } of examples as { payload: unknown }[]) {
+        expect(check?.(payload), `${name}: ${ajv.errorsText(check?.errors)}`).toBe(true);
+      }
+    }
   });
 
   it("document of the live channel: names the codes of its Error frame one by one", () => {

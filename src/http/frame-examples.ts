@@ -1,0 +1,49 @@
+import { exampleId } from "../rest/example-values.ts";
+import type { Given } from "../rest/examples.ts";
+
+const INTERIM = {
+  segment_id: exampleId("interim_segment_id"),
+  start: 3.4,
+  duration: 0.9,
+  transcript: "we have",
+  words: [
+    { word: "we", start: 3.4, end: 3.7, confidence: 0.91, speaker: "S1" },
+    { word: "have", start: 3.7, end: 4.3, confidence: 0.78, speaker: "S1" },
+  ],
+  stable_words: 1,
+  speaker_confidence: undefined,
+};
+
+/** What the examples of messages have otherwise than their schemas say, by the message's name. */
+export const FRAME_EXAMPLES: Readonly<Record<string, Given>> = {
+  Snapshot: {
+    session: {
+      id: exampleId("session_id"),
+      workspace_id: exampleId("workspace_id"),
+      title: "Weekly planning",
+      status: "recording",
+      language: "en",
+      engine: "pocketsphinx",
+      started_at: "2026-01-31T09:30:00.000Z",
+    },
+    interim: {
+      type: "Results",
+      session_id: exampleId("session_id"),
+      confidence: 0.85,
+      speaker: "S1",
+      revision: 2,
+      is_final: false,
+      ...INTERIM,
+    },
+  },
+  InterimResults: { ...INTERIM, confidence: 0.85, revision: 2 },
+  SegmentRevised: { revision: 2, transcript: "Let us begin with the budget." },
+  SpeakerNamed: { speaker_label: "S2", free_name: "The chair" },
+  ChunkStatus: { start: undefined, duration: undefined },
+  JobStatus: { engine: undefined },
+  JobProgress: { status: "running" },
+  // For a session that begins with it: one that is named has its title and engine already.
+  Configure: { session_id: undefined, from_seq: undefined },
+  Begin: { seq: 1, chunk_sequence: 0 },
+  AudioAck: { chunk_sequence: 1 },
+};
