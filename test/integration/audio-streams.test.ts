@@ -416,6 +416,20 @@ describe("audio streams", () => {
     expect(bytes.subarray(2 * SECOND).equals(audio(2 * SECOND, SECOND))).toBe(true);
   });
 
+  it("lost audio: what comes after an odd number of bytes begins with a whole sample", async () => {
+    const sessionId = await newSession();
+    const { stream, offset } = await streams.open({
+      sessionId,
+      settings: SETTINGS,
+      oldest: SECOND + 1,
+      events: NO_EVENTS,
+    });
+    expect(offset).toBe(SECOND + 2);
+    stream.push(audio(0, SECOND));
+    await stream.close();
+    expect((await bytesOf(sessionId)).subarray(offset).equals(audio(0, SECOND))).toBe(true);
+  });
+
   it("lost audio: a loss that is too long is refused, and who streams goes on", async () => {
     const sessionId = await newSession();
     const { stream, heard } = await open(sessionId);

@@ -34,10 +34,11 @@ export interface StreamCutter {
   /** Throws `conflict` when the loss of this many bytes is too long to accept. */
   checkLoss(bytes: number): void;
   /**
-   * Records that `bytes` of the stream are lost. Where their duration is known, silence replaces
-   * them. Throws as `checkLoss` does.
+   * Records that `bytes` of the stream are lost, and returns how many that are in whole frames: what
+   * comes after half of one would be noise. Where their duration is known, silence replaces them.
+   * Throws as `checkLoss` does.
    */
-  lose(bytes: number): void;
+  lose(bytes: number): number;
 }
 
 const OPUS_RATE = 16_000;
@@ -107,9 +108,11 @@ class SampleCutter implements StreamCutter {
     }
   }
 
-  lose(bytes: number): void {
+  lose(bytes: number): number {
     this.checkLoss(bytes);
-    this.push(new Uint8Array(bytes).fill(this.#silence));
+    const whole = Math.ceil(bytes / this.#frameBytes) * this.#frameBytes;
+    this.push(new Uint8Array(whole).fill(this.#silence));
+    return whole;
   }
 }
 
@@ -176,7 +179,8 @@ class OpusCutter implements StreamCutter {
   /** The duration of lost packets is unknown, so nothing replaces them. */
   checkLoss(): void {}
 
-  lose(bytes: number): void {
+  lose(bytes: number): number {
     this.#lost += bytes;
+    return bytes;
   }
 }

@@ -121,8 +121,8 @@ export class AudioStreams implements QueueOwner {
         },
       },
     });
-    const offset = Math.max(taken.offset, oldest ?? 0);
-    if (offset > taken.offset) stream.lose(offset - taken.offset);
+    const lost = Math.max(0, (oldest ?? 0) - taken.offset);
+    const offset = taken.offset + (lost > 0 ? stream.lose(lost) : 0);
     this.#open.get(sessionId)?.supersede();
     this.#open.set(sessionId, stream);
     notices.taken(sessionId, taken.epoch);

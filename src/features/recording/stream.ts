@@ -144,12 +144,14 @@ export class AudioStream {
   }
 
   /**
-   * Records that the device no longer has these bytes. Throws `conflict` when they are too many.
+   * Records that the device no longer has these bytes; returns how many they are in whole frames.
+   * Throws `conflict` when they are too many.
    */
-  lose(bytes: number): void {
+  lose(bytes: number): number {
     this.#head = undefined;
-    this.#cutter.lose(bytes);
+    const whole = this.#cutter.lose(bytes);
     this.#pump();
+    return whole;
   }
 
   /** Ends the current utterance after everything pushed before. */

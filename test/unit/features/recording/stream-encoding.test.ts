@@ -48,6 +48,13 @@ describe("stream encoding: samples", () => {
     expect(() => cutter.lose(121 * 16_000)).toThrow(/120 s of audio are missing/);
   });
 
+  it("lost bytes that end within a frame are taken as all of it", () => {
+    const cutter = createCutter(PCM);
+    expect(cutter.lose(5)).toBe(8);
+    cutter.push(Uint8Array.of(1, 2, 3, 4));
+    expect(cutter.cut(100)?.data).toEqual(Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]));
+  });
+
   it("refuses rates that nobody can read", () => {
     expect(() => createCutter({ ...PCM, sampleRate: 12_345 })).toThrow(/sample_rate/);
   });
