@@ -42,8 +42,18 @@ export const FRAME_EXAMPLES: Readonly<Record<string, Given>> = {
   ChunkStatus: { start: undefined, duration: undefined },
   JobStatus: { engine: undefined },
   JobProgress: { status: "running" },
-  // For a session that begins with it: one that is named has its title and engine already.
-  Configure: { session_id: undefined, from_seq: undefined },
+  // All that is needed: the session begins with it, and has the workspace's language and engine.
+  Configure: {
+    session_id: undefined,
+    title: undefined,
+    language: undefined,
+    engine: undefined,
+    vocabulary: undefined,
+    interim_results: undefined,
+    transcript: undefined,
+    from_seq: undefined,
+  },
+  Resume: { transcript: undefined, from_seq: undefined },
   Begin: { seq: 1, chunk_sequence: 0 },
   AudioAck: { chunk_sequence: 1 },
 };

@@ -13,16 +13,27 @@ and ask questions about it.
 
 # Get started
 
+Make this program a device, and give its session a file \`talk.wav\`:
+
 \`\`\`sh
-BASE=http://127.0.0.1:8080/api
-curl $BASE/auth/login -H 'content-type: application/json' \\
-  -d '{"email":"admin@voice.local","password":"the password that was printed at the start"}'
+BASE=http://127.0.0.1:8080/api JSON='content-type: application/json'
+first() { grep -o "\\"$1\\":\\"[^\\"]*" | head -n 1 | cut -d '"' -f 4; }
+TOKEN=$(curl -s $BASE/auth/login -H "$JSON" \\
+  -d '{"email":"admin@voice.local","password":"the password that was printed at the start"}' | first token)
+WORKSPACE=$(curl -s $BASE/workspaces -H "Authorization: Bearer $TOKEN" | first id)
+MADE=$(curl -s $BASE/devices -H "Authorization: Bearer $TOKEN" -H "$JSON" -d "{\\"workspace_id\\":\\"$WORKSPACE\\"}")
+DEVICE=$(echo "$MADE" | first device_id) KEY=$(echo "$MADE" | first api_key)
+SESSION=$(curl -s -X POST $BASE/devices/$DEVICE/session/start -H "X-API-Key: $KEY" | first session_id)
+curl $BASE/sessions/$SESSION/upload-audio -H "X-API-Key: $KEY" -F chunk_sequence=0 -F file=@talk.wav
+curl -X POST $BASE/devices/$DEVICE/session/stop -H "X-API-Key: $KEY"
+curl $BASE/sessions/$SESSION/transcript -H "Authorization: Bearer $TOKEN"
 \`\`\`
 
-The answer's \`token\` goes into \`Authorization: Bearer …\` of everything else. Make a device that is this
-program (\`POST /devices\`), start a session with its key (\`POST /devices/{device_id}/session/start\`), upload
-audio as chunk 0 (\`POST /sessions/{session_id}/upload-audio\`), stop the session, and read
-\`GET /sessions/{session_id}/transcript\`.
+What a device does (start, upload, stream, stop, heartbeat) takes its key as \`X-API-Key\`; what people do takes the
+login's \`token\` as \`Authorization: Bearer …\`. The transcript is whole once the session's \`status\` is \`completed\`.
+
+**Live**: to follow a session as it happens, or to stream sound, open a WebSocket: see
+[the channels and their messages](docs?api=websockets), *WebSockets* at the top left of this page.
 
 A device that stands by itself gets its key by pairing, as nobody signs in there:
 
@@ -33,10 +44,11 @@ A device that stands by itself gets its key by pairing, as nobody signs in there
 | 3 | the device | \`POST /devices/pair/claim-auth\` with \`Authorization: Bearer\` and its \`pairing_secret\`, every \`interval\` seconds | 409 \`not_paired\` until step 2, then \`api_key\`: from here on its \`X-API-Key\` |
 | 4 | the device | \`POST /devices/{device_id}/session/start\` | \`session_id\`, and \`stream_url\` for step 5 |
 | 5 | the device | either the WebSocket \`GET /devices/{device_id}/stream\`: Configure, audio, CloseStream; or \`POST /sessions/{session_id}/upload-audio\`, chunk by chunk from \`chunk_sequence\` 0 | each AudioAck, or 201, says what is stored |
-| 6 | the device | \`POST /devices/{device_id}/session/stop\` with \`last_chunk_sequence\` | \`processing\`; chunks that are missing may still be uploaded |
+| 6 | the device | \`POST /devices/{device_id}/session/stop\`, after uploads with \`last_chunk_sequence\`, after a stream without | \`processing\`; chunks that are missing may still be uploaded |
 
 All the while \`POST /devices/{device_id}/heartbeat\` (or Heartbeat on its stream) says that it is there, every 30 s unless
-it says otherwise, and hears when to fetch a fresh key by step 3, with its \`X-API-Key\`.
+it says otherwise, and hears when to fetch a fresh key by step 3, with its \`X-API-Key\`. An open stream and an upload are
+signs of life too. A session of whose device nothing was heard for 15 min (\`AUTO_STOP_SILENCE\`) is stopped by itself.
 
 # Sign in
 
@@ -89,8 +101,8 @@ request; answers tell where one stands in \`RateLimit-*\`, and 429 says in \`Ret
 # Live
 
 \`GET /live\` is a WebSocket for those who follow, \`GET /devices/{device_id}/stream\` one for devices. Their messages stand in
-the AsyncAPI document, \`/api/asyncapi.json\`. Durable events carry \`seq\`, which rises by one without gaps: reconnect with
-\`from_seq\`, and nothing is missed and nothing comes twice. Some members have other names there:
+[the AsyncAPI document](asyncapi.json), drawn [on a page](docs?api=websockets). Durable events have \`seq\`, which rises by one
+without gaps, and \`at\`: reconnect with \`from_seq\`, and nothing is missed and nothing comes twice. Some members have other names there:
 
 ${LIVE_NAMES}
 

@@ -101,14 +101,14 @@ export const DEVICE_FRAME_SCHEMAS = {
 
 const chunkSequence = Type.Integer({
   description:
-    "The `chunk_sequence` of an upload that goes on where the stored part of the stream ends. When the right to the stream has ended (4401, or 401 and 403 at the upgrade), the device's key may for 24 h still bring the bytes from `audio_offset_bytes` on with `POST /sessions/{id}/upload-audio`, from this number on, and then stop the session.",
+    "Number of the next chunk, not of the last: an upload that goes on where the stored part of the stream ends has it. When the right to the stream has ended (4401, or 401 and 403 at the upgrade), the device's key may for 24 h still bring the bytes from `audio_offset_bytes` on with `POST /sessions/{id}/upload-audio`, from this number on, and then stop the session.",
   examples: [2],
 });
 
 const begin = transient("Begin", {
   seq: Type.Integer({ description: "Newest durable event of the session" }),
   audio_offset_bytes: Type.Integer({
-    description: "From this byte of its stream on it must send",
+    description: "From this byte of its stream on it must send, whatever Resume said",
     examples: [0],
   }),
   chunk_sequence: chunkSequence,

@@ -187,7 +187,8 @@ export const SERVER_FRAMES = {
     }),
   },
   TranscriptReplaced: {
-    summary: "A span was recognised once more: as somebody asked for, or as audio of it came late.",
+    summary:
+      "A span was recognised once more: as somebody asked for, or as audio of it came late. GET /sessions/{session_id}/segments/{segment_id} of each of `segment_ids`, or the transcript, has its words.",
     payload: event("TranscriptReplaced", {
       job_id: Type.String(),
       span,
@@ -255,7 +256,8 @@ export const SERVER_FRAMES = {
     }),
   },
   Redacted: {
-    summary: "Words were taken out for good.",
+    summary:
+      "Words were taken out for good. GET /sessions/{session_id}/segments/{segment_id} of each of `segment_ids` has what is left.",
     payload: event("Redacted", {
       redaction_id: Type.String(),
       span,
@@ -277,7 +279,8 @@ export const SERVER_FRAMES = {
     }),
   },
   Stub: {
-    summary: "An event that this viewer may not see, in its place.",
+    summary:
+      "In place of an event that no viewer is told, or whose words are no more: erased, or of a segment that was replaced since; a later TranscriptReplaced or Redacted tells what stands now.",
     payload: event("Stub", {}),
   },
   Heartbeat: {
@@ -287,8 +290,8 @@ export const SERVER_FRAMES = {
         description:
           "Newest durable event of the session; the frame itself is none. Whoever has a lower one in hand waits for the events between, or connects again with `from_seq`",
       }),
-      audio_received: seconds("Audio"),
-      audio_finalised: seconds("Audio"),
+      audio_received: seconds("End of the audio that has come, on the timeline"),
+      audio_finalised: seconds("Up to here its text is final, on the timeline"),
       lag_ms: Type.Number({ description: LAG }),
       gaps: Type.Integer(),
       /** Set for a recording session, once its device was heard from. */

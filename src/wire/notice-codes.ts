@@ -10,7 +10,9 @@ const WARNING_CODES = [
   "stop_recording",
 ] as const;
 
+export type WarningCode = (typeof WARNING_CODES)[number];
+
 /** `code` of the frames Error and Warning; a closed list. */
-export type NoticeCode = ErrorCode | (typeof WARNING_CODES)[number];
+export type NoticeCode = ErrorCode | WarningCode;
 
 export const NOTICE_CODES: readonly NoticeCode[] = [...ERROR_CODES, ...WARNING_CODES];

@@ -1,3 +1,7 @@
+import { execFile } from "node:child_process";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { fuzzService } from "../fuzz/fuzz-service.ts";
@@ -23,6 +27,22 @@ describe("the document and the service", () => {
   });
 
   afterAll(() => service?.stop());
+
+  it("get started: its lines work, one after the other", async () => {
+    const { body } = await client.call<{ info: { description: string } }>("GET", "/openapi.json");
+    const [, lines = ""] = /```sh\n(.*?)```/s.exec(body.info.description) ?? [];
+    const { email, password } = service.ready.admin;
+    const script = lines
+      .replace(/^BASE=\S+/, `BASE=${service.api}`)
+      .replace(/"email":.*?}/, `"email":"${email}","password":"${password}"}`);
+    await copyFile("deploy/demo/conversation.wav", join(service.folder, "talk.wav"));
+    const run = promisify(execFile)("sh", ["-ec", script], { cwd: service.folder });
+    const said = (await run).stdout;
+    expect(said).toContain('"chunk_sequence":0');
+    expect(said).toContain('"status":"processing"');
+    expect(said).toContain('"segments":');
+    expect(said).not.toContain('"success":false');
+  });
 
   it("examples: every one is well formed, and answered as declared", async () => {
     const world = await seedWorld(client, service.ready.admin);

@@ -92,6 +92,14 @@ describe("reference in a browser", () => {
     });
   }
 
+  it("reference: the guide leads to the channels", async () => {
+    const { page, wrong } = await open("", 1280);
+    await page.getByRole("link", { name: "the channels and their messages" }).first().click();
+    await page.getByText("AsyncAPI 3.0.0").first().waitFor();
+    expect(wrong).toEqual([]);
+    await page.close();
+  });
+
   it("reference: works below a path prefix", async () => {
     const proxy = prefixProxy(front.base, "/voice");
     proxy.listen(0, "127.0.0.1");

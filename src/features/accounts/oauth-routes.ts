@@ -54,7 +54,11 @@ function listProviders({ oauth, publicUrl }: OAuthRouteOptions): Route {
 }
 
 const providerParams = Type.Object({
-  provider: Type.String({ maxLength: 64, examples: ["google"] }),
+  provider: Type.String({
+    maxLength: 64,
+    description: "`id` of a provider of GET /auth/oauth/providers",
+    examples: ["google"],
+  }),
 });
 
 async function requireProvider(

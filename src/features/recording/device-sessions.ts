@@ -61,7 +61,7 @@ export const lastChunkSequence = Type.Optional(
     minimum: -1,
     maximum: 999_999,
     description:
-      "Number of the last chunk that was recorded, -1 for none: chunks up to it that are missing are waited for. Without it the highest that came is the last",
+      "Number of the last chunk that was recorded, -1 for none: chunks up to it that are missing are waited for. Without it the highest that came is the last: leave it out after a stream, whose AudioAck names the next chunk",
     examples: [2],
   }),
 );
@@ -187,7 +187,7 @@ function startSession(options: DeviceSessionOptions): Route {
     tag: "Device",
     summary: "Start recording a session",
     description:
-      "With the device's key. All members are optional: the session belongs to the device's owner, in the device's workspace and its preferred language unless told. A device records one session at a time: 409 `already_recording` names the one that is open. Then its audio comes over the stream at `stream_url`, in chunks (POST /sessions/{session_id}/upload-audio), or both. A stream's Configure without `session_id` starts a session too.",
+      "With the device's key. All members are optional: the session belongs to the device's owner, in the device's workspace and its preferred language unless told. A device records one session at a time: 409 `already_recording` names the one that is open. Then its audio comes over the stream at `stream_url`, in chunks (POST /sessions/{session_id}/upload-audio), or both. Or let the stream begin it: its Configure without `session_id` goes on with the open session, or starts one. What comes on the stream counts as heartbeats.",
     auth: ["device_key"],
     params: deviceParams,
     body: { kind: "json", schema: startBody, optional: true },

@@ -35,7 +35,7 @@ function sessionAudio(options: SessionAudioOptions): Route {
     tag: "Session",
     summary: "The session's audio as one WAV file",
     description:
-      "16 kHz, mono, 16 bits, as it lies on the session's timeline, so that the times of segments are times in the file. Audio that is missing, cannot be decoded or was redacted is silence. While the session records, it is what has its place so far. One byte range can be asked for with `Range` (several are answered whole), safely continued with `If-Range` and the `ETag`. For the session's owner, moderators of its workspace, and administrators under an elevation.",
+      "16 kHz, mono, 16 bits, as it lies on the session's timeline, so that the times of segments are times in the file: a header of 44 bytes, then 32 bytes for each millisecond. What a citation quotes is `Range: bytes=A-B` with A = 44 + 32 × `start_ms` and B = 43 + 32 × `end_ms`. Audio that is missing, cannot be decoded or was redacted is silence. While the session records, it is what has its place so far. One byte range can be asked for with `Range` (several are answered whole), safely continued with `If-Range` and the `ETag`. For the session's owner, moderators of its workspace, and administrators under an elevation.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
@@ -79,7 +79,10 @@ function chunkAudio(options: SessionAudioOptions): Route {
     roles: PEOPLE,
     params: Type.Object({
       session_id: Type.String({ description: "UUID of the session" }),
-      chunk_sequence: Type.String({ examples: ["0"] }),
+      chunk_sequence: Type.String({
+        description: "Number of the chunk within its session, from 0",
+        examples: ["0"],
+      }),
     }),
     responses: {
       200: { description: "All of it", mediaTypes: ["audio/wav"] },

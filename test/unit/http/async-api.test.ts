@@ -1,8 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
+import { ERROR_CODES, type ErrorCode } from "../../../src/base/errors.ts";
 import { asyncApiDocument } from "../../../src/http/async-api.ts";
 import { LIVE_NAMES } from "../../../src/rest/live-names.ts";
+import { NOTICE_CODES } from "../../../src/wire/notice-codes.ts";
 import { wholeDocument } from "../../support/whole-document.ts";
 
 interface Schema {
@@ -22,6 +24,8 @@ interface Message {
 }
 
 const document = asyncApiDocument({ title: "Live", version: "1.0" });
+const { description: guide } = document.info as { description: string };
+const channels = document.channels as Record<string, { description: string }>;
 const { messages } = document.components as unknown as { messages: Record<string, Message> };
 
 /** Members below a schema that say nothing of themselves; what `type` says is the message's name. */
@@ -69,16 +73,57 @@ describe("document of the live channel", () => {
   });
 
   it("document of the live channel: says of messages with another one's `type` which they are", () => {
-    const { description } = document.info as { description: string };
     const others = Object.entries(messages).filter(([name, { payload }]) => {
       const type = payload.properties?.type?.const;
       return type !== undefined && type !== name;
     });
     expect(others.length).toBeGreaterThan(2);
     for (const [name, { payload }] of others) {
-      expect(description).toContain(name);
-      expect(description).toContain(`\`${String(payload.properties?.type?.const)}\``);
+      expect(guide).toContain(name);
+      expect(guide).toContain(`\`${String(payload.properties?.type?.const)}\``);
     }
+  });
+
+  it("document of the live channel: says whose `seq` is no number of its own", () => {
+    const others = Object.entries(messages).filter(
+      ([
+        ,
+        {
+          payload: { properties = {} },
+        },
+      ]) => {
+        return properties.seq !== undefined && properties.at === undefined;
+      },
+    );
+    expect(others.map(([name]) => name).sort()).toEqual([
+      "Begin",
+      "Heartbeat",
+      "SessionEnded",
+      "Snapshot",
+    ]);
+    for (const [name] of others) expect(guide).toContain(name);
+  });
+
+  it("document of the live channel: tells what every code means that is no error's", () => {
+    const codes = NOTICE_CODES.filter((code) => !ERROR_CODES.includes(code as ErrorCode));
+    expect(codes.length).toBeGreaterThan(5);
+    for (const code of codes) expect(guide).toContain(`| \`${code}\` |`);
+  });
+
+  it("document of the live channel: shows a conversation on each channel, of messages that there are", () => {
+    const spoken = Object.entries(channels).map(([channel, { description }]) => {
+      const lines = [...description.matchAll(/^[→←] (\w+) (\{.*\})$/gm)];
+      for (const [line, type, members] of lines) {
+        const told = Object.keys(JSON.parse(members ?? ""));
+        const fitting = Object.values(messages).filter(({ payload }) => {
+          const { properties = {} } = payload;
+          return properties.type?.const === type && told.every((name) => name in properties);
+        });
+        expect(fitting.length, `${channel}: ${line}`).toBeGreaterThan(0);
+      }
+      return lines.length;
+    });
+    expect(Math.min(...spoken)).toBeGreaterThan(5);
   });
 
   it("document of the live channel: gives names of both interfaces that both have", async () => {

@@ -76,6 +76,39 @@ const TOO_EARLY: Readonly<Record<string, readonly string[]>> = {
   open: ["closed_at", "resolution", "handled_by"],
 };
 
+describe("texts of both documents", () => {
+  const texts = [...parts(openApi), ...parts(asyncApi)].flatMap(([name, text]) =>
+    name === "description" && typeof text === "string" ? [text] : [],
+  );
+
+  it("links: lead to pages and documents that there are", () => {
+    const links = texts.flatMap((text) => [...text.matchAll(/\]\(([^)\s]+)\)/g)]);
+    const home = "http://voice.example.org/api/";
+    const here = links.map(([, link = ""]) => new URL(link, `${home}docs`));
+    expect(here.length).toBeGreaterThan(2);
+    const paths = new Set(Object.keys(openApi.paths as Node));
+    const wrong = here.filter(({ href, pathname }) => {
+      return !href.startsWith(home) || !paths.has(pathname.replace("/api", ""));
+    });
+    expect(wrong.map(({ href }) => href)).toEqual([]);
+  });
+
+  it("parameters of paths: only those with UUIDs are said to be some", () => {
+    const operations = Object.entries(openApi.paths as Node).flatMap(([path, item]) =>
+      Object.values(item as Record<string, Node>).map((each) => ({ path, each })),
+    );
+    const wrong = operations.flatMap(({ path, each: { parameters = [] } }) =>
+      (parameters as Node[])
+        .filter(({ in: place, schema, description }) => {
+          const isUuid = (schema as Node)?.format === "uuid";
+          return place === "path" && isUuid !== /^UUID of/.test(String(description));
+        })
+        .map(({ name }) => `${path} ${String(name)}`),
+    );
+    expect([...new Set(wrong)]).toEqual([]);
+  });
+});
+
 describe("examples of both documents", () => {
   it("examples: there are those of requests, answers, webhooks and frames", () => {
     expect(examples.length).toBeGreaterThan(200);
@@ -85,6 +118,20 @@ describe("examples of both documents", () => {
         kind,
       ).toBe(true);
     }
+  });
+
+  it("examples: keys begin as the service's own do, and no value is its member's name", () => {
+    const told = examples.flatMap(({ where: place, value }) =>
+      [...parts(value)].map(([name, part]) => ({ where: place, value: { name, part } })),
+    );
+    const beginnings: Readonly<Record<string, string>> = { api_key: "vk_dev_", key: "vk_svc_" };
+    const keys = told.filter(({ value: { name } }) => name in beginnings);
+    expect(keys.length).toBeGreaterThan(3);
+    const wrong = keys.filter(
+      ({ value: { name, part } }) => !String(part).startsWith(beginnings[name] ?? ""),
+    );
+    expect(where(wrong)).toEqual([]);
+    expect(where(told.filter(({ value: { name, part } }) => name === part))).toEqual([]);
   });
 
   it("examples: flags that are true or absent are never false", () => {
