@@ -36,7 +36,7 @@ const CLEAN = "clean";
 const GROUPS: Readonly<Record<string, RegExp>> = {
   clear: /^clean$/,
   "a little degraded": / 15 dB$|^mains hum, 10 dB$|^telephone$|^room, 0.2 s$/,
-  "much degraded": /, (10|5|0) dB$|^room, 0.[48] s$/,
+  "much degraded": /^(?!mains hum, 10).*, (10|5|0) dB$|^room, 0.[48] s$/,
   all: /./,
 };
 const FITTED: Script = {
