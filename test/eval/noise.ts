@@ -1,6 +1,7 @@
 /**
  * `npm run eval:noise`: how many words the service finds in ten minutes each of silence, hum, a fan, music,
- * drums, a keyboard and a crowd: sounds that are made here and hold none to be made out. Prints for
+ * drums, a keyboard and a crowd, and in a fifth of that of other keyboards, mice, pens, cutlery and of
+ * what hisses: sounds that are made here and hold none to be made out. Prints for
  * each how long voice was taken to be there, the utterances and the words, with those that are not
  * marked as unclear. Writes out/noise.json, ends with 0.
  */
@@ -13,14 +14,18 @@ import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocket
 import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { findSpeechRoot } from "../support/native-packages.ts";
 import { chunkMessages, cutChunks, readSession, utterancesOf } from "../support/read-session.ts";
+import { clatteringSounds } from "./clattering-sound.ts";
+import { hissingSounds } from "./hissing-sound.ts";
 import { textTable } from "./text-table.ts";
 import { wordlessSounds } from "./wordless-sound.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval:noise -- [options]
-  --minutes N   of each sound (default: 10)
+  --minutes N   of each sound, a fifth of them of each clatter and hiss (default: 10)
   --only TEXT   only sounds whose name contains TEXT
   --out DIR     where noise.json goes (default: out)`;
+/** Of sounds of which there are many less is read. */
+const VARIANT_SHARE = 5;
 
 const { values: options } = parseArgs({
   options: {
@@ -52,7 +57,12 @@ async function evaluate(): Promise<void> {
   const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), pool);
   const rows: Row[] = [];
   try {
-    const sounds = await wordlessSounds(60 * Number(options.minutes));
+    const seconds = 60 * Number(options.minutes);
+    const sounds = {
+      ...(await wordlessSounds(seconds)),
+      ...clatteringSounds(seconds / VARIANT_SHARE),
+      ...hissingSounds(seconds / VARIANT_SHARE),
+    };
     for (const [sound, make] of Object.entries(sounds)) {
       if (!sound.includes(options.only)) continue;
       process.stderr.write(`${sound}\n`);

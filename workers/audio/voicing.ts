@@ -71,7 +71,11 @@ export class Voicing {
   /** False where the span was no voice; true also while too little was heard to tell. */
   get isLikelyVoice(): boolean {
     if (this.#looks < LEAST_LOOKS) return true;
-    if (this.#voiced < LEAST_VOICED * this.#looks) return false;
-    return this.#looks < JUDGED_LOOKS || this.#periodic < MOST_PERIODIC * this.#looks;
+    return this.#voiced >= LEAST_VOICED * this.#looks && !this.isTune;
+  }
+
+  /** Whether nearly all of the span was periodic. */
+  get isTune(): boolean {
+    return this.#looks >= JUDGED_LOOKS && this.#periodic >= MOST_PERIODIC * this.#looks;
   }
 }

@@ -1,5 +1,5 @@
 import type { SpeakerUpdate, Word } from "../../src/wire/gen/voice/v1/worker.ts";
-import type { Voicing } from "../audio/voicing.ts";
+import type { VoiceLikeness } from "../audio/voice-likeness.ts";
 import type { SpeakerProposal } from "../speakers/speaker-tracker.ts";
 import type { RecognisedWord } from "./recogniser.ts";
 
@@ -15,7 +15,7 @@ export interface OpenUtterance {
   /** Number of samples in `blocks`. */
   heard: number;
   estimatedAt: number;
-  voicing: Voicing;
+  likeness: VoiceLikeness;
   ending: boolean;
   /** True when the client ended it, which a second reading would not repeat. */
   cut: boolean;

@@ -1,7 +1,7 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ACTIVITY_FRAME } from "../audio/voice-activity.ts";
-import { Voicing } from "../audio/voicing.ts";
+import { VoiceLikeness } from "../audio/voice-likeness.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { CheckpointPace } from "./checkpoint-pace.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
@@ -272,7 +272,7 @@ export class UtteranceReader {
       start,
       before: this.#recogniser.state(),
       blocks,
-      voicing: new Voicing(),
+      likeness: new VoiceLikeness(),
       ...open,
     };
     this.#recogniser.start(start);
@@ -287,7 +287,7 @@ export class UtteranceReader {
     const block = joined(this.#held);
     this.#held = [];
     this.#recogniser.feed(block);
-    this.#utterance.voicing.push(block);
+    this.#utterance.likeness.push(block);
     if (this.#utterance.blocks === undefined || block.length === 0) return;
     this.#utterance.blocks.push(block);
     this.#utterance.heard += block.length;
@@ -340,10 +340,13 @@ export class UtteranceReader {
 
   #completeUtterance(utterance: OpenUtterance): void {
     if (this.#recogniser.settle?.() === false) return;
-    const heard = withUnclear(this.#recogniser.finish(), this.#recogniser.confidenceFloor);
+    const { confidenceFloor, knowsNoise } = this.#recogniser;
+    const kind = knowsNoise ? "voice" : utterance.likeness.kind;
+    // The engine has learnt no whispering, so what it hears there is hardly ever sure.
+    const floor = kind === "whisper" ? Number.POSITIVE_INFINITY : confidenceFloor;
+    const heard = withUnclear(this.#recogniser.finish(), floor);
     const isSpeech =
-      this.#recogniser.knowsNoise === true ||
-      (utterance.voicing.isLikelyVoice && isLikelySpeech(heard, utterance.start, this.#position));
+      knowsNoise || (kind !== "none" && isLikelySpeech(heard, utterance.start, this.#position));
     const words = isSpeech ? heard : [];
     // Audio without words was not speech, so its adaptation is undone.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
