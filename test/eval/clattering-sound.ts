@@ -71,7 +71,7 @@ const TUNED_ON: Readonly<Record<string, Clatter>> = {
   },
 };
 
-/** Nothing was chosen by these. */
+/** Other strokes, rates, levels and rooms: no threshold was set by them. */
 const HELD_OUT: Readonly<Record<string, Clatter>> = {
   keys: typing(OTHER_KEY, 6_000),
   "keys, fast": { ...typing(OTHER_KEY, 10_000), gap: [0.04, 0.13], pauses: 0.05 },
