@@ -6,6 +6,9 @@ const CODES = ERROR_CODES.map(
   (code) => `| \`${code}\` | ${ERROR_STATUS[code]} | ${ERROR_MEANINGS[code]} |`,
 ).join("\n");
 
+/** Where the guide's commands find the service. */
+export const EXAMPLE_BASE = "http://127.0.0.1:8080/api";
+
 /** The guide at the head of the OpenAPI document, in Markdown. */
 export const GUIDE = `
 Devices upload or stream what is said, people follow the transcript as it comes, say whose voice is whose,
@@ -16,7 +19,7 @@ and ask questions about it.
 Make this program a device, and give its session a file \`talk.wav\`:
 
 \`\`\`sh
-BASE=http://127.0.0.1:8080/api JSON='content-type: application/json'
+BASE=${EXAMPLE_BASE} JSON='content-type: application/json'
 first() { grep -o "\\"$1\\":\\"[^\\"]*" | head -n 1 | cut -d '"' -f 4; }
 TOKEN=$(curl -s $BASE/auth/login -H "$JSON" \\
   -d '{"email":"admin@voice.local","password":"the password that was printed at the start"}' | first token)
@@ -83,7 +86,8 @@ ${CODES}
 # Pages
 
 Lists take \`limit\` (1 to 100, 50 unless told) and \`cursor\`, and answer \`{items, next_cursor}\`. Give \`next_cursor\`
-as \`cursor\` for the next page; at the end it is null. A cursor belongs to its list and its filters.
+as \`cursor\` for the next page; at the end it is null. A cursor belongs to its list and its filters. Only
+\`GET /sessions/{session_id}/chunks\` answers \`{success, chunks, total_chunks}\`, all of them unless \`limit\` or \`cursor\` is given.
 
 # Repeating and editing
 

@@ -1,4 +1,5 @@
 import scalar from "@scalar/fastify-api-reference";
+import { EXAMPLE_BASE } from "./guide.ts";
 
 /** The part of a Fastify server that the package needs to say which files it serves. */
 interface FileCatcher {
@@ -50,7 +51,8 @@ const OWN_STYLE = `
 
 /**
  * Everything that would ask another server is off: fonts, proxy, telemetry, assistants, sharing.
- * Addresses are told from that of the page, as a proxy may have put a prefix before all paths.
+ * Addresses are told from that of the page, as a proxy may have put a prefix before all paths; those
+ * that the documents show too, so that what is copied from there works.
  */
 function startScript(basePath: string): string {
   const configuration = {
@@ -73,9 +75,24 @@ function startScript(basePath: string): string {
   return `{
   const home = new URL(".", location.href).href;
   const configuration = ${JSON.stringify(configuration)};
-  for (const source of configuration.sources) source.url = home + source.url;
   configuration.baseServerURL = home.slice(0, home.lastIndexOf(${JSON.stringify(`${basePath}/`)}));
-  Scalar.createApiReference("#app", configuration);
+  const { host, pathname, protocol } = new URL(home);
+  const load = async (source) => {
+    source.url = home + source.url;
+    const { info, servers, ...others } = await (await fetch(source.url)).json();
+    info.description = info.description.replace(${JSON.stringify(EXAMPLE_BASE)}, home.slice(0, -1));
+    if (servers.here) {
+      servers.here.protocol = protocol.replace("http", "ws").slice(0, -1);
+      servers.here.pathname = pathname.slice(0, -1);
+      servers.here.variables.host.default = host;
+    }
+    source.content = { ...others, info, servers };
+    delete source.url;
+  };
+  // A document that could not be read so is asked for again by the reference, which says why not.
+  Promise.allSettled(configuration.sources.map(load)).then(() =>
+    Scalar.createApiReference("#app", configuration),
+  );
 }
 `;
 }

@@ -96,6 +96,10 @@ describe("reference in a browser", () => {
     const { page, wrong } = await open("", 1280);
     await page.getByRole("link", { name: "the channels and their messages" }).first().click();
     await page.getByText("AsyncAPI 3.0.0").first().waitFor();
+    await page
+      .getByText(`ws://${new URL(front.base).host}/api`)
+      .first()
+      .waitFor();
     expect(wrong).toEqual([]);
     await page.close();
   });
@@ -110,6 +114,7 @@ describe("reference in a browser", () => {
     await page.goto(`http://127.0.0.1:${port}/voice/api/docs`);
     await page.getByRole("heading", { name: "Voice session service" }).first().waitFor();
     await page.getByText(`http://127.0.0.1:${port}/voice/api`).first().waitFor();
+    await page.getByText(`BASE=http://127.0.0.1:${port}/voice/api`).first().waitFor();
     await page.close();
     proxy.closeAllConnections();
     proxy.close();
