@@ -74,6 +74,7 @@ export function docsRoutes(
       id: "getOpenApi",
       tag: "Health",
       summary: "This interface as an OpenAPI 3.1 document",
+      description: "For generators of clients and for other tools.",
       auth: [],
       constant: true,
       responses: {
@@ -176,6 +177,8 @@ function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsOptions): Route {
     id: "getAsyncApi",
     tag: "Health",
     summary: "The live channel as an AsyncAPI 3.0 document",
+    description:
+      "The messages of the WebSockets /live and /devices/{device_id}/stream, for generators and other tools.",
     auth: [],
     constant: true,
     responses: {

@@ -32,7 +32,7 @@ const ORDER = `
   rotateWebhookSecret listWebhookDeliveries retryWebhookDelivery
   publishPairingCode pairDevice pairingStatus claimDeviceKey listDevices createVirtualDevice
   getDevice renameDevice unpairDevice heartbeat startDeviceSession stopDeviceSession
-  uploadAudio listSessions getSession listSpeakers listChunks listSegments getSegment
+  createSession listSessions getSession uploadAudio stopSession listSpeakers listChunks listSegments getSegment
   getTranscript claimSpeaker
   listTranscriptionJobs getTranscriptionJob redoTranscription
   requestSummary
@@ -43,7 +43,7 @@ const ORDER = `
   getSessionAudio getChunkAudio getCompleteness
   listJobs getJob cancelJob transcribeAgain
   compareTranscription acceptTranscription discardTranscription
-  createSession stopSession listSessionMembers addSessionMember removeSessionMember
+  listSessionMembers addSessionMember removeSessionMember
   createGuestCode listGuestCodes deleteGuestCode
   getSessionGraph getWorkspaceGraph getGraphEntity getGraphPath
   querySession

@@ -115,6 +115,7 @@ function refreshToken({ signIn, publicUrl }: AuthOptions): Route {
     id: "refreshToken",
     tag: "Auth",
     summary: "A fresh access token; the refresh token is the bearer, or in a page's cookie",
+    description: "The refresh token stays the same, and good until 12 h after its login.",
     auth: ["refresh", "refresh_cookie"],
     responses: {
       200: { description: "A fresh access token", schema: Type.Object({ token: Type.String() }) },

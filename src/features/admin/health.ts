@@ -96,6 +96,8 @@ export function healthRoutes(options: HealthOptions): Route[] {
       path: "/health/live",
       id: "getLiveness",
       summary: "The process answers",
+      description:
+        "For who restarts a process that hangs. Whether it can serve says GET /health/ready.",
       responses: { 200: { description: "It does.", schema: Alive } },
       frequent: true,
       ready: ALIVE,

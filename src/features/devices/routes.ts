@@ -312,6 +312,8 @@ function unpairDevice({ devices, pairing }: DeviceOptions): Route {
     id: "unpairDevice",
     tag: "Device",
     summary: "Unpair a device: its keys and pairing secret end at once",
+    description:
+      "Its key may for 24 h still stop and upload what it had begun. It is used again by pairing it anew.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: deviceParams,

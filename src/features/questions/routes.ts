@@ -60,7 +60,8 @@ const answerSchema = Type.Object(
       examples: [["segment_reader", "speaker_filter", "hierarchical_retrieval"]],
     }),
     citations: Type.Array(citationSchema, {
-      description: "The segments that the answer quotes or counts; none when nothing was found",
+      description:
+        "The segments that the answer quotes or counts; none when nothing was found. GET /sessions/{session_id}/audio tells how to hear one",
     }),
   },
   { $id: "Answer" },
@@ -95,7 +96,7 @@ function querySession(options: QueryOptions): Route {
     path: "/sessions/{session_id}/hirag-query",
     id: "querySession",
     tag: "Session",
-    summary: "Ask about one session",
+    summary: "Ask a question about one session, and get an answer that quotes it",
     description: DESCRIPTION,
     auth: ["bearer", "service_key"],
     params: sessionParams,
@@ -118,7 +119,7 @@ function queryWorkspace(options: QueryOptions): Route {
     path: "/workspaces/{id}/agentic-query",
     id: "queryWorkspace",
     tag: "Workspace",
-    summary: "Ask about all sessions of a workspace that the caller may read",
+    summary: "Ask a question about all sessions of a workspace that the caller may read",
     description: `${DESCRIPTION} Here also: which sessions speak of something, and when they took place (\`last week\`, \`yesterday\`).`,
     auth: ["bearer", "service_key"],
     roles: PEOPLE,

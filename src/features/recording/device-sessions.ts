@@ -54,7 +54,7 @@ export const newSessionMembers = {
   ),
 };
 
-const startBody = Type.Object(newSessionMembers);
+const startBody = Type.Object(newSessionMembers, { examples: [{ title: "Weekly planning" }] });
 
 export const lastChunkSequence = Type.Optional(
   Type.Integer({

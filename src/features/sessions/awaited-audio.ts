@@ -23,7 +23,7 @@ export const waitingSchema = Type.Object(
     given_up_at: Type.Unsafe<string>({
       ...timestamp,
       description:
-        "When the session goes on without them. Each sign of life of the device and each chunk moves it on",
+        "Before this the session does not go on without them; it may be some seconds later, as it is looked for from time to time. Each sign of life of the device and each chunk moves it on",
     }),
     message: Type.String({
       description: "The same for people",

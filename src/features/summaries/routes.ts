@@ -63,14 +63,21 @@ const summarySchema = Type.Object(
     text: Type.String({ description: "The whole summary, for reading" }),
     items: Type.Array(
       Type.Object({
-        text: Type.String(),
+        text: Type.String({ description: "What it says, as one sentence or a few" }),
         segment_ids: Type.Array(Type.String(), { description: "The segments that say so" }),
         start_ms: Type.Integer({ description: "Where the first of them begins" }),
-        speaker: Type.Optional(Type.String()),
+        speaker: Type.Optional(
+          Type.String({
+            description:
+              "Name of who said it, as it was then; else their label, or `Unknown speaker`",
+            examples: ["Anna"],
+          }),
+        ),
         section: Type.Optional(Type.String({ description: "Heading under which it stands" })),
         owner: Type.Optional(Type.String({ description: "Who will do an action item" })),
         due: Type.Optional(Type.String({ description: "By when, in the speaker's words" })),
       }),
+      { description: "Its parts, in order" },
     ),
     created_at: timestamp,
     stale: Type.Boolean({

@@ -141,6 +141,8 @@ function getSegment({ directory, segments }: SegmentOptions): Route {
     id: "getSegment",
     tag: "Session",
     summary: "One segment as it stands",
+    description:
+      "Its words as they stand now, corrected or not, with their times. Its `ETag` is for PATCH.",
     auth: ["bearer", "service_key"],
     params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
     responses: {

@@ -12,6 +12,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/example-values.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import {
   acknowledge,
@@ -156,7 +157,7 @@ function addMember(options: WorkspaceMemberOptions): Route {
           ...inviteeSchema,
           role: Type.Optional(workspaceRoleSchema),
         },
-        { examples: [{ email: "anna@example.org", role: "member" }] },
+        { examples: [{ user_id: exampleId("user_id"), role: "member" }] },
       ),
     },
     responses: {

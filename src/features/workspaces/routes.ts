@@ -287,6 +287,7 @@ function getWorkspace({ workspaces }: WorkspaceOptions): Route {
     id: "getWorkspace",
     tag: "Workspace",
     summary: "One workspace",
+    description: "`usage` is there for who may change the workspace.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
