@@ -3,13 +3,18 @@ import type { Principal, Role } from "../access/principal.ts";
 import type { AppError, ErrorCode } from "../base/errors.ts";
 
 /** `{success: true, message}`: the answer of an action that returns no resource. */
-export const acknowledgementSchema = Type.Object(
+const acknowledgementSchema = Type.Object(
   {
     success: Type.Literal(true),
     message: Type.String(),
   },
   { $id: "Acknowledgement" },
 );
+
+/** Declares such an answer, with this message as its example. */
+export function acknowledged(message: string): ResponseSpec {
+  return { description: message, schema: acknowledgementSchema, example: { message } };
+}
 
 export function acknowledge(message: string): Reply {
   return { status: 200, body: { success: true, message } };

@@ -5,7 +5,7 @@ import type { Background } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
-import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, type Route } from "../../rest/route.ts";
 import { networkOf } from "../../wire/network.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import type { MagicLinkStore } from "./magic-links-store.ts";
@@ -13,6 +13,8 @@ import type { Mail, MailMessage } from "./mail.ts";
 import { comparableAddress } from "./mail-addresses.ts";
 import { type LoginResult, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
 import type { UserStore } from "./users-store.ts";
+
+const ON_ITS_WAY = "If there is an account with this address, a sign-in link is on its way.";
 
 /**
  * The address of a sign-in link. The token stands in the fragment, which browsers do not send, so
@@ -142,10 +144,10 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
       anyText: true,
       schema: Type.Object({ email: Type.String({ examples: ["anna@example.org"] }) }),
     },
-    responses: { 200: { description: "Asked for", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(ON_ITS_WAY) },
     async handle({ body, address }) {
       await magicLinks.request(body.email, address);
-      return acknowledge("If there is an account with this address, a sign-in link is on its way.");
+      return acknowledge(ON_ITS_WAY);
     },
   });
   const validate = defineRoute({

@@ -9,16 +9,12 @@ import { AppError } from "../../base/errors.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { requireUser } from "../../rest/callers.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
 import type { PasswordStore } from "./passwords-store.ts";
+
+const CHANGED = "The password is changed. Other logins have ended.";
 
 /** argon2id, as OWASP ASVS 5.0 appendix C approves: 46 MiB, one pass, one lane; about 30 ms. */
 const COST = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
@@ -221,12 +217,12 @@ export function passwordRoutes({ passwordChanges }: PasswordOptions): Route[] {
         }),
       }),
     },
-    responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(CHANGED) },
     errors: ["invalid_credentials", "conflict"],
     async handle({ principal, body }) {
       const { current_password: current, new_password: fresh } = body;
       await passwordChanges.change(requireUser(principal), current, fresh);
-      return acknowledge("The password is changed. Other logins have ended.");
+      return acknowledge(CHANGED);
     },
   });
   return [change];

@@ -7,7 +7,7 @@ import { exampleId } from "../../rest/example-values.ts";
 import { noRefreshCookie, refreshCookie, refreshTokenIn } from "../../rest/refresh-cookie.ts";
 import {
   acknowledge,
-  acknowledgementSchema,
+  acknowledged,
   defineRoute,
   type Reply,
   type Request,
@@ -22,6 +22,8 @@ import {
 } from "./sign-in.ts";
 import type { KeyRing } from "./tokens.ts";
 import type { UserStore } from "./users-store.ts";
+
+const SIGNED_OUT = "You are signed out.";
 
 const NO_STORE = { "cache-control": "no-store" };
 
@@ -154,11 +156,11 @@ function logout({ signIn, publicUrl }: AuthOptions): Route {
     description:
       "Other logins of the account go on. A page's cookie with the refresh token is taken back too.",
     auth: ["bearer"],
-    responses: { 200: { description: "Signed out", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(SIGNED_OUT) },
     async handle({ principal, headers }) {
       const person = requirePerson(principal);
       await signIn.logout(person);
-      const said = acknowledge("You are signed out.");
+      const said = acknowledge(SIGNED_OUT);
       const secure = isSecure(publicUrl);
       // A guest who leaves may have an account in the same browser.
       if (person.kind === "guest" || refreshTokenIn(headers, secure) === undefined) return said;

@@ -15,13 +15,7 @@ import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { newAddressSchema } from "./mail-addresses.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
@@ -72,7 +66,7 @@ function setAccess(
     auth: ["bearer"],
     roles: ["admin"],
     params: Type.Object({ id: Type.String() }),
-    responses: { 200: { description: texts.done, schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(texts.done) },
     errors: ["bad_request", "unauthorized", "invalid_token", "forbidden", "not_found"],
     async resolve({ principal, params }) {
       if (requireUser(principal).role !== "admin") {

@@ -53,7 +53,7 @@ const retryBody = Type.Object(
 const countSchema = Type.Object(
   {
     success: Type.Literal(true),
-    message: Type.String(),
+    message: Type.String({ examples: ["1 command will be tried again."] }),
     count: Type.Integer({ minimum: 0, description: "Parked commands that were found" }),
   },
   { $id: "ParkedCommandCount" },
@@ -134,7 +134,13 @@ function dropParked({ parked }: OutboxOptions): Route {
     auth: ["bearer"],
     roles: ["admin"],
     body: { kind: "json", schema: Type.Object({ ids }) },
-    responses: { 200: { description: "They are gone", schema: countSchema } },
+    responses: {
+      200: {
+        description: "They are gone",
+        schema: countSchema,
+        example: { message: "1 command dropped for good." },
+      },
+    },
     errors: ["not_found"],
     async handle({ principal, body }) {
       const admin = requireUser(principal);

@@ -4,9 +4,11 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { ElevationStore } from "./elevation-store.ts";
+
+const OVER = "The elevation is over.";
 
 const MINUTE = 60_000;
 const DEFAULT_MINUTES = 30;
@@ -49,7 +51,9 @@ const body = Type.Object(
 const elevated = Type.Object(
   {
     success: Type.Literal(true),
-    message: Type.String(),
+    message: Type.String({
+      examples: ["Content is open to you for 15 min; every read is recorded."],
+    }),
     elevation_id: Type.String(),
     session_id: Type.Optional(Type.String()),
     workspace_id: Type.Optional(Type.String()),
@@ -138,14 +142,14 @@ function endElevation({ elevations, revocations }: ElevationOptions): Route {
     auth: ["bearer"],
     roles: ["admin"],
     params: Type.Object({ elevation_id: Type.String() }),
-    responses: { 200: { description: "It is over", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(OVER) },
     async handle({ principal, params }) {
       const ended = await elevations.end(params.elevation_id, requireUser(principal));
       if (ended === undefined) {
         throw new AppError("not_found", "There is no elevation with this id.");
       }
       revocations.publish({ kind: "user", userId: ended.adminId });
-      return acknowledge("The elevation is over.");
+      return acknowledge(OVER);
     },
   });
 }

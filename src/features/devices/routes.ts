@@ -11,13 +11,7 @@ import { exampleId } from "../../rest/example-values.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { presenceOf } from "../../session/presence.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
@@ -25,6 +19,8 @@ import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { HeartbeatWriter } from "./heartbeats.ts";
 import type { IssuedKey, Pairing } from "./pairing.ts";
 import type { DeviceRecord, DeviceStore } from "./store.ts";
+
+const UNPAIRED = "The device is unpaired.";
 
 const DEVICE_NAME = "Meeting room";
 
@@ -317,12 +313,12 @@ function unpairDevice({ devices, pairing }: DeviceOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: deviceParams,
-    responses: { 200: { description: "Unpaired", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(UNPAIRED) },
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
     async handle({ principal }, device: DeviceRecord) {
       await pairing.unpair(device.id, actorOf(requireUser(principal)));
-      return acknowledge("The device is unpaired.");
+      return acknowledge(UNPAIRED);
     },
   });
 }

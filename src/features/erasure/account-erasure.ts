@@ -79,7 +79,7 @@ interface UserEraseOptions {
 const answer = Type.Object(
   {
     success: Type.Literal(true),
-    message: Type.String(),
+    message: Type.String({ examples: ["The account is erased."] }),
     sessions_deleted: Type.Integer({ description: "Sessions of the account that were deleted" }),
     sessions_left: Type.Integer({ description: "Deleted soon after, without another call" }),
     devices_unpaired: Type.Integer({ description: "Devices of the account that were unpaired" }),

@@ -100,7 +100,7 @@ interface SessionDeleteOptions {
 const receiptSchema = Type.Object(
   {
     success: Type.Literal(true),
-    message: Type.String(),
+    message: Type.String({ examples: ["The session is deleted."] }),
     receipt_id: Type.String(),
     session_id: Type.String(),
     kind: Type.String({ examples: ["session_deleted_by_owner"] }),

@@ -6,18 +6,14 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import { requireSession, type SessionAccess, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { newGuestCode } from "./codes.ts";
 import type { GuestCodeRecord, GuestCodeStore } from "./codes-store.ts";
+
+const ENDED = "The guest code lets nobody in any more, and its guests have no access.";
 
 interface GuestCodeOptions {
   directory: SessionAccess;
@@ -199,7 +195,7 @@ function revokeCode({ directory, codes, revocations }: GuestCodeOptions): Route 
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ session_id: Type.String(), code_id: Type.String() }),
-    responses: { 200: { description: "Ended", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(ENDED) },
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.guests"),
     async handle({ params }, { principal, facts }: SessionGrant) {
@@ -215,7 +211,7 @@ function revokeCode({ directory, codes, revocations }: GuestCodeOptions): Route 
         }));
       if (!revoked) throw new AppError("not_found", "The session has no guest code with this id.");
       revocations.publish({ kind: "session", sessionId: facts.id });
-      return acknowledge("The guest code lets nobody in any more, and its guests have no access.");
+      return acknowledge(ENDED);
     },
   });
 }

@@ -9,7 +9,7 @@ import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import {
   acknowledge,
-  acknowledgementSchema,
+  acknowledged,
   type Credential,
   defineRoute,
   PEOPLE,
@@ -18,6 +18,8 @@ import {
 import { timestamp } from "../../rest/schemas.ts";
 import { invitedRole } from "./routes.ts";
 import type { InvitationStore, InvitedPlace, PendingInvitation } from "./store.ts";
+
+const WITHDRAWN = "The invitation is withdrawn.";
 
 /** The invitations of a workspace or session, for those who may take membership there back. */
 export interface PlaceInvitationOptions {
@@ -111,7 +113,7 @@ function withdraw(options: PlaceInvitationOptions): Route {
     auth,
     roles: PEOPLE,
     params: Type.Object({ [parameter]: Type.String(), invitation_id: Type.String() }),
-    responses: { 200: { description: "Withdrawn", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(WITHDRAWN) },
     resolve: ({ principal, params }) => find(principal, params[parameter] ?? ""),
     async handle({ principal, params }, place: InvitedPlace) {
       const id = params.invitation_id ?? "";
@@ -120,7 +122,7 @@ function withdraw(options: PlaceInvitationOptions): Route {
       if (!isId(id) || !(await store.withdraw(id, place, entry))) {
         throw new AppError("not_found", "There is no pending invitation with this id here.");
       }
-      return acknowledge("The invitation is withdrawn.");
+      return acknowledge(WITHDRAWN);
     },
   });
 }

@@ -5,15 +5,11 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { InvitationStore, OwnInvitation } from "./store.ts";
+
+const DECLINED = "The invitation is declined.";
 
 interface OwnInvitationOptions {
   store: InvitationStore;
@@ -95,7 +91,7 @@ function unknownInvitation(): AppError {
 const acceptedSchema = Type.Object(
   {
     success: Type.Literal(true),
-    message: Type.String(),
+    message: Type.String({ examples: ["You are a member now."] }),
     workspace_id: Type.Optional(Type.String({ description: "Of an invitation to a workspace" })),
     session_id: Type.Optional(Type.String({ description: "Of an invitation to a session" })),
   },
@@ -141,14 +137,14 @@ function decline({ store }: OwnInvitationOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
-    responses: { 200: { description: "Declined", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(DECLINED) },
     errors: ["not_found"],
     async handle({ principal, params }) {
       const caller = requireUser(principal);
       if (!isId(params.id) || !(await store.decline(params.id, caller.id))) {
         throw unknownInvitation();
       }
-      return acknowledge("The invitation is declined.");
+      return acknowledge(DECLINED);
     },
   });
 }

@@ -11,13 +11,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
 import {
@@ -31,6 +25,8 @@ import { requireSession, type SessionGrant } from "./access.ts";
 import type { SessionMemberRecord, SessionMemberStore } from "./members-store.ts";
 import { sessionParams } from "./schema.ts";
 import type { SessionStore } from "./store.ts";
+
+const REMOVED = "They no longer have access to the session.";
 
 export interface SessionMemberOptions {
   directory: SessionStore;
@@ -233,7 +229,7 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
-    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(REMOVED) },
     async resolve({ principal, params }) {
       const { session_id: sessionId, user_id: userId } = params;
       const isGuest = isId(sessionId) && isId(userId) && (await members.isGuest(sessionId, userId));
@@ -259,7 +255,7 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
           ? { kind: "guest", guestId: userId }
           : { kind: "session_member", sessionId: facts.id, userId },
       );
-      return acknowledge("They no longer have access to the session.");
+      return acknowledge(REMOVED);
     },
   });
 }

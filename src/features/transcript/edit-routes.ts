@@ -6,7 +6,7 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { expectedOf } from "../../rest/representations.ts";
 import {
   acknowledge,
-  acknowledgementSchema,
+  acknowledged,
   defineRoute,
   type Request,
   type Route,
@@ -18,6 +18,8 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { presentRevised, revisedSegmentSchema } from "./segments.ts";
 import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
+
+const TAKEN_BACK = "The claim was taken back.";
 
 interface SegmentEditOptions {
   directory: SessionStore;
@@ -155,7 +157,7 @@ export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Ro
       session_id: Type.String(),
       label: Type.String({ description: "Label of the voice: `S1`, `S2`, …", examples: ["S1"] }),
     }),
-    responses: { 200: { description: "Done", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(TAKEN_BACK) },
     errors: ["forbidden"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
@@ -169,7 +171,7 @@ export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Ro
         byOwner,
       };
       await actors.ask(params.session_id, command, commandIdOf(request));
-      return acknowledge("The claim was taken back.");
+      return acknowledge(TAKEN_BACK);
     },
   });
   return [merge, unclaim];

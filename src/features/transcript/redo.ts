@@ -6,7 +6,7 @@ import { requirePrincipal } from "../../rest/callers.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import {
   acknowledge,
-  acknowledgementSchema,
+  acknowledged,
   defineRoute,
   type Request,
   type Route,
@@ -109,7 +109,7 @@ export function redoRoutes(options: RedoOptions): Route[] {
     roles: ["admin"],
     params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
     body: { kind: "json", optional: true, schema: redoBody },
-    responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(redoSentence(0, false)) },
     errors: ["job_active", "session_deleted", "conflict"],
     async resolve({ params }): Promise<TranscriptionJob> {
       const job = isId(params.job_id) ? await options.jobs.get(params.job_id) : undefined;

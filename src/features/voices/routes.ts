@@ -10,19 +10,15 @@ import { Places } from "../../base/places.ts";
 import type { PlacedVoices } from "../../inference/placed-voices.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { LabelSpeech } from "./label-speech-store.ts";
 import type { RememberedVoice, RememberedVoiceStore } from "./remembered-voices-store.ts";
 import { voiceOwner } from "./suggester.ts";
+
+const FORGOTTEN = "Your voice is forgotten.";
 
 /** Speech of which a print is made: at least and at most so many seconds. */
 const LEAST_SECONDS = 10;
@@ -214,12 +210,12 @@ function forgetVoice({ remembered }: VoiceOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     query: Type.Object({ workspace_id: Type.Optional(Type.String()) }),
-    responses: { 200: { description: "Done", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(FORGOTTEN) },
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const workspaceId = filterId("workspace_id", query.workspace_id);
       await remembered.forget(caller.id, workspaceId);
-      return acknowledge("Your voice is forgotten.");
+      return acknowledge(FORGOTTEN);
     },
   });
 }

@@ -7,13 +7,7 @@ import { isId, newId } from "../../base/ids.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { type Giving, type GivingOptions, requireGiving } from "../workspaces/members-routes.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
@@ -22,6 +16,8 @@ import type { AddressGuard } from "./address-guard.ts";
 import { presentWebhook, webhookEventTypes, webhookSchema, webhookSecretSchema } from "./schema.ts";
 import type { WebhookSecrets } from "./secrets.ts";
 import type { WebhookRecord, WebhookStore } from "./store.ts";
+
+const DELETED = "The webhook was deleted.";
 
 export interface WebhookAccessOptions {
   workspaces: Pick<WorkspaceStore, "find" | "role">;
@@ -244,11 +240,11 @@ function deleteWebhook(options: WebhookOptions): Route {
     id: "deleteWebhook",
     summary: "Delete a webhook with its delivery log",
     params: webhookParams,
-    responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(DELETED) },
     resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle({ principal }, webhook: WebhookRecord) {
       await options.webhooks.remove(webhook.id, actorOfCaller(principal));
-      return acknowledge("The webhook was deleted.");
+      return acknowledge(DELETED);
     },
   });
 }

@@ -4,13 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import {
   characterParams,
   characterSchema,
@@ -22,6 +16,8 @@ import {
   workshopParams,
 } from "./workshops-routes.ts";
 import type { CharacterRecord, CharacterStore, WorkshopRecord } from "./workshops-store.ts";
+
+const REMOVED = "The character was removed.";
 
 interface CharacterOptions extends WorkshopAccess {
   characters: CharacterStore;
@@ -172,11 +168,11 @@ function removeCharacter(options: CharacterOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: characterParams,
-    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(REMOVED) },
     resolve: ({ principal, params }) => requireCharacter(options, principal, params),
     async handle(_request, { id }: CharacterRecord) {
       await options.characters.remove(id);
-      return acknowledge("The character was removed.");
+      return acknowledge(REMOVED);
     },
   });
 }

@@ -5,13 +5,7 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { AppError } from "../../base/errors.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
@@ -31,6 +25,8 @@ import type {
   WorkspaceRecord,
   WorkspaceStore,
 } from "./store.ts";
+
+const DELETED = "The workspace was deleted.";
 
 interface WorkspaceEditOptions extends Pick<GivingOptions, "elevations"> {
   workspaces: Pick<WorkspaceStore, "find" | "role" | "use">;
@@ -161,7 +157,7 @@ function removeWorkspace(options: WorkspaceEditOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: workspaceParams,
-    responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(DELETED) },
     errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
@@ -172,7 +168,7 @@ function removeWorkspace(options: WorkspaceEditOptions): Route {
       for (const userId of memberIds) {
         revocations.publish({ kind: "workspace_member", workspaceId, userId });
       }
-      return acknowledge("The workspace was deleted.");
+      return acknowledge(DELETED);
     },
   });
 }

@@ -14,13 +14,7 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
 import {
   type Invitations,
@@ -31,6 +25,9 @@ import {
 import type { WorkspaceMemberStore } from "./members-store.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { MemberChange, MemberRecord, WorkspaceRecord, WorkspaceStore } from "./store.ts";
+
+const CHANGED = "The member's role was changed.";
+const REMOVED = "The user is no longer a member.";
 
 export interface WorkspaceMemberOptions {
   workspaces: WorkspaceStore;
@@ -225,7 +222,7 @@ function changeRole(options: WorkspaceMemberOptions): Route {
     roles: PEOPLE,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
-    responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(CHANGED) },
     errors: ["conflict", "elevation_required"],
     resolve: ({ principal, params }) => requireGiving(options, principal, params.id),
     async handle({ principal, params, body }, giving: Giving) {
@@ -243,7 +240,7 @@ function changeRole(options: WorkspaceMemberOptions): Route {
       tellOwners(options, caller.id, userId, giving);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
       const left = await suspended.told(userId, workspaceId);
-      return acknowledge(`The member's role was changed.${left}`);
+      return acknowledge(`${CHANGED}${left}`);
     },
   });
 }
@@ -259,7 +256,7 @@ function removeMember(options: WorkspaceMemberOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
-    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(REMOVED) },
     errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(
@@ -274,7 +271,7 @@ function removeMember(options: WorkspaceMemberOptions): Route {
       assertDone(isId(userId) ? await members.remove(workspace.id, userId, by) : "not_a_member");
       revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
       const left = await suspended.told(userId, workspace.id);
-      return acknowledge(`The user is no longer a member.${left}`);
+      return acknowledge(`${REMOVED}${left}`);
     },
   });
 }

@@ -7,13 +7,7 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
 import {
@@ -24,6 +18,8 @@ import {
 import { type Giving, type GivingOptions, requireGiving } from "./members-routes.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
+
+const REVOKED = "The key is revoked.";
 
 const scopeSchema = Type.Union(
   SCOPES.map((scope) => Type.Literal(scope)),
@@ -319,11 +315,11 @@ function revokeKey(options: ServiceKeyRouteOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: keyParams,
-    responses: { 200: { description: "Revoked", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(REVOKED) },
     resolve: ({ principal, params }) => requireKey(options, principal, params.id),
     async handle({ principal }, key: ServiceKeyRecord) {
       await options.serviceKeys.revoke(requireUser(principal), key);
-      return acknowledge("The key is revoked.");
+      return acknowledge(REVOKED);
     },
   });
 }

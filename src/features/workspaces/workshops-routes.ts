@@ -6,18 +6,14 @@ import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import {
-  acknowledge,
-  acknowledgementSchema,
-  defineRoute,
-  PEOPLE,
-  type Route,
-} from "../../rest/route.ts";
+import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { WorkspaceStore } from "./store.ts";
 import type { CharacterRecord, WorkshopRecord, WorkshopStore } from "./workshops-store.ts";
+
+const REMOVED = "The workshop was removed.";
 
 export const nameMember = nameSchema({
   minLength: 1,
@@ -274,11 +270,11 @@ function removeWorkshop(options: WorkshopOptions): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: workshopParams,
-    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    responses: { 200: acknowledged(REMOVED) },
     resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle(_request, { id }: WorkshopRecord) {
       await options.workshops.remove(id);
-      return acknowledge("The workshop was removed.");
+      return acknowledge(REMOVED);
     },
   });
 }
