@@ -49,7 +49,7 @@ const WARNING_TABLE = [
   "| code of a Warning | meaning, and what to do |",
   "|---|---|",
   ...Object.entries(WARNING_TEXT).map(([code, text]) => `| \`${code}\` | ${text} |`),
-  "| a code of errors | What is slower or worse for a while, as `message` says: `overloaded`, `unavailable` and `engine_unavailable` that text comes later, until `resumed`. Nothing is lost. |",
+  "| a code of errors | As `message` says. Of recognition (`overloaded`, `unavailable`, `engine_unavailable`): text comes later, nothing is lost, and `resumed` follows. Of what a device sends (`overloaded`, `not_audio`): see its channel. |",
 ].join("\n");
 
 /** The guide at the head of the AsyncAPI document, in Markdown. */
@@ -62,8 +62,8 @@ export const LIVE_GUIDE = [
   `**A dead line**: a Heartbeat of every session that is followed or streamed to comes every 5 s until it has ended, and at the latest every ${LIMITS.quietMs / 1000} s to viewers. Whoever hears nothing for 30 s takes the connection for dead, and connects again. The service pings every ${LIMITS.pingMs / 1000} s, and closes a socket from which nothing came, no pong either, for ${LIMITS.idleMs / 1000} s.`,
   `**The same over REST** has other names:\n\n${LIVE_NAMES}`,
   `**Limits**: ${LIMITS.subscriptionsPerSocket} sessions on a socket, ${LIMITS.socketsPerCaller} sockets of one caller, text frames of ${LIMITS.frameBytes / 1024} KiB, ${LIMITS.messages.perMinute} frames a minute (${LIMITS.messages.burst} at once). A viewer for whom more than ${LIMITS.bufferedBytes / 1024 / 1024} MiB wait is closed.`,
-  `**Errors**: what is refused is told by an Error frame: \`code\` is one of its schema's list, \`message\` says what to do, \`retryable\` whether the same may work later. A frame that is no JSON or not as its schema says gets \`bad_request\`; after ${LIMITS.badFrames} such frames 4400 follows. Most of what ends a connection is told by an Error first, then by a close code, which each channel lists. Without an Error come 1001 where the service stops, 1009, 4408, 4410, 4401 when a token or key has run out, and 4429 for too many frames: there the reason of the close says it.`,
-  `**Warnings** change nothing of what was sent:\n\n${WARNING_TABLE}`,
+  `**Errors**: what is refused is told by an Error frame: \`code\` is one of its schema's list, \`message\` says what to do, \`retryable\` whether the same may work later. A frame that is no JSON or not as its schema says gets \`bad_request\`; after ${LIMITS.badFrames} such frames 4400 follows. Most of what ends a connection is told by an Error first, then by a close code, which each channel lists. Without an Error come 1001 where the service stops, 1009, 4408, 4410, 4401 to viewers and where a device's key has run out, and 4429 for too many frames: there the reason of the close says it.`,
+  `**Warnings** end nothing:\n\n${WARNING_TABLE}`,
 ].join("\n\n");
 
 const conversation = (...lines: string[]): string =>

@@ -221,6 +221,7 @@ function jwks({ keys }: AuthOptions): Route {
     id: "jwks",
     tag: "Auth",
     summary: "Public keys that this service's tokens can be checked with (RFC 7517)",
+    description: "For services that check tokens themselves.",
     auth: [],
     responses: {
       200: {
