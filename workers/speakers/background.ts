@@ -24,6 +24,14 @@ interface Component {
   spread: number;
 }
 
+interface Pair {
+  one: Component;
+  other: Component;
+  both: Component;
+  /** What is lost by joining them. */
+  loss: number;
+}
+
 /**
  * Joins the two components that lose least by it, until `count` are left (Runnalls 2007,
  * "Kullback-Leibler approach to Gaussian mixture reduction").
@@ -35,20 +43,16 @@ function reduced(mixture: Gaussians, count: number): Gaussians {
     const weight = Math.exp(mixture.logWeights[g] ?? 0);
     return component(weight, row(mixture.means), row(mixture.variances));
   });
+  let pairs = components.flatMap((a, i) => pairsOf(a, components.slice(0, i)));
   while (components.length > count) {
-    let least = Number.POSITIVE_INFINITY;
-    let [one, other, joined] = [components[0], components[1], components[0]];
-    for (const [i, a] of components.entries()) {
-      for (const b of components.slice(0, i)) {
-        const both = merged(a, b);
-        const loss = both.spread - a.spread - b.spread;
-        if (loss >= least) continue;
-        least = loss;
-        [one, other, joined] = [a, b, both];
-      }
-    }
-    if (joined === undefined) break;
-    components = [...components.filter((each) => each !== one && each !== other), joined];
+    const { one, other, both } = pairs.reduce((least, pair) =>
+      pair.loss < least.loss ? pair : least,
+    );
+    const isLeft = (each: Component) => each !== one && each !== other;
+    components = components.filter(isLeft);
+    pairs = pairs.filter((pair) => isLeft(pair.one) && isLeft(pair.other));
+    pairs.push(...pairsOf(both, components));
+    components.push(both);
   }
   return {
     count: components.length,
@@ -56,6 +60,13 @@ function reduced(mixture: Gaussians, count: number): Gaussians {
     means: Float32Array.from(components.flatMap(({ mean }) => [...mean])),
     variances: Float32Array.from(components.flatMap(({ variance }) => [...variance])),
   };
+}
+
+function pairsOf(one: Component, others: readonly Component[]): Pair[] {
+  return others.map((other) => {
+    const both = merged(one, other);
+    return { one, other, both, loss: both.spread - one.spread - other.spread };
+  });
 }
 
 function component(weight: number, mean: Float64Array, variance: Float64Array): Component {

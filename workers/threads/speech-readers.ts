@@ -3,6 +3,7 @@ import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Open } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
+import { speakerBackground } from "../speakers/background.ts";
 import { createSpeakerTracker } from "../speakers/session-tracker.ts";
 import { SherpaEmbedder } from "../speakers/sherpa-embedder.ts";
 import { DEFAULT_ENGINES, type EngineSettings, nameOfEngine } from "../speech/engine-settings.ts";
@@ -41,6 +42,8 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
     throw new AppError("unavailable", missing.map(({ reason }) => reason).join(" "));
   }
   await loadDecoders();
+  // Made now, so that the first words of the first session do not wait for it.
+  speakerBackground();
   const { speakerModel } = settings;
   const embedder = speakerModel && (await SherpaEmbedder.load(speakerModel));
   return {
