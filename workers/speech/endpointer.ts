@@ -46,11 +46,6 @@ export class Endpointer {
     return !this.#speaking && this.#silent >= this.#wait.frames;
   }
 
-  /** Number of unvoiced frames at the end of the current utterance. */
-  get pause(): number {
-    return this.#speaking ? this.#silent : 0;
-  }
-
   /** What was learnt of the pauses, for a reading that continues after an utterance. */
   state(): PauseState {
     return this.#wait.state();

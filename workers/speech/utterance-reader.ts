@@ -33,6 +33,11 @@ const FIRST_ESTIMATE = SESSION_RATE;
 const LAST_ESTIMATE = 3 * SESSION_RATE;
 /** The channel is also estimated in a pause of this many frames, which may end the utterance. */
 const PAUSE_FRAMES = 8;
+/**
+ * Of a pause so many frames are read at once, the rest only if speech goes on: what ends an utterance
+ * holds no words.
+ */
+const READ_PAUSE_FRAMES = 10;
 /** New audio after which an estimate is still used at an utterance's end, in samples. */
 const NEW_AT_END = 0.4 * SESSION_RATE;
 /** Blocks that are read again in one step. */
@@ -74,6 +79,8 @@ export class UtteranceReader {
   /** Frames that end at `#position`: those before speech, or those not read yet. */
   #held: Int16Array[] = [];
   #untracked: Int16Array[] = [];
+  /** Unvoiced frames up to the newest one. */
+  #pause = 0;
   #utterance: OpenUtterance | undefined;
   /** Blocks to be read again after a new estimate of the channel. */
   #backlog: Int16Array[] = [];
@@ -148,6 +155,11 @@ export class UtteranceReader {
   get isAtRest(): boolean {
     if (this.isReading || this.isWaiting || this.isBehind) return false;
     return this.#position === this.#floor || this.#endpointer.silent;
+  }
+
+  /** True while the utterance may be about to end, or does: its final is waited for. */
+  get isEnding(): boolean {
+    return this.#utterance !== undefined && (this.#utterance.ending || this.#pause > 0);
   }
 
   /** Everything before it is covered by finals or holds no speech. */
@@ -226,7 +238,9 @@ export class UtteranceReader {
   }
 
   #frame(frame: Int16Array): void {
-    const endpoint = this.#endpointer.push(this.#activity.isVoiced(frame), meanSquare(frame));
+    const isVoiced = this.#activity.isVoiced(frame);
+    const endpoint = this.#endpointer.push(isVoiced, meanSquare(frame));
+    this.#pause = isVoiced ? 0 : this.#pause + 1;
     const before = this.#position;
     this.#append(frame);
     if (endpoint === "begin" && this.#options.turns?.take() === false) {
@@ -241,7 +255,7 @@ export class UtteranceReader {
   #afterFrame(before: number, isEnd = false): void {
     if (crosses(BLOCK, before, this.#position)) this.#readBlock();
     if (isEnd) return this.#endUtterance();
-    if (this.#endpointer.pause === PAUSE_FRAMES) this.#estimateInPause();
+    if (this.#pause === PAUSE_FRAMES) this.#estimateInPause();
     if (crosses(HYPOTHESIS_INTERVAL, before, this.#position)) this.#hypothesis();
     if (crosses(PROGRESS_INTERVAL, before, this.#position)) this.#progress();
     if (this.#isLongSilence()) this.#silenceCheckpoint();
@@ -284,8 +298,8 @@ export class UtteranceReader {
   #readBlock(): void {
     this.#track();
     if (this.#utterance === undefined) return;
-    const block = joined(this.#held);
-    this.#held = [];
+    const unread = Math.max(0, this.#pause - READ_PAUSE_FRAMES);
+    const block = joined(this.#held.splice(0, this.#held.length - unread));
     this.#recogniser.feed(block);
     this.#utterance.likeness.push(block);
     if (this.#utterance.blocks === undefined || block.length === 0) return;

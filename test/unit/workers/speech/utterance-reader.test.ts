@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { ChannelTracker } from "../../../../workers/speech/channel-tracker.ts";
+import type { ResponseMessage } from "../../../../workers/speech/reader.ts";
+import type { RecognisedWord, Recogniser } from "../../../../workers/speech/recogniser.ts";
+import { UtteranceReader } from "../../../../workers/speech/utterance-reader.ts";
+
+const SECOND = 16_000;
+const PIECE = SECOND / 10;
+
+/** Keeps what it was fed; each utterance holds one word. */
+class KeepingRecogniser implements Recogniser {
+  readonly engine = "keeping";
+  readonly engineVersion = "1";
+  readonly knowsNoise = true;
+  fed: number[] = [];
+
+  async useVocabulary(): Promise<void> {}
+  dropVocabulary(): void {}
+  isAdapted(): boolean {
+    return true;
+  }
+
+  calibrate(): void {}
+  start(): void {}
+  feed(pcm: Int16Array): void {
+    this.fed.push(...pcm);
+  }
+
+  hypothesis(): RecognisedWord[] {
+    return [];
+  }
+
+  finish(): RecognisedWord[] {
+    return [{ text: "word", start: 0, end: 1_600, confidence: 1 }];
+  }
+
+  discard(): void {}
+  state(): Uint8Array {
+    return new Uint8Array(0);
+  }
+
+  restore(): void {}
+  close(): void {}
+}
+
+/** Numbered samples where there is voice, zeroes elsewhere. */
+function speak(seconds: number, isVoice: (second: number) => boolean): Int16Array {
+  return Int16Array.from({ length: seconds * SECOND }, (_, at) =>
+    isVoice(at / SECOND) ? 1 + (at % 30_000) : 0,
+  );
+}
+
+/** What was fed after each 100 ms, and all messages. */
+function read(pcm: Int16Array): { fed: number[][]; messages: ResponseMessage[] } {
+  const recogniser = new KeepingRecogniser();
+  const reader = new UtteranceReader({
+    position: 0,
+    recogniser,
+    activity: { isVoiced: (frame) => frame[0] !== 0 },
+    tracker: new ChannelTracker(1),
+    interimResults: false,
+    pauses: undefined,
+    isPressed: () => false,
+    sparseCheckpoints: true,
+  });
+  const fed: number[][] = [];
+  for (let at = 0; at < pcm.length; at += PIECE) {
+    reader.samples(pcm.slice(at, at + PIECE));
+    while (reader.isBehind) reader.catchUp();
+    fed.push([...recogniser.fed]);
+  }
+  return { fed, messages: reader.takeMessages() };
+}
+
+function utterances(messages: readonly ResponseMessage[]): { start: number; end: number }[] {
+  return messages.flatMap((message) => (message.$case === "utterance" ? [message.value] : []));
+}
+
+describe("utterance reader: pauses", () => {
+  it("of the pause that ends an utterance only the beginning is read", () => {
+    const pcm = speak(2, (second) => second < 1);
+    const { fed, messages } = read(pcm);
+    expect(fed.at(-1)).toEqual([...pcm.subarray(0, 1.1 * SECOND)]);
+    const [utterance] = utterances(messages);
+    expect(utterance?.start).toBe(0);
+    expect(utterance?.end).toBeGreaterThan(1.15 * SECOND);
+    expect(utterances(messages)).toHaveLength(1);
+  });
+
+  it("a pause within speech is read once the speech goes on, every sample in order", () => {
+    const pcm = speak(2.5, (second) => second < 1 || (second >= 1.2 && second < 1.8));
+    const { fed, messages } = read(pcm);
+    expect(fed[11]).toEqual([...pcm.subarray(0, 1.1 * SECOND)]);
+    expect(fed.at(-1)).toEqual([...pcm.subarray(0, 1.9 * SECOND)]);
+    expect(utterances(messages)).toHaveLength(1);
+  });
+});
