@@ -164,6 +164,11 @@ export class ChannelReaders {
     return this.#channels.some(({ reader }) => reader.isPending);
   }
 
+  /** True while an utterance of a channel may be about to end, or does. */
+  get isEnding(): boolean {
+    return this.#channels.some(({ reader }) => reader.isEnding);
+  }
+
   /** Reads some of the waiting audio; about as much work as 100 ms of audio. */
   catchUp(): void {
     for (let left = STEP_FRAMES; left > 0; left -= 1) {

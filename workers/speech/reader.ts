@@ -31,6 +31,8 @@ export interface Reader {
   /** Takes a chunk, gap, finalize or finish; throws an AppError for an invalid one. */
   enqueue(message: RequestMessage): void;
   queuedSamples(): number;
+  /** True while a final of live audio is about to come: such readers go first. */
+  readonly isUrgent?: boolean;
   /** Called when a reader that waits has work again. */
   onReady?(listener: () => void): void;
   /** Processes at most 100 ms of audio, synchronously. */

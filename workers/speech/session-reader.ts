@@ -205,6 +205,10 @@ export class SessionReader implements Reader {
     return this.#audio.queuedSamples();
   }
 
+  get isUrgent(): boolean {
+    return !this.#isPressed && this.#utterances.isEnding;
+  }
+
   get #isPressed(): boolean {
     return this.queuedSamples() > PRESSED_SAMPLES;
   }

@@ -210,19 +210,23 @@ export class SessionScheduler {
     setImmediate(() => this.#round());
   }
 
-  /** Runs one step of every session that has work, then returns to the event loop. */
+  /**
+   * Runs one step of every session that has work, or only of those that are urgent while there are
+   * any, then returns to the event loop.
+   */
   #round(): void {
     this.#scheduled = false;
-    let more = false;
     if (this.#batches.size === 0) this.#toldAt = performance.now();
-    for (const entry of [...this.#entries.values()]) {
-      if (!entry.active || entry.held || entry.reader === undefined) continue;
+    const ready = [...this.#entries.values()].filter(isReady);
+    const urgent = ready.filter(({ reader }) => reader.isUrgent === true);
+    for (const entry of urgent.length > 0 ? urgent : ready) {
+      // An earlier step may have closed it.
+      if (!isReady(entry)) continue;
       const batch = this.#step(entry, entry.reader);
       if (batch !== undefined) this.#keep(batch);
-      more ||= entry.active && !entry.held;
       if (performance.now() - this.#toldAt >= TOGETHER_MS) this.#tell();
     }
-    if (more) this.#schedule();
+    if (ready.some(isReady)) this.#schedule();
     else this.#tell();
   }
 
@@ -271,6 +275,10 @@ export class SessionScheduler {
       // The reader is broken already, and that was reported.
     }
   }
+}
+
+function isReady(entry: Entry): entry is Entry & { reader: Reader } {
+  return entry.active && !entry.held && entry.reader !== undefined;
 }
 
 /** Adds the answer time to finals. */

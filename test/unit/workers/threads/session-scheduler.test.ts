@@ -8,7 +8,7 @@ import { POCKETSPHINX } from "../../../../src/wire/speech-engines.ts";
 import type { Reader, ReaderFactory, RequestMessage } from "../../../../workers/speech/reader.ts";
 import { SessionScheduler } from "../../../../workers/threads/session-scheduler.ts";
 import type { SessionBatch, ThreadEvent } from "../../../../workers/threads/thread-protocol.ts";
-import { scriptedReaders } from "../../../support/scripted-reader.ts";
+import { ScriptedReader, scriptedReaders } from "../../../support/scripted-reader.ts";
 
 const SECOND = 16_000;
 const PATIENT = { timeout: 10_000 };
@@ -21,9 +21,13 @@ function encodeAny(message: TranscribeRequest["message"]): Uint8Array {
   return TranscribeRequest.encode({ message }).finish();
 }
 
-function open(tellWhenRead = false): Uint8Array {
-  const base = { sessionId: "s", attempt: 1, language: "", vocabulary: [], interimResults: true };
-  return encode({ $case: "open", value: { ...base, tellWhenRead } });
+function openValue(tellWhenRead: boolean, attempt = 1): Open {
+  const base = { sessionId: "s", attempt, language: "", vocabulary: [], interimResults: true };
+  return { ...base, tellWhenRead };
+}
+
+function open(tellWhenRead = false, attempt = 1): Uint8Array {
+  return encode({ $case: "open", value: openValue(tellWhenRead, attempt) });
 }
 
 function chunk(sequence: number, seconds: number): Uint8Array {
@@ -112,6 +116,39 @@ describe("session host: turns", () => {
     for (const session of [1, 2, 3]) host.feed(session, chunk(0, 1));
     await expect.poll(() => told.length, PATIENT).toBe(3);
     expect(told).toEqual([0, 1, 2]);
+    host.closeAll();
+  });
+
+  it("a session whose final is waited for goes first, and holds up the others no longer", async () => {
+    const steps: number[] = [];
+    const reader = (session: number): Reader => {
+      let left = 3;
+      return {
+        opened: new ScriptedReader(openValue(false)).opened,
+        engineMs: 0,
+        get isUrgent() {
+          return session === 2 && left > 0;
+        },
+        enqueue: () => {},
+        queuedSamples: () => 0,
+        step: () => {
+          steps.push(session);
+          left -= 1;
+          return { messages: [], idle: left === 0, done: false };
+        },
+        close: () => {},
+      };
+    };
+    const readers: ReaderFactory = {
+      engines: [{ ...POCKETSPHINX, name: "steps" }],
+      open: async ({ attempt }) => reader(attempt),
+      close: async () => {},
+    };
+    const host = new SessionScheduler({ readers, emit: () => {} });
+    for (const session of [1, 2, 3]) await host.open(session, open(false, session));
+    for (const session of [1, 2, 3]) host.feed(session, chunk(0, 1));
+    await expect.poll(() => steps.length, PATIENT).toBe(9);
+    expect(steps).toEqual([2, 2, 2, 1, 3, 1, 3, 1, 3]);
     host.closeAll();
   });
 
