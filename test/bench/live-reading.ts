@@ -20,6 +20,8 @@ export interface LiveDelays {
   /** From the last voiced frame to the one that ended the utterance. */
   wait: number[];
   engine: number[];
+  /** The longest lag that the session told while audio was sent, ms. */
+  longestLag: number;
 }
 
 /** Of a session's utterances, in seconds of its audio; `engineMs` from the ending frame's arrival. */
@@ -111,6 +113,7 @@ export class LiveReading {
 /** What a viewer saw, with the time of its arrival. */
 class Watch {
   #lag = { at: 0, ms: 0 };
+  #longestLag = 0;
   readonly #firstSeen: Seen[] = [];
   readonly #finals: { at: number; words: readonly Word[] }[] = [];
 
@@ -119,7 +122,9 @@ class Watch {
       const at = performance.now();
       const frame = JSON.parse(data.toString()) as Results;
       if (frame.type === "Results") this.#take(frame, at);
-      if (frame.type === "Heartbeat") this.#lag = { at, ms: frame.lag_ms ?? 0 };
+      if (frame.type !== "Heartbeat") return;
+      this.#lag = { at, ms: frame.lag_ms ?? 0 };
+      this.#longestLag = Math.max(this.#longestLag, this.#lag.ms);
     });
   }
 
@@ -163,6 +168,7 @@ class Watch {
       own: parts.map(({ own }) => own),
       wait: parts.map(({ wait }) => wait),
       engine: parts.map(({ engineMs }) => engineMs),
+      longestLag: this.#longestLag,
     };
   }
 }

@@ -10,6 +10,7 @@ import { describeMachine } from "../eval/machine.ts";
 import { measureActors } from "./actors.ts";
 import { measureAppends } from "./appends.ts";
 import { describePeers, printBench } from "./bench-report.ts";
+import { measureCapacity } from "./capacity.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureFanout } from "./fanout.ts";
 import { measureGrowth } from "./growth.ts";
@@ -47,6 +48,7 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
 
 /** Only when named: they take minutes, and most of them fill databases. */
 const ON_DEMAND: typeof MEASUREMENTS = {
+  capacity: measureCapacity,
   plans: measurePlans,
   growth: measureGrowth,
   idle: measureIdle,
@@ -58,6 +60,7 @@ const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
 const HELP = `npm run bench -- [names] [options]
   names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given);
                 only when named: ${Object.keys(ON_DEMAND).join(" ")} (10^7 chunks, 10 GB, minutes);
+                capacity: live streams, one more after the other, until they lag (10 minutes);
                 growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it;
                 idle: what a whole installation costs at rest, on a machine that is quiet;
                 hungry: what neighbours notice of slow and hungry clients
