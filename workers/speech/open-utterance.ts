@@ -1,3 +1,4 @@
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { SpeakerUpdate, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { VoiceLikeness } from "../audio/voice-likeness.ts";
 import type { SpeakerProposal } from "../speakers/speaker-tracker.ts";
@@ -19,6 +20,17 @@ export interface OpenUtterance {
   ending: boolean;
   /** True when the client ended it, which a second reading would not repeat. */
   cut: boolean;
+}
+
+/**
+ * Lengths of the first utterance at which the channel is estimated, in samples; after the last one
+ * no more.
+ */
+const FIRST_ESTIMATE = SESSION_RATE;
+export const LAST_ESTIMATE = 3 * SESSION_RATE;
+
+export function isEstimateDue({ heard, estimatedAt }: OpenUtterance): boolean {
+  return heard >= (estimatedAt === 0 ? FIRST_ESTIMATE : LAST_ESTIMATE);
 }
 
 /** An estimate of the channel is used until this share of new audio has come, plus more at an end. */

@@ -7,8 +7,10 @@ import { CheckpointPace } from "./checkpoint-pace.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
 import {
   crosses,
+  isEstimateDue,
   isFresh,
   joined,
+  LAST_ESTIMATE,
   meanSquare,
   type OpenUtterance,
   toUpdate,
@@ -25,12 +27,6 @@ import type { UtteranceReaderOptions } from "./utterance-options.ts";
 /** Audio goes to the recogniser and the tracker in blocks of the timeline: 100 ms, in samples. */
 const BLOCK = SESSION_RATE / 10;
 const HYPOTHESIS_INTERVAL = SESSION_RATE / 5;
-/**
- * Lengths of the first utterance at which the channel is estimated, in samples; after the last one
- * no more.
- */
-const FIRST_ESTIMATE = SESSION_RATE;
-const LAST_ESTIMATE = 3 * SESSION_RATE;
 /** The channel is also estimated in a pause of this many frames, which may end the utterance. */
 const PAUSE_FRAMES = 8;
 /**
@@ -305,8 +301,7 @@ export class UtteranceReader {
     if (this.#utterance.blocks === undefined || block.length === 0) return;
     this.#utterance.blocks.push(block);
     this.#utterance.heard += block.length;
-    const due = this.#utterance.estimatedAt === 0 ? FIRST_ESTIMATE : LAST_ESTIMATE;
-    if (this.#utterance.heard >= due) this.#estimate(this.#utterance);
+    if (isEstimateDue(this.#utterance)) this.#estimate(this.#utterance);
   }
 
   #estimateInPause(): void {
