@@ -2,7 +2,8 @@ import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { SpeakerUpdate, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { VoiceLikeness } from "../audio/voice-likeness.ts";
 import type { SpeakerProposal } from "../speakers/speaker-tracker.ts";
-import type { RecognisedWord } from "./recogniser.ts";
+import type { RecognisedWord, Recogniser } from "./recogniser.ts";
+import { isLikelySpeech } from "./speech-likeness.ts";
 
 /** An utterance that is being read. */
 export interface OpenUtterance {
@@ -48,8 +49,19 @@ export function toUpdate(proposal: SpeakerProposal, finalPass: boolean): Speaker
   return { segments, merges, finalPass };
 }
 
+/** Ends the utterance: its words, none where it was no speech. */
+export function wordsSaid(recogniser: Recogniser, utterance: OpenUtterance, end: number): Word[] {
+  const { confidenceFloor, knowsNoise } = recogniser;
+  const kind = knowsNoise ? "voice" : utterance.likeness.kind;
+  // The engine has learnt no whispering, so what it hears there is hardly ever sure.
+  const floor = kind === "whisper" ? Number.POSITIVE_INFINITY : confidenceFloor;
+  const words = withUnclear(recogniser.finish(), floor);
+  const isSpeech = knowsNoise || (kind !== "none" && isLikelySpeech(words, utterance.start, end));
+  return isSpeech ? words : [];
+}
+
 /** Marks words whose confidence is below the engine's floor. */
-export function withUnclear(words: readonly RecognisedWord[], floor: number | undefined): Word[] {
+function withUnclear(words: readonly RecognisedWord[], floor: number | undefined): Word[] {
   return words.map((word) =>
     floor !== undefined && word.confidence < floor ? { ...word, unclear: true } : word,
   );

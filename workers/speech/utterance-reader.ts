@@ -14,13 +14,12 @@ import {
   meanSquare,
   type OpenUtterance,
   toUpdate,
-  withUnclear,
+  wordsSaid,
 } from "./open-utterance.ts";
 import type { PauseState } from "./pause-wait.ts";
 import type { ResponseMessage } from "./reader.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
-import { isLikelySpeech } from "./speech-likeness.ts";
 import { StablePrefix } from "./stable-prefix.ts";
 import type { UtteranceReaderOptions } from "./utterance-options.ts";
 
@@ -343,20 +342,14 @@ export class UtteranceReader {
     if (utterance.blocks !== undefined && !isFresh(utterance, NEW_AT_END)) {
       this.#estimate(utterance);
     }
+    utterance.likeness.push(joined(this.#held.splice(0)));
     utterance.ending = true;
     if (this.#backlog.length === 0) this.#completeUtterance(utterance);
   }
 
   #completeUtterance(utterance: OpenUtterance): void {
     if (this.#recogniser.settle?.() === false) return;
-    const { confidenceFloor, knowsNoise } = this.#recogniser;
-    const kind = knowsNoise ? "voice" : utterance.likeness.kind;
-    // The engine has learnt no whispering, so what it hears there is hardly ever sure.
-    const floor = kind === "whisper" ? Number.POSITIVE_INFINITY : confidenceFloor;
-    const heard = withUnclear(this.#recogniser.finish(), floor);
-    const isSpeech =
-      knowsNoise || (kind !== "none" && isLikelySpeech(heard, utterance.start, this.#position));
-    const words = isSpeech ? heard : [];
+    const words = wordsSaid(this.#recogniser, utterance, this.#position);
     // Audio without words was not speech, so its adaptation is undone.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
     this.#stable.learn(words);
