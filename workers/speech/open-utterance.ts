@@ -34,6 +34,14 @@ export function isEstimateDue({ heard, estimatedAt }: OpenUtterance): boolean {
   return heard >= (estimatedAt === 0 ? FIRST_ESTIMATE : LAST_ESTIMATE);
 }
 
+/** Of a pause so many frames are read at once, the rest only if speech goes on. */
+const READ_PAUSE_FRAMES = 10;
+
+/** How many frames of a pause wait; the channel is estimated from all of it. */
+export function unreadFrames({ blocks }: OpenUtterance, pause: number): number {
+  return blocks === undefined ? Math.max(0, pause - READ_PAUSE_FRAMES) : 0;
+}
+
 /** An estimate of the channel is used until this share of new audio has come, plus more at an end. */
 const NEW_SHARE = 0.25;
 

@@ -14,6 +14,7 @@ import {
   meanSquare,
   type OpenUtterance,
   toUpdate,
+  unreadFrames,
   wordsSaid,
 } from "./open-utterance.ts";
 import type { PauseState } from "./pause-wait.ts";
@@ -28,11 +29,6 @@ const BLOCK = SESSION_RATE / 10;
 const HYPOTHESIS_INTERVAL = SESSION_RATE / 5;
 /** The channel is also estimated in a pause of this many frames, which may end the utterance. */
 const PAUSE_FRAMES = 8;
-/**
- * Of a pause so many frames are read at once, the rest only if speech goes on: what ends an utterance
- * holds no words.
- */
-const READ_PAUSE_FRAMES = 10;
 /** New audio after which an estimate is still used at an utterance's end, in samples. */
 const NEW_AT_END = 0.4 * SESSION_RATE;
 /** Blocks that are read again in one step. */
@@ -293,7 +289,7 @@ export class UtteranceReader {
   #readBlock(): void {
     this.#track();
     if (this.#utterance === undefined) return;
-    const unread = Math.max(0, this.#pause - READ_PAUSE_FRAMES);
+    const unread = unreadFrames(this.#utterance, this.#pause);
     const block = joined(this.#held.splice(0, this.#held.length - unread));
     this.#recogniser.feed(block);
     this.#utterance.likeness.push(block);
