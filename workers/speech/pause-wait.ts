@@ -1,13 +1,14 @@
 /**
- * Learns how long a pause must be to end an utterance: 250 ms at first, then longer where speech
+ * Learns how long a pause must be to end an utterance: 240 ms at first, then longer where speech
  * often continues after about that time, and slowly shorter where it does not. Deterministic, with
  * integers only: a second reading waits equally long.
  */
 
 const FRAME_US = 10_000;
-const FIRST_US = 250_000;
+const FIRST_US = 240_000;
 /**
- * With 200 ms a few more words were wrong than with 250 ms, with 250 ms no more than with 300 ms.
+ * With 200 ms a few more words were wrong than with 250 ms, with 240 and 250 ms no more than with 300
+ * ms.
  */
 const SHORTEST_US = 200_000;
 const LONGEST_US = 400_000;

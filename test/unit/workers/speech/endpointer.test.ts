@@ -14,9 +14,9 @@ function run(endpointer: Endpointer, voiced: (frame: number) => boolean, frames:
 }
 
 describe("endpointer", () => {
-  it("endpointer: speech begins after 100 ms of voice and ends after a pause of about 250 ms", () => {
+  it("endpointer: speech begins after 100 ms of voice and ends after a pause of about 240 ms", () => {
     const seen = run(new Endpointer(), (frame) => frame >= 50 && frame < 200, 400);
-    expect(seen).toEqual(["begin 59", "end 223"]);
+    expect(seen).toEqual(["begin 59", "end 222"]);
   });
 
   it("endpointer: clicks and short pauses change nothing", () => {
@@ -49,7 +49,7 @@ describe("endpointer", () => {
 
   it("endpointer: knows long silence", () => {
     const endpointer = new Endpointer();
-    run(endpointer, () => false, 24);
+    run(endpointer, () => false, 23);
     expect(endpointer.silent).toBe(false);
     run(endpointer, () => false, 1);
     expect(endpointer.silent).toBe(true);

@@ -25,9 +25,9 @@ describe("pause wait", () => {
     const endpointer = new Endpointer();
     const first = ends(endpointer, 100, 1);
     ends(endpointer, 8, 15);
-    expect(wait(endpointer)).toBeLessThan(230);
-    expect(first).toEqual([24]);
-    expect(ends(endpointer, 100, 1)[0]).toBeLessThan(23);
+    expect(wait(endpointer)).toBeLessThan(220);
+    expect(first).toEqual([23]);
+    expect(ends(endpointer, 100, 1)[0]).toBeLessThan(22);
   });
 
   it("pause wait: pauses that nearly end an utterance, or just did, make it longer", () => {
@@ -36,7 +36,7 @@ describe("pause wait", () => {
     expect(wait(near)).toBeGreaterThan(270);
     const torn = new Endpointer();
     const found = ends(torn, 33, 12);
-    expect(found[0]).toBe(24);
+    expect(found[0]).toBe(23);
     expect(found.length).toBeLessThan(9);
     expect(wait(torn)).toBeGreaterThan(310);
   });
