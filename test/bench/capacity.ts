@@ -15,6 +15,7 @@ const SECONDS = 40;
 const APART_MS = 1_370;
 const MOST_LAG_MS = 2_000;
 const MARK = 0.8;
+const PLACES = "16";
 /** Shares of what the engine by itself could read at once. */
 const FIRST = 0.5;
 const LAST = 1.2;
@@ -57,7 +58,8 @@ interface Tried {
 
 async function addStreams(audio: Buffer, bare: number): Promise<Tried[]> {
   const tried: Tried[] = [];
-  const service = await RunningService.start(PROJECT);
+  // The machine is to be the limit, not the places that a worker has.
+  const service = await RunningService.start(PROJECT, { WORKER_SESSIONS_PER_THREAD: PLACES });
   try {
     const reading = await LiveReading.connect(service.address);
     const first = Math.max(1, Math.floor(FIRST * bare));
