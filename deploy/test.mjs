@@ -41,7 +41,8 @@ await runEntry(async (screen) => {
   const { stages, passedOn } = parseArguments(process.argv.slice(2));
   shieldFromSettings();
   const env = await prepare(screen);
-  if (stages.includes("e2e")) Object.assign(env, await prepareForeignPrograms(screen));
+  const needsForeign = stages.includes("attacks") || stages.includes("e2e");
+  if (needsForeign) Object.assign(env, await prepareForeignPrograms(screen));
   const client = join(PROJECT, "src/cli/gen/api-schema.ts");
   // Types of a client that was made before the routes changed would tell nothing.
   const needsClient = stages.some((stage) => stage.endsWith("types")) || !existsSync(client);

@@ -37,9 +37,13 @@ export function isEstimateDue({ heard, estimatedAt }: OpenUtterance): boolean {
 /** Of a pause so many frames are read at once, the rest only if speech goes on. */
 const READ_PAUSE_FRAMES = 10;
 
-/** How many frames of a pause wait; the channel is estimated from all of it. */
-export function unreadFrames({ blocks }: OpenUtterance, pause: number): number {
-  return blocks === undefined ? Math.max(0, pause - READ_PAUSE_FRAMES) : 0;
+/**
+ * How many frames of a pause wait. The channel is estimated from all of it, and an engine that tells
+ * words from noise is given all of it.
+ */
+export function unreadFrames({ blocks }: OpenUtterance, pause: number, engine: Recogniser): number {
+  if (blocks !== undefined || engine.knowsNoise) return 0;
+  return Math.max(0, pause - READ_PAUSE_FRAMES);
 }
 
 /** An estimate of the channel is used until this share of new audio has come, plus more at an end. */

@@ -289,7 +289,7 @@ export class UtteranceReader {
   #readBlock(): void {
     this.#track();
     if (this.#utterance === undefined) return;
-    const unread = unreadFrames(this.#utterance, this.#pause);
+    const unread = unreadFrames(this.#utterance, this.#pause, this.#recogniser);
     const block = joined(this.#held.splice(0, this.#held.length - unread));
     this.#recogniser.feed(block);
     this.#utterance.likeness.push(block);

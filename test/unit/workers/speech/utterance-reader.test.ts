@@ -11,8 +11,12 @@ const PIECE = SECOND / 10;
 class KeepingRecogniser implements Recogniser {
   readonly engine = "keeping";
   readonly engineVersion = "1";
-  readonly knowsNoise = true;
+  readonly knowsNoise: boolean;
   fed: number[] = [];
+
+  constructor(knowsNoise: boolean) {
+    this.knowsNoise = knowsNoise;
+  }
 
   async useVocabulary(): Promise<void> {}
   dropVocabulary(): void {}
@@ -51,8 +55,11 @@ function speak(seconds: number, isVoice: (second: number) => boolean): Int16Arra
 }
 
 /** What was fed after each 100 ms, and all messages. */
-function read(pcm: Int16Array): { fed: number[][]; messages: ResponseMessage[] } {
-  const recogniser = new KeepingRecogniser();
+function read(
+  pcm: Int16Array,
+  knowsNoise = false,
+): { fed: number[][]; messages: ResponseMessage[] } {
+  const recogniser = new KeepingRecogniser(knowsNoise);
   const reader = new UtteranceReader({
     position: 0,
     recogniser,
@@ -85,6 +92,13 @@ describe("utterance reader: pauses", () => {
     expect(utterance?.start).toBe(0);
     expect(utterance?.end).toBeGreaterThan(1.15 * SECOND);
     expect(utterances(messages)).toHaveLength(1);
+  });
+
+  it("an engine that tells words from noise is given the whole pause", () => {
+    const pcm = speak(2, (second) => second < 1);
+    const { fed, messages } = read(pcm, true);
+    const [utterance] = utterances(messages);
+    expect(fed.at(-1)).toEqual([...pcm.subarray(0, utterance?.end)]);
   });
 
   it("a pause within speech is read once the speech goes on, every sample in order", () => {
