@@ -2,45 +2,32 @@ import { describe, expect, it } from "vitest";
 import type { Checkpoint, Utterance } from "../../../../src/wire/gen/voice/v1/worker.ts";
 import { ChannelReaders } from "../../../../workers/speech/channel-readers.ts";
 import type { ResponseMessage } from "../../../../workers/speech/reader.ts";
-import type { RecognisedWord, Recogniser } from "../../../../workers/speech/recogniser.ts";
+import type { RecognisedWord } from "../../../../workers/speech/recogniser.ts";
+import { StillRecogniser } from "../../../support/still-recogniser.ts";
 
 const SECOND = 16_000;
 const FRAME = 160;
 const LOUD = 5_000;
 
 /** Hears a word in each 300 ms; words tell how many utterances of their channel it has heard. */
-class CountingRecogniser implements Recogniser {
-  readonly engine = "counting";
-  readonly engineVersion = "1";
+class CountingRecogniser extends StillRecogniser {
   #state = new Uint8Array([0]);
   #start = 0;
   #fed = 0;
   isRunning = false;
 
-  async useVocabulary(): Promise<void> {}
-  dropVocabulary(): void {}
-  isAdapted(): boolean {
-    return true;
-  }
-
-  calibrate(): void {}
-
-  start(position: number): void {
+  override start(position: number): void {
     if (this.isRunning) throw new Error("two utterances at once");
     this.isRunning = true;
     this.#start = position;
     this.#fed = 0;
   }
 
-  feed(pcm: Int16Array): void {
+  override feed(pcm: Int16Array): void {
     this.#fed += pcm.length;
   }
 
-  hypothesis(): RecognisedWord[] {
-    return [];
-  }
-
-  finish(): RecognisedWord[] {
+  override finish(): RecognisedWord[] {
     this.isRunning = false;
     this.#state = Uint8Array.from([(this.#state[0] ?? 0) + 1]);
     const count = Math.floor(this.#fed / 4_800);
@@ -52,17 +39,13 @@ class CountingRecogniser implements Recogniser {
     }));
   }
 
-  discard(): void {}
-
-  state(): Uint8Array {
+  override state(): Uint8Array {
     return this.#state;
   }
 
-  restore(state = new Uint8Array([0])): void {
+  override restore(state: Uint8Array = new Uint8Array([0])): void {
     this.#state = Uint8Array.from(state);
   }
-
-  close(): void {}
 }
 
 /** Everything that is not zero is voice. */

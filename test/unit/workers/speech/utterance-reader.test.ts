@@ -1,50 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { ChannelTracker } from "../../../../workers/speech/channel-tracker.ts";
 import type { ResponseMessage } from "../../../../workers/speech/reader.ts";
-import type { RecognisedWord, Recogniser } from "../../../../workers/speech/recogniser.ts";
 import { UtteranceReader } from "../../../../workers/speech/utterance-reader.ts";
+import { StillRecogniser } from "../../../support/still-recogniser.ts";
 
 const SECOND = 16_000;
 const PIECE = SECOND / 10;
 
-/** Keeps what it was fed; each utterance holds one word. */
-class KeepingRecogniser implements Recogniser {
-  readonly engine = "keeping";
-  readonly engineVersion = "1";
+/** Keeps what it was fed. */
+class KeepingRecogniser extends StillRecogniser {
   readonly knowsNoise: boolean;
-  fed: number[] = [];
+  readonly fed: number[] = [];
 
   constructor(knowsNoise: boolean) {
+    super();
     this.knowsNoise = knowsNoise;
   }
 
-  async useVocabulary(): Promise<void> {}
-  dropVocabulary(): void {}
-  isAdapted(): boolean {
-    return true;
-  }
-
-  calibrate(): void {}
-  start(): void {}
-  feed(pcm: Int16Array): void {
+  override feed(pcm: Int16Array): void {
     this.fed.push(...pcm);
   }
-
-  hypothesis(): RecognisedWord[] {
-    return [];
-  }
-
-  finish(): RecognisedWord[] {
-    return [{ text: "word", start: 0, end: 1_600, confidence: 1 }];
-  }
-
-  discard(): void {}
-  state(): Uint8Array {
-    return new Uint8Array(0);
-  }
-
-  restore(): void {}
-  close(): void {}
 }
 
 /** Numbered samples where there is voice, zeroes elsewhere. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RecognisedWord, Recogniser } from "../../../../workers/speech/recogniser.ts";
+import type { RecognisedWord } from "../../../../workers/speech/recogniser.ts";
 import { RecogniserPool } from "../../../../workers/speech/recogniser-pool.ts";
 import { clatteringSounds } from "../../../eval/clattering-sound.ts";
 import { seededRandom } from "../../../eval/made-conversation.ts";
@@ -10,46 +10,32 @@ import {
   readSession,
   utterancesOf,
 } from "../../../support/read-session.ts";
+import { StillRecogniser } from "../../../support/still-recogniser.ts";
 
 const RATE = 16_000;
 
 /** An engine that is sure of a word in each third of a second, whatever it is given. */
-class SureRecogniser implements Recogniser {
-  readonly engine = "sure";
-  readonly engineVersion = "1";
+class SureRecogniser extends StillRecogniser {
   readonly confidenceFloor = 0.6;
   #start = 0;
   #fed = 0;
 
-  async useVocabulary(): Promise<void> {}
-  dropVocabulary(): void {}
-  isAdapted(): boolean {
-    return true;
-  }
-  calibrate(): void {}
-  start(position: number): void {
+  override start(position: number): void {
     this.#start = position;
     this.#fed = 0;
   }
-  feed(pcm: Int16Array): void {
+
+  override feed(pcm: Int16Array): void {
     this.#fed += pcm.length;
   }
-  hypothesis(): RecognisedWord[] {
-    return [];
-  }
-  finish(): RecognisedWord[] {
+
+  override finish(): RecognisedWord[] {
     const length = RATE / 3;
     return Array.from({ length: Math.floor(this.#fed / length) }, (_, place) => {
       const start = Math.round(this.#start + place * length);
       return { text: `word${place}`, start, end: start + 5_000, confidence: 0.9 };
     });
   }
-  discard(): void {}
-  state(): Uint8Array {
-    return new Uint8Array(0);
-  }
-  restore(): void {}
-  close(): void {}
 }
 
 async function wordsOf(pcm: Int16Array) {
