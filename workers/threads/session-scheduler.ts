@@ -220,8 +220,6 @@ export class SessionScheduler {
     const ready = [...this.#entries.values()].filter(isReady);
     const urgent = ready.filter(({ reader }) => reader.isUrgent === true);
     for (const entry of urgent.length > 0 ? urgent : ready) {
-      // An earlier step may have closed it.
-      if (!isReady(entry)) continue;
       const batch = this.#step(entry, entry.reader);
       if (batch !== undefined) this.#keep(batch);
       if (performance.now() - this.#toldAt >= TOGETHER_MS) this.#tell();
