@@ -1,70 +1,31 @@
-import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { NIGHTLY_PROJECTS, PROJECTS, type SuiteProject } from "./deploy/testing/projects.mjs";
 
-const cores = Math.max(1, availableParallelism());
-const servers = ["test/support/global-setup.ts"];
+/** Two, whatever the machine has: what a test starts beside itself needs the rest. */
+const MAX_WORKERS = 2;
 
-/** One project per stage of `npm test`; those with servers get one PostgreSQL and one NATS. */
+/**
+ * All projects of `npm test` and `npm run nightly` in one run, with one queue of files for its
+ * workers. Which project is of which suite stands in `deploy/testing/projects.mjs`.
+ */
 export default defineConfig({
   test: {
-    projects: [
-      {
-        test: {
-          name: "unit",
-          include: ["test/unit/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          maxWorkers: cores,
-        },
-      },
-      {
-        test: {
-          name: "contract",
-          include: ["test/contract/**/*.test.ts"],
-          globalSetup: servers,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          maxWorkers: Math.min(2, cores),
-        },
-      },
-      {
-        test: {
-          name: "integration",
-          include: ["test/integration/**/*.test.ts"],
-          globalSetup: servers,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          maxWorkers: Math.min(2, cores),
-        },
-      },
-      {
-        test: {
-          name: "attacks",
-          include: ["test/attacks/**/*.test.ts"],
-          globalSetup: servers,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          maxWorkers: Math.min(2, cores),
-        },
-      },
-      {
-        test: {
-          name: "sim",
-          include: ["test/sim/**/*.test.ts"],
-          testTimeout: 600_000,
-          hookTimeout: 60_000,
-          maxWorkers: cores,
-        },
-      },
-      {
-        test: {
-          name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          testTimeout: 600_000,
-          hookTimeout: 300_000,
-          maxWorkers: Math.min(2, cores),
-        },
-      },
-    ],
+    projects: [...PROJECTS, ...NIGHTLY_PROJECTS].map((project) => ({ test: optionsOf(project) })),
   },
 });
+
+function optionsOf(project: SuiteProject) {
+  const { name, folder, pool, sharesModules, globalSetup, timeoutMs, isAlone } = project;
+  return {
+    name,
+    include: [`test/${folder}/**/*.test.ts`],
+    pool,
+    isolate: sharesModules !== true,
+    globalSetup: [...(globalSetup ?? [])],
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    maxWorkers: isAlone ? 1 : MAX_WORKERS,
+    // Those that go one after the other come first, while the checks of the sources run beside.
+    sequence: { groupOrder: isAlone ? 0 : 1 },
+  };
+}

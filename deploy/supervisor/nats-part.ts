@@ -57,7 +57,7 @@ export function natsPart(settings: NatsSettings): Part {
       // Root's, and only passed through by the server's user, so that it can put nothing there.
       if (user !== undefined) chmodSync(folder, 0o711);
       // The store that releases before this one had there. Its commands stand in the outbox as well,
-      // but for wishes that nobody was told are done: those must not be done now (test/e2e/upgrade).
+      // but for wishes that nobody was told are done: those must not be done now (test/nightly/upgrade).
       rmSync(`${settings.folder}/jetstream`, { recursive: true, force: true });
       writeAtomically(configFile, natsConfiguration(settings), 0o600, user);
       return asUser(user, {

@@ -5,36 +5,33 @@ import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { PROJECT, pinnedNode } from "../setup/paths.mjs";
 
-/** Projects of vitest.config.ts, in the order in which they run. */
-export const SUITES = ["unit", "contract", "integration", "attacks", "sim", "e2e"];
-
-const LONGEST_MS = 45 * 60_000;
+const LONGEST_MS = 80 * 60_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Runs one vitest project in this terminal and counts its tests. */
-export async function runSuite(screen, name, passedOn, env) {
-  screen.line(`\n${screen.paint("1", name)}`);
-  const startedAt = performance.now();
+/**
+ * Runs projects of vitest.config.ts in this terminal, as one run.
+ * @param {readonly string[]} projects their names
+ * @param {readonly string[]} passedOn further arguments of vitest
+ * @returns {Promise<{passed: number, failed: number, skipped: number, installations: string[]}>}
+ *   counts of tests, and a line for each installation that they started
+ */
+export async function runSuites(projects, passedOn, env) {
   const folder = mkdtempSync(join(tmpdir(), "voice-report-"));
-  const report = join(folder, "report.json");
+  const [report, starts] = [join(folder, "report.json"), join(folder, "starts")];
   try {
-    const code = await runVitest(name, report, passedOn, env);
-    const result = count(report, code);
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const mark = result.failed > 0 ? screen.paint("31", "✗") : screen.paint("32", "✓");
-    screen.line(`${mark} ${name}: ${result.passed} passed, ${result.failed} failed (${seconds} s)`);
-    return result;
+    const code = await runVitest(projects, report, passedOn, { ...env, VOICE_TEST_STARTS: starts });
+    return { ...count(report, code), installations: readLines(starts) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function runVitest(name, report, passedOn, env) {
+function runVitest(projects, report, passedOn, env) {
   const args = [
     "--disable-warning=ExperimentalWarning",
     join(PROJECT, "node_modules/vitest/vitest.mjs"),
     "run",
-    `--project=${name}`,
+    ...projects.map((name) => `--project=${name}`),
     "--passWithNoTests",
     "--reporter=default",
     "--reporter=json",
@@ -76,5 +73,13 @@ function readReport(report) {
     };
   } catch {
     return { passed: 0, failed: 0, skipped: 0 };
+  }
+}
+
+function readLines(file) {
+  try {
+    return readFileSync(file, "utf8").split("\n").filter(Boolean);
+  } catch {
+    return [];
   }
 }

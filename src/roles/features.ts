@@ -72,7 +72,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const erasure = createErasure(context, { directory, ...erasureEffects(shared) });
   const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
   const summaries = createSummaries(context, { directory, onRequested });
-  const compat = openCompat(app, { authenticator, directory, backlog, recording, erasure });
+  const compat = openCompat(app, { ...people, directory, backlog, recording, erasure, transcript });
   const admin = createAdmin(context, {
     workers: () => shared.placement.status(),
     leaseMs: config.leaseMs,
@@ -124,22 +124,21 @@ function openRecording(
 /** Transcription for other services' clients. */
 function openCompat(
   app: AppContext,
-  {
-    recording,
-    erasure,
-    ...given
-  }: Pick<ReturnType<typeof createPeople>, "authenticator"> & {
+  given: Pick<ReturnType<typeof createPeople>, "authenticator"> & {
     directory: SessionStore;
     backlog: OutboxBacklog;
     recording: ReturnType<typeof createRecording>;
     erasure: ReturnType<typeof createErasure>;
+    transcript: ReturnType<typeof createTranscript>;
   },
 ) {
+  const { authenticator, directory, backlog } = given;
   return createCompat(featureContext(app), {
-    ...given,
+    ...{ authenticator, directory, backlog },
     blobs: app.shared.blobs,
-    eraser: erasure.sessions,
-    deviceSessions: recording.deviceSessions.sessions,
+    eraser: given.erasure.sessions,
+    writer: given.transcript.writer,
+    deviceSessions: given.recording.deviceSessions.sessions,
     frames: createFrameReaders(app),
   });
 }

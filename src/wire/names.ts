@@ -16,9 +16,21 @@ export function nameSchema(options: StringOptions & { maxLength: number }) {
   return Type.String({ ...options, pattern: NAME_PATTERN, [NAME_KEYWORD]: true });
 }
 
-/** A name as it is kept: trimmed, Unicode NFC. */
-export function normalName(text: string): string {
-  return text.normalize("NFC").trim();
+/** UTF-16 units that a character of a name may have before it is put into NFC: a letter and three marks. */
+const LONGEST_CHARACTER = 4;
+
+/**
+ * A name as it is kept: trimmed, Unicode NFC. A text that cannot become a name of at most
+ * `maxLength` characters comes back as it is: sorting its marks takes the square of their number.
+ */
+export function normalName(text: string, maxLength: number): string {
+  return text.length > maxLength * LONGEST_CHARACTER ? text : text.normalize("NFC").trim();
+}
+
+/** What a stranger's program calls something, as a name of at most `maxLength` UTF-16 units. */
+export function cutToName(text: string, maxLength: number): string {
+  const oneLine = inOneLine(text.slice(0, maxLength * LONGEST_CHARACTER));
+  return normalName(oneLine, maxLength).slice(0, maxLength);
 }
 
 /** Text in one line: runs of control characters and line breaks become a space. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { AttackedService } from "../support/attacked-service.ts";
 
@@ -82,6 +82,11 @@ const FORGED = [
   "\u202eOEC ecilA",
 ];
 
+/** Marks that a normaliser has to sort, which takes it the square of their number. */
+const MARKS = "\u0301\u0316".repeat(20_000);
+/** Far above what any name may have, and sorted in no time. */
+const MOST_NORMALISED = 2_000;
+
 const LINE_BREAK = /\r\n|[\n\r\u2028\u2029\u0085]/;
 
 /** Puts the name where it was before names were checked, as that of the guest who claims S2. */
@@ -118,6 +123,26 @@ describe("names", () => {
       }
     }
     expect(taken).toEqual([]);
+  });
+
+  it("names: one that is much too long is refused by its length before anything else is done with it", async () => {
+    const lengths: number[] = [];
+    const { normalize } = String.prototype;
+    vi.spyOn(String.prototype, "normalize").mockImplementation(function (this: string, form) {
+      lengths.push(this.length);
+      // What is too long is counted and not carried out, or a fault would take minutes to show.
+      return this.length > MOST_NORMALISED ? String(this) : normalize.call(this, form);
+    });
+    try {
+      for (const [method, path, headers, body] of await doors()) {
+        const answer = await house.call(method, path, headers, body(`a${MARKS}`));
+        expect(answer.status, `${method} ${path}: ${answer.text}`).toBe(400);
+        expect(answer.text).toMatch(/must have at most \d+ characters/);
+      }
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(lengths.filter((length) => length > MOST_NORMALISED)).toEqual([]);
   });
 
   it("names: two spellings that look the same are kept as one, without white space around", async () => {

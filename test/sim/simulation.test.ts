@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "./simulation.ts";
 
-const SEEDS = 300;
+/** The nightly run has 300. */
+const SEEDS = 100;
 /** Of one test, so that no machine is too slow for it. */
 const BLOCK = 25;
 

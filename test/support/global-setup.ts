@@ -1,8 +1,13 @@
 import type { TestProject } from "vitest/node";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { startNats } from "./nats.ts";
-import { createTemplate, type PostgresAccess, startPostgres } from "./postgres.ts";
+import { startNats, type TestNats } from "./nats.ts";
+import {
+  createTemplate,
+  type PostgresAccess,
+  startPostgres,
+  type TestPostgres,
+} from "./postgres.ts";
 import { sweepScratchFolders } from "./scratch-folder.ts";
 
 declare module "vitest" {
@@ -12,22 +17,49 @@ declare module "vitest" {
   }
 }
 
-/** One PostgreSQL with a migrated template database and one nats-server for the whole run. */
-export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+interface Servers {
+  readonly postgres: TestPostgres;
+  readonly nats: TestNats;
+}
+
+interface Shared {
+  users: number;
+  readonly servers: Promise<Servers>;
+}
+
+/** vitest loads this module once for each project, so what they share stands outside of it. */
+const SHARED = Symbol.for("voice.test-servers");
+const holder = globalThis as { [SHARED]?: Shared };
+
+/** One PostgreSQL with a migrated template database and one nats-server for all projects of a run. */
+export default async function useServers(project: TestProject): Promise<() => Promise<void>> {
+  holder[SHARED] ??= { users: 0, servers: startServers() };
+  const shared = holder[SHARED];
+  shared.users += 1;
+  const { postgres, nats } = await shared.servers;
+  project.provide("postgres", postgres.access);
+  project.provide("nats", { url: nats.url, token: nats.token });
+  return async () => {
+    shared.users -= 1;
+    if (shared.users === 0) await stopServers({ postgres, nats });
+  };
+}
+
+async function startServers(): Promise<Servers> {
   sweepScratchFolders();
   const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
-  const stop = async () => {
-    await Promise.all([postgres.stop(), nats.stop()]);
-  };
   try {
     await createTemplate(postgres.access, (ownerUrl) =>
       migrate(ownerUrl, { serviceRole: SERVICE_ROLE }),
     );
   } catch (error) {
-    await stop();
+    await stopServers({ postgres, nats });
     throw error;
   }
-  project.provide("postgres", postgres.access);
-  project.provide("nats", { url: nats.url, token: nats.token });
-  return stop;
+  return { postgres, nats };
+}
+
+async function stopServers({ postgres, nats }: Servers): Promise<void> {
+  delete holder[SHARED];
+  await Promise.all([postgres.stop(), nats.stop()]);
 }

@@ -4,7 +4,7 @@ import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { inOneLine, normalName } from "../../wire/names.ts";
+import { cutToName } from "../../wire/names.ts";
 import { networkOf } from "../../wire/network.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import { comparableAddress, isNewAddress } from "./mail-addresses.ts";
@@ -201,7 +201,7 @@ export class OAuthSignIn {
     const user = {
       id,
       email: comparableAddress(email),
-      name: normalName(inOneLine(name)).slice(0, 200),
+      name: cutToName(name, 200),
     };
     return this.#options.store.createLinked(provider.id, subject, user);
   }

@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toSeconds } from "../../base/audio/sample-rate.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import type { SegmentRecord } from "../transcript/segments-store.ts";
-import { writeSegments } from "../transcript/written-segments.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
 import type { Transcription } from "./file-calls.ts";
 
@@ -177,8 +176,7 @@ export function presentDeepgram(
   order: DeepgramOrder,
   { sha256, createdAt }: { sha256: string; createdAt: number },
 ): Static<typeof deepgramAnswer> {
-  const { language, names, durationSeconds, engine } = said;
-  const segments = writeSegments(said.segments, { ...order.writing, language, names });
+  const { segments, durationSeconds, engine } = said;
   return {
     metadata: {
       ...{ transaction_key: "deprecated", request_id: said.sessionId, sha256 },

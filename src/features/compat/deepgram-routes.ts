@@ -48,8 +48,8 @@ export function deepgramRoutes({ calls, engines }: DeepgramRouteOptions): Route[
       const contentType = "application/json; charset=utf-8";
       const render = (said: Parameters<typeof presentDeepgram>[0]) =>
         JSON.stringify(presentDeepgram(said, order, about));
-      const reply = await heldOpen(call, { contentType, isJson: true, render }, signal);
-      const { warning } = order;
+      const { warning, writing: writtenAs } = order;
+      const reply = await heldOpen(call, { contentType, isJson: true, writtenAs, render }, signal);
       if (warning !== undefined) reply.headers = { ...reply.headers, warning };
       return reply;
     },

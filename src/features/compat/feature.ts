@@ -8,6 +8,7 @@ import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
 import { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { SegmentStore } from "../transcript/segments-store.ts";
+import type { TranscriptWriter } from "../transcript/transcript-writer.ts";
 import { deepgramRoutes } from "./deepgram-routes.ts";
 import { FileCalls } from "./file-calls.ts";
 import type { SessionFrames } from "./frames.ts";
@@ -22,13 +23,16 @@ interface CreateCompatOptions {
   frames: SessionFrames;
   authenticator: Pick<Authenticator, "revalidate">;
   eraser: SessionErasure;
+  writer: Pick<TranscriptWriter, "write">;
 }
 
 /** Transcription for programs that speak another service's interface. */
 export function createCompat(
   { pool, log, notifier, queues, engines }: FeatureContext,
-  { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser }: CreateCompatOptions,
+  options: CreateCompatOptions,
 ) {
+  const { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser, writer } =
+    options;
   const chunks = new PostgresChunkStore(pool);
   const files = new WholeFiles({
     ...{ chunks, blobs, sounds: blobs.sounds, notifier, backlog },
@@ -40,7 +44,7 @@ export function createCompat(
     ...{ sessions: deviceSessions, engines, authenticator, eraser, notifier, log },
   });
   const segments = new SegmentStore(pool);
-  const calls = new FileCalls({ sessions, files, frames, segments, directory });
+  const calls = new FileCalls({ sessions, files, frames, segments, directory, writer });
   return {
     /** What live calls need besides the streams. */
     live: { sessions, frames, engines, log, names: (id: string) => segments.vocabulary(id) },

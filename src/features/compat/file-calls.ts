@@ -5,6 +5,8 @@ import type { FinalResultsFrame, ServerFrame, SessionEnd } from "../../wire/live
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentRecord, SegmentStore } from "../transcript/segments-store.ts";
+import type { TranscriptWriter } from "../transcript/transcript-writer.ts";
+import type { Writing } from "../transcript/written-segments.ts";
 import type { SessionFrames } from "./frames.ts";
 import type { CompatOrder, CompatSession, CompatSessions } from "./sessions.ts";
 
@@ -22,7 +24,11 @@ interface FileCallsOptions {
   frames: SessionFrames;
   segments: Pick<SegmentStore, "segments" | "vocabulary">;
   directory: Pick<SessionStore, "get">;
+  writer: Pick<TranscriptWriter, "write">;
 }
+
+/** How the words of a recording are wanted. */
+export type WrittenAs = Pick<Writing, "style" | "numbers">;
 
 /** The words of a recording. */
 export interface Transcription {
@@ -31,9 +37,8 @@ export interface Transcription {
   /** The engine that read it. */
   engine: string;
   durationSeconds: number;
+  /** As they were asked for. */
   segments: SegmentRecord[];
-  /** Words and phrases as they are written. */
-  names: string[];
 }
 
 /** Transcribes whole recordings: each is a session that is made, read to its end, and left. */
@@ -83,18 +88,18 @@ export class FileCall {
   }
 
   /** Reads to the end, and leaves the session as the caller wanted it. */
-  async transcribe(signal: AbortSignal): Promise<Transcription> {
+  async transcribe(signal: AbortSignal, writtenAs: WrittenAs): Promise<Transcription> {
     for await (const _final of this.#finals(signal));
-    return this.#finish();
+    return this.#finish(writtenAs);
   }
 
   /**
-   * Finals as they come; undefined now and then while there are none, and at last the whole. The
-   * session is left when the caller takes no more.
+   * Finals as they come; undefined now and then while there are none. The session is left at their
+   * end, and when the caller takes no more.
    */
-  async *read(signal: AbortSignal): AsyncGenerator<FinalResultsFrame | undefined, Transcription> {
+  async *read(signal: AbortSignal): AsyncGenerator<FinalResultsFrame | undefined, void> {
     yield* this.#finals(signal);
-    return this.#finish();
+    await this.#options.sessions.leave(this.session, true);
   }
 
   async *#finals(signal: AbortSignal): AsyncGenerator<FinalResultsFrame | undefined, void> {
@@ -124,8 +129,8 @@ export class FileCall {
     }
   }
 
-  async #finish(): Promise<Transcription> {
-    const { segments, sessions, directory } = this.#options;
+  async #finish(writtenAs: WrittenAs): Promise<Transcription> {
+    const { segments, sessions, directory, writer } = this.#options;
     const { session, durationSeconds } = this;
     const { id: sessionId, language } = session;
     try {
@@ -136,7 +141,8 @@ export class FileCall {
       ]);
       const heard = read.filter(({ text, redacted }) => text !== "" && redacted !== true);
       const engine = record?.engine ?? "unknown";
-      return { sessionId, language, engine, durationSeconds, segments: heard, names };
+      const written = await writer.write(heard, { ...writtenAs, language, names });
+      return { sessionId, language, engine, durationSeconds, segments: written };
     } finally {
       await sessions.leave(session, true);
     }

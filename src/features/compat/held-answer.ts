@@ -1,6 +1,6 @@
 import { delay } from "../../base/deferred.ts";
 import type { Reply } from "../../rest/route.ts";
-import type { FileCall, Transcription } from "./file-calls.ts";
+import type { FileCall, Transcription, WrittenAs } from "./file-calls.ts";
 
 /** After this time an answer of JSON begins, with white space, milliseconds. */
 const PATIENCE_MS = 20_000;
@@ -10,6 +10,7 @@ interface HeldAnswer {
   contentType: string;
   /** White space may stand before it. */
   isJson: boolean;
+  writtenAs: WrittenAs;
   render(said: Transcription): string;
 }
 
@@ -20,11 +21,11 @@ interface HeldAnswer {
  */
 export async function heldOpen(
   call: FileCall,
-  { contentType, isJson, render }: HeldAnswer,
+  { contentType, isJson, writtenAs, render }: HeldAnswer,
   signal: AbortSignal,
 ): Promise<Reply> {
   const headers = { "content-type": contentType };
-  const whole = call.transcribe(signal).then(render);
+  const whole = call.transcribe(signal, writtenAs).then(render);
   // Once the answer has begun nobody may be left to hear of an error.
   whole.catch(() => {});
   const first = isJson ? await soon(whole, PATIENCE_MS) : { text: await whole };

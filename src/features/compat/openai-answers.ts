@@ -2,7 +2,7 @@ import { deflateSync } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { toSeconds } from "../../base/audio/sample-rate.ts";
 import type { SegmentRecord } from "../transcript/segments-store.ts";
-import { writeSegments } from "../transcript/written-segments.ts";
+import type { Writing } from "../transcript/written-segments.ts";
 import type { Transcription } from "./file-calls.ts";
 
 const usage = Type.Object(
@@ -88,10 +88,8 @@ export const openAiAnswer = Type.Union(
 
 type Answer = Static<typeof openAiAnswer>;
 
-/** The segments as people write them. */
-export function readable({ segments, language, names }: Transcription): SegmentRecord[] {
-  return writeSegments(segments, { style: "readable", numbers: "words", language, names });
-}
+/** Their words are written as people write them. */
+export const READABLE: Pick<Writing, "style" | "numbers"> = { style: "readable", numbers: "words" };
 
 export function textOf(segments: readonly SegmentRecord[]): string {
   return segments.map(({ text }) => text).join(" ");
@@ -112,12 +110,12 @@ function languageName(tag: string): string {
 }
 
 export function jsonAnswer(said: Transcription): Answer {
-  return { text: textOf(readable(said)), usage: usageOf(said.durationSeconds) };
+  return { text: textOf(said.segments), usage: usageOf(said.durationSeconds) };
 }
 
 /** `granularities`: `word`, `segment` or both. */
 export function verboseAnswer(said: Transcription, granularities: ReadonlySet<string>): Answer {
-  const segments = readable(said);
+  const { segments } = said;
   return {
     task: "transcribe",
     language: languageName(said.language),
@@ -148,7 +146,7 @@ function verbose({ text, start, end, confidence }: SegmentRecord, id: number) {
 }
 
 export function diarizedAnswer(said: Transcription): Answer {
-  const segments = readable(said);
+  const { segments } = said;
   return {
     task: "transcribe",
     duration: round(said.durationSeconds),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError, shown, toAppError } from "../../base/errors.ts";
 import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
-import { inOneLine, normalName } from "../../wire/names.ts";
+import { cutToName } from "../../wire/names.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { SUPPORTED_AUDIO } from "../recording/audio-container.ts";
 import { plainCues, toPlainSrt, toPlainVtt } from "../transcript/export-formats.ts";
@@ -18,7 +18,7 @@ import {
   doneEvent,
   jsonAnswer,
   openAiAnswer,
-  readable,
+  READABLE,
   textOf,
   verboseAnswer,
 } from "./openai-answers.ts";
@@ -75,7 +75,7 @@ function createTranscription({ calls, engines }: OpenAiRouteOptions): Route {
       }
       const order = readOpenAiForm(upload.fields, engines());
       const { engine, language, store, warning } = order;
-      const title = normalName(inOneLine(upload.filename)).slice(0, 200) || TITLE;
+      const title = cutToName(upload.filename, 200) || TITLE;
       const asked = { interface: "openai" as const, title, vocabulary: [] };
       const wanted = { ...asked, engine, language, store };
       const call = await calls.begin(caller, upload, wanted, signal);
@@ -102,7 +102,8 @@ function wholeReply(
 ): Promise<Reply> {
   const contentType = MEDIA_TYPES[format];
   const render = (said: Transcription) => bodyOf(said, format, granularities);
-  return heldOpen(call, { contentType, render, isJson: format.endsWith("json") }, signal);
+  const isJson = format.endsWith("json");
+  return heldOpen(call, { contentType, render, isJson, writtenAs: READABLE }, signal);
 }
 
 function bodyOf(
@@ -118,11 +119,11 @@ function bodyOf(
     case "diarized_json":
       return JSON.stringify(diarizedAnswer(said));
     case "text":
-      return `${textOf(readable(said))}\n`;
+      return `${textOf(said.segments)}\n`;
     case "srt":
-      return toPlainSrt(plainCues(readable(said)));
+      return toPlainSrt(plainCues(said.segments));
     case "vtt":
-      return toPlainVtt(plainCues(readable(said)));
+      return toPlainVtt(plainCues(said.segments));
   }
 }
 
@@ -142,7 +143,7 @@ async function* events(call: FileCall, signal: AbortSignal): AsyncGenerator<stri
     for await (const final of call.read(signal)) {
       if (final === undefined) yield ": still transcribing\n\n";
       else {
-        const written = writeFinal(final, { style: "readable", numbers: "words" }, call.session);
+        const written = writeFinal(final, READABLE, call.session);
         const delta = text === "" ? written.text : ` ${written.text}`;
         text += delta;
         yield deltaEvent(delta);

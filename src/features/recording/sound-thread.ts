@@ -3,11 +3,11 @@
  * event loop of the service never does.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
-import { parentPort } from "node:worker_threads";
 import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
 import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { errnoOf } from "../../base/errors.ts";
+import { serveThreadCalls } from "../../base/thread-calls.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 
 /** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
@@ -20,7 +20,7 @@ export interface SoundSource {
 /** A file by its path. */
 export type ThreadFile = PlacedFile & { path: string };
 
-export type SoundRequest = { id: number } & (
+export type SoundRequest =
   | { kind: "measure"; source: SoundSource }
   | { kind: "wave"; source: SoundSource }
   | {
@@ -30,8 +30,7 @@ export type SoundRequest = { id: number } & (
       count: number;
       before: ThreadFile | undefined;
       after: ThreadFile | undefined;
-    }
-);
+    };
 
 /** What a file holds, measured without decoding it. */
 export interface MeasuredSound {
@@ -42,12 +41,10 @@ export interface MeasuredSound {
   part?: StreamPart;
 }
 
-export type SoundAnswer = { id: number } & (
+export type SoundAnswer =
   | { kind: "measured"; sound: MeasuredSound | AudioFormatError }
   | { kind: "wave"; bytes: Uint8Array | undefined }
-  | { kind: "samples"; samples: Int16Array }
-  | { kind: "failed"; message: string; errno: string | undefined }
-);
+  | { kind: "samples"; samples: Int16Array };
 
 /** Most files that are kept open: a listener needs the chunk and its neighbours. */
 const MOST_OPEN = 6;
@@ -56,29 +53,14 @@ const STEP = 48_000;
 
 const open = new Map<string, ChunkSamples>();
 
-parentPort?.on("message", (request: SoundRequest) => {
-  void answer(request);
-});
-
-async function answer(request: SoundRequest): Promise<void> {
-  const { id } = request;
-  let message: SoundAnswer;
-  try {
-    message = await carryOut(request);
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    message = { id, kind: "failed", message: text, errno: errnoOf(error) };
-  }
-  parentPort?.postMessage(message);
-}
+serveThreadCalls(carryOut);
 
 async function carryOut(request: SoundRequest): Promise<SoundAnswer> {
-  const { id } = request;
   switch (request.kind) {
     case "measure":
-      return { id, kind: "measured", sound: measure(request.source) };
+      return { kind: "measured", sound: measure(request.source) };
     case "wave":
-      return { id, kind: "wave", bytes: await toWave(request.source) };
+      return { kind: "wave", bytes: await toWave(request.source) };
     case "samples": {
       await loadDecoders();
       const { from, count, before, after } = request;
@@ -89,7 +71,7 @@ async function carryOut(request: SoundRequest): Promise<SoundAnswer> {
         before && samplesOf(before),
         after && samplesOf(after),
       );
-      return { id, kind: "samples", samples };
+      return { kind: "samples", samples };
     }
   }
 }

@@ -8,12 +8,14 @@ import type { SessionRecord, SessionStore, SpeakerRecord } from "../sessions/sto
 import { srtCues, toMarkdown, toSrt, toVtt, transcriptText, vttCues } from "./export-formats.ts";
 import { heardSegmentSchema, presentHeard, presentWords, wordSchema } from "./segments.ts";
 import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
-import { type Writing, writeSegments } from "./written-segments.ts";
+import type { TranscriptWriter } from "./transcript-writer.ts";
+import type { Writing } from "./written-segments.ts";
 
 interface TranscriptOptions {
   directory: SessionStore;
   segments: SegmentStore;
   gaps: SegmentStore;
+  writer: Pick<TranscriptWriter, "write">;
 }
 
 const gapSchema = Type.Object(
@@ -81,12 +83,13 @@ export function transcriptFormat(format: Format | undefined, accept: string | un
   return "json";
 }
 
+/** `written`: the segments as people read them, in their places. */
 function presentTranscript(
   transcript: Transcript,
-  query: WritingQuery & { words?: boolean },
+  written: readonly SegmentRecord[],
+  hasWords: boolean,
 ): Static<typeof transcriptSchema> {
   const { session } = transcript;
-  const written = writeTranscript(transcript, query);
   return {
     session_id: session.id,
     title: session.title,
@@ -96,7 +99,7 @@ function presentTranscript(
     segments: transcript.segments.map((segment, place) => ({
       ...presentHeard(segment),
       ...readableOf(segment, written[place]),
-      ...(query.words === true ? { words: presentWords(segment.words) } : {}),
+      ...(hasWords ? { words: presentWords(segment.words) } : {}),
     })),
     gaps: transcript.gaps.map((gap) => ({
       chunk_sequence: gap.sequence,
@@ -121,20 +124,20 @@ function readableOf(
   return { readable_text: written.text };
 }
 
-/** The segments as they are written, for people unless they are asked for raw. */
-function writeTranscript(
-  { session, segments, speakers, vocabulary }: Transcript,
+/** For people unless they are asked for raw. */
+function writingOf(
+  { session, speakers, vocabulary }: Transcript,
   { style = "readable", numbers = "words" }: WritingQuery,
-): SegmentRecord[] {
+): Writing {
   const spoken = speakers.flatMap(({ displayName }) => displayName ?? []);
   const names = [...vocabulary, ...spoken];
-  return writeSegments(segments, { style, numbers, language: session.language, names });
+  return { style, numbers, language: session.language, names };
 }
 
 function exportReply(
   transcript: Transcript,
+  segments: SegmentRecord[],
   format: Exclude<Format, "json">,
-  query: WritingQuery,
 ): Reply {
   const names = new Map<string, string>();
   for (const { label, displayName, isGuest, isRemoved } of transcript.speakers) {
@@ -142,7 +145,6 @@ function exportReply(
     const guest = isRemoved ? "removed guest" : "guest";
     names.set(label, isGuest ? `${displayName} (${guest})` : displayName);
   }
-  const segments = writeTranscript(transcript, query);
   return {
     status: 200,
     body: render({ ...transcript, segments }, format, names),
@@ -252,8 +254,9 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     async handle({ params, query, headers }) {
       const found = await readTranscript(options, params.session_id);
       const format = transcriptFormat(query.format, headers.accept);
-      if (format !== "json") return exportReply(found, format, query);
-      return { status: 200, body: presentTranscript(found, query) };
+      const written = await options.writer.write(found.segments, writingOf(found, query));
+      if (format !== "json") return exportReply(found, written, format);
+      return { status: 200, body: presentTranscript(found, written, query.words === true) };
     },
   });
   return [transcript];

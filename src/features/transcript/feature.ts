@@ -20,6 +20,7 @@ import { segmentRoutes } from "./segments.ts";
 import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
 import { speakerNameRoutes } from "./speaker-names.ts";
 import { SpeakerNameStore } from "./speaker-names-store.ts";
+import { TranscriptWriter } from "./transcript-writer.ts";
 
 interface CreateTranscriptOptions {
   directory: SessionStore;
@@ -29,7 +30,7 @@ interface CreateTranscriptOptions {
 
 /** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
-  { pool, cursorKey, actors, engines }: FeatureContext,
+  { pool, cursorKey, actors, engines, stack }: FeatureContext,
   { directory, awaited, patience }: CreateTranscriptOptions,
 ) {
   const segments = new SegmentStore(pool);
@@ -37,14 +38,17 @@ export function createTranscript(
   const jobs = new TranscriptionJobStore(pool);
   const chunks = new ChunkListStore(pool);
   const inventories = new AudioInventoryStore(pool);
+  const writer = new TranscriptWriter();
+  stack.push("transcript writer", () => writer.stop());
   const redo: RedoOptions = { jobs, actors, engines };
   return {
     segments,
     redo,
+    writer,
     routes: [
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
-      ...transcriptRoutes({ directory, segments, gaps: segments }),
+      ...transcriptRoutes({ directory, segments, gaps: segments, writer }),
       ...speakerClaimRoutes({ directory, assignees: directory, actors }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),

@@ -75,9 +75,13 @@ function stretchesOf(
   return [...stretches, open];
 }
 
+/** In UTF-16 units. */
+const LONGEST_WORD = 100;
+
 /** What makes two words the same. */
 function keyOf({ text }: SpokenWord): string {
-  const plain = text.normalize("NFKC").toLowerCase();
+  // What is longer is no word, and sorting its marks would take the square of their number.
+  const plain = (text.length > LONGEST_WORD ? text : text.normalize("NFKC")).toLowerCase();
   return plain.replace(/[^\p{L}\p{N}]+/gu, "") || plain;
 }
 

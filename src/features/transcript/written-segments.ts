@@ -24,8 +24,7 @@ export function writeSegments(
   segments: readonly SegmentRecord[],
   writing: Writing,
 ): SegmentRecord[] {
-  const isEnglish = writing.language.split("-")[0]?.toLowerCase() === "en";
-  if (!isEnglish || (writing.style === "raw" && writing.numbers === "words")) return [...segments];
+  if (isWrittenAlready(writing)) return [...segments];
   const heard = segments.filter(isHeard);
   const restored =
     writing.style === "raw"
@@ -36,6 +35,12 @@ export function writeSegments(
     const texts = written.get(segment);
     return texts === undefined ? segment : rewrite(segment, texts, writing.numbers === "digits");
   });
+}
+
+/** True where nothing is to be done with what was recognised. */
+export function isWrittenAlready({ language, style, numbers }: Writing): boolean {
+  const isEnglish = language.split("-")[0]?.toLowerCase() === "en";
+  return !isEnglish || (style === "raw" && numbers === "words");
 }
 
 /**

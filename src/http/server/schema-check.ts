@@ -1,5 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import {
+  Ajv2020,
+  type AnySchemaObject,
+  type ErrorObject,
+  type ValidateFunction,
+} from "ajv/dist/2020.js";
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormats from "ajv-formats";
 import { exampleOf } from "../../rest/examples.ts";
@@ -27,8 +32,14 @@ function createAjv(coerceTypes: boolean): Ajv2020 {
     modifying: true,
     errors: false,
     before: "maxLength",
-    validate(_marked: boolean, name: string, _schema: unknown, at?: DataValidationCxt) {
-      if (at !== undefined) at.parentData[at.parentDataProperty] = normalName(name);
+    validate(
+      _marked: boolean,
+      name: string,
+      schema: AnySchemaObject | undefined,
+      at?: DataValidationCxt,
+    ) {
+      if (at === undefined) return true;
+      at.parentData[at.parentDataProperty] = normalName(name, Number(schema?.maxLength));
       return true;
     },
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MUTANTS } from "./mutants.ts";
-import { simulate } from "./simulation.ts";
+import { MUTANTS } from "../sim/mutants.ts";
+import { simulate } from "../sim/simulation.ts";
 
 /** Each planted bug shows within so many seeds. */
 const ENOUGH = 600;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { simulate } from "../sim/simulation.ts";
 import { SimPostgres } from "../support/record/sim-postgres.ts";
-import { simulate } from "./simulation.ts";
 
 /** Short ones, with hosts that die, pause and are cut off, and a record that fails. */
 const SEEDS = [3, 17, 29];
