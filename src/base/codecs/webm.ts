@@ -87,6 +87,8 @@ class WebmReader {
   #track: Track | undefined;
   #headEnd: number | undefined;
   #at = 0;
+  /** Where the next cluster begins that a search has found; so each byte is searched once. */
+  #cluster = -1;
   #rest = new Uint8Array(0);
   #skipped = 0;
 
@@ -142,11 +144,18 @@ class WebmReader {
   }
 
   #nextPlace(at: number): number {
-    const data = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
-    const cluster = data.indexOf(CLUSTER_MARK, at);
-    const end = cluster < 0 ? data.byteLength : cluster;
+    const end = this.#nextCluster(at);
     while (at < end && !this.#isBlock(at)) at += 1;
     return at;
+  }
+
+  /** The end where there is none. */
+  #nextCluster(at: number): number {
+    if (this.#cluster >= at) return this.#cluster;
+    const data = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+    const found = data.indexOf(CLUSTER_MARK, at);
+    this.#cluster = found < 0 ? data.byteLength : found;
+    return this.#cluster;
   }
 
   /**
@@ -160,13 +169,14 @@ class WebmReader {
     return this.#nextPlace(this.#at + 1) === byteLength;
   }
 
-  /** True for a block of the track that something known follows, or nothing. */
-  #isBlock(at: number): boolean {
+  /** True for a block of the track that something known follows, or nothing; or a group of one. */
+  #isBlock(at: number, mayBeGroup = true): boolean {
     const id = this.#bytes[at];
+    if (id === ID.group && !mayBeGroup) return false;
     if (id !== ID.simpleBlock && id !== ID.block && id !== ID.group) return false;
     const element = elementAt(this.#bytes, at);
     if (element === undefined || element === "more") return false;
-    if (id === ID.group) return this.#isBlock(element.from);
+    if (id === ID.group) return this.#isBlock(element.from, false);
     const number = vintAt(this.#bytes, element.from);
     if (number?.value !== this.#track?.number) return false;
     if (element.end > this.#bytes.byteLength) return element.end - element.from <= LONGEST_BLOCK;

@@ -26,6 +26,41 @@ export interface LiveAudio {
   readonly seconds: number;
   /** Throws `not_audio` and `unsupported_media_type`. */
   take(bytes: Uint8Array): Uint8Array[];
+  /** What `take` has kept back because more may come; throws as it does. */
+  flush(): Uint8Array[];
+}
+
+/** So few bytes are walked again with each message. */
+const FEW_BYTES = 32 * 1024;
+/** Beyond that they are walked again once they have grown by a quarter. */
+const GROWTH = 1.25;
+
+/**
+ * When bytes that come in pieces are read again from their beginning: with each piece while they
+ * are few, then when they have grown by a quarter, so that all readings together walk a few times as
+ * many bytes as came, however small the pieces are.
+ */
+export class RepeatedReading {
+  #next = 0;
+  #isWaiting = false;
+
+  /** Some bytes have not been read. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** True when `length` bytes are worth a reading, which the caller then does. */
+  isDue(length: number): boolean {
+    this.#isWaiting = length < this.#next;
+    if (!this.#isWaiting) this.keep(length);
+    return !this.#isWaiting;
+  }
+
+  /** After a reading: all is gone but for `length` bytes. */
+  keep(length: number): void {
+    this.#isWaiting = false;
+    this.#next = length <= FEW_BYTES ? 0 : length * GROWTH;
+  }
 }
 
 type Raw = DeepgramOrder["raw"];
@@ -127,6 +162,11 @@ class SampleAudio implements LiveAudio {
     const mono = readMono(this.#format, all.subarray(0, whole));
     return [new Uint8Array(mono.buffer, mono.byteOffset, mono.byteLength)];
   }
+
+  /** The rest is no whole sample. */
+  flush(): Uint8Array[] {
+    return [];
+  }
 }
 
 /** Opus packets, each a message. */
@@ -148,13 +188,20 @@ class PacketAudio implements LiveAudio {
     this.#samples += opusPacketSamples(packet, OPUS_RATE);
     return [packet];
   }
+
+  flush(): Uint8Array[] {
+    return [];
+  }
 }
 
 /** Opus in Ogg or WebM, cut anywhere. */
 class ContainedAudio implements LiveAudio {
   readonly settings: StreamSettings;
   readonly #head: Uint8Array;
-  #carry: Uint8Array = new Uint8Array(0);
+  readonly #reading = new RepeatedReading();
+  /** What came since the last reading, behind what that left over. */
+  #kept: Uint8Array[] = [];
+  #keptBytes = 0;
   #samples = 0;
 
   constructor(head: Uint8Array, channels: number, interim: boolean) {
@@ -170,12 +217,25 @@ class ContainedAudio implements LiveAudio {
   }
 
   take(bytes: Uint8Array): Uint8Array[] {
-    const all = Buffer.concat([this.#head, this.#carry, bytes]);
-    const file = openSoundFile(all, true);
+    this.#kept.push(bytes);
+    this.#keptBytes += bytes.byteLength;
+    const isDue = this.#reading.isDue(this.#head.byteLength + this.#keptBytes);
+    return isDue ? this.#read() : [];
+  }
+
+  flush(): Uint8Array[] {
+    return this.#reading.isWaiting ? this.#read() : [];
+  }
+
+  #read(): Uint8Array[] {
+    const file = openSoundFile(Buffer.concat([this.#head, ...this.#kept]), true);
     if ("error" in file) throw new AppError(file.code, file.error);
     if (file.codec !== "opus") throw new AppError("not_audio", "The stream is no Opus any more.");
-    this.#carry = file.part?.carry ?? new Uint8Array(0);
-    if (this.#carry.byteLength > LONGEST_HEAD) {
+    const carry = file.part?.carry ?? new Uint8Array(0);
+    this.#kept = [carry];
+    this.#keptBytes = carry.byteLength;
+    this.#reading.keep(this.#head.byteLength + carry.byteLength);
+    if (carry.byteLength > LONGEST_HEAD) {
       throw new AppError("not_audio", "No Opus packet ends in 256 KiB.");
     }
     const { packets } = file.audio;

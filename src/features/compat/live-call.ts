@@ -10,7 +10,7 @@ import type { AudioStreams } from "../recording/stream-routes.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
 import { orderOf } from "./deepgram-routes.ts";
 import type { FrameReader, SessionFrames } from "./frames.ts";
-import { type LiveAudio, openLiveAudio } from "./live-audio.ts";
+import { type LiveAudio, openLiveAudio, RepeatedReading } from "./live-audio.ts";
 import {
   emptyResults,
   errorMessageOf,
@@ -71,6 +71,7 @@ export class LiveCall {
   #phase: "silent" | "opening" | "streaming" | "closing" | "closed" = "silent";
   #pending: Buffer[] = [];
   #pendingBytes = 0;
+  readonly #reading = new RepeatedReading();
   #audio: LiveAudio | undefined;
   #session: CompatSession | undefined;
   #stream: AudioStream | undefined;
@@ -109,7 +110,7 @@ export class LiveCall {
       this.#pendingBytes += bytes.byteLength;
       if (this.#pendingBytes > MOST_PENDING)
         throw new AppError("overloaded", "Audio comes faster than it can be stored.");
-      if (this.#phase === "silent") this.#start();
+      if (this.#phase === "silent" && this.#reading.isDue(this.#pendingBytes)) this.#start();
     } catch (error) {
       this.fail(toAppError(error));
     }
@@ -158,10 +159,19 @@ export class LiveCall {
     for (const message of this.#audio?.take(bytes) ?? []) this.#stream?.push(message);
   }
 
+  #flush(): void {
+    for (const message of this.#audio?.flush() ?? []) this.#stream?.push(message);
+  }
+
   /** Asks for a final of what was said so far. */
   finalize(): void {
     this.#wantsFinal = this.#phase === "opening";
     if (this.#phase !== "streaming") return;
+    try {
+      this.#flush();
+    } catch (error) {
+      return this.fail(toAppError(error));
+    }
     this.#finalizeBy = performance.now() + FINALIZE_MS;
     this.#stream?.finalize();
   }
@@ -169,8 +179,14 @@ export class LiveCall {
   /** The client has sent everything: it is told the last words, and what the stream was. */
   finish(): void {
     this.#wantsClose = true;
-    if (this.#phase === "silent") return this.#end();
-    if (this.#phase !== "streaming") return;
+    try {
+      if (this.#phase === "silent" && this.#reading.isWaiting) this.#start();
+      if (this.#phase === "silent") return this.#end();
+      if (this.#phase !== "streaming") return;
+      this.#flush();
+    } catch (error) {
+      return this.fail(toAppError(error));
+    }
     this.#phase = "closing";
     this.#store().catch((error: unknown) => this.fail(toAppError(error)));
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { splitOpusPackets } from "../../../../src/base/audio/opus-packets.ts";
 import { isAppError } from "../../../../src/base/errors.ts";
 import { type LiveAudio, openLiveAudio } from "../../../../src/features/compat/live-audio.ts";
@@ -6,6 +6,8 @@ import { makeWav } from "../../../support/make-wav.ts";
 import { opened, soundBytes } from "../../../support/sound-files.ts";
 
 type Raw = Parameters<typeof openLiveAudio>[1];
+
+const NOTHING = Buffer.alloc(50 * 1024);
 
 /** Sends the bytes in steps, as a client does; returns all messages. */
 function sendAll(bytes: Buffer, step: number, raw?: Raw) {
@@ -23,6 +25,7 @@ function sendAll(bytes: Buffer, step: number, raw?: Raw) {
     messages.push(...audio.take(pending));
     pending = Buffer.alloc(0);
   }
+  messages.push(...(audio?.flush() ?? []));
   return { audio, messages };
 }
 
@@ -56,6 +59,29 @@ describe("live audio", () => {
     expect(whole.audio.packets.length - packets.length).toBeLessThanOrEqual(1);
     expect(audio?.settings).toMatchObject({ encoding: "opus", framing: "length_prefixed" });
     expect(audio?.seconds).toBeCloseTo(1.4, 0);
+  });
+
+  it("live audio: a stream in tiny pieces is walked a few times, not once for each", () => {
+    const head = soundBytes("left.webm");
+    const found = openLiveAudio(head, undefined, true);
+    if (found === undefined) throw new Error("The fixture is Opus.");
+    let walked = 0;
+    const { concat } = Buffer;
+    vi.spyOn(Buffer, "concat").mockImplementation((parts, length) => {
+      const whole = concat(parts, length);
+      walked += whole.byteLength;
+      return whole;
+    });
+    try {
+      found.audio.take(found.rest);
+      // A block of 60 KiB, whose end does not come; then byte after byte.
+      found.audio.take(Buffer.concat([Buffer.from("a31000f00081000080", "hex"), NOTHING]));
+      walked = 0;
+      for (let n = 0; n < 1_000; n += 1) found.audio.take(Buffer.alloc(1));
+      expect(walked).toBeLessThan(5 * NOTHING.byteLength);
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 
   it("live audio: WAV loses its header and nothing else", () => {
