@@ -13,6 +13,8 @@ export interface EngineWish {
   preferred?: string | undefined;
   /** Whether the workspace's owner allows engines to which sound leaves the installation. */
   mayLeave: boolean;
+  /** The account that owns the workspace; undefined when it has no owner. */
+  tenant?: string | undefined;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { AppError } from "../base/errors.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { chooseEngine, type EngineWish } from "./engine-choice.ts";
+import { FairPlaces } from "./fair-places.ts";
 import type { Placement } from "./placement.ts";
 import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
 import type { WorkerClient } from "./worker-client.ts";
@@ -13,6 +15,7 @@ export class PlacedTranscribers implements Transcribers {
   readonly #client: WorkerClient;
   readonly #key: string | undefined;
   readonly #engine: string | undefined;
+  readonly #places: FairPlaces;
 
   /** @param engine the installation's choice, where neither request nor workspace has one */
   constructor(
@@ -20,7 +23,9 @@ export class PlacedTranscribers implements Transcribers {
     client: WorkerClient,
     key: string | undefined,
     engine?: string,
+    runtime: Pick<Runtime, "monotonic"> = systemRuntime,
   ) {
+    this.#places = new FairPlaces(runtime);
     this.#placement = placement;
     this.#client = client;
     this.#key = key;
@@ -29,14 +34,20 @@ export class PlacedTranscribers implements Transcribers {
 
   open(wish: EngineWish): TranscriptionStream {
     const engine = chooseEngine(this.#placement.engines(), wish, this.#engine).name;
-    const address = this.#placement.pick(engine);
-    if (address === undefined) throw this.#withoutRoom(engine);
+    const { tenant } = wish;
+    const isFair = this.#places.mayOpen(tenant);
+    const address = isFair ? this.#placement.pick(engine) : undefined;
+    if (address === undefined) {
+      const error = this.#withoutRoom(engine);
+      if (error.code === "overloaded") this.#places.makeRoom(tenant);
+      throw error;
+    }
     const instance = this.#placement.instanceAt(address);
     const stream = this.#client.openTranscription(address, {
       key: this.#key,
       isGone: () => this.#placement.isGone(address, instance),
     });
-    return this.#observed(address, stream, engine);
+    return this.#observed(address, stream, { engine, tenant });
   }
 
   #withoutRoom(engine: string): AppError {
@@ -52,8 +63,21 @@ export class PlacedTranscribers implements Transcribers {
     );
   }
 
-  #observed(address: string, stream: TranscriptionStream, engine: string): TranscriptionStream {
+  #observed(
+    address: string,
+    stream: TranscriptionStream,
+    { engine, tenant }: { engine: string; tenant: string | undefined },
+  ): TranscriptionStream {
     const placement = this.#placement;
+    let ended = (_error: AppError | undefined): void => {};
+    const leave = this.#places.take({
+      tenant,
+      end: (error) => {
+        stream.cancel();
+        leave();
+        ended(error);
+      },
+    });
     return {
       send: (message) =>
         stream.send(
@@ -63,20 +87,26 @@ export class PlacedTranscribers implements Transcribers {
         ),
       onDrain: (listener) => stream.onDrain(listener),
       finish: () => stream.finish(),
-      cancel: () => stream.cancel(),
+      cancel: () => {
+        leave();
+        stream.cancel();
+      },
       onMessage: (listener) =>
         stream.onMessage((message) => {
           if (message.$case === "opened") placement.succeeded(address);
           listener(message);
         }),
-      onEnd: (listener) =>
+      onEnd: (listener) => {
+        ended = listener;
         stream.onEnd((error) => {
+          leave();
           // Faults of one session's audio, or of one engine, do not count against the worker.
           const isEngine = error?.code === "engine_unavailable";
           const isItsOwn = error?.retryable === true && !isEngine;
           if (isItsOwn || error?.code === "internal") placement.failed(address);
           listener(error);
-        }),
+        });
+      },
     };
   }
 }

@@ -64,6 +64,7 @@ const openingRow = z.object({
   asked: optionalColumn(z.string()),
   preferred: optionalColumn(z.string()),
   mayLeave: z.boolean(),
+  tenant: optionalColumn(z.string()),
   names: z.array(z.string()),
   interim: z.boolean(),
   suspects: z.custom<Opening["suspects"]>(isJson),
@@ -142,6 +143,11 @@ export class SessionAudio implements AudioSource {
         case when c.position > 0 then j.engine end as current,
         coalesce(j.wanted_engine, s.engine) as asked, w.speech_engine as preferred,
         w.remote_engines as "mayLeave",
+        (
+          select m.user_id from workspace_members m
+          where m.workspace_id = w.id and m.role = 'owner'
+          order by m.created_at, m.user_id limit 1
+        ) as tenant,
         s.vocabulary, w.vocabulary as "workspaceVocabulary", array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
         coalesce((
           select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
@@ -170,8 +176,9 @@ export class SessionAudio implements AudioSource {
     return places.map((_, index) => {
       const row = found.get(index + 1);
       if (row === undefined) return undefined;
-      const { sequence, interim, suspects, language, current, asked, preferred, mayLeave } = row;
-      const wish = { language, current, asked, preferred, mayLeave };
+      const { sequence, interim, suspects, language, current, asked, preferred } = row;
+      const { mayLeave, tenant } = row;
+      const wish = { language, current, asked, preferred, mayLeave, tenant };
       const vocabulary = joinVocabulary(row.vocabulary, row.names, row.workspaceVocabulary);
       return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary, wish };
     });

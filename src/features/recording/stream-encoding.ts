@@ -42,6 +42,8 @@ export interface StreamCutter {
 }
 
 const OPUS_RATE = 16_000;
+/** Frames after which Opus packets are stored without waiting for more. */
+const LONGEST_PIECE = 2 * OPUS_RATE;
 /** The length prefix of a packet has 16 bits. */
 const LONGEST_PACKET_BYTES = 0xffff;
 /** A longer loss is refused. */
@@ -148,19 +150,36 @@ class OpusCutter implements StreamCutter {
     if (packets.some(({ byteLength }) => byteLength > LONGEST_PACKET_BYTES)) {
       throw new AppError("bad_request", "A message is too long for one Opus packet.");
     }
-    const frames = packets.reduce((sum, packet) => sum + opusPacketSamples(packet, OPUS_RATE), 0);
-    const data = this.#framing === "packet" ? joinOpusPackets(packets) : copy;
-    this.#messages.push({ data, frames, streamBytes: copy.byteLength });
     this.#buffered += copy.byteLength;
+    if (this.#framing === "packet") {
+      const frames = opusPacketSamples(copy, OPUS_RATE);
+      this.#messages.push({ data: joinOpusPackets(packets), frames, streamBytes: copy.byteLength });
+    } else this.#pushPieces(packets);
     return packets.map(isOpusPacket);
+  }
+
+  /** A few bytes may hold hours of sound, so a message is cut where it is. */
+  #pushPieces(packets: readonly Uint8Array[]): void {
+    let [piece, frames]: [Uint8Array[], number] = [[], 0];
+    for (const packet of packets) {
+      piece.push(packet);
+      frames += opusPacketSamples(packet, OPUS_RATE);
+      const isLast = packet === packets.at(-1);
+      if (frames < LONGEST_PIECE && !isLast) continue;
+      const data = joinOpusPackets(piece);
+      this.#messages.push({ data, frames, streamBytes: data.byteLength });
+      [piece, frames] = [[], 0];
+    }
   }
 
   cut(limit: number): CutAudio | undefined {
     let count = 0;
     let bytes = 0;
-    for (const { data } of this.#messages) {
-      if (count > 0 && bytes + data.byteLength > limit) break;
+    let length = 0;
+    for (const { data, frames } of this.#messages) {
+      if (count > 0 && (bytes + data.byteLength > limit || length >= LONGEST_PIECE)) break;
       bytes += data.byteLength;
+      length += frames;
       count += 1;
     }
     if (count === 0) return undefined;

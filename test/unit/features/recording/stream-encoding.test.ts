@@ -109,4 +109,17 @@ describe("stream encoding: opus", () => {
     cutter.push(PACKET);
     expect(cutter.cut(1_000)).toMatchObject({ frames: 320, streamBytes: 53 });
   });
+
+  it("cuts within a message whose few bytes hold hours", () => {
+    const cutter = createCutter({ ...OPUS, framing: "length_prefixed" });
+    // Packets of one byte that say 120 ms each.
+    const packets = Array.from({ length: 10_000 }, () => Uint8Array.of(0x59));
+    cutter.push(joinOpusPackets(packets));
+    const cuts = [];
+    for (let cut = cutter.cut(64_000); cut !== undefined; cut = cutter.cut(64_000)) cuts.push(cut);
+    expect(Math.max(...cuts.map(({ frames }) => frames))).toBeLessThan(2.2 * 16_000);
+    expect(cuts.reduce((sum, { frames }) => sum + frames, 0)).toBe(10_000 * 0.12 * 16_000);
+    expect(cuts.reduce((sum, { streamBytes }) => sum + streamBytes, 0)).toBe(30_000);
+    expect(cutter.buffered).toBe(0);
+  });
 });
