@@ -9,6 +9,10 @@ export const PROJECTS = [
     ...{ name, folder: name, pool: "forks", sharesModules: true },
     ...{ globalSetup: SERVERS, timeoutMs: 2 * MINUTE_MS },
   })),
+  {
+    ...{ name: "app", folder: "app", pool: "forks", sharesModules: true },
+    ...{ globalSetup: SERVERS, timeoutMs: WHOLE_MS },
+  },
   { name: "unit", folder: "unit", pool: "threads", sharesModules: true, timeoutMs: MINUTE_MS },
   { name: "sim", folder: "sim", pool: "threads", sharesModules: true, timeoutMs: WHOLE_MS },
   { name: "e2e", folder: "e2e", pool: "forks", timeoutMs: WHOLE_MS },

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { type Answer, adminToken, call, cut, PCM } from "./paired-device.ts";
-import { WholeService } from "./whole-service.ts";
+import { AppFixture } from "./app-fixture.ts";
+import { type Answer, adminToken, call, PCM, scriptedChunks } from "./paired-device.ts";
 
 export const PASSWORD = "a long enough one";
 const CHUNK_SECONDS = 2;
@@ -90,7 +90,7 @@ export async function eventually(
  * tie to any of it.
  */
 export class ConformanceFixture {
-  readonly service: WholeService;
+  readonly service: AppFixture;
   admin: Person = nobody();
   owner: Person = nobody();
   member: Person = nobody();
@@ -102,12 +102,12 @@ export class ConformanceFixture {
   sessionId = "";
   jobId = "";
 
-  private constructor(service: WholeService) {
+  private constructor(service: AppFixture) {
     this.service = service;
   }
 
-  static async open(env: NodeJS.ProcessEnv = {}): Promise<ConformanceFixture> {
-    const service = await WholeService.start(env);
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<ConformanceFixture> {
+    const service = await AppFixture.start(env);
     const fixture = new ConformanceFixture(service);
     try {
       await fixture.#people();
@@ -246,7 +246,7 @@ export class ConformanceFixture {
   /** The first turns of the shipped conversation, recorded and recognised. */
   async record(count = CHUNKS): Promise<Recording> {
     const sessionId = await this.start();
-    for (const [sequence, pcm] of cut(CHUNK_SECONDS).slice(0, count).entries()) {
+    for (const [sequence, pcm] of scriptedChunks(CHUNK_SECONDS).slice(0, count).entries()) {
       expect((await this.upload(sessionId, sequence, pcm)).status).toBe(201);
     }
     await this.stop();

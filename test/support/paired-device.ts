@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ApiClient, type CallOptions as ClientOptions } from "./api-client.ts";
+import { scriptedPcm } from "./spoken-script.ts";
+import type { TestService } from "./test-service.ts";
 import { until } from "./until.ts";
-import type { WholeService } from "./whole-service.ts";
 
 const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 export const PCM = "audio/pcm;rate=16000;channels=1;encoding=s16le";
@@ -63,7 +64,7 @@ function isOutage(error: unknown): boolean {
 
 /** The same, tried again while the service is away, as a device does. */
 export async function persistently<T = Record<string, unknown>>(
-  service: WholeService,
+  service: TestService,
   method: string,
   path: string,
   options: CallOptions = {},
@@ -86,7 +87,7 @@ export async function persistently<T = Record<string, unknown>>(
   return answer;
 }
 
-export async function adminToken(service: WholeService): Promise<string> {
+export async function adminToken(service: TestService): Promise<string> {
   const { email, password } = service.ready.admin;
   const { body } = await persistently<{ token: string }>(service, "POST", "/auth/login", {
     body: { email, password },
@@ -111,13 +112,13 @@ export interface Chunk {
 
 /** A device that paired itself, and the session it records. */
 export class PairedDevice {
-  readonly service: WholeService;
+  readonly service: TestService;
   readonly id: string;
   readonly key: string;
   readonly token: string;
   sessionId = "";
 
-  private constructor(service: WholeService, token: string, id: string, key: string) {
+  private constructor(service: TestService, token: string, id: string, key: string) {
     this.service = service;
     this.token = token;
     this.id = id;
@@ -125,7 +126,7 @@ export class PairedDevice {
   }
 
   /** Of the administrator, or of the person whose token it is; in their first workspace. */
-  static async pair(service: WholeService, owner?: string): Promise<PairedDevice> {
+  static async pair(service: TestService, owner?: string): Promise<PairedDevice> {
     const token = owner ?? (await adminToken(service));
     const { body: workspaces } = await persistently<{ items: { id: string }[] }>(
       service,
@@ -217,4 +218,9 @@ export function cut(seconds: number, pcm = conversationPcm()): Buffer[] {
   const size = seconds * BYTES_PER_SECOND;
   const count = Math.ceil(pcm.length / size);
   return Array.from({ length: count }, (_, n) => pcm.subarray(n * size, (n + 1) * size));
+}
+
+/** The scripted conversation, which services in the test's process know, in chunks of `seconds`. */
+export function scriptedChunks(seconds: number): Buffer[] {
+  return cut(seconds, scriptedPcm());
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { ownedPartitions } from "./owned-partitions.ts";
+import type { TestService } from "./test-service.ts";
 import { until } from "./until.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -28,7 +29,7 @@ export interface ReadyFile {
 }
 
 /** The whole service, started as a person starts it, with a data folder and ports of its own. */
-export class WholeService {
+export class WholeService implements TestService {
   readonly folder: string;
   readonly #child: ChildProcess;
   output = "";

@@ -64,7 +64,12 @@ export class FileCalls {
     if (audio.frames === 0) throw new AppError("not_audio", "The file holds no sound.");
     const session = await sessions.begin(caller, order);
     try {
-      const last = await files.store(session.id, upload, audio, signal);
+      const last = await files.store(
+        { sessionId: session.id, workspaceId: caller.workspaceId },
+        upload,
+        audio,
+        signal,
+      );
       await sessions.stop(session, last);
     } catch (error) {
       // Nobody asked for a session without its recording.

@@ -6,6 +6,8 @@ import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import { SessionRateStream } from "../../base/audio/session-rate-stream.ts";
 import {
   bytesPerFrame,
   isAudioFormatError,
@@ -105,23 +107,39 @@ function pcmSamples(): Samples {
   return rawSamples(format, 0, size - (size % bytesPerFrame(format)));
 }
 
+/**
+ * Compressed audio at 16 kHz, with two channels at most: a few bytes of it may hold hours at a high
+ * rate in many channels, of which nobody would hear more.
+ */
 async function decodedSamples(): Promise<Samples> {
   await loadDecoders();
   const bytes = order.data ?? readFileSync(order.path ?? "");
   const file = openSoundFile(bytes);
   if ("error" in file) throw new Error(file.error);
   const reader = new SoundReader(file, bytes);
-  const { sampleRate, channels } = file;
+  const stream = new SessionRateStream(file.sampleRate, file.channels);
+  const { channels } = stream;
+  let rest: Int16Array = new Int16Array(0);
+  let isRead = false;
   return {
-    mediaType: `audio/pcm;rate=${sampleRate};channels=${channels};encoding=s16le`,
-    sampleRate,
+    mediaType: `audio/pcm;rate=${SESSION_RATE};channels=${channels};encoding=s16le`,
+    sampleRate: SESSION_RATE,
     frameBytes: 2 * channels,
     next(limit) {
-      const part = reader.read(Math.min(limit, STEP));
-      if (part.length > 0) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
-      if (reader.isBroken) throw new Error("Hardly anything of the file can be decoded.");
-      reader.close();
-      return undefined;
+      while (rest.length === 0 && !isRead) {
+        const part = reader.read(STEP);
+        if (part.length > 0) rest = stream.push(part);
+        else if (reader.isBroken) throw new Error("Hardly anything of the file can be decoded.");
+        else {
+          isRead = true;
+          reader.close();
+          rest = stream.end();
+        }
+      }
+      const part = rest.subarray(0, limit * channels);
+      rest = rest.subarray(part.length);
+      if (part.length === 0) return undefined;
+      return new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
     },
   };
 }

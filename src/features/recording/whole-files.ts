@@ -16,6 +16,10 @@ const ENTRY = new URL("./cut-thread.ts", import.meta.url);
 const PIECE_SECONDS = 600;
 /** Most recordings that are cut at the same time; each takes a thread and up to 64 MiB. */
 const MOST_CUTS = 4;
+/** Of them, of one workspace. */
+const CUTS_OF_ONE = 2;
+/** Longest recording, hours: 64 MiB may say that they hold weeks. */
+const LONGEST_HOURS = 12;
 /** Ten minutes are decoded in some seconds. */
 const CUT_MS = 120_000;
 const MAX_FILENAME = 255;
@@ -33,7 +37,11 @@ interface WholeFilesOptions
 /** Stores whole recordings as the chunks of a session; long ones are cut. */
 export class WholeFiles implements QueueOwner {
   readonly #options: WholeFilesOptions;
-  readonly #cuts = new Places<never>({ what: "long recordings", capacity: MOST_CUTS, shares: {} });
+  readonly #cuts = new Places<"workspace">({
+    what: "long recordings",
+    capacity: MOST_CUTS,
+    shares: { workspace: CUTS_OF_ONE },
+  });
 
   constructor(options: WholeFilesOptions) {
     this.#options = options;
@@ -51,39 +59,63 @@ export class WholeFiles implements QueueOwner {
   /**
    * Stores the recording in a session that is recording; everything is durable on return. Throws
    * `overloaded` while the service is behind, and what chunk stores throw; `not_audio` when a long
-   * recording cannot be decoded.
+   * recording cannot be decoded, `payload_too_large` when it is longer than 12 hours, `rate_limited`
+   * while the workspace has its share of long recordings under way.
    *
-   * @param signal stops it between two pieces
+   * @param signal stops it
    * @returns the last chunk's sequence
    */
   async store(
-    sessionId: string,
+    { sessionId, workspaceId }: { sessionId: string; workspaceId: string },
     upload: Upload,
     audio: AudioContainer,
     signal: AbortSignal,
   ): Promise<number> {
-    const { backlog, maxSeconds = MAX_SECONDS, pieceSeconds = PIECE_SECONDS } = this.#options;
+    const { backlog, maxSeconds = MAX_SECONDS } = this.#options;
     backlog.check(sessionId);
-    const filename = upload.filename.slice(0, MAX_FILENAME);
     if (audio.durationSeconds <= maxSeconds) {
+      const filename = upload.filename.slice(0, MAX_FILENAME);
       const { bytes, sha256, content } = upload;
       const chunk = chunkOf(sessionId, 0, filename, { ...audio, bytes, sha256 });
       await saveChunk(this.#options, chunk, content);
       return 0;
     }
+    if (audio.durationSeconds > LONGEST_HOURS * 3_600) {
+      const hours = (audio.durationSeconds / 3_600).toFixed(1);
+      const message = `The recording is ${hours} h long; at most ${LONGEST_HOURS} h are taken at once.`;
+      throw new AppError("payload_too_large", message);
+    }
     const place = this.#cuts.enter();
+    try {
+      place.claim("workspace", workspaceId);
+      return await this.#cut(sessionId, upload, audio, signal);
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #cut(
+    sessionId: string,
+    upload: Upload,
+    audio: AudioContainer,
+    signal: AbortSignal,
+  ): Promise<number> {
     const cut = new Cutting({
       ...(upload.content.kind === "file"
         ? { path: upload.content.path }
         : { data: upload.content.data }),
       mediaType: audio.mediaType,
       folder: this.#options.folder,
-      seconds: pieceSeconds,
+      seconds: this.#options.pieceSeconds ?? PIECE_SECONDS,
     });
+    // Who has gone waits for nothing: neither does the thread write the piece to its end.
+    const stop = (): void => void cut.stop();
+    signal.addEventListener("abort", stop, { once: true });
     try {
+      const filename = upload.filename.slice(0, MAX_FILENAME);
       return await this.#storePieces(sessionId, filename, cut, signal);
     } finally {
-      place.leave();
+      signal.removeEventListener("abort", stop);
       await cut.stop();
     }
   }

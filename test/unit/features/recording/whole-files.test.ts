@@ -3,6 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { channelOf } from "../../../../src/base/audio/pcm-samples.ts";
+import { SincInterpolator } from "../../../../src/base/audio/sinc-interpolator.ts";
 import { loadDecoders } from "../../../../src/base/codecs/sound-reader.ts";
 import { newId } from "../../../../src/base/ids.ts";
 import type { NewChunk } from "../../../../src/features/recording/chunk-store.ts";
@@ -20,6 +22,24 @@ import {
 interface Kept {
   chunk: NewChunk;
   bytes: Buffer;
+}
+
+/** Interleaved samples at 16 kHz, each computed from the whole. */
+function atSessionRate(samples: Int16Array, rate: number, channels: number): Int16Array {
+  if (rate === 16_000) return samples;
+  const interpolator = SincInterpolator.of(rate);
+  const frames = samples.length / channels;
+  const count = Math.floor((frames * 16_000) / rate);
+  const { from, to } = interpolator.span(0, count);
+  const result = new Int16Array(count * channels);
+  for (let channel = 0; channel < channels; channel += 1) {
+    const own = new Int16Array(to - from);
+    own.set(channelOf(samples, channel, channels).subarray(0, to), -from);
+    for (const [at, sample] of interpolator.read(0, count, own).entries()) {
+      result[at * channels + channel] = sample;
+    }
+  }
+  return result;
 }
 
 describe("whole files", () => {
@@ -76,21 +96,26 @@ describe("whole files", () => {
       ...{ mediaType, filename: "talk", fields: {} },
     };
     const audio = await files.inspect(upload);
-    const last = await files.store(newId(), upload, audio, new AbortController().signal);
+    const last = await files.store(
+      { sessionId: newId(), workspaceId: newId() },
+      upload,
+      audio,
+      new AbortController().signal,
+    );
     expect(last).toBe(kept.length - 1);
     return kept;
   }
 
   it.each(Object.keys(SOUND_FILES) as SoundName[])(
-    "whole files: %s comes out in pieces with every sample once",
+    "whole files: %s comes out at 16 kHz in pieces, with every sample once",
     async (name) => {
       const { sampleRate, channels, mediaType } = SOUND_FILES[name];
       const kept = await cut(soundBytes(name), mediaType, 0.5);
       expect(kept.length).toBe(3);
       expect(kept.map(({ chunk }) => chunk.sequence)).toEqual([0, 1, 2]);
       expect(kept[0]?.chunk).toMatchObject({
-        mediaType: `audio/pcm;rate=${sampleRate};channels=${channels};encoding=s16le`,
-        frames: sampleRate / 2,
+        mediaType: `audio/pcm;rate=16000;channels=${channels};encoding=s16le`,
+        frames: 8_000,
         filename: "talk",
       });
       for (const { chunk, bytes } of kept) {
@@ -99,7 +124,7 @@ describe("whole files", () => {
       }
       const joined = Buffer.concat(kept.map(({ bytes }) => bytes));
       const samples = new Int16Array(joined.buffer, joined.byteOffset, joined.byteLength / 2);
-      expect(samples).toEqual(decodedSound(soundBytes(name)));
+      expect(samples).toEqual(atSessionRate(decodedSound(soundBytes(name)), sampleRate, channels));
     },
   );
 

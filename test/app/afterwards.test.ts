@@ -1,17 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { call, cut, PairedDevice, persistently, type Segment } from "../support/paired-device.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import {
+  call,
+  PairedDevice,
+  persistently,
+  type Segment,
+  scriptedChunks,
+} from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 describe("afterwards", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let device: PairedDevice;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     device = await PairedDevice.pair(service);
     await device.start();
-    const chunks = cut(2).slice(0, 11);
+    const chunks = scriptedChunks(2).slice(0, 11);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     await device.stop(chunks.length - 1);
     await device.completed();

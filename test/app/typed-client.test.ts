@@ -1,16 +1,16 @@
 import createClient from "openapi-fetch";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { paths } from "../../src/cli/gen/api-schema.ts";
-import { cut, PairedDevice, PCM } from "../support/paired-device.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { PairedDevice, PCM, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 /** An integrator's day with nothing but the client that is made from the document. */
 describe("typed client", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let device: PairedDevice;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     device = await PairedDevice.pair(service);
   });
   afterAll(() => service?.stop());
@@ -41,7 +41,7 @@ describe("typed client", () => {
       }),
     );
     const path = { session_id: started.session_id };
-    for (const [sequence, bytes] of cut(5).slice(0, 3).entries()) {
+    for (const [sequence, bytes] of scriptedChunks(5).slice(0, 3).entries()) {
       // The body is audio: its bytes go as they are.
       const upload = await fetch(`${service.api}/sessions/${path.session_id}/upload-audio`, {
         method: "POST",

@@ -15,7 +15,7 @@ import {
   uuid,
 } from "../support/conformance-fixture.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { cut, PCM } from "../support/paired-device.ts";
+import { PCM, scriptedChunks } from "../support/paired-device.ts";
 
 const yes: Kind = (value) => value === true;
 const STORED = {
@@ -33,7 +33,7 @@ const UPLOAD_LIMIT = 200_000;
 describe("conformance: devices and health", () => {
   let fixture: ConformanceFixture;
   let other: Device;
-  const [first, second] = cut(2) as [Buffer, Buffer];
+  const [first, second] = scriptedChunks(2) as [Buffer, Buffer];
   beforeAll(async () => {
     fixture = await ConformanceFixture.open({ MAX_UPLOAD_BYTES: String(UPLOAD_LIMIT) });
     other = await fixture.pair();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
 import { scrapeQueues } from "../support/scraped-metrics.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 /** Every queue, buffer and set of slots of a process with both roles. */
 const QUEUES = [
@@ -47,9 +47,9 @@ const QUEUES = [
 ];
 
 describe("metrics", () => {
-  let service: WholeService;
+  let service: AppFixture;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
   });
   afterAll(() => service?.stop());
 

@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { call, conversationPcm, PairedDevice, PCM } from "../support/paired-device.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { call, PairedDevice, PCM } from "../support/paired-device.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
 import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 interface Failure {
   success: boolean;
@@ -11,10 +12,10 @@ interface Failure {
 }
 
 describe("bad input", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let device: PairedDevice;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     device = await PairedDevice.pair(service);
     await device.start();
   });
@@ -86,7 +87,7 @@ describe("bad input", () => {
   });
 
   it("bad input: a WAV whose header lies about its length gives what is there", async () => {
-    const body = conversationPcm().subarray(0, 64_000);
+    const body = scriptedPcm().subarray(0, 64_000);
     const header = Buffer.alloc(44);
     header.write("RIFF", 0);
     header.writeUInt32LE(0xffffffff, 4);

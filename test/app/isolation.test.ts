@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApiClient } from "../support/api-client.ts";
+import { AppFixture } from "../support/app-fixture.ts";
 import {
   type Cursors,
   type ForeignRequest,
@@ -7,22 +8,21 @@ import {
   ownRequests,
   readings,
 } from "../support/foreign-requests.ts";
-import { cut } from "../support/paired-device.ts";
+import { scriptedChunks } from "../support/paired-device.ts";
 import { ACTORS, Tenant } from "../support/tenant.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 /** Two users in two workspaces: what the one has never reaches the other, by any route. */
 describe("isolation", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let client: ApiClient;
   let document: object;
   let one: Tenant;
   let two: Tenant;
 
   beforeAll(async () => {
-    service = await WholeService.start({
+    service = await AppFixture.start({
       RATE_LIMIT_FACTOR: "0",
       WEBHOOK_ALLOW_PRIVATE: "true",
     });
@@ -30,8 +30,8 @@ describe("isolation", () => {
     document = (await client.call("GET", "/openapi.json")).body;
     const login = await client.call("POST", "/auth/login", { body: service.ready.admin });
     const admin = { authorization: `Bearer ${String(login.body.token)}` };
-    one = await Tenant.open(client, admin, cut(2).slice(0, 6));
-    two = await Tenant.open(client, admin, cut(2).slice(11, 17));
+    one = await Tenant.open(client, admin, scriptedChunks(2).slice(0, 6));
+    two = await Tenant.open(client, admin, scriptedChunks(2).slice(11, 17));
   });
   afterAll(() => service?.stop());
 

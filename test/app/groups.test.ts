@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { call, cut, PairedDevice, type Segment } from "../support/paired-device.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { call, PairedDevice, type Segment, scriptedChunks } from "../support/paired-device.ts";
 import { Viewer } from "../support/viewer.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 type Body = Record<string, unknown>;
 
 describe("groups", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let device: PairedDevice;
   let workspaceId: string;
   let workshopId: string;
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     device = await PairedDevice.pair(service);
     const { items } = (await send("GET", "/workspaces")).body as { items: Body[] };
     workspaceId = String(items[0]?.id);
     const workshop = { workspace_id: workspaceId, name: "The Seagull" };
     workshopId = String((await send("POST", "/workshops", workshop)).body.id);
     await device.start();
-    const chunks = cut(2).slice(0, 11);
+    const chunks = scriptedChunks(2).slice(0, 11);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     await device.stop(chunks.length - 1);
     await device.completed();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ConformanceFixture, expectProblem } from "../support/conformance-fixture.ts";
-import { cut } from "../support/paired-device.ts";
+import { scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 
@@ -135,7 +135,7 @@ describe("conformance: rules with teeth", () => {
       if (job.status !== "completed") expect(job.progress).toBeLessThan(1);
       return job.status === "completed";
     };
-    for (const [sequence, pcm] of cut(2).slice(0, 3).entries()) {
+    for (const [sequence, pcm] of scriptedChunks(2).slice(0, 3).entries()) {
       await fixture.upload(sessionId, sequence, pcm, device.key);
       await look();
     }
@@ -217,7 +217,7 @@ describe("conformance: rules with teeth", () => {
     const admin = { token: fixture.admin.token };
     expect((await fixture.done("GET", at(""), admin)).status).toBe("deleted");
     expectProblem(await fixture.send("GET", at("/transcript"), admin), 404, "not_found");
-    const late = await fixture.upload(fixture.sessionId, 11, cut(2)[11] as Buffer);
+    const late = await fixture.upload(fixture.sessionId, 11, scriptedChunks(2)[11] as Buffer);
     expectProblem(late, 404, "not_found");
     const job = await fixture.done("GET", `/admin/jobs/transcriptions/${fixture.jobId}`, admin);
     expect(job).toMatchObject({
@@ -255,7 +255,7 @@ describe("conformance: rules with teeth", () => {
     );
     const owned = { id: device.device_id ?? "", key: device.api_key ?? "", secret: "" };
     const sessionId = await fixture.start(owned);
-    for (const [sequence, pcm] of cut(2).slice(0, 3).entries()) {
+    for (const [sequence, pcm] of scriptedChunks(2).slice(0, 3).entries()) {
       await fixture.upload(sessionId, sequence, pcm, owned.key);
     }
     await fixture.stop(owned);

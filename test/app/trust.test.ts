@@ -1,28 +1,28 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
 import {
   type Answer,
   call,
-  cut,
   PairedDevice,
   persistently,
   type Segment,
+  scriptedChunks,
 } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 const PASSWORD = "a long enough one";
 
 /** An administrator who has no tie to any session, and what they see and may not see. */
 describe("trust", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let device: PairedDevice;
   let outsider: string;
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     device = await PairedDevice.pair(service);
     await record(11);
     outsider = await addUser("outsider@example.org", "admin");
@@ -31,7 +31,7 @@ describe("trust", () => {
 
   async function record(count: number): Promise<void> {
     await device.start();
-    const chunks = cut(2).slice(0, count);
+    const chunks = scriptedChunks(2).slice(0, count);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     await device.stop(chunks.length - 1);
     await device.completed();
@@ -148,7 +148,7 @@ describe("trust", () => {
 
   it("a session deleted while it records is gone within 5 s for everyone", async () => {
     await device.start();
-    const chunks = cut(2).slice(0, 4);
+    const chunks = scriptedChunks(2).slice(0, 4);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     const viewer = await follow(device.token);
     await viewer.received("Snapshot");
@@ -163,7 +163,7 @@ describe("trust", () => {
     expect(viewer.closeCode).toBe(4404);
     const late = await call(service.api, "POST", session("/upload-audio"), {
       key: device.key,
-      bytes: cut(2)[5] as Buffer,
+      bytes: scriptedChunks(2)[5] as Buffer,
       headers: {
         "content-type": "audio/pcm;rate=16000;channels=1;encoding=s16le",
         "x-chunk-sequence": "4",

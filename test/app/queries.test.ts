@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { call, cut, PairedDevice, type Segment } from "../support/paired-device.ts";
-import { WholeService } from "../support/whole-service.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { call, PairedDevice, type Segment, scriptedChunks } from "../support/paired-device.ts";
 
 interface Answer {
   answer: string;
@@ -9,15 +9,15 @@ interface Answer {
 }
 
 describe("queries", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let device: PairedDevice;
   let segments: Segment[];
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     device = await PairedDevice.pair(service);
     await device.start();
-    const chunks = cut(4);
+    const chunks = scriptedChunks(4);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     await device.stop(chunks.length - 1);
     await device.completed();
