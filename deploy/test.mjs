@@ -52,7 +52,7 @@ await runEntry(async (screen) => {
   shieldFromSettings();
   const env = await prepare(screen);
   // Programs of other people, which these tests meet.
-  const meetOthers = ["attacks", "e2e", ...NIGHTLY];
+  const meetOthers = ["attacks", "e2e", "e2e-faults", ...NIGHTLY];
   if (suites.some((name) => meetOthers.includes(name))) {
     Object.assign(env, await prepareForeignPrograms(screen));
   }

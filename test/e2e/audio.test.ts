@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const HEADER = 44;
 const CHUNK = 2;
@@ -12,13 +13,14 @@ function sha256(bytes: Uint8Array): string {
 
 describe("audio", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await WholeService.start({ LATE_DEVICE_SILENCE_MS: "6000" });
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
   });
-  afterAll(() => service?.stop());
 
   async function record(missing?: number): Promise<{ device: PairedDevice; chunks: Buffer[] }> {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const chunks = cut(CHUNK).slice(0, 8);
     for (const [sequence, pcm] of chunks.entries()) {
@@ -68,7 +70,7 @@ describe("audio", () => {
   });
 
   it("audio: an own session is recorded, stopped and read again, and the repetition cancelled", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const { token } = device;
     const send = (path: string, body: object) =>
       call<Record<string, string>>(service.api, "POST", path, { token, body });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeepgramClient, DeepgramError } from "@deepgram/sdk";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import WebSocket from "ws";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
 import { call, conversationPcm } from "../support/paired-device.ts";
@@ -42,12 +42,11 @@ describe("deepgram client", () => {
   const pcm = conversationPcm().subarray(0, SECONDS * 32_000);
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
     caller = await CompatCaller.open(service);
     key = await caller.key("transcribe");
     client = withKey(key);
   });
-  afterAll(() => service?.stop());
 
   function withKey(apiKey: string): DeepgramClient {
     return new DeepgramClient({ apiKey, baseUrl: `${service.api}/compat/deepgram`, maxRetries: 0 });

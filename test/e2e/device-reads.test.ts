@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PCM = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 } as const;
 const WORDS = [
@@ -18,10 +19,11 @@ const WORDS = [
 
 describe("devices that read", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service, "admin");
   });
-  afterAll(() => service?.stop());
 
   const set = (device: PairedDevice, body: object, token = device.token) =>
     call(service.api, "PATCH", `/devices/${device.id}`, { token, body });
@@ -50,7 +52,7 @@ describe("devices that read", () => {
   const finals = (socket: Viewer) => words(socket).filter(({ is_final }) => is_final === true);
 
   it("devices that read: none does unless its owner lets it, and is told so; the sound is kept", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const socket = await connect(device, { transcript: true });
     expect(await socket.received("Begin")).toMatchObject({ configuration: { transcript: false } });
@@ -65,7 +67,7 @@ describe("devices that read", () => {
   });
 
   it("devices that read: the owner's device gets hypotheses and finals of its session, from a cut on each once", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     expect((await set(device, { may_read: true })).body).toMatchObject({ may_read: true });
     const parts = cut(2.5);
@@ -110,7 +112,7 @@ describe("devices that read", () => {
   });
 
   it("devices that read: only the owner says so, it is audited, and an empty or stale change is refused", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const email = `${crypto.randomUUID()}@example.org`;
     const password = "correct horse battery staple";
     await call(service.api, "POST", "/users", {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import {
   call,
   conversationPcm,
@@ -9,6 +9,7 @@ import {
 } from "../support/paired-device.ts";
 import { until as waitUntil } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const SECONDS = 16;
 const CHUNK = 2;
@@ -40,21 +41,22 @@ interface Transcript {
 /** Side by side: most of their time they wait for the service to give up what they keep back. */
 describe.concurrent("late audio", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   /** What is heard when every chunk comes in its turn. */
   let spoken: string;
 
   beforeAll(async () => {
-    service = await WholeService.start({ LATE_DEVICE_SILENCE_MS: "8000" });
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service, "admin");
     const device = await begun();
     await upload(device, [...chunks.keys()]);
     await device.stop(last);
     await completed(device);
     spoken = await words(device);
   });
-  afterAll(() => service?.stop());
 
   async function begun(): Promise<PairedDevice> {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     return device;
   }

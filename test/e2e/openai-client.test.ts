@@ -6,7 +6,7 @@ import OpenAI, {
   PermissionDeniedError,
   toFile,
 } from "openai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
 import { call } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
@@ -22,11 +22,10 @@ describe("openai client", () => {
   const wav = conversationWav(SECONDS);
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
     caller = await CompatCaller.open(service);
     client = await clientOf("transcribe");
   });
-  afterAll(() => service?.stop());
 
   async function clientOf(...scopes: string[]): Promise<OpenAI> {
     return withKey(await caller.key(...scopes));

@@ -11,6 +11,7 @@ const PAUL = { email: "paul@example.org", password: PASSWORD };
 const GUEST = "Gus <i>Guest</i>";
 const REASON = "Complaint 4711: check what was transcribed";
 
+/** On an installation of its own: the lists of jobs, users and audit entries hold everybody's. */
 describe("page for administrators, and for the people of a session", () => {
   let service: WholeService;
   let walk: PageWalk;

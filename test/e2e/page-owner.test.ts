@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { PageWalk } from "../support/page-walk.ts";
 import { adminToken, call } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
@@ -29,7 +29,7 @@ describe("page of an owner over the whole service", () => {
   let device: { id: string; key: string };
 
   beforeAll(async () => {
-    service = await WholeService.start({ WEBHOOK_ALLOW_PRIVATE: "1" });
+    service = WholeService.shared(inject("installation"));
     walk = await PageWalk.start(service.ready.base_url);
     receiver = await WebhookReceiver.open();
     const admin = await adminToken(service);
@@ -52,7 +52,6 @@ describe("page of an owner over the whole service", () => {
   afterAll(async () => {
     await walk?.stop();
     await receiver?.close();
-    await service?.stop();
   });
 
   async function done<T>(method: string, path: string, options: Parameters<typeof call>[3] = {}) {

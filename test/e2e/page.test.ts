@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { PageWalk } from "../support/page-walk.ts";
 import { call, conversationPcm, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const CONVERSATION = join(import.meta.dirname, "../../deploy/demo/conversation.wav");
 /** Forced disconnects while one reads along; `PAGE_CUTS=50 npm test -- e2e -- test/e2e/page.test.ts`. */
@@ -17,6 +18,7 @@ const TITLE = "Launch of the shop";
 
 describe("page over the whole service", () => {
   let service: WholeService;
+  let account: WorkspaceOwner;
   let proxy: FaultProxy;
   let walk: PageWalk;
   let device: PairedDevice;
@@ -24,14 +26,15 @@ describe("page over the whole service", () => {
   let guest: Page;
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
+    account = await newOwner(service);
     proxy = await FaultProxy.start("page", Number(new URL(service.ready.base_url).port));
     walk = await PageWalk.start(`http://127.0.0.1:${proxy.port}`, [
       "--use-fake-ui-for-media-stream",
       "--use-fake-device-for-media-stream",
       `--use-file-for-fake-audio-capture=${CONVERSATION}`,
     ]);
-    device = await PairedDevice.pair(service);
+    device = await PairedDevice.pair(service, account);
   });
   afterEach(async ({ task }) => {
     if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
@@ -39,7 +42,6 @@ describe("page over the whole service", () => {
   afterAll(async () => {
     await walk?.stop();
     await proxy?.stop();
-    await service?.stop();
   });
 
   it("page: signs in, and tells who has nothing yet how to begin", async () => {
@@ -47,7 +49,7 @@ describe("page over the whole service", () => {
     await walk.goTo(owner, "/");
     await owner.getByText("Running, version").waitFor();
     await walk.inspect(owner, "sign-in");
-    await walk.signIn(owner, service.ready.admin);
+    await walk.signIn(owner, account);
     await owner.getByRole("link", { name: "Record from this browser" }).waitFor();
     await walk.inspect(owner, "sessions-empty");
   });
@@ -225,7 +227,7 @@ describe("page over the whole service", () => {
     await other.close();
     expect(await owner.context().cookies()).toEqual([]);
     await owner.getByRole("heading", { name: "Please sign in again" }).waitFor();
-    await owner.getByLabel("Password").fill(service.ready.admin.password);
+    await owner.getByLabel("Password").fill(account.password);
     await owner.getByRole("button", { name: "Sign in", exact: true }).click();
     await owner.getByRole("button", { name: "Export" }).waitFor();
   });
@@ -233,7 +235,7 @@ describe("page over the whole service", () => {
   it("page: when a sign-in has ended it asks again over the open view, which stays", async () => {
     const visitor = await walk.newPerson();
     await walk.goTo(visitor, "/");
-    const { email, password } = service.ready.admin;
+    const { email, password } = account;
     await visitor.getByLabel("E-mail").fill(email);
     await visitor.getByLabel("Password").fill(password);
     await visitor.getByLabel("Stay signed in").uncheck();
@@ -261,7 +263,7 @@ describe("page over the whole service", () => {
 
   it("page: records from the browser's microphone, as one device that is found again", async () => {
     const recorder = await walk.newPerson({ permissions: ["microphone"] });
-    await walk.signIn(recorder, service.ready.admin);
+    await walk.signIn(recorder, account);
     for (const title of ["Interview with Ada", "Stand-up"]) {
       await recorder.getByRole("link", { name: "Record", exact: true }).click();
       await recorder.getByLabel("Title").fill(title);
@@ -294,7 +296,7 @@ describe("page over the whole service", () => {
     await refused.addInitScript(
       'navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))',
     );
-    await walk.signIn(refused, service.ready.admin);
+    await walk.signIn(refused, account);
     await refused.getByRole("link", { name: "Record", exact: true }).click();
     await refused.getByRole("button", { name: "Start recording" }).click();
     await refused.getByText("The browser does not let this page use the microphone.").waitFor();

@@ -1,9 +1,10 @@
 import { rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { fillIn, readmeBlocks, runStep } from "../support/readme-steps.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const PATIENT_MS = 240_000;
@@ -11,20 +12,21 @@ const PATIENT_MS = 240_000;
 /** What people paste, word by word. */
 describe("papers", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   const folder = makeScratchFolder("papers");
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
   }, PATIENT_MS);
-  afterAll(async () => {
-    await service?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   function paste(section: string, paper: string): Promise<string> {
     const [block = ""] = readmeBlocks(section, "sh", paper);
     const steps = fillIn(block, {
       "http://127.0.0.1:8080": service.ready.base_url,
-      "the password that was printed": service.ready.admin.password,
+      // The papers sign in as the administrator, who has one workspace until others make theirs.
+      [service.ready.admin.email]: owner.email,
+      "the password that was printed": owner.password,
       "@deploy/demo": `@${PROJECT}/deploy/demo`,
     });
     return runStep(steps, { cwd: folder, timeout: PATIENT_MS });

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 interface Turn {
   speaker: string;
@@ -19,13 +20,15 @@ const TRUTH = JSON.parse(
 
 describe("pipeline", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
   let steady: Viewer;
   let dropping: Frame[];
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service, "admin");
+    device = await PairedDevice.pair(service, owner);
     await device.start();
     steady = await follow(0);
     const drops = followWithDrops(new SeededRandom(7));
@@ -38,7 +41,6 @@ describe("pipeline", () => {
   });
   afterAll(async () => {
     steady?.socket.close();
-    await service?.stop();
   });
 
   async function follow(fromSeq: number): Promise<Viewer> {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 interface Speaker {
   speaker_label: string;
@@ -13,14 +14,15 @@ interface Speaker {
 /** The shipped conversation, recognised for real: a voice that is claimed once is known again. */
 describe("remembered voices", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service, "admin");
+    device = await PairedDevice.pair(service, owner);
     await hold();
   });
-  afterAll(() => service?.stop());
 
   /** Two rounds of the conversation, so that everybody speaks for more than ten seconds. */
   async function hold(): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { joinOpusPackets } from "../../src/base/audio/opus-packets.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { encodeOpus } from "../support/opus-packets.ts";
@@ -6,6 +6,7 @@ import { call, conversationPcm, PairedDevice, persistently } from "../support/pa
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PCM = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 } as const;
 const MULAW = { encoding: "mulaw", sample_rate: 8_000, channels: 1 } as const;
@@ -39,10 +40,11 @@ interface Completeness {
 
 describe("stream content", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service, "admin");
   });
-  afterAll(() => service?.stop());
 
   async function connect(device: PairedDevice, configure: object): Promise<Viewer> {
     const url = `${service.ready.base_url.replace("http", "ws")}/api/devices/${device.id}/stream`;
@@ -92,7 +94,7 @@ describe("stream content", () => {
   it.each(Object.keys(FILES))(
     "files: %s sent as any bare audio is refused at once, and the session that it began fails",
     async (name) => {
-      const device = await PairedDevice.pair(service);
+      const device = await PairedDevice.pair(service, owner);
       const file = FILES[name] ?? Buffer.alloc(0);
       for (const configure of [PCM, MULAW, OPUS, PREFIXED]) {
         const socket = await begun(device, configure);
@@ -119,7 +121,7 @@ describe("stream content", () => {
   );
 
   it("files: a session that was there before stays, and takes what is right", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const wrong = await begun(device, PCM);
     wrong.socket.send(FILES.WAV ?? "");
@@ -136,7 +138,7 @@ describe("stream content", () => {
   });
 
   it("files: their marks are sound like any other once a stream has begun", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const first = await begun(device, PCM);
     first.socket.send(Buffer.alloc(SECOND));
     for (const file of Object.values(FILES)) first.socket.send(file.subarray(0, 1_000));
@@ -161,7 +163,7 @@ describe("stream content", () => {
       "\0\0\0\x18fty",
       "\xff\xfb\x90\x64 no more",
     ]) {
-      const device = await PairedDevice.pair(service);
+      const device = await PairedDevice.pair(service, owner);
       const socket = await begun(device, MULAW);
       for (const byte of latin(text)) socket.socket.send(Uint8Array.of(byte));
       socket.send({ type: "CloseStream" });
@@ -172,7 +174,7 @@ describe("stream content", () => {
   });
 
   it("text: sent as Opus it is refused, and the session that it began fails", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const socket = await begun(device, OPUS);
     for (let n = 0; n < 20; n += 1) socket.socket.send(latin("hello world this is not opus"));
     await expectRefused(socket, "not_audio", /looks like text/);
@@ -180,7 +182,7 @@ describe("stream content", () => {
   });
 
   it("text: base64 sent as PCM is refused, and the session that it began fails", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const socket = await begun(device, PCM);
     socket.socket.send(latin(Buffer.from("some sound ".repeat(200)).toString("base64")));
     await expectRefused(socket, "not_audio", /looks like text/);
@@ -188,7 +190,7 @@ describe("stream content", () => {
   });
 
   it("garbage as Opus: told at once, refused soon, and the record says that nothing was read", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${device.token}` });
     await viewer.opened();
     const socket = await begun(device, OPUS);
@@ -244,7 +246,7 @@ describe("stream content", () => {
   }
 
   it("garbage first, then good: both are in the record, each as what it is", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const wrong = await begun(device, OPUS);
     for (let n = 0; n < 20; n += 1) wrong.socket.send(Uint8Array.of(0x0b, 0xff, n, 7));
@@ -267,7 +269,7 @@ describe("stream content", () => {
   });
 
   it("garbage in the middle of good audio: the words stay, the bad span is told", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const socket = await begun(device, PREFIXED);
     const packets = encodeOpus(firstSeconds(10));
     // Nine packets in a pause: fewer than end the stream.
@@ -299,7 +301,7 @@ describe("stream content", () => {
   });
 
   it("one session, one encoding: another one is refused, the same goes on", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     const first = await begun(device, PCM);
     first.socket.send(Buffer.alloc(SECOND));
     first.send({ type: "CloseStream" });
@@ -326,7 +328,7 @@ describe("stream content", () => {
   });
 
   it("upload: a WAV whose samples are no numbers fails, and with it a session of nothing else", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const wav = makeWav({ frames: 16_000, bits: 32, float: true }).fill(0xff, 44);
     const path = `/sessions/${device.sessionId}/upload-audio`;
@@ -342,7 +344,7 @@ describe("stream content", () => {
   });
 
   it("upload: a file that says it is raw PCM is refused", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     for (const name of ["Ogg", "WebM", "FLAC", "MP4", "MP3"]) {
       const { status, body } = await device.upload(0, FILES[name] ?? Buffer.alloc(0));

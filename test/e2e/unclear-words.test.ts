@@ -1,5 +1,5 @@
 import { credentials } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { FinalResultsFrame, SnapshotFrame } from "../../src/wire/live-frames.ts";
 import { QUESTION_WORDS } from "../../workers/text/retrieval/stop-words.ts";
@@ -12,6 +12,7 @@ import { readConversation } from "../support/read-session.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 interface SpokenWord {
   word: string;
@@ -36,13 +37,15 @@ function noisyPcm(): Buffer {
 
 describe("unclear words", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
   let segments: WithWords[];
   let client: SessionServiceClient | undefined;
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
+    device = await PairedDevice.pair(service, owner);
     await device.start();
     const chunks = cut(10, noisyPcm());
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
@@ -52,7 +55,6 @@ describe("unclear words", () => {
   });
   afterAll(async () => {
     client?.close();
-    await service?.stop();
   });
 
   async function read(): Promise<WithWords[]> {

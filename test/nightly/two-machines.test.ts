@@ -15,6 +15,7 @@ import { locateBinaries } from "../../deploy/supervisor/postgres/binaries.ts";
 import { postgresPart } from "../../deploy/supervisor/postgres/postgres-part.ts";
 import { postgresUrl, withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { chooseUser } from "../../deploy/supervisor/postgres/unprivileged-user.ts";
+import { countStart } from "../support/count-start.ts";
 import { findNatsServer } from "../support/native-packages.ts";
 import { fillIn, RunningStep, readmeBlocks, runStep, settingsOf } from "../support/readme-steps.ts";
 import { isAlive } from "../support/supervised-run.ts";
@@ -52,6 +53,7 @@ class Machine {
   constructor(machine: string, command: string, env: Record<string, string> = {}) {
     const home = folder(machine);
     this.#readyFile = join(home, "ready.json");
+    countStart();
     this.step = new RunningStep(command, {
       VOICE_DATA: join(home, "data"),
       VOICE_READY_FILE: this.#readyFile,
@@ -235,6 +237,7 @@ describe("deploy/README.md: from one machine to two", () => {
     const [setUp = "", ...processes] = single;
     expect(JSON.parse(await runStep(setUp, { env }))).toMatchObject({ admin_password: "works" });
     expect(processes).toHaveLength(3);
+    countStart();
     let base = "";
     for (const command of processes) {
       const ports = {

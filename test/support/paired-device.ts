@@ -5,6 +5,7 @@ import { ApiClient, type CallOptions as ClientOptions } from "./api-client.ts";
 import { scriptedPcm } from "./spoken-script.ts";
 import type { TestService } from "./test-service.ts";
 import { until } from "./until.ts";
+import type { WorkspaceOwner } from "./workspace-owner.ts";
 
 const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 export const PCM = "audio/pcm;rate=16000;channels=1;encoding=s16le";
@@ -110,6 +111,13 @@ export interface Chunk {
   transcription_text: string;
 }
 
+async function firstWorkspace(service: TestService, token: string) {
+  const path = "/workspaces";
+  const options = { token };
+  const { body } = await persistently<{ items: { id: string }[] }>(service, "GET", path, options);
+  return { token, workspaceId: body.items[0]?.id };
+}
+
 /** A device that paired itself, and the session it records. */
 export class PairedDevice {
   readonly service: TestService;
@@ -125,25 +133,27 @@ export class PairedDevice {
     this.key = key;
   }
 
-  /** Of the administrator, or of the person whose token it is; in their first workspace. */
-  static async pair(service: TestService, owner?: string): Promise<PairedDevice> {
-    const token = owner ?? (await adminToken(service));
-    const { body: workspaces } = await persistently<{ items: { id: string }[] }>(
-      service,
-      "GET",
-      "/workspaces",
-      { token },
-    );
+  /**
+   * Of the administrator, or of the person whose token it is, in their first workspace; or of a
+   * workspace's owner, in that one.
+   */
+  static async pair(
+    service: TestService,
+    owner?: string | Pick<WorkspaceOwner, "token" | "workspaceId">,
+  ): Promise<PairedDevice> {
+    const { token, workspaceId } =
+      typeof owner === "object"
+        ? owner
+        : await firstWorkspace(service, owner ?? (await adminToken(service)));
     const { body: code } = await persistently<Record<string, string>>(
       service,
       "POST",
       "/devices/pairing-codes",
       { body: { device_serial: randomUUID() } },
     );
-    const workspace_id = workspaces.items[0]?.id;
     await persistently(service, "POST", "/devices/pair", {
       token,
-      body: { code: code.code, workspace_id },
+      body: { code: code.code, workspace_id: workspaceId },
     });
     const { body: claimed } = await persistently<Record<string, string>>(
       service,

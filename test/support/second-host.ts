@@ -4,6 +4,7 @@ import { createWriteStream, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { canRead } from "../../deploy/supervisor/readable-copy.ts";
+import { countStart } from "./count-start.ts";
 import { ownedPartitions } from "./owned-partitions.ts";
 import { until } from "./until.ts";
 import type { WholeService } from "./whole-service.ts";
@@ -43,6 +44,7 @@ export class SecondHost {
   }
 
   static async start(service: WholeService, options: SecondHostOptions = {}): Promise<SecondHost> {
+    countStart();
     const { skewMs = 0, routes = {}, logFile, like = "main" } = options;
     const settings = readFileSync(`/proc/${service.ready.pids[like]}/environ`, "utf8");
     const entries = settings.split("\0").map((each) => each.split(/=(.*)/s).slice(0, 2));

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { PARTITIONS } from "../../src/base/partition.ts";
+import { countStart } from "./count-start.ts";
 import { ownedPartitions } from "./owned-partitions.ts";
 import type { TestService } from "./test-service.ts";
 import { until } from "./until.ts";
@@ -31,17 +32,17 @@ export interface ReadyFile {
 /** The whole service, started as a person starts it, with a data folder and ports of its own. */
 export class WholeService implements TestService {
   readonly folder: string;
-  readonly #child: ChildProcess;
-  output = "";
+  /** None when another process started it. */
+  readonly #child: ChildProcess | undefined;
 
-  private constructor(folder: string, child: ChildProcess) {
+  private constructor(folder: string, child?: ChildProcess) {
     this.folder = folder;
     this.#child = child;
-    const take = (chunk: Buffer) => {
-      this.output = (this.output + chunk.toString()).slice(-20_000);
-    };
-    child.stdout?.on("data", take);
-    child.stderr?.on("data", take);
+  }
+
+  /** One that runs: `folder` is that of the `WholeService` that started it. */
+  static shared(folder: string): WholeService {
+    return new WholeService(folder);
   }
 
   /** `layDown` fills the data folder, which is not there yet, before the start. */
@@ -49,17 +50,24 @@ export class WholeService implements TestService {
     env: NodeJS.ProcessEnv = {},
     layDown?: (data: string) => Promise<void>,
   ): Promise<WholeService> {
+    countStart();
     const folder = await mkdtemp(join(tmpdir(), "voice-e2e-"));
     // PostgreSQL, as another user below root, has to pass through.
     await chmod(folder, 0o711);
     const data = join(folder, "data");
     await layDown?.(data);
     const args = ["--no-demo", "--port", "0", "--data", data, "--ready-file", readyPath(folder)];
+    const output = openSync(outputPath(folder), "w");
     const child = spawn(process.execPath, ["deploy/up.mjs", ...args], {
       cwd: PROJECT,
       env: { ...process.env, VOICE_NO_ENV_FILE: "1", RATE_LIMIT_FACTOR: "20", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", output, output],
     });
+    closeSync(output);
+    // A run that is interrupted ends without the set-up's own end.
+    const end = () => child.kill("SIGTERM");
+    process.once("exit", end);
+    child.once("exit", () => process.off("exit", end));
     const service = new WholeService(folder, child);
     await until(() => existsSync(readyPath(folder)) || child.exitCode !== null, "ready", START_MS);
     if (child.exitCode !== null) throw new Error(`The service did not start:\n${service.output}`);
@@ -68,6 +76,11 @@ export class WholeService implements TestService {
 
   get ready(): ReadyFile {
     return JSON.parse(readFileSync(readyPath(this.folder), "utf8")) as ReadyFile;
+  }
+
+  /** What the supervisor said of late. */
+  get output(): string {
+    return readFileSync(outputPath(this.folder), "utf8").slice(-20_000);
   }
 
   get api(): string {
@@ -131,7 +144,27 @@ export class WholeService implements TestService {
       .map((line) => JSON.parse(line) as { level: string; msg: string });
   }
 
+  /** Every part runs and is well again, for the next file. */
+  async healthy(): Promise<void> {
+    let newest = "";
+    const isWell = async (): Promise<boolean> => {
+      try {
+        const answer = await fetch(`${this.api}/health`, { signal: AbortSignal.timeout(5_000) });
+        newest = await answer.text();
+        return (JSON.parse(newest) as { status: string }).status === "ok";
+      } catch (error) {
+        newest = String(error);
+        return false;
+      }
+    };
+    await until(isWell, "the service to be healthy", START_MS).catch((cause: unknown) => {
+      throw new Error(`${newest}\nThe supervisor said:\n${this.output}`, { cause });
+    });
+  }
+
+  /** Leaves one that another process started as it is. */
   async stop(): Promise<void> {
+    if (this.#child === undefined) return;
     if (this.#child.exitCode === null) {
       const exited = once(this.#child, "exit");
       this.#child.kill("SIGTERM");
@@ -146,4 +179,8 @@ export class WholeService implements TestService {
 
 function readyPath(folder: string): string {
   return join(folder, "ready.json");
+}
+
+function outputPath(folder: string): string {
+  return join(folder, "output.txt");
 }

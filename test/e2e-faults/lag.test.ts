@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 interface Overview {
   sessions: { live: { id: string; lag_ms: number; pending_chunks: number }[] };
@@ -10,12 +11,14 @@ interface Overview {
 
 describe("lag", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
   let viewer: Viewer;
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service, "admin");
+    device = await PairedDevice.pair(service, owner);
     await device.start();
     viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${device.token}` });
     await viewer.opened();
@@ -23,7 +26,7 @@ describe("lag", () => {
   });
   afterAll(async () => {
     viewer?.socket.close();
-    await service?.stop();
+    await service.healthy();
   });
 
   /** Of the session, in every place that tells it: the record, the overview, the newest heartbeat. */

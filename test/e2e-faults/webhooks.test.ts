@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 interface Hook {
   id: string;
@@ -11,18 +12,19 @@ interface Hook {
 
 describe("webhooks", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
   let receiver: WebhookReceiver;
   let hooks: string;
   beforeAll(async () => {
     receiver = await WebhookReceiver.open();
-    service = await WholeService.start({ WEBHOOK_ALLOW_PRIVATE: "true" });
-    device = await PairedDevice.pair(service);
-    const workspaces = await send<{ items: { id: string }[] }>("GET", "/workspaces");
-    hooks = `/workspaces/${workspaces.body.items[0]?.id}/webhooks`;
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
+    device = await PairedDevice.pair(service, owner);
+    hooks = `/workspaces/${owner.workspaceId}/webhooks`;
   });
   afterAll(async () => {
-    await service?.stop();
+    await service.healthy();
     await receiver?.close();
   });
 
@@ -36,7 +38,6 @@ describe("webhooks", () => {
     const made = await send<Hook>("POST", hooks, { url: receiver.url, description: "Test" });
     expect(made.status).toBe(201);
     const { id, secret } = made.body;
-    expect((await send("POST", hooks, { url: "ftp://example.com" })).status).toBe(400);
     expect((await send("POST", `${hooks}/${id}/test`)).status).toBe(201);
     await receiver.got(1);
 

@@ -1,17 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PCM = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 } as const;
 
 describe("interim results", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
   });
-  afterAll(() => service?.stop());
+  afterAll(() => service.healthy());
 
   const shown = (viewer: Viewer) =>
     until(() => resultsOf(viewer, false).length > 0, "a hypothesis", 60_000);
@@ -50,7 +53,7 @@ describe("interim results", () => {
   }
 
   it("interim results: a device that wants none spares its viewers all of them, whatever happens", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const parts = cut(0.4);
     const before = await follow(device);
@@ -75,7 +78,7 @@ describe("interim results", () => {
   });
 
   it.each([[true], [undefined]])("interim results: wanted (%s), they come", async (interim) => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const viewer = await follow(device);
     // In the middle of a sentence: what was said of it so far is shown once it is read.
@@ -84,7 +87,7 @@ describe("interim results", () => {
   });
 
   it("interim results: the newest connection decides", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const viewer = await follow(device);
     const finals = () => until(() => resultsOf(viewer, true).length > 1, "two finals", 60_000);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { credentials } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import { AudioIngest } from "../support/audio-ingest.ts";
 import { callUnary } from "../support/grpc-fixture.ts";
@@ -11,6 +11,7 @@ import { call, conversationPcm, cut, PairedDevice } from "../support/paired-devi
 import { TranscriptWatch } from "../support/transcript-watch.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const PATIENT_MS = 240_000;
@@ -47,14 +48,16 @@ class SampleRun {
 
 describe("gRPC for other services", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
   let key: string;
   let run: SampleRun | undefined;
   const clients: SessionServiceClient[] = [];
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
+    device = await PairedDevice.pair(service, owner);
     await device.start();
     const { workspace_id } = (await device.get<{ workspace_id: string }>("")).body;
     const scopes = ["sessions:read", "sessions:write", "query"];
@@ -68,7 +71,7 @@ describe("gRPC for other services", () => {
   afterAll(async () => {
     run?.child.kill();
     for (const client of clients) client.close();
-    await service?.stop();
+    await service.healthy();
   });
 
   function connect(): SessionServiceClient {

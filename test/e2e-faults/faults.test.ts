@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { cut, PairedDevice } from "../support/paired-device.ts";
 import { Viewer } from "../support/viewer.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const KILLS = new Map<number, PartName>([
   [4, "worker"],
@@ -12,13 +13,15 @@ const KILLS = new Map<number, PartName>([
 
 describe("faults", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
   });
-  afterAll(() => service?.stop());
+  afterAll(() => service.healthy());
 
   async function record(kills: ReadonlyMap<number, PartName>): Promise<PairedDevice> {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     const chunks = cut(2);
     for (const [sequence, pcm] of chunks.entries()) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { joinOpusPackets } from "../../src/base/audio/opus-packets.ts";
 import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { encodeOpus } from "../support/opus-packets.ts";
@@ -7,25 +7,28 @@ import { call, conversationPcm, cut, PairedDevice } from "../support/paired-devi
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PCM = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 } as const;
 const SECOND = 32_000;
 
 describe("device stream", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   /** What an upload of the same audio says. */
   let expected: string[];
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    const device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     for (const [sequence, pcm] of cut(5).entries()) await device.upload(sequence, pcm);
     await device.stop(cut(5).length - 1);
     await device.completed();
     expected = await device.said();
   });
-  afterAll(() => service?.stop());
+  afterAll(() => service.healthy());
 
   function sender(device: PairedDevice, onStored: (offset: number) => void = () => {}) {
     const url = `${service.ready.base_url.replace("http", "ws")}/api/devices/${device.id}/stream`;
@@ -35,7 +38,7 @@ describe("device stream", () => {
   }
 
   async function recording(): Promise<PairedDevice> {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, owner);
     await device.start();
     return device;
   }

@@ -1,16 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { call, cut, PairedDevice, persistently } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PCM = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 } as const;
 const NOBODY = "01890000-0000-7000-8000-000000000000";
 /** Each of these parts writes to its own file, standard output and standard error alike. */
 const PARTS = ["main", "worker"] as const;
+type Part = (typeof PARTS)[number];
 
 interface Line {
   level: string;
@@ -21,18 +23,26 @@ interface Line {
 
 describe("logs", () => {
   let service: WholeService;
+  let owner: WorkspaceOwner;
   let device: PairedDevice;
+  /** Length of what was written before this file, in characters. */
+  const begin = { main: 0, worker: 0 };
 
   beforeAll(async () => {
-    service = await WholeService.start();
-    device = await PairedDevice.pair(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
+    // A part that another file killed may have left half a line.
+    for (const part of PARTS) begin[part] = (await contentOf(part)).lastIndexOf("\n") + 1;
+    device = await PairedDevice.pair(service, owner);
   });
-  afterAll(() => service?.stop());
+  afterAll(() => service.healthy());
 
-  /** Every line that a part wrote, as text. */
-  async function written(part: (typeof PARTS)[number]): Promise<string[]> {
-    const text = await readFile(join(service.folder, "data/logs", `${part}.log`), "utf8");
-    return text.split("\n").slice(0, -1);
+  const contentOf = (part: Part) =>
+    readFile(join(service.folder, "data/logs", `${part}.log`), "utf8");
+
+  /** Every line that a part wrote since this file began, as text. */
+  async function written(part: Part): Promise<string[]> {
+    return (await contentOf(part)).slice(begin[part]).split("\n").slice(0, -1);
   }
 
   async function lines(): Promise<Line[]> {

@@ -1,16 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { adminToken, call } from "../support/paired-device.ts";
 import { TerminalRun } from "../support/terminal-run.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 const WIDE = { columns: 90, rows: 20 };
-const SESSION = /^Session ([0-9a-f-]{36}) is recording in workspace "Demo"\.$/;
+const SESSION = /^Session ([0-9a-f-]{36}) is recording in workspace "Workshop"\.$/;
 const NOTICE = /^.+; (connecting|trying) again in \d\.\d s$/;
 const ENGINE = "Read by pocketsphinx.";
 const UTTERANCE = /^(\d\d:\d\d {2}S\d {2}| {11})[a-z' ]+$/;
@@ -23,13 +24,13 @@ describe("terminal: the voice command as a person sees it", () => {
   let service: WholeService;
   let line: FaultProxy;
   let folder: string;
-  let token: string;
+  let owner: WorkspaceOwner;
   const runs: TerminalRun[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "voice-cli-"));
-    service = await WholeService.start();
-    token = await adminToken(service);
+    service = WholeService.shared(inject("installation"));
+    owner = await newOwner(service);
     line = await FaultProxy.start("terminal", Number(new URL(service.ready.base_url).port));
   });
   afterEach(async () => {
@@ -38,12 +39,12 @@ describe("terminal: the voice command as a person sees it", () => {
   });
   afterAll(async () => {
     await line?.stop();
-    await service?.stop();
+    await service.healthy();
     rmSync(folder, { recursive: true, force: true });
   });
 
   async function voice(...args: string[]): Promise<TerminalRun> {
-    const { email, password } = service.ready.admin;
+    const { email, password } = owner;
     const env = { VOICE_EMAIL: email, VOICE_PASSWORD: password };
     const address = ["--base-url", `http://127.0.0.1:${line.port}`];
     const run = await TerminalRun.start(folder, [...args, ...address], WIDE, env);
@@ -57,7 +58,8 @@ describe("terminal: the voice command as a person sees it", () => {
     return lines.flatMap((text) => SESSION.exec(text)?.[1] ?? [])[0] ?? "";
   }
 
-  const list = async (path: string) => (await call<Page>(service.api, "GET", path, { token })).body;
+  const list = async (path: string, { token } = owner) =>
+    (await call<Page>(service.api, "GET", path, { token })).body;
   const idsOf = async (path: string) => (await list(path)).items.map(({ id }) => id);
   const things = async () => [
     ...(await idsOf("/sessions")),
@@ -118,7 +120,8 @@ describe("terminal: the voice command as a person sees it", () => {
     expect(steps).toEqual([
       ...["health", "login", "pairing", "session", "upload", "transcript", "speakers", "cleanup"],
     ]);
-    const [job] = (await list("/admin/jobs/transcriptions?limit=1")).items;
+    const admin = { ...owner, token: await adminToken(service) };
+    const [job] = (await list("/admin/jobs/transcriptions?limit=1", admin)).items;
     expect(job?.diarisation_model_version).toBeTruthy();
     expect(lines.join("")).toContain(`told apart by ${job?.diarisation_model_version} (`);
     expect(lines.join("").match(/\((\d+ ms|\d+\.\d s)\)/g)).toHaveLength(steps.length);
