@@ -1,6 +1,6 @@
 import { wavHeader } from "../../src/base/audio/wav.ts";
 import { adminToken, call, conversationPcm, persistently } from "./paired-device.ts";
-import type { WholeService } from "./whole-service.ts";
+import type { TestService } from "./test-service.ts";
 
 /** The first seconds of the shipped conversation as a WAV file. */
 export function conversationWav(seconds: number): Buffer {
@@ -10,17 +10,17 @@ export function conversationWav(seconds: number): Buffer {
 
 /** A workspace's owner who gives its keys to programs. */
 export class CompatCaller {
-  readonly service: WholeService;
+  readonly service: TestService;
   readonly token: string;
   readonly workspaceId: string;
 
-  private constructor(service: WholeService, token: string, workspaceId: string) {
+  private constructor(service: TestService, token: string, workspaceId: string) {
     this.service = service;
     this.token = token;
     this.workspaceId = workspaceId;
   }
 
-  static async open(service: WholeService): Promise<CompatCaller> {
+  static async open(service: TestService): Promise<CompatCaller> {
     const token = await adminToken(service);
     const made = await persistently<{ id: string }>(service, "POST", "/workspaces", {
       token,

@@ -204,16 +204,21 @@ async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promi
   if (row === null) throw new AppError("not_found", "The workspace was deleted.");
 }
 
+/**
+ * Programs log and pass on the id that they are answered with, so that it must be nobody's way in:
+ * their sessions begin without guests.
+ */
 async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
       id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
-      compat, delete_at_end, status
+      compat, delete_at_end, guest_access, status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
-      ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false}, 'recording'
+      ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false},
+      ${session.compat === undefined ? null : "closed"}, 'recording'
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"

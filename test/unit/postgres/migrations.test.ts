@@ -70,6 +70,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0071_compat.sql": "ff92c4f108b9056114617d0b6542383299d7c180b2d1fc9d8fd8a0ed7d7c1aad",
   "0072_session_listings.sql": "8caba64ce352a34d2de9f627885636b9100e557c636d68c1c708230396864b3d",
   "0073_reading_devices.sql": "341eabf1928baf42190539f850d2a5bf27386e71e35797dadc823bf1fdd7a742",
+  "0074_compat_guests.sql": "cc1f8c3da0fc51ce5fdf0d784457fc025759d9b4bf8562bebb4605aa00811f3e",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
