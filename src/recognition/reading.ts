@@ -1,5 +1,6 @@
 import { isPieceMediaType } from "../base/codecs/sound-types.ts";
 import { type AppError, toAppError } from "../base/errors.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type {
   TranscribeResult,
   Transcribers,
@@ -7,10 +8,11 @@ import type {
 } from "../inference/transcription-stream.ts";
 import { resumePoint } from "../session/resume-points.ts";
 import type { Span } from "../session/segments.ts";
-import type { Suspect } from "../session/status.ts";
+import { AUDIO_DAMAGED, type Suspect } from "../session/status.ts";
 import { type Gap, positionOf, SAMPLE_RATE, type Timeline } from "../session/timeline.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
 import { type Fed, mayBeTheAudio, type PoisonDetector } from "./poison-detector.ts";
+import { readStoredSound } from "./stored-sound.ts";
 import type { StreamTail } from "./stream-tail.ts";
 import { StretchedTime } from "./stretched-time.ts";
 
@@ -236,11 +238,9 @@ export class Reading {
   async #feedChunk(stream: TranscriptionStream, gap: Gap | undefined): Promise<boolean> {
     const chunk = await this.#fetch();
     if (chunk === undefined) return false;
-    const { source, sessionId, detector, onSuspects } = this.#options;
+    const { source, sessionId, detector, onSuspects, runtime } = this.#options;
     if (detector.isUnreadable(chunk.sequence)) {
-      this.#feedGap(stream, chunk.start, chunk.length);
-      this.#noteFed(chunk.sequence, "gap");
-      this.#options.onUnread?.({ start: chunk.start, end: chunk.start + chunk.length });
+      this.#leaveOut(stream, chunk);
       // A chunk that was given up while it was streamed had no place at which it could be failed.
       onSuspects(detector.suspects);
       return true;
@@ -253,8 +253,16 @@ export class Reading {
       return true;
     }
     const piece = isPieceMediaType(mediaType) ? sequence : undefined;
-    const data = await source.bytes(sessionId, chunk.sha256, piece);
-    if (this.#closed) return false;
+    const asked = { sessionId, sha256: chunk.sha256, piece };
+    const read = await readStoredSound({ source, runtime, isWanted: () => !this.#closed }, asked);
+    if (this.#closed || read === undefined) return false;
+    if ("damaged" in read) {
+      this.#leaveOut(stream, chunk);
+      const failed = { sequence, code: AUDIO_DAMAGED, message: read.damaged };
+      this.#options.onMessage({ $case: "chunkFailed", value: failed });
+      return true;
+    }
+    const { data } = read;
     this.#closeUp(chunk);
     const shift = this.time.shift;
     const end = chunk.start + chunk.length + shift + this.#excess(chunk);
@@ -277,6 +285,13 @@ export class Reading {
     this.#fedTo = Math.max(this.#fedTo, end);
     this.#noteFed(sequence, "chunk");
     return true;
+  }
+
+  /** In the chunk's place a gap is read. */
+  #leaveOut(stream: TranscriptionStream, { sequence, start, length }: PlacedChunk): void {
+    this.#feedGap(stream, start, length);
+    this.#noteFed(sequence, "gap");
+    this.#options.onUnread?.({ start, end: start + length });
   }
 
   /**
@@ -357,13 +372,8 @@ export class Reading {
   }
 }
 
-interface FedPart {
-  sequence: number;
-  pieces: number;
-  bytes: number;
-  /** Position on the timeline. */
-  end: number;
-}
+/** `end` is a position on the timeline. */
+type FedPart = Record<"sequence" | "pieces" | "bytes" | "end", number>;
 
 interface ReadingOptions {
   sessionId: string;
@@ -376,6 +386,7 @@ interface ReadingOptions {
   readFilled: boolean;
   source: AudioSource;
   transcribers: Transcribers;
+  runtime: Pick<Runtime, "delay">;
   /**
    * Returns false to wait until the worker has read more. `fedTo` is a position on the timeline,
    * `ahead` a number of samples.

@@ -1,4 +1,5 @@
 import type { AppError } from "../base/errors.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { TranscribeResult, Transcribers } from "../inference/transcription-stream.ts";
 import type { ReadingCheckpoint, RecognisedSegment, RereadCommand } from "../session/command.ts";
 import { neededPoints, resumePoint } from "../session/resume-points.ts";
@@ -78,6 +79,7 @@ export class Rereading {
       readFilled: true,
       source: options.source,
       transcribers: options.transcribers,
+      runtime: options.runtime,
       detector: options.suspicionOf(this.#attempt),
       timeline: () => state.timeline,
       complete: () => options.complete(),
@@ -288,6 +290,7 @@ const WHOLE: Stretch = { start: 0, until: Number.MAX_SAFE_INTEGER };
 interface RereadingOptions {
   source: AudioSource;
   transcribers: Transcribers;
+  runtime: Pick<Runtime, "delay">;
   suspicionOf(attempt: number): PoisonDetector;
   complete(): boolean;
   /** True when the first reading has finished. */

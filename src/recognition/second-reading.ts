@@ -53,6 +53,7 @@ export class SecondReading {
     this.#rereading = Rereading.of(state, {
       source,
       transcribers,
+      runtime: options.runtime,
       suspicionOf,
       complete: () => isAllPlaced(state),
       isFirstRead,

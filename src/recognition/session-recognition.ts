@@ -185,8 +185,9 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (this.#reading !== undefined) return this.#reading.feed();
     // It begins at the newest checkpoint on record: from an older one utterances end elsewhere.
     if (this.#told?.attempt === state.attempt) return;
-    const { source, transcribers } = this.#options;
+    const { source, transcribers, runtime } = this.#options;
     this.#reading = new Reading({
+      runtime,
       sessionId: state.sessionId,
       attempt: state.attempt,
       checkpointAttempt: state.attempt,

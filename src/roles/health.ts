@@ -17,6 +17,7 @@ async function runChecks({
   bus,
   placement,
   unsafe,
+  audioFolder,
 }: Shared): Promise<Record<string, HealthCheck>> {
   const database = await pingDatabase(pool).then(
     (): HealthCheck => checkDurability(unsafe),
@@ -34,6 +35,9 @@ async function runChecks({
     nats,
     workers: checkWorkers(placement),
     ...engineCheck(placement),
+    ...(audioFolder.kind === "foreign" && {
+      audio: { status: "degraded" as const, message: audioFolder.message },
+    }),
   };
 }
 

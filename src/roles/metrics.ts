@@ -103,6 +103,16 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.finals.engineSeconds ?? 0,
     },
     {
+      name: "voice_audio_set_aside",
+      help: "Audio files that no chunk names, kept aside for 30 days, at the last sweep",
+      read: () => sessions?.sweep.figures.aside ?? 0,
+    },
+    {
+      name: "voice_audio_unknown_sessions",
+      help: "Sessions with audio of which the database knows nothing, at the last sweep",
+      read: () => sessions?.sweep.figures.unknownSessions ?? 0,
+    },
+    {
       name: "voice_workers_known",
       help: "Workers heard lately",
       read: () => shared.placement.status().length,

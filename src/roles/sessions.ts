@@ -38,12 +38,13 @@ export interface SessionsRole {
   relapsed(): number;
   finals: FinalTimes;
   webhooks: WebhookSender;
+  sweep: Pick<BlobSweep, "figures">;
 }
 
 /** Starts the role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
   const { config, log, runtime, stack, shared, queues } = context;
-  startBlobSweep(context);
+  const sweep = startBlobSweep(context);
   const client = new WorkerClient({ tls: config.tls, now: () => context.clock.now() });
   stack.push("worker client", () => client.close());
   let fenced = 0;
@@ -91,6 +92,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     fenced: () => fenced,
     relapsed: () => sweeper.relapsed,
     webhooks: startWebhooks(context),
+    sweep,
   };
 }
 
@@ -125,10 +127,12 @@ async function openLeases(
   return new PostgresLeaseTable(pool, name);
 }
 
-function startBlobSweep({ log, runtime, shared, stack }: AppContext): void {
+/** Nothing is swept in a folder that may be another database's. */
+function startBlobSweep({ log, runtime, shared, stack }: AppContext): BlobSweep {
   const sweep = new BlobSweep(shared.blobs, shared.pool, log, runtime);
-  sweep.start();
+  if (shared.audioFolder.kind === "own") sweep.start();
   stack.push("audio sweep", () => sweep.stop());
+  return sweep;
 }
 
 /**

@@ -19,7 +19,7 @@ import {
 } from "../features/accounts/signing-keys.ts";
 import { AuditStore } from "../features/audit/audit-store.ts";
 import type { FeatureContext } from "../features/context.ts";
-import { claimAudioFolder } from "../features/recording/blob-sweep-store.ts";
+import { type AudioFolder, claimAudioFolder } from "../features/recording/audio-folder-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
@@ -64,6 +64,8 @@ export interface Shared {
   notifier: CommandNotifier;
   fanout: LiveFanout;
   placement: Placement;
+  /** Whether the audio in the folder is this database's. */
+  audioFolder: AudioFolder;
   liveLog: LiveLog;
   heartbeat: RecordedHeartbeat;
   revocations: BusRevocations;
@@ -103,7 +105,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   await blobs.start();
   stack.push("audio files", () => blobs.stop());
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
-  await claimAudioFolder(pool, config.blobFolder);
+  const audioFolder = await claimAudioFolder(pool, config.blobFolder);
+  if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
   await claimKeys(pool, heldKeys(keys, config), runtime.now());
   if (config.keys === undefined) {
     const watch = new SigningKeyWatch({
@@ -126,7 +129,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   });
   const heartbeat = new RecordedHeartbeat(pool, runtime);
   const poolSize = config.databasePoolSize;
-  const kept = { keys, blobs, liveLog, heartbeat, work: new WaitingWorkStore(pool) };
+  const work = new WaitingWorkStore(pool);
+  const kept = { keys, blobs, audioFolder, liveLog, heartbeat, work };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 

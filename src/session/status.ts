@@ -38,6 +38,8 @@ export const MAX_TRIES = 3;
 
 /** The error code of a chunk at which every reading breaks. */
 export const AUDIO_UNREADABLE = "audio_unreadable";
+/** Code of a chunk whose stored file is gone or cannot be read: a fault of the store, not of the device. */
+export const AUDIO_DAMAGED = "audio_damaged";
 
 /** A chunk that was being read when a reading broke. */
 export interface Suspect {

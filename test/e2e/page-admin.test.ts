@@ -248,6 +248,8 @@ describe("page for administrators, and for the people of a session", () => {
     await call(service.api, "POST", `/workspaces/${id}/members`, { token, body });
     await walk.goTo(paul, "/invitations");
     await paul.getByRole("button", { name: "Accept" }).click();
+    // The answer to it goes with it.
+    await paul.getByRole("button", { name: "Accept" }).waitFor({ state: "detached" });
     await walk.goTo(paul, "/workspaces");
     await paul.getByRole("link", { name: "Olga's workshop", exact: true }).waitFor();
     await olga.getByRole("link", { name: "Sessions", exact: true }).click();

@@ -1,4 +1,4 @@
-import { existsSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ describe("audio sweep", () => {
     return path;
   }
 
-  it("audio sweep: takes old files that no chunk names, and nothing else", async () => {
+  it("audio sweep: sets old files aside that no chunk names, and removes them 30 days later", async () => {
     const { device } = await fixture.ownDevice();
     const sessionId = await fixture.start(device);
     const wav = makeWav({ frames: 160, seed: 3 });
@@ -44,17 +44,61 @@ describe("audio sweep", () => {
     const kept = join(fixture.folder, sessionId, name);
     const old = await orphan(sessionId, "a");
     const young = await orphan(sessionId, "b");
-    const stray = await orphan(newId(), "c");
-    for (const path of [kept, old, stray]) age(path);
+    for (const path of [kept, old]) age(path);
     const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
-    expect(await sweep.pass()).toBe(2);
-    expect([kept, old, young, stray].map((path) => existsSync(path))).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ]);
-    expect(await sweep.pass()).toBe(0);
+    expect(await sweep.pass()).toMatchObject({ setAside: 1, aside: 1, removed: 0 });
+    expect([kept, old, young].map((path) => existsSync(path))).toEqual([true, false, true]);
+    expect(await fixture.blobs.filesAside(sessionId)).toMatchObject([{ sha256: "a".repeat(64) }]);
+    const day = 24 * 60 * 60 * 1000;
+    utimesSync(young, new Date(Date.now() + 40 * day), new Date(Date.now() + 40 * day));
+    expect(await sweep.pass(Date.now() + 29 * day)).toMatchObject({ aside: 1, removed: 0 });
+    expect(await sweep.pass(Date.now() + 31 * day)).toMatchObject({ aside: 0, removed: 1 });
+    expect([kept, young].map((path) => existsSync(path))).toEqual([true, true]);
+    await sweep.stop();
+  });
+
+  it("audio sweep: what is aside is put back once a chunk names it, as after a newer backup", async () => {
+    const { device } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device);
+    await fixture.upload(device, sessionId, 0, makeWav({ frames: 160, seed: 4 }));
+    const [{ name = "" } = {}] = await fixture.sql<{ name: string }>(
+      "select encode(sha256, 'hex') as name from chunks where session_id = $1",
+      [sessionId],
+    );
+    const path = join(fixture.folder, sessionId, name);
+    const sound = readFileSync(path);
+    age(path);
+    const before = Date.now() - TWO_DAYS / 2;
+    expect(await fixture.blobs.setAside(sessionId, name, before, Date.now())).toBe(true);
+    expect(existsSync(path)).toBe(false);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    expect(await sweep.pass()).toMatchObject({ putBack: 1 });
+    expect(readFileSync(path)).toEqual(sound);
+    await sweep.stop();
+  });
+
+  it("audio sweep: audio of sessions that the database does not know is counted, never touched", async () => {
+    const strays = [await orphan(newId(), "c"), await orphan(newId(), "c")];
+    for (const path of strays) age(path);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const year = Date.now() + 400 * 24 * 60 * 60 * 1000;
+    for (const now of [Date.now(), year]) {
+      const { unknownSessions } = await sweep.pass(now);
+      expect(unknownSessions).toBeGreaterThanOrEqual(2);
+    }
+    expect(strays.map((path) => existsSync(path))).toEqual([true, true]);
+    await sweep.stop();
+  });
+
+  it("audio sweep: what is aside of a deleted session goes with it", async () => {
+    const { device } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device);
+    age(await orphan(sessionId, "a"));
+    await fixture.blobs.setAside(sessionId, "a".repeat(64), Date.now() - TWO_DAYS / 2, Date.now());
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    await sweep.pass();
+    expect(await fixture.blobs.filesAside(sessionId)).toEqual([]);
     await sweep.stop();
   });
 
@@ -100,11 +144,11 @@ describe("audio sweep", () => {
     writeFileSync(again, "audio");
     await fixture.blobs.put(sessionId, sha256, again);
     expect(await fixture.blobs.olderThan(sessionId, before)).toEqual([]);
-    expect(await fixture.blobs.removeOld(sessionId, sha256, before)).toBe(false);
+    expect(await fixture.blobs.setAside(sessionId, sha256, before, Date.now())).toBe(false);
     expect((await fixture.blobs.read(sessionId, sha256)).toString()).toBe("audio");
     age(path);
-    expect(await fixture.blobs.removeOld(sessionId, sha256, before)).toBe(true);
-    expect(await fixture.blobs.removeOld(sessionId, sha256, before)).toBe(false);
+    expect(await fixture.blobs.setAside(sessionId, sha256, before, Date.now())).toBe(true);
+    expect(await fixture.blobs.setAside(sessionId, sha256, before, Date.now())).toBe(false);
     expect(await fixture.blobs.olderThan(newId(), before)).toEqual([]);
   });
 });

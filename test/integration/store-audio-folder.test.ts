@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DatabasePool } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { claimAudioFolder } from "../../src/features/recording/blob-sweep-store.ts";
+import { claimAudioFolder } from "../../src/features/recording/audio-folder-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 
@@ -40,6 +40,25 @@ describe("audio folder: one for all processes of a database", () => {
     const slow: DatabasePool = Object.create(fixture.pool, { maybeOne: { value: maybeOne } });
     await claimAudioFolder(slow, shared);
     expect(readdirSync(shared)).toEqual(["store-id"]);
+  });
+
+  it("with recordings of which the database knows none stays unclaimed, and says what to do", async () => {
+    const others = folder("others");
+    for (let n = 0; n < 3; n += 1) mkdirSync(join(others, newId()));
+    writeFileSync(join(others, "store-id"), `${newId()}\n`);
+    const found = await claimAudioFolder(fixture.pool, others);
+    expect(found.kind).toBe("foreign");
+    expect(found).toMatchObject({ message: expect.stringContaining("audio of 3 sessions") });
+    expect(await fixture.sql("select id from audio_folder")).toEqual([]);
+  });
+
+  it("with recordings that the database knows is its own, though nothing was claimed before", async () => {
+    const { device } = await fixture.ownDevice();
+    const session = await fixture.start(device);
+    const known = folder("known");
+    mkdirSync(join(known, session));
+    expect(await claimAudioFolder(fixture.pool, known)).toEqual({ kind: "own" });
+    expect(readdirSync(known).sort()).toEqual([session, "store-id"].sort());
   });
 
   it("is not another machine's own folder, and the refusal says what to do", async () => {

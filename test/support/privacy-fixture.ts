@@ -38,7 +38,7 @@ export class PrivacyFixture {
   readonly published: string[] = [];
   readonly woken: string[] = [];
   /** Replaced by a test that wants the disk to fail. */
-  eraseAudio: (sessionId: string) => Promise<void>;
+  eraseAudio: (sessionId: string) => Promise<unknown>;
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;

@@ -19,7 +19,7 @@ import type {
 export interface SessionErasureOptions {
   records: DeletionRecords;
   /** Removes every file of a session; repeatable. */
-  eraseAudio(sessionId: string): Promise<void>;
+  eraseAudio(sessionId: string): Promise<unknown>;
   /** Tells viewers that the session is over; best effort. */
   publish(sessionId: string, event: { seq: number; at: number }): void;
   /** Wakes the session's actor, which then finds the session deleted; best effort. */

@@ -1,103 +1,55 @@
-import { link, open, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { AppError, errnoOf, errorMessage } from "../../base/errors.ts";
-import { isId, newId } from "../../base/ids.ts";
+import { errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { FolderBlobs } from "./blobs.ts";
-
-const FILE = "store-id";
-const folderRow = z.object({ id: z.string() });
-
-/**
- * Makes sure that all processes of this database keep audio in the same `folder`, so that a local
- * folder is not mistaken for a shared one. The first process claims its folder. Throws
- * `unavailable`, with a message that says what to do, when the database's audio is in another
- * folder.
- */
-export async function claimAudioFolder(pool: DatabasePool, folder: string): Promise<void> {
-  const path = join(folder, FILE);
-  // A folder must be marked before it is claimed.
-  const claimed = await claimedId(pool);
-  const here = await readId(path);
-  if (claimed === undefined) {
-    const id = here ?? (await markFolder(path));
-    const winner = await claim(pool, id);
-    if (winner === id) return;
-    throw elsewhere(folder, path, winner);
-  }
-  if (claimed !== here) throw elsewhere(folder, path, claimed);
-}
-
-function elsewhere(folder: string, path: string, id: string): AppError {
-  return new AppError(
-    "unavailable",
-    `${folder} does not hold the audio of this database: all machines need one folder (VOICE_BLOB_DIR). If the audio was moved here: echo ${id} > ${path}`,
-  );
-}
-
-async function readId(path: string): Promise<string | undefined> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return "";
-    throw error;
-  });
-  const id = text.trim();
-  return isId(id) ? id : undefined;
-}
-
-/** Writes the mark atomically: two processes that start at once get the same id. */
-async function markFolder(path: string): Promise<string> {
-  const id = newId();
-  const draft = `${path}.${id}`;
-  const file = await open(draft, "wx", 0o600);
-  try {
-    await file.writeFile(`${id}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
-    await link(draft, path);
-    return id;
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-    return (await readId(path)) ?? id;
-  } finally {
-    await rm(draft, { force: true });
-  }
-}
-
-async function claimedId(pool: DatabasePool): Promise<string | undefined> {
-  const row = await pool.maybeOne(sql.type(folderRow)`select id from audio_folder`);
-  return row?.id;
-}
-
-/** Claims the folder and returns the id that is in force: that of the first claim. */
-async function claim(pool: DatabasePool, id: string): Promise<string> {
-  await pool.query(sql.unsafe`
-    insert into audio_folder (id) values (${id}) on conflict do nothing`);
-  return (await pool.one(sql.type(folderRow)`select id from audio_folder`)).id;
-}
 
 /**
  * Files older than this without a chunk are orphans; an upload's file and its row are written
  * minutes apart at most.
  */
 const ORPHAN_MS = 24 * 60 * 60 * 1000;
+/** So long an orphan is kept aside: an older database may be in use until a newer one is restored. */
+const KEPT_DAYS = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
 const EVERY_MS = 60 * 60 * 1000;
 /** Sessions per query. */
 const PAGE = 500;
 
 const nameRow = z.object({ name: z.string() });
-const idRow = z.object({ id: z.string() });
+const sessionRow = z.object({ id: z.string(), isDeleted: z.boolean() });
+const nowRow = z.object({ now: z.number() });
+
+/** What one pass did, and what it left. */
+export interface SweepFigures {
+  /** Files that were removed: of deleted sessions, and orphans whose time aside is over. */
+  removed: number;
+  /** Orphans that were set aside. */
+  setAside: number;
+  /** Files that were put back, as a chunk names them again. */
+  putBack: number;
+  /** Sessions with audio of which the database knows nothing; nothing of them is touched. */
+  unknownSessions: number;
+  /** Orphans that are kept aside. */
+  aside: number;
+}
+
+const NOTHING: SweepFigures = {
+  removed: 0,
+  setAside: 0,
+  putBack: 0,
+  unknownSessions: 0,
+  aside: 0,
+};
 
 /**
- * Removes audio files that no chunk names: of uploads that were refused after their file had been
- * stored, or that a crash interrupted. Of a deleted session everything is removed, however young,
- * because an upload may have created its folder again. It goes through all folders every hour, one
- * session at a time; several hosts may do so at once.
+ * Sets audio files aside that no chunk names: of uploads that were refused after their file had been
+ * stored, or that a crash interrupted. They are removed 30 days later, and put back if a chunk names
+ * them by then. That the database does not know a session at all is no reason to touch its audio: the
+ * database may be the wrong one, or an older one. Of a deleted session everything is removed, however
+ * young, because an upload may have created its folder again. It goes through all folders every hour,
+ * one session at a time; several hosts may do so at once.
  */
 export class BlobSweep {
   readonly #blobs: FolderBlobs;
@@ -106,12 +58,18 @@ export class BlobSweep {
   readonly #runtime: Runtime;
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
+  #last: SweepFigures = NOTHING;
 
   constructor(blobs: FolderBlobs, pool: DatabasePool, log: Log, runtime: Runtime) {
     this.#blobs = blobs;
     this.#pool = pool;
     this.#log = log;
     this.#runtime = runtime;
+  }
+
+  /** Of the last pass. */
+  get figures(): SweepFigures {
+    return this.#last;
   }
 
   /** Starts the sweep in the background. A pass that fails is logged; the next one tries again. */
@@ -128,8 +86,7 @@ export class BlobSweep {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        const removed = await this.pass();
-        if (removed > 0) this.#log.info({ removed }, "audio without a chunk removed");
+        this.#tell(await this.pass());
       } catch (error) {
         this.#log.warn({ error: errorMessage(error) }, "audio without a chunk stays");
       }
@@ -137,50 +94,83 @@ export class BlobSweep {
     }
   }
 
-  /**
-   * Goes through all folders once and returns how many files and folders were removed.
-   *
-   * @param now Unix milliseconds, by the clock that sets the files' times
-   */
-  async pass(now = Date.now()): Promise<number> {
-    const before = now - ORPHAN_MS;
-    let removed = 0;
+  #tell(done: SweepFigures): void {
+    const { removed, setAside, putBack, unknownSessions } = done;
+    if (removed + setAside + putBack > 0) this.#log.info(done, "audio without a chunk swept");
+    if (unknownSessions > 0) {
+      const message =
+        "there is audio of sessions that this database does not know; it is left alone";
+      this.#log.warn({ unknown_sessions: unknownSessions }, message);
+    }
+  }
+
+  /** Goes through all folders once. `now`: Unix milliseconds; by the database's clock unless given. */
+  async pass(now?: number): Promise<SweepFigures> {
+    const at = now ?? (await this.#now());
+    const done = { ...NOTHING };
     const sessions = await this.#blobs.sessions();
+    await this.#inPages(sessions, async (sessionId, known) => {
+      if (known === undefined) done.unknownSessions += 1;
+      else if (known.isDeleted) done.removed += await this.#blobs.delete(sessionId);
+      else done.setAside += await this.#sweepSession(sessionId, at);
+    });
+    await this.#inPages(await this.#blobs.sessionsAside(), async (sessionId, known) => {
+      if (known?.isDeleted === true) done.removed += await this.#blobs.delete(sessionId);
+      else await this.#sweepAside(sessionId, at, known !== undefined, done);
+    });
+    this.#last = done;
+    return done;
+  }
+
+  async #now(): Promise<number> {
+    const { now } = await this.#pool.one(sql.type(nowRow)`
+      select (extract(epoch from now()) * 1000)::float8 as now`);
+    return now;
+  }
+
+  /** `known` is undefined for a session that is in no row. */
+  async #inPages(
+    sessions: readonly string[],
+    work: (sessionId: string, known: { isDeleted: boolean } | undefined) => Promise<void>,
+  ): Promise<void> {
     for (let at = 0; at < sessions.length; at += PAGE) {
       const page = sessions.slice(at, at + PAGE);
-      const deleted = await this.#deleted(page);
+      const rows = await this.#pool.any(sql.type(sessionRow)`
+        select id, status = 'deleted' as "isDeleted" from sessions
+        where id = any(${sql.array(page, "uuid")})`);
+      const known = new Map(rows.map((row) => [row.id, row]));
       for (const sessionId of page) {
-        if (this.#stop.signal.aborted) return removed;
-        removed += deleted.has(sessionId)
-          ? await this.#clear(sessionId)
-          : await this.#sweepSession(sessionId, before);
+        if (this.#stop.signal.aborted) return;
+        await work(sessionId, known.get(sessionId));
       }
     }
-    return removed;
   }
 
-  async #clear(sessionId: string): Promise<number> {
-    await this.#blobs.delete(sessionId);
-    return 1;
-  }
-
-  async #deleted(sessionIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#pool.any(sql.type(idRow)`
-      select id from sessions
-      where status = 'deleted' and id = any(${sql.array([...sessionIds], "uuid")})`);
-    return new Set(rows.map(({ id }) => id));
-  }
-
-  async #sweepSession(sessionId: string, before: number): Promise<number> {
+  async #sweepSession(sessionId: string, now: number): Promise<number> {
+    const before = now - ORPHAN_MS;
     const old = await this.#blobs.olderThan(sessionId, before);
     if (old.length === 0) return 0;
     const named = await this.#named(sessionId);
-    let removed = 0;
+    let setAside = 0;
     for (const name of old) {
       if (named.has(name)) continue;
-      if (await this.#blobs.removeOld(sessionId, name, before)) removed += 1;
+      if (await this.#blobs.setAside(sessionId, name, before, now)) setAside += 1;
     }
-    return removed;
+    return setAside;
+  }
+
+  async #sweepAside(sessionId: string, now: number, isKnown: boolean, done: SweepFigures) {
+    const files = await this.#blobs.filesAside(sessionId);
+    const named = files.length === 0 ? new Set() : await this.#named(sessionId);
+    for (const file of files) {
+      if (named.has(file.sha256)) {
+        await this.#blobs.putBack(sessionId, file);
+        done.putBack += 1;
+      } else if (isKnown && now - file.since > KEPT_DAYS * DAY_MS) {
+        await this.#blobs.removeAside(sessionId, file);
+        done.removed += 1;
+      } else done.aside += 1;
+    }
   }
 
   async #named(sessionId: string): Promise<ReadonlySet<string>> {

@@ -21,6 +21,16 @@ import { Sounds } from "./sounds.ts";
 
 const LEFT_OVER_MS = 60 * 60 * 1000;
 const SHA256 = /^[0-9a-f]{64}$/;
+/** Folder of files that no chunk names, below it one for each session. */
+const ASIDE = "set-aside";
+const ASIDE_NAME = /^([0-9a-f]{64})\.(\d+)$/;
+
+/** A file that no chunk names. */
+export interface AsideFile {
+  readonly sha256: string;
+  /** Since when it is aside, Unix milliseconds. */
+  readonly since: number;
+}
 
 /**
  * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads should be received in
@@ -101,6 +111,13 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     try {
       return await readFile(this.#path(sessionId, sha256));
     } catch (error) {
+      // Without the folder itself no file is gone: its disk is not there.
+      await stat(this.temporaryFolder).catch((cause: unknown) => {
+        throw new AppError("unavailable", "The folder of the audio cannot be read just now.", {
+          cause,
+          retryAfter: 10,
+        });
+      });
       throw absent(error);
     }
   }
@@ -122,9 +139,16 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  async delete(sessionId: string): Promise<void> {
-    await rm(this.#folder(sessionId), { recursive: true, force: true });
+  /** Removes all audio of a session, set aside or not; returns the number of files. */
+  async delete(sessionId: string): Promise<number> {
+    const folders = [this.#folder(sessionId), this.#asideFolder(sessionId)];
+    let files = 0;
+    for (const folder of folders) {
+      files += (await readdir(folder).catch(emptyWhenGone)).length;
+      await rm(folder, { recursive: true, force: true });
+    }
     await syncPath(this.#dir);
+    return files;
   }
 
   /** Names of all session folders, whether or not there is such a session. */
@@ -147,24 +171,52 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   }
 
   /**
-   * Removes a file if it is still older than `instant` (Unix milliseconds); false when it is
-   * younger or gone. The file is moved aside before its age is checked, so that an upload that
-   * stores it again meanwhile loses nothing.
+   * Sets a file aside if it is still older than `before` (Unix milliseconds); false when it is
+   * younger or gone. It is moved before its age is checked, so that an upload that stores it again
+   * meanwhile loses nothing. `now` is noted as the time since when it is aside.
    */
-  async removeOld(sessionId: string, sha256: string, instant: number): Promise<boolean> {
+  async setAside(sessionId: string, sha256: string, before: number, now: number): Promise<boolean> {
     const path = this.#path(sessionId, sha256);
-    const aside = join(this.temporaryFolder, newId());
+    const moved = join(this.temporaryFolder, newId());
     try {
-      await rename(path, aside);
+      await rename(path, moved);
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") throw error;
       return false;
     }
-    const isOld = (await stat(aside)).mtimeMs < instant;
-    if (isOld) await rm(aside, { force: true });
-    else await nameOnce(aside, path);
+    const isOld = (await stat(moved)).mtimeMs < before;
+    if (isOld) {
+      const folder = this.#asideFolder(sessionId);
+      await mkdir(folder, { recursive: true });
+      await rename(moved, join(folder, `${sha256}.${Math.floor(now)}`));
+      await syncPath(folder);
+    } else await nameOnce(moved, path);
     await syncPath(this.#folder(sessionId));
     return isOld;
+  }
+
+  /** Sessions of which something is set aside. */
+  async sessionsAside(): Promise<string[]> {
+    return (await readdir(join(this.#dir, ASIDE)).catch(emptyWhenGone)).filter(isId);
+  }
+
+  async filesAside(sessionId: string): Promise<AsideFile[]> {
+    const names = await readdir(this.#asideFolder(sessionId)).catch(emptyWhenGone);
+    return names.flatMap((name) => {
+      const [, sha256, since] = ASIDE_NAME.exec(name) ?? [];
+      return sha256 === undefined ? [] : [{ sha256, since: Number(since) }];
+    });
+  }
+
+  /** Back to its place, unless the file is there again. */
+  async putBack(sessionId: string, file: AsideFile): Promise<void> {
+    await mkdir(this.#folder(sessionId), { recursive: true });
+    await nameOnce(this.#asidePath(sessionId, file), this.#path(sessionId, file.sha256));
+    await syncPath(this.#folder(sessionId));
+  }
+
+  async removeAside(sessionId: string, file: AsideFile): Promise<void> {
+    await rm(this.#asidePath(sessionId, file), { force: true });
   }
 
   /**
@@ -192,6 +244,15 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   #folder(sessionId: string): string {
     if (!isId(sessionId)) throw new AppError("bad_request", "Not a session id.");
     return join(this.#dir, sessionId);
+  }
+
+  #asideFolder(sessionId: string): string {
+    if (!isId(sessionId)) throw new AppError("bad_request", "Not a session id.");
+    return join(this.#dir, ASIDE, sessionId);
+  }
+
+  #asidePath(sessionId: string, { sha256, since }: AsideFile): string {
+    return join(this.#asideFolder(sessionId), `${sha256}.${since}`);
   }
 
   #path(sessionId: string, sha256: string): string {

@@ -86,7 +86,7 @@ export interface BlobStore {
   /** Reads a file. Throws `not_found` when there is no such audio. */
   read(sessionId: string, sha256: string): Promise<Buffer>;
   /** Removes all audio of a session; repeatable. */
-  delete(sessionId: string): Promise<void>;
+  delete(sessionId: string): Promise<unknown>;
 }
 
 interface ChunkKey {

@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
+import { AUDIO_DAMAGED } from "../../session/status.ts";
 import type { GapRecord } from "./segments-store.ts";
 
 /** Most missing sequences that are listed; a session that lacks more is broken anyway. */
@@ -20,6 +21,7 @@ const figuresRow = z.object({
   acceptedUntil: optionalColumn(z.number()),
 });
 const placeRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
+const failedRow = placeRow.extend({ isDamaged: z.boolean() });
 const sequenceRow = z.object({ sequence: z.number() });
 const clampedRow = z.object({ sequence: z.number(), end: z.number(), excess: z.number() });
 
@@ -65,11 +67,17 @@ export class AudioInventoryStore {
   }
 
   async #undecodable(sessionId: string, end: number) {
-    const rows = await this.#pool.any(sql.type(placeRow)`
+    const rows = await this.#pool.any(sql.type(failedRow)`
       select sequence,
         coalesce(start_sample, ${end}::bigint) as start,
-        coalesce(length_samples, 0) as length
-      from chunks
+        coalesce(length_samples, 0) as length,
+        coalesce((
+          select e.payload ->> 'code' = ${AUDIO_DAMAGED} from events e
+          where e.session_id = ${sessionId} and e.type = 'ChunkFailed'
+            and (e.payload ->> 'sequence')::int = c.sequence
+          order by e.seq desc limit 1
+        ), false) as "isDamaged"
+      from chunks c
       where session_id = ${sessionId} and status = 'failed'
       order by sequence`);
     return [...rows];
@@ -137,8 +145,8 @@ export interface AudioInventory {
   end: number;
   /** Length of the newest placed chunk, which is assumed for missing ones. */
   nominal: number;
-  /** Chunks that are stored, but cannot be decoded. */
-  undecodable: GapRecord[];
+  /** Chunks that are stored, but cannot be decoded; those that are damaged were whole once. */
+  undecodable: (GapRecord & { isDamaged: boolean })[];
   /** Parts of decodable chunks that cannot be decoded. */
   broken: GapRecord[];
   /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */

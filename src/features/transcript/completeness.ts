@@ -21,17 +21,18 @@ interface CompletenessOptions {
   patience: Patience;
 }
 
-type Reason = "missing" | "undecodable" | "late";
+const REASONS = ["missing", "undecodable", "damaged", "late"] as const;
+type Reason = (typeof REASONS)[number];
 
 const missingSchema = Type.Object(
   {
     start_ms: Type.Integer(),
     end_ms: Type.Integer(),
     reason: Type.Union(
-      (["missing", "undecodable", "late"] as const).map((reason) => Type.Literal(reason)),
+      REASONS.map((reason) => Type.Literal(reason)),
       {
         description:
-          "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
+          "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `damaged`: came whole, and its stored file is gone or cannot be read since. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
       },
     ),
     awaited: Type.Optional(
@@ -121,9 +122,13 @@ function missingSpans(
       .filter(({ sequence }) => !came.has(sequence))
       .map((gap): Span => ({ ...gap, reason: "missing", awaited: false })),
     ...inventory.late.map((chunk): Span => ({ ...chunk, reason: "late" })),
-    ...[...inventory.undecodable, ...inventory.broken].map(
-      (audio): Span => ({ ...audio, reason: "undecodable" }),
+    ...inventory.undecodable.map(
+      ({ isDamaged, ...chunk }): Span => ({
+        ...chunk,
+        reason: isDamaged ? "damaged" : "undecodable",
+      }),
     ),
+    ...inventory.broken.map((audio): Span => ({ ...audio, reason: "undecodable" })),
     // These chunks get their place on the timeline when the wait for them ends.
     ...inventory.absent.map((sequence, index): Span => {
       const start = inventory.end + index * inventory.nominal;

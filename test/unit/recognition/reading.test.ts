@@ -76,6 +76,7 @@ class Scene {
       readFilled: false,
       source,
       transcribers: { open: () => stream },
+      runtime: { delay: async () => {} },
       ...(isStreamed ? { tail: tails.open("session") } : {}),
       detector: new PoisonDetector(),
       timeline: () => {

@@ -147,6 +147,7 @@ function NoWords({ isLive }: { isLive: boolean }): VNode {
 const REASONS = {
   missing: "Sound is missing",
   undecodable: "Sound could not be read",
+  damaged: "The stored sound was damaged",
   late: "Sound came late and is being read",
 } as const;
 
