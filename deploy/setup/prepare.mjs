@@ -9,8 +9,6 @@ import { runStep } from "./screen.mjs";
 import { StepError } from "./step-error.mjs";
 import { generateWire, wireIsCurrent } from "./wire.mjs";
 
-const OLDEST_NODE = 20;
-
 /**
  * Everything that a fresh clone needs before anything of it can run. Steps that have nothing to
  * do cost a few milliseconds and print nothing.
@@ -47,13 +45,6 @@ async function prepareNative(screen) {
 }
 
 function checkMachine() {
-  const major = Number(process.versions.node.split(".")[0]);
-  if (major < OLDEST_NODE) {
-    throw new StepError(
-      `Node ${process.versions.node} is too old`,
-      `install Node ${OLDEST_NODE} or newer (https://nodejs.org)`,
-    );
-  }
   if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
     throw new StepError(
       `${process.platform}-${process.arch} is not supported`,
