@@ -170,6 +170,7 @@ module.exports = {
       ["^src/(inference|grpc|wire)/", "^workers/(grpc/)?[^/]+\\.ts$"],
     ),
     onlyIn("comlink-in-threads", ["comlink"], ["^workers/threads/"]),
+    onlyIn("onnxruntime-in-inference", ["onnxruntime-node"], ["^workers/inference/"]),
     onlyIn("koffi-in-speech", ["koffi"], ["^workers/speech/"]),
     onlyIn(
       "sign-in-in-accounts",
