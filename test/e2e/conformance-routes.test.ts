@@ -71,7 +71,7 @@ describe("conformance: routes for people", () => {
     await expect404("POST", "/admin/jobs/transcriptions/*/redo", token);
     const wrong = { token, body: { forced_language: 5 } };
     expectProblem(await fixture.send("POST", path, wrong), 400, "invalid_body");
-    const body = { forced_language: "en", engine: "pocketsphinx", vocabulary: ["Anna"] };
+    const body = { forced_language: "en", engine: "moonshine-tiny-en", vocabulary: ["Anna"] };
     expectMembers(await fixture.done("POST", path, { token, body }), DONE);
     expectProblem(await fixture.send("POST", path, { token }), 409, "job_active");
     await fixture.jobDone(`/admin/jobs/transcriptions/${fixture.jobId}`);

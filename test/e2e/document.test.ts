@@ -109,7 +109,7 @@ describe("the document and the service", () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, n) => n);
     expect(body).toMatchObject({
       nodes: [{ state: "alive", partitions }],
-      workers: [{ state: "available", engines: ["pocketsphinx"] }],
+      workers: [{ state: "available", engines: ["moonshine-tiny-en"] }],
     });
     expect((await client.call("GET", "/admin/overview")).status).toBe(401);
   });

@@ -86,7 +86,7 @@ describe("redo for review", () => {
       expect(await device.segments()).toEqual(before);
 
       const { status, body: diff } = await send<Comparison>("GET", "/candidate");
-      expect([status, diff.engine]).toEqual([200, "pocketsphinx"]);
+      expect([status, diff.engine]).toEqual([200, "moonshine-tiny-en"]);
       const candidate = diff.parts.map((part) => part.candidate?.text ?? "").join(" ");
       expect(namesIn(candidate).length).toBeGreaterThanOrEqual(3);
       const current = diff.parts.flatMap((part) => part.current?.text ?? []).join(" ");
