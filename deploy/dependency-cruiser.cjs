@@ -55,7 +55,7 @@ const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
   ["src/base/codecs"],
   ["src/base"],
-  ["workers/text/language", "workers/audio", "workers/voices"],
+  ["workers/text/language", "workers/audio", "workers/voices", "workers/inference"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
   ["workers/speech"],
   // One folder for each engine.
@@ -170,7 +170,7 @@ module.exports = {
       ["^src/(inference|grpc|wire)/", "^workers/(grpc/)?[^/]+\\.ts$"],
     ),
     onlyIn("comlink-in-threads", ["comlink"], ["^workers/threads/"]),
-    onlyIn("koffi-in-speech", ["koffi"], ["^workers/speech/"]),
+    onlyIn("onnxruntime-in-inference", ["onnxruntime-node"], ["^workers/inference/"]),
     onlyIn(
       "sign-in-in-accounts",
       ["nodemailer", "jose", "@node-rs/argon2", "openid-client"],

@@ -4,6 +4,7 @@ import { type Environment, SettingsReader } from "../src/base/settings.ts";
 import type { TlsFiles } from "../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
+import { inferenceThreads } from "./inference/inference-pool.ts";
 import { type EngineSettings, readEngines } from "./speech/engine-settings.ts";
 
 export interface WorkerSettings {
@@ -23,8 +24,9 @@ export interface WorkerSettings {
   opsHost: string;
   /** The port for metrics; 0 picks a free one, absent means none. */
   opsPort: number | undefined;
-  nativeRoot: string | undefined;
-  /** The engines of every thread; pocketsphinx alone when absent. */
+  /** Threads that run the networks of the recogniser. */
+  inferenceThreads: number;
+  /** The engines of every thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[] | undefined;
   /** Folder with the operator's network for voices; voices are told apart without one when absent. */
   speakerModelDir?: string | undefined;
@@ -57,7 +59,7 @@ export function parseWorkerSettings(
     key: reader.needWorkerKey(),
     opsHost: reader.get("OPS_HOST"),
     opsPort: reader.get("WORKER_OPS_PORT"),
-    nativeRoot: reader.get("VOICE_NATIVE_ROOT"),
+    inferenceThreads: reader.get("WORKER_INFERENCE_THREADS") ?? inferenceThreads(defaults.cores),
     engines: readSpeechEngines(reader.get("SPEECH_ENGINES_FILE"), env, reader.problems),
     speakerModelDir: reader.get("SPEAKER_MODEL_DIR"),
     logLevel: reader.get("LOG_LEVEL"),

@@ -11,10 +11,12 @@ import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
 import { graphService } from "./grpc/graph-service.ts";
 import { WorkerServer } from "./grpc/server.ts";
+import { InferencePool } from "./inference/inference-pool.ts";
 import { opsSource, type WorkerStatus } from "./ops-source.ts";
 import type { WorkerSettings } from "./settings.ts";
 import { findSpeakerModel, type SpeakerModel } from "./speakers/speaker-model.ts";
 import { trySpeakerModel } from "./speakers/speaker-model-trial.ts";
+import { DEFAULT_ENGINES, type EngineSettings } from "./speech/engine-settings.ts";
 import { tryEngines } from "./speech/sherpa/model-trial.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
@@ -58,12 +60,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     throw new AppError("unavailable", tried.missing.map(({ reason }) => reason).join(" "));
   }
   const speakerModel = await usableSpeakerModel(settings.speakerModelDir, log);
+  const inference = await startInference(tried?.usable ?? DEFAULT_ENGINES, settings, log);
+  if (inference !== undefined) parts.push("inference threads", async () => inference.stop());
   let announcer: Announcer | undefined;
   const pool = new ThreadPool({
     threads: settings.threads,
     sessionsPerThread: settings.sessionsPerThread,
     entry,
-    nativeRoot: settings.nativeRoot,
+    ...(inference === undefined ? {} : { connect: () => inference.connect() }),
     ...(tried === undefined ? {} : { engines: tried.usable, unusable: tried.missing }),
     ...(speakerModel === undefined ? {} : { speakerModel }),
     clock: systemClock,
@@ -84,13 +88,18 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const identity = { workerId, version, host, port, advertise, key, tls };
     const server = new WorkerServer({ ...identity, pool, log, services });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
-    const opsPort = await startOps(settings, parts, [pool, server, thread], {
-      version,
-      isDraining: () => server.isDraining,
-      sessions: () => ({ held: pool.sessions, capacity: pool.capacity }),
-      missing: () => pool.missing,
-      isAnnounced: () => announcer?.isConnected === true,
-    });
+    const opsPort = await startOps(
+      settings,
+      parts,
+      [pool, server, thread, ...(inference ? [inference] : [])],
+      {
+        version,
+        isDraining: () => server.isDraining,
+        sessions: () => ({ held: pool.sessions, capacity: pool.capacity }),
+        missing: () => pool.missing,
+        isAnnounced: () => announcer?.isConnected === true,
+      },
+    );
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${inAddress(host)}:${bound}`;
@@ -111,6 +120,22 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await parts.stop(STOP_PART_MS);
     throw error;
   }
+}
+
+/** The threads that run the networks of the recogniser, if it is one of the engines. */
+async function startInference(
+  engines: readonly EngineSettings[],
+  settings: WorkerSettings,
+  log: Log,
+): Promise<InferencePool | undefined> {
+  if (!engines.some(({ kind }) => kind === "moonshine-tiny-en")) return undefined;
+  if (settings.inferenceThreads === 0) return undefined;
+  const inference = new InferencePool({
+    threads: settings.inferenceThreads,
+    onLost: (reason) => log.error({ error: reason }, "inference thread lost"),
+  });
+  await inference.start();
+  return inference;
 }
 
 /** The operator's network for voices, if one is configured. Rejects with SpeakerModelError. */

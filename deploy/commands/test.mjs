@@ -17,13 +17,7 @@ import { NIGHTLY_PROJECTS, PROJECTS } from "../testing/projects.mjs";
 import { runSuites } from "../testing/suites.mjs";
 
 /** Where the set-up finds what it needs: kept. */
-const KEPT = [
-  "VOICE_IGNORE_SYSTEM_PACKAGES",
-  "VOICE_CACHE_DIR",
-  "VOICE_NATIVE_ROOT",
-  "VOICE_NATS_SERVER",
-  "NO_COLOR",
-];
+const KEPT = ["VOICE_IGNORE_SYSTEM_PACKAGES", "VOICE_CACHE_DIR", "VOICE_NATS_SERVER", "NO_COLOR"];
 const SUITES = PROJECTS.map(({ name }) => name);
 const NIGHTLY = NIGHTLY_PROJECTS.map(({ name }) => name);
 /** Tests of whole processes import nothing of the service. */

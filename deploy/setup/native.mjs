@@ -1,21 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import { hasApt, unpackPackages } from "./apt.mjs";
 import { isOn } from "./env-file.mjs";
-import { cacheDir, multiarch, systemName } from "./paths.mjs";
+import { cacheDir, systemName } from "./paths.mjs";
 import { StepError } from "./step-error.mjs";
 
-const SPEECH_PACKAGES = [
-  "libblas3",
-  "libgfortran5",
-  "liblapack3",
-  "libpocketsphinx3",
-  "libquadmath0",
-  "libsphinxbase3",
-  "pocketsphinx-en-us",
-];
 const NATS_PACKAGES = ["nats-server"];
 const NATS_VERSION = /v(\d+)\.(\d+)\./;
 
@@ -25,27 +16,22 @@ export function nativeFolder() {
 }
 
 /**
- * What is here already: in the folder that `VOICE_NATIVE_ROOT` names, in the system, or unpacked
- * in the cache. `speechRoot` is "/" when the system has the packages itself.
- * @returns {{speechRoot?: string, natsServer?: string}}
+ * What is here already: named by `VOICE_NATS_SERVER`, in the system, or unpacked in the cache.
+ * @returns {{natsServer?: string}}
  */
 export function findNative(env = process.env) {
-  const roots = env.VOICE_NATIVE_ROOT ? [resolve(env.VOICE_NATIVE_ROOT)] : [];
-  if (!isOn(env.VOICE_IGNORE_SYSTEM_PACKAGES)) roots.push("/");
-  roots.push(nativeFolder());
   const servers = [env.VOICE_NATS_SERVER, ...natsCandidates(env)].filter(Boolean);
-  return { speechRoot: roots.find(hasSpeech), natsServer: servers.find(isUsableNats) };
+  return { natsServer: servers.find(isUsableNats) };
 }
 
-/** Fetches what `found` lacks. Says what to install by hand where there is no apt. */
-export async function installNative(found, step) {
-  if (!(await hasApt())) throw withoutApt(found);
-  const wanted = [...SPEECH_PACKAGES, ...NATS_PACKAGES].sort();
+/** Fetches what is missing. Says what to install by hand where there is no apt. */
+export async function installNative(step) {
+  if (!(await hasApt())) throw withoutApt();
+  const wanted = NATS_PACKAGES;
   const folder = nativeFolder();
   await unpackPackages(wanted, folder, {
     step,
     seal: (root) => {
-      if (!hasSpeech(root)) throw incomplete("the speech libraries");
       if (!isUsableNats(join(root, "usr/sbin/nats-server"))) throw incomplete("nats-server");
       writeFileSync(join(root, ".voice-packages"), `${wanted.join("\n")}\n`);
     },
@@ -63,22 +49,6 @@ function natsCandidates(env) {
   return [...new Set([...names.filter((name) => existsSync(name)), unpacked])];
 }
 
-function hasSpeech(root) {
-  const libraries = join(root, "usr/lib", multiarch());
-  const model = join(root, "usr/share/pocketsphinx/model/en-us");
-  return [
-    join(libraries, "libquadmath.so.0"),
-    join(libraries, "libgfortran.so.5"),
-    join(libraries, "blas/libblas.so.3"),
-    join(libraries, "lapack/liblapack.so.3"),
-    join(libraries, "libsphinxbase.so.3"),
-    join(libraries, "libpocketsphinx.so.3"),
-    join(model, "en-us/mdef"),
-    join(model, "en-us.lm.bin"),
-    join(model, "cmudict-en-us.dict"),
-  ].every((file) => existsSync(file));
-}
-
 /** Older ones are not tried. */
 function isUsableNats(file) {
   if (!existsSync(file)) return false;
@@ -89,21 +59,18 @@ function isUsableNats(file) {
   return major > 2 || (major === 2 && minor >= 9);
 }
 
-function withoutApt(found) {
-  const missing = [];
-  if (!found.speechRoot) missing.push("pocketsphinx with its en-us model (libpocketsphinx.so.3)");
-  if (!found.natsServer) missing.push("nats-server 2.9 or newer");
+function withoutApt() {
   const system = readSystemName();
   return new StepError(
-    `${missing.join(" and ")} missing, and ${system} has no apt to fetch from`,
-    "install them with your system's package manager; VOICE_NATS_SERVER=/path/to/nats-server and VOICE_NATIVE_ROOT=/folder (with usr/lib and usr/share inside, laid out as Debian does) point at copies elsewhere",
+    `nats-server 2.9 or newer is missing, and ${system} has no apt to fetch from`,
+    "install it with your system's package manager; VOICE_NATS_SERVER=/path/to/nats-server points at a copy elsewhere",
   );
 }
 
 function incomplete(what) {
   return new StepError(
     `${what} did not come with the packages or do not run here`,
-    "this works on Debian 12 and its kin; elsewhere set VOICE_NATIVE_ROOT and VOICE_NATS_SERVER",
+    "this works on Debian 12 and its kin; elsewhere set VOICE_NATS_SERVER",
   );
 }
 

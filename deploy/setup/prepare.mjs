@@ -23,7 +23,6 @@ export async function prepare(screen) {
   const native = await withLock(cacheDir(), () => prepareNative(screen), waiting);
   return {
     ...process.env,
-    VOICE_NATIVE_ROOT: native.speechRoot,
     VOICE_NATS_SERVER: native.natsServer,
   };
 }
@@ -39,9 +38,9 @@ async function prepareProject(screen) {
 
 async function prepareNative(screen) {
   const found = findNative();
-  if (found.speechRoot && found.natsServer) return found;
-  const title = "speech recogniser and nats-server (Debian packages, unpacked into your cache)";
-  return runStep(screen, title, (step) => installNative(found, step));
+  if (found.natsServer) return found;
+  const title = "nats-server (a Debian package, unpacked into your cache)";
+  return runStep(screen, title, installNative);
 }
 
 function checkMachine() {

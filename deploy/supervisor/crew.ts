@@ -83,17 +83,6 @@ export class Crew {
     return copyOnce(program, join(SYSTEM_FOLDER, basename(program)), stampOf(program));
   }
 
-  /** The environment of a worker, whose recogniser is where it can read it. */
-  withRecogniser(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-    const root = env.VOICE_NATIVE_ROOT;
-    if (this.users === undefined || !root || root === "/") return env;
-    if (canRead(this.users.worker, [root])) return env;
-    return {
-      ...env,
-      VOICE_NATIVE_ROOT: copyOnce(root, join(SYSTEM_FOLDER, "native"), stampOf(root)),
-    };
-  }
-
   /** A program on this Node as one of the users. */
   launch(user: keyof ServiceUsers, args: readonly string[], env: NodeJS.ProcessEnv): Launch {
     return asUser(this.users?.[user], {

@@ -79,11 +79,11 @@ async function workerEnvironment(
   isFirst: boolean,
   plan: ServicePlan,
 ): Promise<NodeJS.ProcessEnv> {
-  const { at, environments, ports, crew } = plan;
+  const { at, environments, ports } = plan;
   const port = await servicePort(name, "worker", isFirst, plan);
   // Not "ops": of a single machine's parts that is the main process's.
   const opsPort = await ports.take(portName(name, "worker_ops"));
-  return crew.withRecogniser(environments.worker(at, port, opsPort, name));
+  return environments.worker(at, port, opsPort, name);
 }
 
 async function servicePort(

@@ -426,6 +426,16 @@ export const SETTINGS = {
     readers: ["worker"],
     what: "metrics and health of a worker; 0 picks a free one",
   },
+  WORKER_INFERENCE_THREADS: {
+    group: "workers",
+    type: "integer",
+    low: 1,
+    high: 64,
+    unit: "threads",
+    usually: "one per core, at most four",
+    readers: ["worker"],
+    what: "threads that run the speech recogniser's networks, some 130 MB each",
+  },
   WORKER_THREADS: {
     group: "workers",
     type: "integer",
@@ -457,7 +467,7 @@ export const SETTINGS = {
   SPEECH_ENGINES_FILE: {
     group: "workers",
     type: "path",
-    usually: "pocketsphinx alone",
+    usually: "moonshine-tiny-en alone",
     readers: ["worker"],
     what: "a JSON file that describes the speech engines of this worker, see deploy/engines.md",
   },
@@ -778,13 +788,6 @@ export const SETTINGS = {
     usually: "~/.cache/voice-session-service",
     readers: ["bootstrap"],
     what: "unpacked packages",
-  },
-  VOICE_NATIVE_ROOT: {
-    group: "machine",
-    type: "path",
-    usually: "the system, or the cache",
-    readers: ["bootstrap", "worker"],
-    what: "the folder below which the speech recogniser lies, laid out as Debian does",
   },
   VOICE_NATS_SERVER: {
     group: "machine",

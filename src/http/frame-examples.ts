@@ -23,7 +23,7 @@ export const FRAME_EXAMPLES: Readonly<Record<string, Given>> = {
       title: "Weekly planning",
       status: "recording",
       language: "en",
-      engine: "pocketsphinx",
+      engine: "moonshine-tiny-en",
       started_at: "2026-01-31T09:30:00.000Z",
     },
     interim: {

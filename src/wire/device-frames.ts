@@ -59,7 +59,7 @@ export const DEVICE_FRAME_SCHEMAS = {
         minLength: 1,
         maxLength: 64,
         description: "The speech engine of a session that begins with this, a name of GET /engines",
-        examples: ["pocketsphinx"],
+        examples: ["moonshine-tiny-en"],
       }),
     ),
     vocabulary: Type.Optional(

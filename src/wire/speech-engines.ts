@@ -24,18 +24,14 @@ export interface SpeechEngine {
 }
 
 /** The engine that every worker has unless it is told otherwise. */
-export const POCKETSPHINX = {
-  name: "pocketsphinx",
+export const MOONSHINE = {
+  name: "moonshine-tiny-en",
   languages: ["en"],
   streaming: true,
   wordTimes: true,
-  punctuation: false,
+  punctuation: true,
   vocabulary: true,
-  /**
-   * The highest floor, in hundredths, below which at most 5 % of the right words of clear speech
-   * lay, in the half of the data that the weights of its confidence were fitted on.
-   */
-  confidenceFloor: 0.6,
+  confidenceFloor: 0.5,
   local: true,
 } as const satisfies SpeechEngine;
 

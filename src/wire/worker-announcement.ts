@@ -14,7 +14,7 @@ export interface WorkerAnnouncement {
   version: string;
   /** Names of the engines. */
   engines: string[];
-  /** What each of them is; absent from older workers, which have pocketsphinx at most. */
+  /** What each of them is; absent from older workers, whose engines are known by their names alone. */
   speech?: SpeechEngine[];
   /** Engines that are configured and cannot be used, with what is missing. */
   missing?: MissingEngine[];

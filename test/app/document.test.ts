@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PARTITIONS } from "../../src/base/partition.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { exampleRequests } from "../support/example-requests.ts";
@@ -109,7 +109,7 @@ describe("the document and the service", () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, n) => n);
     expect(body).toMatchObject({
       nodes: [{ state: "alive", partitions }],
-      workers: [{ state: "available", engines: ["scripted", POCKETSPHINX.name] }],
+      workers: [{ state: "available", engines: ["scripted", MOONSHINE.name] }],
     });
     expect((await client.call("GET", "/admin/overview")).status).toBe(401);
   });

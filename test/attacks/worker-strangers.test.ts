@@ -33,7 +33,6 @@ async function openRaw(): Promise<{ raw: RawGrpc; address: string }> {
     threads: 1,
     sessionsPerThread: 4,
     entry: ENTRY,
-    nativeRoot: undefined,
     clock: systemClock,
     log: silentLog,
   });

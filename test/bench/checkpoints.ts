@@ -15,8 +15,7 @@ const AN_HOUR = 700;
 const SPACING = Math.floor((3_600 * RATE) / AN_HOUR);
 const LENGTHS = [50, 200, 700, 3_000];
 /** State of the recogniser's channel and of the voice detector, in bytes: as our engine's is. */
-const RECOGNISER = 108;
-const ACTIVITY = 740;
+const ACTIVITY = 1_292;
 
 const VOICES = [
   LOW_VOICE,
@@ -124,9 +123,9 @@ class Talk {
   checkpoint(): CheckpointWrite {
     const voices: Voices = Object.fromEntries([...this.#clusters].map((id) => [id, id]));
     const recogniser = encodeReaderState({
-      recogniser: new Uint8Array(RECOGNISER),
       activity: new Uint8Array(ACTIVITY),
       phases: [],
+      pauses: { wait: 400_000, gap: -1 },
     });
     const position = this.#end;
     const keep = [position - RATE, Number.MAX_SAFE_INTEGER];

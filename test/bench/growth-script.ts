@@ -57,9 +57,9 @@ export function measureStateSize(): StateSize {
 export class ScriptedState {
   readonly #noise = randomBytes(LARGEST_BOOK);
   readonly #recogniser = encodeReaderState({
-    recogniser: randomBytes(RECOGNISER_BYTES.recogniser),
     activity: randomBytes(RECOGNISER_BYTES.activity),
     phases: [],
+    pauses: { wait: 400_000, gap: -1 },
   });
   size: StateSize = [4 * 1024];
 

@@ -12,7 +12,6 @@ const pool = new ThreadPool({
   threads: 1,
   sessionsPerThread: 64,
   entry: new URL("../support/scripted-thread-entry.ts", import.meta.url),
-  nativeRoot: undefined,
   clock: systemClock,
   log: silentLog,
 });

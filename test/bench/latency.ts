@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readWave } from "../../src/cli/device/wave-file.ts";
 import { RunningService } from "../eval/running-service.ts";
 import { describeProfiles } from "./cpu-profile.ts";
-import { bareEngineLoad, describeCapacity } from "./live-capacity.ts";
+import { describeCapacity } from "./live-capacity.ts";
 import { type EngineTime, type LiveDelays, LiveReading } from "./live-reading.ts";
 import { treeCpuSeconds } from "./process-cpu.ts";
 import { profileEnvironment } from "./profile-flags.ts";
@@ -11,8 +11,8 @@ import type { BenchRow, BenchScale } from "./row.ts";
 import { quantile } from "./statistics.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
-/** About half of what the engine lets two cores carry. */
-const STREAMS = 4;
+/** One: what somebody who speaks alone waits for. */
+const STREAMS = 1;
 const SECONDS = 40;
 const WARM_SECONDS = 12;
 const FRAME_MS = 100;
@@ -23,8 +23,8 @@ const APART_MS = 1_370;
 type Kind = "interim" | "final" | "own";
 
 const MARKS: Record<Kind, { p50?: number; p95: number }> = {
-  interim: { p50: 300, p95: 600 },
-  final: { p50: 350, p95: 700 },
+  interim: { p50: 400, p95: 800 },
+  final: { p50: 700, p95: 1_050 },
   own: { p95: 20 },
 };
 
@@ -47,7 +47,6 @@ export async function measureLatency(scale: BenchScale): Promise<BenchRow[]> {
   const { data } = readWave(join(PROJECT, "deploy/demo/conversation.wav"));
   const streams = Math.max(1, Math.round(STREAMS * scale.size));
   const audio = data.subarray(0, Math.round(SECONDS * Math.sqrt(scale.size)) * BYTES_PER_SECOND);
-  const before = await bareEngineLoad(audio);
   const profile = profileEnvironment();
   const service = await RunningService.start(PROJECT, { LOG_LEVEL: "debug", ...profile.env });
   const { pids } = service.address;
@@ -57,12 +56,11 @@ export async function measureLatency(scale: BenchScale): Promise<BenchRow[]> {
   } finally {
     await service.stop();
   }
-  const after = await bareEngineLoad(audio);
   const told = profile.folder && `the profile says ${describeProfiles(profile.folder, pids)}`;
   const length = `${audio.byteLength / BYTES_PER_SECOND} s in frames of ${FRAME_MS} ms`;
   const detail = `${streams} device streams of ${length}, in real time; all of the service used ${measured.cores.toFixed(2)} cores`;
   return [
-    ...capacity(measured, [before, after], told),
+    capacity(measured, told),
     ...(["interim", "final", "own"] as const).flatMap((kind) =>
       describe(kind, measured.delays, detail),
     ),
@@ -107,17 +105,10 @@ function engineTimes(service: RunningService, session: string): EngineTime[] {
   });
 }
 
-function capacity(
-  { cpu, seconds }: Measured,
-  bare: readonly (number | undefined)[],
-  told: string | undefined,
-): BenchRow[] {
-  const loads = bare.filter((load) => load !== undefined);
-  if (loads.length === 0) return [];
-  const alone = (seconds * sum(loads)) / loads.length;
+function capacity({ cpu, seconds }: Measured, told: string | undefined): BenchRow {
   const parts = Object.entries(cpu).map(([part, used]) => `${part} ${used.toFixed(1)} s`);
   const detail = [`processor time: ${parts.join(", ")}`, told].filter(Boolean).join("; ");
-  return [describeCapacity(seconds, { ours: sum(Object.values(cpu)), bare: alone }, detail)];
+  return describeCapacity(seconds, sum(Object.values(cpu)), detail);
 }
 
 function describe(kind: Kind, delays: readonly LiveDelays[], detail: string): BenchRow[] {

@@ -13,7 +13,7 @@ const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversatio
 const WIDE = { columns: 90, rows: 20 };
 const SESSION = /^Session ([0-9a-f-]{36}) is recording in workspace "Workshop"\.$/;
 const NOTICE = /^.+; (connecting|trying) again in \d\.\d s$/;
-const ENGINE = "Read by pocketsphinx.";
+const ENGINE = "Read by moonshine-tiny-en.";
 const UTTERANCE = /^(\d\d:\d\d {2}S\d {2}| {11})[a-z' ]+$/;
 
 interface Page {

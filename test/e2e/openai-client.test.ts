@@ -149,7 +149,7 @@ describe("openai client", () => {
     const ids: string[] = [];
     for await (const { id } of client.models.list()) ids.push(id);
     expect(ids).toContain("whisper-1");
-    expect(ids).toContain("pocketsphinx");
+    expect(ids).toContain("moonshine-tiny-en");
     expect((await client.models.retrieve("whisper-1")).object).toBe("model");
     await expect(client.models.retrieve("gpt-9")).rejects.toThrow(NotFoundError);
   });

@@ -8,15 +8,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import {
-  CONFIDENCE_FLOOR,
-  CONFIDENCE_WEIGHTS,
-} from "../../workers/speech/pocketsphinx/word-confidence.ts";
+import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { toChunks, toSignal } from "./degraded-audio.ts";
 import { degradedConversations, type Script } from "./degraded-conversations.ts";
 import { equalError, figuresAt, highestFloor, separation } from "./floor-figures.ts";
-import { type HeardWord, type JudgedWord, judgeWords, WordReader } from "./judged-words.ts";
-import { type Example, fitLogistic, type LogisticModel } from "./logistic-regression.ts";
+import { type JudgedWord, judgeWords, WordReader } from "./judged-words.ts";
 import { readRecording } from "./read-recording.ts";
 import { loadReadSentences } from "./recordings.ts";
 import { calibrationError, reliability } from "./reliability.ts";
@@ -32,6 +29,7 @@ Environment: VOICE_EVAL_DATA, folder with librivox/ and ami/ (default: ../shared
 /** Of the right words of clear speech no more may lie below the floor. */
 const MOST_LOST = 0.05;
 const CLEAN = "clean";
+const CONFIDENCE_FLOOR: number = MOONSHINE.confidenceFloor;
 /** Sets of conditions, of the half that nothing is fitted on, whose reliability is told. */
 const GROUPS: Readonly<Record<string, RegExp>> = {
   clear: /^clean$/,
@@ -60,7 +58,7 @@ const { values: options } = parseArgs({
   },
 });
 
-type Judged = HeardWord & { isRight: boolean };
+type Judged = Word & { isRight: boolean };
 type ByCondition = Map<string, Judged[]>;
 /** Which number of a word is taken for its confidence. */
 type Measure = (word: Judged) => number;
@@ -69,7 +67,7 @@ if (options.help) console.log(HELP);
 else await evaluate();
 
 async function evaluate(): Promise<void> {
-  const reader = new WordReader();
+  const reader = await WordReader.start();
   const leftOut: string[] = [];
   const data = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data");
   try {
@@ -79,7 +77,7 @@ async function evaluate(): Promise<void> {
     const meetings = await readMeetings(reader, join(data, "ami"), leftOut);
     report(fitted, tried, sentences, meetings, leftOut);
   } finally {
-    await reader.close();
+    reader.close();
   }
 }
 
@@ -121,10 +119,10 @@ async function readMeetings(
   reader: WordReader,
   folder: string,
   leftOut: string[],
-): Promise<HeardWord[]> {
+): Promise<Word[]> {
   const clips = existsSync(folder) ? readdirSync(folder).filter((name) => /\.wav$/.test(name)) : [];
   if (clips.length === 0) leftOut.push("meetings (no ami/*.wav in VOICE_EVAL_DATA)");
-  const words: HeardWord[] = [];
+  const words: Word[] = [];
   for (const clip of clips) {
     const pcm = readRecording(readFileSync(join(folder, clip)));
     words.push(...(await reader.read(toChunks(toSignal(pcm)))));
@@ -136,19 +134,15 @@ function report(
   fitted: ByCondition,
   tried: ByCondition,
   sentences: readonly Judged[],
-  meetings: readonly HeardWord[],
+  meetings: readonly Word[],
   leftOut: readonly string[],
 ): void {
-  const model = fitLogistic(examplesOf(fitted));
-  const ofModel: Measure = ({ features }) => chance(model, features);
+  const of: Measure = ({ confidence }) => confidence;
+  const fittedFloor = highestFloor(measured(fitted.get(CLEAN) ?? [], of), MOST_LOST);
   const measures: Record<string, { of: Measure; floor: number }> = {
-    posterior: { of: ({ posterior }) => posterior, floor: 0 },
-    "fitted now": { of: ofModel, floor: 0 },
+    "fitted now": { of, floor: fittedFloor },
+    shipped: { of, floor: CONFIDENCE_FLOOR },
   };
-  for (const measure of Object.values(measures)) {
-    measure.floor = highestFloor(measured(fitted.get(CLEAN) ?? [], measure.of), MOST_LOST);
-  }
-  measures.shipped = { of: ({ confidence }) => confidence, floor: CONFIDENCE_FLOOR };
   const sets = new Map<string, readonly Judged[]>([
     ...tried,
     ["all of these", [...tried.values()].flat()],
@@ -171,7 +165,6 @@ function report(
   );
   const belowInMeetings = meetings.filter(({ confidence }) => confidence < CONFIDENCE_FLOOR).length;
   const result = {
-    weights: { fitted: model, shipped: CONFIDENCE_WEIGHTS },
     floors: Object.fromEntries(Object.entries(measures).map(([name, { floor }]) => [name, floor])),
     rows,
     reliabilities,
@@ -184,26 +177,6 @@ function report(
   console.log(`${printed(result)}\n\nwritten to ${file}`);
 }
 
-/**
- * Clear speech counts as much as all that is degraded, since most of what is recorded is clear: with
- * the same weight for each word, clear speech is told to be less right than it is.
- */
-function examplesOf(fitted: ByCondition): Example[] {
-  const clear = fitted.get(CLEAN)?.length ?? 0;
-  const all = [...fitted.values()].flat().length;
-  return [...fitted].flatMap(([condition, words]) =>
-    words.map(({ features, isRight }) => {
-      const weight = condition === CLEAN ? (all - clear) / Math.max(1, clear) : 1;
-      return { values: features, isYes: isRight, weight: clear === all ? 1 : weight };
-    }),
-  );
-}
-
-function chance({ constant, weights }: LogisticModel, features: readonly number[]): number {
-  const sum = features.reduce((total, value, at) => total + value * (weights[at] ?? 0), constant);
-  return 1 / (1 + Math.exp(-sum));
-}
-
 function measured(words: readonly Judged[], of: Measure): JudgedWord[] {
   return words.map((word) => ({ confidence: of(word), isRight: word.isRight }));
 }
@@ -214,7 +187,6 @@ function rowOf(words: readonly JudgedWord[], floor: number) {
 }
 
 interface Result {
-  weights: { fitted: LogisticModel; shipped: typeof CONFIDENCE_WEIGHTS };
   floors: Record<string, number>;
   rows: ({ measure: string; set: string } & ReturnType<typeof rowOf>)[];
   /** Of words that nothing was fitted on, by measure. */
@@ -243,7 +215,7 @@ function printedReliability(reliabilities: Result["reliabilities"]): string[] {
 }
 
 function printed(result: Result): string {
-  const { weights, floors, rows, meetings, left_out } = result;
+  const { floors, rows, meetings, left_out } = result;
   const percent = (share: number) => (100 * share).toFixed(1);
   const parts = Object.entries(floors).map(([name, floor]) => {
     const own = rows.filter(({ measure }) => measure === name);
@@ -261,11 +233,8 @@ function printed(result: Result): string {
     return `${name}, floor ${floor.toFixed(2)} (in %)\n${textTable([head, ...table])}`;
   });
   const below = percent(meetings.below);
-  const { fitted, shipped } = weights;
   const lines = [
     `meetings: ${below} % of ${meetings.words} words lie below the shipped floor`,
-    `weights fitted now: ${[fitted.constant, ...fitted.weights].map((w) => w.toFixed(4)).join(" ")}`,
-    `weights shipped:    ${[shipped.constant, ...shipped.features].map((w) => w.toFixed(4)).join(" ")}`,
     ...left_out.map((what) => `left out: ${what}`),
   ];
   const tables = printedReliability(result.reliabilities);

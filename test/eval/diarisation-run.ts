@@ -1,6 +1,6 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { toUpdate } from "../../workers/speech/open-utterance.ts";
-import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
 import { readLive } from "./live-reading.ts";
 import { TrackerMeter } from "./metered-tracker.ts";
 import { ShownLabels, type ShownLabelsResult } from "./shown-labels.ts";
@@ -23,11 +23,11 @@ export interface DiarisationRun extends ShownLabelsResult {
  */
 export async function runSession(
   pcm: Int16Array,
-  { pieceMs, recognisers }: { pieceMs: number; recognisers: RecogniserPool },
+  { pieceMs, engine }: { pieceMs: number; engine: OpenedEngine },
 ): Promise<DiarisationRun> {
   const meter = new TrackerMeter();
   const { createTracker } = meter;
-  const live = { pcm, pieceMs, recognisers, interimResults: false, createTracker };
+  const live = { pcm, pieceMs, engine, createTracker };
   const { messages, computeMs } = await readLive(live);
   const labels = new ShownLabels(pcm.length);
   for (const { at, message } of messages) {
@@ -45,7 +45,7 @@ export async function runSession(
  * each of their turns is a segment, and blocks are of 100 ms.
  */
 export async function runTracker(pcm: Int16Array): Promise<DiarisationRun> {
-  const utterances = await cutUtterances(pcm);
+  const utterances = cutUtterances(pcm);
   const meter = new TrackerMeter();
   const tracker = meter.createTracker();
   const labels = new ShownLabels(pcm.length);

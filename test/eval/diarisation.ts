@@ -10,10 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { errorMessage } from "../../src/base/errors.ts";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { startMoonshine } from "../support/moonshine-engine.ts";
 import {
   figuresOf,
   namedTurns,
@@ -132,17 +129,12 @@ async function measure(
 /** Calls `use` with the way of reading that the options ask for. */
 async function withReader(use: (read: Reader) => Promise<void>): Promise<void> {
   if (options.fast) return use(runTracker);
-  const library = loadNativeLibrary(findSpeechRoot());
-  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
-    size: 1,
-    waitMs: 1_000,
-    waiters: 1,
-  });
+  const engine = await startMoonshine();
   const pieceMs = options.stream ? STREAM_MS : CHUNK_MS;
   try {
-    await use((pcm) => runSession(pcm, { pieceMs, recognisers }));
+    await use((pcm) => runSession(pcm, { pieceMs, engine }));
   } finally {
-    await recognisers.close();
+    engine.close();
   }
 }
 

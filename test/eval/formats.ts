@@ -13,10 +13,7 @@ import { isAppError } from "../../src/base/errors.ts";
 import { encodeWave, readWave } from "../../src/cli/device/wave-file.ts";
 import { inspectAudio } from "../../src/features/recording/audio-container.ts";
 import { Sounds } from "../../src/features/recording/sounds.ts";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, readSession, textOf } from "../support/read-session.ts";
 import { FORMAT_FILES, type FormatFile, Workshop } from "./format-files.ts";
 import { normaliseWords } from "./normalise-words.ts";
@@ -70,9 +67,7 @@ if (options.help) console.log(HELP);
 else await evaluate();
 
 async function evaluate(): Promise<void> {
-  const library = loadNativeLibrary(findSpeechRoot());
-  const pool = { size: 1, waitMs: 1_000, waiters: 1 };
-  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), pool);
+  const engine = await startMoonshine();
   const sounds = new Sounds();
   const folder = mkdtempSync(join(tmpdir(), "voice-formats-"));
   try {
@@ -80,7 +75,7 @@ async function evaluate(): Promise<void> {
     const data = base.data.subarray(0, 2 * SECONDS * base.sampleRate);
     writeFileSync(join(folder, "base.wav"), encodeWave({ ...base, data }));
     const workshop = new Workshop(folder, SECONDS);
-    const read: Read = (...file) => readFile(recognisers, ...file);
+    const read: Read = (...file) => readFile(engine, ...file);
     const truth = await read("audio/wav", workshop.base(), SECONDS * SESSION_RATE, SESSION_RATE);
     const outcomes: Outcome[] = [];
     const missing: string[] = [];
@@ -90,7 +85,7 @@ async function evaluate(): Promise<void> {
     }
     report(outcomes, missing);
   } finally {
-    await recognisers.close();
+    engine.close();
     await sounds.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -144,7 +139,7 @@ async function judge(
 
 /** What a worker's session reader makes of a stored upload. */
 async function readFile(
-  recognisers: RecogniserPool,
+  engine: RunningEngine,
   mediaType: string,
   data: Buffer,
   frames: number,
@@ -152,7 +147,7 @@ async function readFile(
 ): Promise<Heard> {
   const length = toSessionSamples(frames, sampleRate);
   const chunk = { sequence: 0, start: 0, length, mediaType, data };
-  const messages = await readSession(recognisers, chunkMessages([chunk]));
+  const messages = await readSession(engine, chunkMessages([chunk]));
   const failures = messages.flatMap((each) => (each.$case === "chunkFailed" ? [each.value] : []));
   return { words: normaliseWords(textOf(messages)), failed: failures[0]?.message };
 }

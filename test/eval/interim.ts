@@ -8,10 +8,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { startMoonshine } from "../support/moonshine-engine.ts";
 import { InterimFigures } from "./interim-figures.ts";
 import { readLive } from "./live-reading.ts";
 import { normaliseWords } from "./normalise-words.ts";
@@ -35,21 +32,16 @@ const { values: options } = parseArgs({
   },
 });
 
-const library = loadNativeLibrary(findSpeechRoot());
-const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
-  size: 1,
-  waitMs: 1_000,
-  waiters: 1,
-});
+const engine = await startMoonshine(2);
 const leftOut: string[] = [];
 const sets = new Map<string, InterimFigures>();
 for (const { set, pcm, reference } of samples()) {
   const figures = sets.get(set) ?? new InterimFigures();
   sets.set(set, figures);
-  const reading = await readLive({ pcm, pieceMs: Number(options.piece), recognisers });
+  const reading = await readLive({ pcm, pieceMs: Number(options.piece), engine, isLive: true });
   figures.add(reading, pcm.length, reference, normaliseWords);
 }
-await recognisers.close();
+engine.close();
 const rows = [...sets].map(([set, figures]) => ({ set, ...figures.summary() }));
 const titles = Object.keys(rows[0] ?? {});
 const cells = rows.map((row) => Object.values(row).map((value) => `${value ?? "-"}`));

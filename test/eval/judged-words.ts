@@ -1,22 +1,8 @@
 import type { AudioChunk, Word } from "../../src/wire/gen/voice/v1/worker.ts";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
-import {
-  type ConfidenceFeatures,
-  confidenceFeatures,
-  type WordEvidence,
-} from "../../workers/speech/pocketsphinx/word-confidence.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, readSession, utterancesOf } from "../support/read-session.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import { alignWords } from "./word-error-rate.ts";
-
-/** A word of a final, as the service gives it, with what the engine told of it. */
-export interface HeardWord extends Word {
-  posterior: number;
-  features: ConfidenceFeatures;
-}
 
 /** A recognised word and whether it was said. */
 export interface JudgedWord {
@@ -24,67 +10,28 @@ export interface JudgedWord {
   isRight: boolean;
 }
 
-/** Reads audio as a worker does, with the shipped recogniser. */
+/** Reads audio as a worker does, with the service's own engine. */
 export class WordReader {
-  readonly #recognisers: RecogniserPool;
-  /** Of the words of the reading in hand, by where they start. */
-  readonly #told = new Map<number, Pick<HeardWord, "posterior" | "features">>();
+  readonly #engine: RunningEngine;
 
-  constructor() {
-    const options = { size: 1, waitMs: 1_000, waiters: 1 };
-    this.#recognisers = new RecogniserPool(() => this.#load(), options);
+  static async start(): Promise<WordReader> {
+    return new WordReader(await startMoonshine());
   }
 
-  /** The words of all finals but those of which the engine tells no posterior: none has a lattice. */
-  async read(chunks: readonly AudioChunk[]): Promise<HeardWord[]> {
-    this.#told.clear();
-    const messages = await readSession(this.#recognisers, chunkMessages(chunks));
-    const words = utterancesOf(messages).flatMap(({ segments }) =>
+  private constructor(engine: RunningEngine) {
+    this.#engine = engine;
+  }
+
+  /** The words of all finals. */
+  async read(chunks: readonly AudioChunk[]): Promise<Word[]> {
+    const messages = await readSession(this.#engine, chunkMessages(chunks));
+    return utterancesOf(messages).flatMap(({ segments }) =>
       segments.flatMap((segment) => segment.words),
     );
-    return words.flatMap((word) => {
-      const told = this.#told.get(word.start);
-      return told === undefined ? [] : [{ ...word, ...told }];
-    });
   }
 
-  close(): Promise<void> {
-    return this.#recognisers.close();
-  }
-
-  /** The recogniser, overheard where it asks the engine for what its confidences are made of. */
-  async #load(): Promise<PocketsphinxRecogniser> {
-    const library = loadNativeLibrary(findSpeechRoot());
-    const asked: number[] = [];
-    const scores: number[] = [];
-    const recogniser = await PocketsphinxRecogniser.load({
-      ...library,
-      segmentPosterior(segment, acoustic, language, backOff) {
-        const log = library.segmentPosterior(segment, acoustic, language, backOff);
-        scores.push(language[0] ?? 0);
-        return log;
-      },
-      exponent(logMath, value) {
-        const posterior = library.exponent(logMath, value);
-        asked.push(Math.min(1, posterior));
-        return posterior;
-      },
-    });
-    const finish = recogniser.finish.bind(recogniser);
-    recogniser.finish = () => {
-      const words = finish();
-      const posteriors = asked.splice(0);
-      const evidence = scores.splice(0).map((language, place): WordEvidence => {
-        return { posterior: posteriors[place] ?? 0, language };
-      });
-      const features = confidenceFeatures(evidence);
-      for (const [place, { start }] of words.entries()) {
-        const [own, posterior] = [features[place], posteriors[place]];
-        if (own && posterior !== undefined) this.#told.set(start, { posterior, features: own });
-      }
-      return words;
-    };
-    return recogniser;
+  close(): void {
+    this.#engine.close();
   }
 }
 

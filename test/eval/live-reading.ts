@@ -1,10 +1,11 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
+import { createDeferred } from "../../src/base/deferred.ts";
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
-import { ACTIVITY_FRAME, VoiceActivity } from "../../workers/audio/voice-activity.ts";
+import { ACTIVITY_FRAME, SpeechActivity } from "../../workers/audio/speech-activity.ts";
 import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
+import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
-import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";
 
 /** A message of the reader and when a live session would have had it, in ms of the audio. */
@@ -15,7 +16,7 @@ export interface TimedMessage {
 
 export interface LiveReading {
   messages: TimedMessage[];
-  /** Ends of voiced frames, in samples, rising. */
+  /** Ends of frames with speech, in samples, rising. */
   voicedEnds: number[];
   computeMs: number;
 }
@@ -24,52 +25,69 @@ export interface LiveOptions {
   pcm: Int16Array;
   /** Length of the pieces in which the audio arrives. */
   pieceMs: number;
-  recognisers: RecogniserPool;
-  /** True unless told otherwise; finals and speakers are the same without. */
-  interimResults?: boolean;
+  engine: OpenedEngine;
+  /** True to let the audio come in real time; else as fast as it is read, without interim results. */
+  isLive?: boolean;
   createTracker?: typeof createSpeakerTracker;
 }
 
 /**
- * Reads a recording as it would be read live on a core of its own: a piece comes when its last
- * sample has been spoken, and what the reader does takes the processor time that it took here
- * (so that other work on the machine does not count).
+ * Reads a recording as it would be read live: a piece comes when its last sample has been spoken.
+ * Where it does not come in real time, what the reader does takes the processor time that it took
+ * here, and the engine's answers count as being there at once.
  */
 export async function readLive(options: LiveOptions): Promise<LiveReading> {
-  const { pcm, pieceMs, recognisers, interimResults = true } = options;
+  const { pcm, pieceMs, engine, isLive = false } = options;
   const { createTracker = createSpeakerTracker } = options;
-  const open = { sessionId: "eval", attempt: 1, language: "en", vocabulary: [], interimResults };
+  const open = { sessionId: "eval", attempt: 1, language: "en", vocabulary: [] };
   const reader = await SessionReader.open(
-    { ...open, sparseCheckpoints: true },
-    { recognisers, engine: POCKETSPHINX, createTracker },
+    { ...open, interimResults: isLive, sparseCheckpoints: true },
+    { engine: engine.engine, createRecogniser: () => engine.create(), createTracker },
   );
   const messages: TimedMessage[] = [];
+  const begun = performance.now();
   let clock = 0;
   let computeMs = 0;
-  const run = (arrival: number): void => {
+  let news = createDeferred<void>();
+  const step = () => {
+    const before = process.cpuUsage();
+    const done = reader.step();
+    const { user, system } = process.cpuUsage(before);
+    computeMs += (user + system) / 1_000;
+    clock = isLive ? performance.now() - begun : clock + (user + system) / 1_000;
+    for (const message of done.messages) messages.push({ at: clock, message });
+    return done;
+  };
+  const run = async (arrival: number): Promise<void> => {
     clock = Math.max(clock, arrival);
     for (;;) {
-      const begun = process.cpuUsage();
-      const step = reader.step();
-      const { user, system } = process.cpuUsage(begun);
-      const took = (user + system) / 1_000;
-      clock += took;
-      computeMs += took;
-      for (const message of step.messages) messages.push({ at: clock, message });
-      if (step.idle || step.done) return;
+      news = createDeferred<void>();
+      const { idle, done, waits } = step();
+      if (done || (idle && waits !== true)) return;
+      if (waits === true) await news.promise;
+    }
+  };
+  reader.onReady(() => news.resolve());
+  const untilSpoken = async (arrival: number): Promise<void> => {
+    for (let left = arrival - performance.now() + begun; left > 0; ) {
+      await Promise.race([delay(left), news.promise]);
+      left = arrival - performance.now() + begun;
+      if (left > 0) await run(clock);
     }
   };
   try {
     for (const chunk of pieces(pcm, pieceMs * SAMPLES_PER_MS)) {
+      const arrival = (chunk.start + chunk.length) / SAMPLES_PER_MS;
+      if (isLive) await untilSpoken(arrival);
       reader.enqueue({ $case: "chunk", value: chunk });
-      run((chunk.start + chunk.length) / SAMPLES_PER_MS);
+      await run(arrival);
     }
     reader.enqueue({ $case: "finish", value: {} });
-    run(clock);
+    await run(clock);
   } finally {
     reader.close();
   }
-  return { messages, voicedEnds: await voicedEndsOf(pcm), computeMs };
+  return { messages, voicedEnds: voicedEndsOf(pcm), computeMs };
 }
 
 function* pieces(pcm: Int16Array, size: number): Generator<AudioChunk> {
@@ -85,12 +103,12 @@ function* pieces(pcm: Int16Array, size: number): Generator<AudioChunk> {
   }
 }
 
-async function voicedEndsOf(pcm: Int16Array): Promise<number[]> {
-  const activity = await VoiceActivity.create();
+function voicedEndsOf(pcm: Int16Array): number[] {
+  const activity = new SpeechActivity();
   const ends: number[] = [];
   for (let end = ACTIVITY_FRAME; end <= pcm.length; end += ACTIVITY_FRAME) {
-    if (activity.isVoiced(pcm.subarray(end - ACTIVITY_FRAME, end))) ends.push(end);
+    const { probability } = activity.take(pcm.subarray(end - ACTIVITY_FRAME, end));
+    if (probability >= 0.5) ends.push(end);
   }
-  activity.close();
   return ends;
 }

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 
 /** Where and with what a measurement was made. */
 export interface Machine {
@@ -27,7 +28,7 @@ export function describeMachine(project: string, scorer: string | undefined): Ma
     kernel: release(),
     node: process.version,
     project: [manifest.version, commit(project)].filter(Boolean).join(" "),
-    engine: debianVersion("pocketsphinx") ?? "pocketsphinx (version unknown)",
+    engine: MOONSHINE.name,
     scorer: scorer ? (debianVersion("sctk") ?? scorer) : "not installed",
   };
 }

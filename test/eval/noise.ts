@@ -9,10 +9,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, cutChunks, readSession, utterancesOf } from "../support/read-session.ts";
 import { clatteringSounds } from "./clattering-sound.ts";
 import { hissingSounds } from "./hissing-sound.ts";
@@ -52,9 +49,7 @@ if (options.help) console.log(HELP);
 else await evaluate();
 
 async function evaluate(): Promise<void> {
-  const library = loadNativeLibrary(findSpeechRoot());
-  const pool = { size: 1, waitMs: 1_000, waiters: 1 };
-  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), pool);
+  const engine = await startMoonshine();
   const rows: Row[] = [];
   try {
     const seconds = 60 * Number(options.minutes);
@@ -66,10 +61,10 @@ async function evaluate(): Promise<void> {
     for (const [sound, make] of Object.entries(sounds)) {
       if (!sound.includes(options.only)) continue;
       process.stderr.write(`${sound}\n`);
-      rows.push(await judge(sound, make(), recognisers));
+      rows.push(await judge(sound, make(), engine));
     }
   } finally {
-    await recognisers.close();
+    engine.close();
   }
   mkdirSync(options.out, { recursive: true });
   const file = join(options.out, "noise.json");
@@ -87,10 +82,10 @@ async function evaluate(): Promise<void> {
   console.log(`${textTable([head, ...table])}\n\nwritten to ${file}`);
 }
 
-async function judge(sound: string, pcm: Int16Array, recognisers: RecogniserPool): Promise<Row> {
+async function judge(sound: string, pcm: Int16Array, engine: RunningEngine): Promise<Row> {
   const begun = process.cpuUsage();
   const chunks = chunkMessages(cutChunks(pcm, 10 * SESSION_RATE));
-  const messages = await readSession(recognisers, chunks);
+  const messages = await readSession(engine, chunks);
   const { user, system } = process.cpuUsage(begun);
   const words = utterancesOf(messages).flatMap(({ segments }) =>
     segments.flatMap((segment) => segment.words),

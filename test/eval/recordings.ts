@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readWave, type WaveAudio } from "../../src/cli/device/wave-file.ts";
-import type { TimedWord } from "./bare-engine.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 import { findFlacDecoder } from "./flac.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import { parseRttm } from "./rttm.ts";
+import type { TimedWord } from "./word-times.ts";
 
 /** Audio with what was said in it; times and turns where they are known from construction. */
 export interface Recording {

@@ -1,18 +1,13 @@
 /**
- * `npm run eval`: measures what the whole service makes of recordings against the recogniser by
- * itself; prints a table and writes out/eval.json. Ends with 0 whatever it finds: figures are for
+ * `npm run eval`: measures what the whole service makes of recordings; prints a table and writes out/eval.json. Ends with 0 whatever it finds: figures are for
  * people, not for a build. `--help` shows the options.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { durationSeconds } from "../../src/cli/device/wave-file.ts";
-import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
-import { type BareEngine, findBareEngine } from "./bare-engine.ts";
 import { nameOf, parseDelivery } from "./delivery.ts";
 import { SOUND_FORMATS } from "./encoded-sound.ts";
-import { fetchEngine } from "./fetch-engine.ts";
 import { describeMachine } from "./machine.ts";
 import { printReport, type QualityReport } from "./quality-report.ts";
 import { loadConversation, loadReadSentences, loadTurns, type Recording } from "./recordings.ts";
@@ -21,14 +16,13 @@ import { scoreWithSclite, type TextPair } from "./sclite.ts";
 import { findScorer } from "./sctk.ts";
 import { ServiceReader } from "./service-reading.ts";
 import { wordErrors } from "./word-error-rate.ts";
-import { type BareReading, measureBareEngine, measureService } from "./word-quality.ts";
+import { measureService } from "./word-quality.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval -- [options]
   --deliver 0.5,2,5,30,stream,…   chunk lengths to upload in seconds, a live stream, or formats of
                         whole files: ${SOUND_FORMATS.join(", ")} (default: all of these)
   --only TEXT[,TEXT]    only recordings whose name contains one of these
-  --bare-only           only the engine by itself, no service
   --out DIR             where eval.json goes (default: out)
 Environment: VOICE_EVAL_DATA, folder with librivox/ and voices/ (default: ../shared/data)`;
 
@@ -36,7 +30,6 @@ const { values: options } = parseArgs({
   options: {
     deliver: { type: "string", default: `0.5,2,5,30,stream,${SOUND_FORMATS.join(",")}` },
     only: { type: "string", default: "" },
-    "bare-only": { type: "boolean", default: false },
     out: { type: "string", default: join(PROJECT, "out") },
     help: { type: "boolean", default: false },
   },
@@ -50,29 +43,21 @@ async function evaluate(): Promise<void> {
   const report: QualityReport = {
     made_at: new Date().toISOString(),
     machine: describeMachine(PROJECT, scorer),
-    engine_settings: ENGINE_SETTINGS,
     recordings: [],
     left_out: [],
   };
   const recordings = chooseRecordings(report.left_out);
-  const engine = obtainEngine(report.left_out);
-  const bare = new Map<Recording, BareReading>();
-  for (const recording of engine ? recordings : []) {
-    note(`bare engine: ${recording.name}`);
-    if (engine) bare.set(recording, await measureBareEngine(engine, recording));
-  }
   for (const recording of recordings) {
     report.recordings.push({
       name: recording.name,
       seconds: durationSeconds(recording.audio),
       reference_words: recording.reference.length,
       speakers: recording.turns && new Set(recording.turns.map(({ speaker }) => speaker)).size,
-      bare: bare.get(recording)?.errors,
       service: [],
     });
   }
-  if (!options["bare-only"]) await measureWholeService(report, recordings, bare);
-  if (scorer) report.sclite = checkScorer(scorer, report, recordings, bare);
+  await measureWholeService(report, recordings);
+  if (scorer) report.sclite = checkScorer(scorer, report, recordings);
   mkdirSync(options.out, { recursive: true });
   const file = join(options.out, "eval.json");
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
@@ -92,26 +77,9 @@ function chooseRecordings(leftOut: string[]): Recording[] {
   );
 }
 
-function obtainEngine(leftOut: string[]): BareEngine | undefined {
-  const cache = process.env.VOICE_CACHE_DIR ?? join(homedir(), ".cache", "voice-session-service");
-  const unpacked = join(cache, "eval-engine");
-  const roots = [process.env.VOICE_NATIVE_ROOT ?? "", unpacked].filter(Boolean);
-  const found = findBareEngine(roots, process.env.PATH ?? "");
-  if (found) return found;
-  note("fetching Debian's pocketsphinx into the cache");
-  try {
-    fetchEngine(unpacked);
-    return findBareEngine([unpacked], "");
-  } catch (error) {
-    leftOut.push(`the bare engine (pocketsphinx_continuous cannot be had: ${messageOf(error)})`);
-    return undefined;
-  }
-}
-
 async function measureWholeService(
   report: QualityReport,
   recordings: readonly Recording[],
-  bare: ReadonlyMap<Recording, BareReading>,
 ): Promise<void> {
   note("starting the service: npm run up");
   let service: RunningService;
@@ -128,7 +96,7 @@ async function measureWholeService(
         const what = `${recording.name}, ${nameOf(delivery)}`;
         note(`service: ${what}`);
         try {
-          const quality = await measureService(reader, recording, delivery, bare.get(recording));
+          const quality = await measureService(reader, recording, delivery);
           report.recordings[i]?.service.push(quality);
         } catch (error) {
           report.left_out.push(`${what}: ${messageOf(error)}`);
@@ -147,14 +115,12 @@ function checkScorer(
   program: string,
   report: QualityReport,
   recordings: readonly Recording[],
-  bare: ReadonlyMap<Recording, BareReading>,
 ): QualityReport["sclite"] {
   const pairs: TextPair[] = recordings.flatMap((recording, i) => {
     const texts = report.recordings[i]?.service.map(({ words }) => words) ?? [];
-    const heard = bare.get(recording)?.words.map(({ word }) => word);
     const { reference } = recording;
     if (reference.length === 0) return [];
-    return [...(heard ? [heard] : []), ...texts].map((hypothesis) => ({ reference, hypothesis }));
+    return texts.map((hypothesis) => ({ reference, hypothesis }));
   });
   try {
     const counts = pairs.length > 0 ? scoreWithSclite(program, pairs) : [];

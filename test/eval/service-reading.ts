@@ -8,12 +8,12 @@ import { streamRecordings } from "../../src/cli/device/stream-audio.ts";
 import { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
 import { durationSeconds, type WaveAudio } from "../../src/cli/device/wave-file.ts";
 import type { operations } from "../../src/cli/gen/api-schema.ts";
-import type { TimedWord } from "./bare-engine.ts";
 import { type Delivery, nameOf } from "./delivery.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 import { encodedSound } from "./encoded-sound.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import type { ServiceAddress } from "./running-service.ts";
+import type { TimedWord } from "./word-times.ts";
 
 /** What the service made of a recording. */
 export interface ServiceReading {

@@ -1,5 +1,11 @@
-import type { TimedWord } from "./bare-engine.ts";
 import { alignWords } from "./word-error-rate.ts";
+
+/** A word with its times, in seconds. */
+export interface TimedWord {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** How far word times lie from known ones, over the words that both sides have. */
 export interface TimeAgreement {

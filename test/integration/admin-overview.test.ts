@@ -115,7 +115,7 @@ describe("overview", () => {
       worker_id: "w",
       address: "127.0.0.1:9",
       version: "1",
-      engines: ["pocketsphinx"],
+      engines: ["moonshine-tiny-en"],
       state: "full",
       sessions: 2,
       capacity: 2,

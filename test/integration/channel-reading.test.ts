@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Segment } from "../../src/wire/gen/voice/v1/worker.ts";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { channelConversation, cutChannelChunks } from "../support/channel-conversation.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import {
   chunkMessages,
   readSession,
@@ -20,7 +17,7 @@ const LIMIT_MS = 300_000;
 const { channels, texts } = channelConversation({ earlierMs: 2_000, silent: 1 });
 const chunks = cutChannelChunks(channels, 2 * SECOND);
 
-let recognisers: RecogniserPool;
+let engine: RunningEngine;
 let unbroken: ResponseMessage[];
 
 function durable(messages: readonly ResponseMessage[]): unknown[] {
@@ -45,13 +42,11 @@ function plain(text: string): string {
 }
 
 beforeAll(async () => {
-  const library = loadNativeLibrary(findSpeechRoot());
-  const options = { size: 1, waitMs: 1_000, waiters: 2 };
-  recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), options);
-  unbroken = await readSession(recognisers, chunkMessages(chunks), undefined, channels.length);
+  engine = await startMoonshine();
+  unbroken = await readSession(engine, chunkMessages(chunks), undefined, channels.length);
 }, LIMIT_MS);
 
-afterAll(() => recognisers.close());
+afterAll(() => engine?.close());
 
 describe("channel reading", () => {
   it("channel reading: each channel has the words of its voice, also where two speak at once", () => {
@@ -103,7 +98,7 @@ describe("channel reading", () => {
     "channel reading: chunks of %d s give the same finals",
     async (seconds) => {
       const cut = chunkMessages(cutChannelChunks(channels, seconds * SECOND));
-      const read = await readSession(recognisers, cut, undefined, channels.length);
+      const read = await readSession(engine, cut, undefined, channels.length);
       expect(durable(read)).toEqual(durable(unbroken));
     },
     LIMIT_MS,
@@ -119,7 +114,7 @@ describe("channel reading", () => {
         const { position } = checkpoint;
         const holder = chunks.findIndex(({ start, length }) => start + length > position);
         const rest = chunkMessages(chunks.slice(Math.max(0, holder - 1)));
-        const read = await readSession(recognisers, rest, checkpoint, channels.length);
+        const read = await readSession(engine, rest, checkpoint, channels.length);
         expect(durable(read)).toEqual(durable(unbroken).slice(n + 1));
       }
     },
@@ -131,7 +126,7 @@ describe("channel reading", () => {
     async () => {
       const bled = channelConversation({ bleed: 0.25, turns: 4 });
       const read = await readSession(
-        recognisers,
+        engine,
         chunkMessages(cutChannelChunks(bled.channels, SECOND)),
         undefined,
         bled.channels.length,
@@ -152,7 +147,7 @@ describe("channel reading", () => {
       }
       const gap = { start: second.start, length: second.length };
       const messages = await readSession(
-        recognisers,
+        engine,
         [
           { $case: "chunk", value: first },
           { $case: "gap", value: gap },
@@ -175,12 +170,12 @@ describe("channel reading", () => {
   it(
     "channel reading: the client may end all utterances at once",
     async () => {
-      const reading = await SessionReading.open(recognisers, undefined, channels.length);
+      const reading = await SessionReading.open(engine, undefined, channels.length);
       try {
         for (const request of chunkMessages(cutChannelChunks(channels, 4 * SECOND).slice(0, 1))) {
-          reading.feed(request);
+          await reading.feed(request);
         }
-        const ended = utterancesOf(reading.feed({ $case: "finalize", value: {} }));
+        const ended = utterancesOf(await reading.feed({ $case: "finalize", value: {} }));
         expect(
           new Set(ended.flatMap(({ segments }) => segments.map((each) => each.channel))),
         ).toEqual(new Set([0, 1]));

@@ -34,7 +34,6 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
     threads: 1,
     sessionsPerThread: 1,
     entry: ENTRY,
-    nativeRoot: undefined,
     clock: systemClock,
     log: silentLog,
   });

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { layTurns, seededRandom, speak } from "../eval/made-conversation.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import {
   chunkMessages,
   cutChunks,
@@ -21,26 +18,21 @@ const SAID = [
 ];
 const NAMES = ["Okonkwo", "Tolliver", "Marisol", "Sokolov"];
 
-let recognisers: RecogniserPool;
+let engine: RunningEngine;
 let spoken: ReturnType<typeof chunkMessages>;
 
 const read = (vocabulary: readonly string[]): Promise<ResponseMessage[]> =>
-  readSession(recognisers, spoken, undefined, undefined, vocabulary);
+  readSession(engine, spoken, undefined, undefined, vocabulary);
 
 beforeAll(async () => {
-  const library = loadNativeLibrary(findSpeechRoot());
-  // One recogniser, so that each reading gets the one that the reading before had.
-  const options = { size: 1, waitMs: 1_000, waiters: 1 };
-  recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), options);
+  engine = await startMoonshine();
   const turns: { speaker: string; pcm: Int16Array }[] = [];
   for (const text of SAID) turns.push({ speaker: "slt", pcm: await speak("slt", text) });
   const { pcm } = layTurns("", turns, seededRandom(1));
   spoken = chunkMessages(cutChunks(pcm, 2 * SECOND));
 }, LIMIT_MS);
 
-afterAll(async () => {
-  await recognisers.close();
-});
+afterAll(() => engine?.close());
 
 describe("vocabulary", () => {
   it(

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
-import { POCKETSPHINX, type SpeechEngine } from "../../src/wire/speech-engines.ts";
+import { MOONSHINE, type SpeechEngine } from "../../src/wire/speech-engines.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
-const HOUSE: SpeechEngine = { ...POCKETSPHINX, name: "house", languages: ["de", "en"] };
+const HOUSE: SpeechEngine = { ...MOONSHINE, name: "house", languages: ["de", "en"] };
 const HOSTED: SpeechEngine = { ...HOUSE, name: "hosted", local: false, costPerHour: "0.26 USD" };
 
 describe("speech engines", () => {
@@ -17,7 +17,7 @@ describe("speech engines", () => {
 
   beforeAll(async () => {
     fixture = await SessionFixture.open();
-    fixture.engines = [POCKETSPHINX, HOUSE, HOSTED];
+    fixture.engines = [MOONSHINE, HOUSE, HOSTED];
   });
   afterAll(() => fixture.close());
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describe("speech engines", () => {
     expect(body.items).toMatchObject([
       { name: "hosted", local: false, cost_per_hour: "0.26 USD" },
       { name: "house", languages: ["de", "en"], local: true },
-      { name: "pocketsphinx", streaming: true, word_times: true, confidence_floor: 0.6 },
+      { name: "moonshine-tiny-en", streaming: true, word_times: true, confidence_floor: 0.6 },
     ]);
   });
 
@@ -70,7 +70,9 @@ describe("speech engines", () => {
 
   it("one that is unknown or does not know the language is refused by name", async () => {
     expect(await codeOf(start({ engine: "nobody" }))).toBe("invalid_body");
-    expect(await codeOf(start({ engine: "pocketsphinx", language: "de" }))).toBe("invalid_body");
+    expect(await codeOf(start({ engine: "moonshine-tiny-en", language: "de" }))).toBe(
+      "invalid_body",
+    );
     expect(await codeOf(edit({ speech_engine: "nobody" }))).toBe("invalid_body");
   });
 
@@ -138,7 +140,7 @@ describe("speech engines", () => {
     const redo = (wish: object) =>
       call("redoTranscription", { principal: admin, params: { job_id: jobId }, body: wish });
     expect(await codeOf(redo({ forced_language: "tlh" }))).toBe("invalid_body");
-    expect(await codeOf(redo({ engine: "pocketsphinx", forced_language: "de" }))).toBe(
+    expect(await codeOf(redo({ engine: "moonshine-tiny-en", forced_language: "de" }))).toBe(
       "invalid_body",
     );
     expect(await codeOf(redo({ engine: "hosted" }))).toBe("forbidden");

@@ -5,12 +5,8 @@ import type {
   Hypothesis,
   Progress,
 } from "../../src/wire/gen/voice/v1/worker.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
-import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
-import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
-import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
+import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import {
   chunkMessages,
   cutChunks,
@@ -28,7 +24,7 @@ const LIMIT_MS = 300_000;
 const pcm = readConversation().subarray(0, 22 * SECOND);
 const chunks = cutChunks(pcm, 2 * SECOND);
 
-let recognisers: RecogniserPool;
+let engine: RunningEngine;
 let unbroken: ResponseMessage[];
 
 /** What is durable of a reading: finals and the last word on speakers. */
@@ -53,22 +49,20 @@ function doneOf(messages: readonly ResponseMessage[]): Done[] {
 }
 
 beforeAll(async () => {
-  const library = loadNativeLibrary(findSpeechRoot());
-  const options = { size: 2, waitMs: 1_000, waiters: 2 };
-  recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), options);
-  unbroken = await readSession(recognisers, chunkMessages(chunks));
+  engine = await startMoonshine();
+  unbroken = await readSession(engine, chunkMessages(chunks));
 }, LIMIT_MS);
 
-afterAll(() => recognisers.close());
+afterAll(() => engine?.close());
 
 describe("speech reading", () => {
   it("speech reading: hears the conversation", () => {
-    expect(textOf(unbroken)).toContain("everyone today we will talk about the");
+    expect(textOf(unbroken)).toContain("Hello everyone, today we will talk about the");
     const words = utterancesOf(unbroken).flatMap(({ segments }) =>
       segments.flatMap((segment) => segment.words),
     );
     for (const [index, word] of words.entries()) {
-      expect(word.text).toMatch(/^[a-z][a-z'.-]*$/);
+      expect(word.text).toMatch(/^\S+$/);
       expect(word.end).toBeGreaterThan(word.start);
       expect(word.start).toBeGreaterThanOrEqual(words[index - 1]?.end ?? 0);
       expect(word.confidence).toBeGreaterThan(0);
@@ -80,18 +74,15 @@ describe("speech reading", () => {
     "speech reading: chunks of %d s give the same finals",
     async (seconds) => {
       const cut = chunkMessages(cutChunks(pcm, seconds * SECOND));
-      expect(durable(await readSession(recognisers, cut))).toEqual(durable(unbroken));
+      expect(durable(await readSession(engine, cut))).toEqual(durable(unbroken));
     },
     LIMIT_MS,
   );
 
   it(
-    "speech reading: resumed from any checkpoint, on another recogniser, it goes on the same",
+    "speech reading: resumed from any checkpoint, on other threads, it goes on the same",
     async () => {
-      const other = new RecogniserPool(
-        () => PocketsphinxRecogniser.load(loadNativeLibrary(findSpeechRoot())),
-        { size: 1, waitMs: 1_000, waiters: 1 },
-      );
+      const other = await startMoonshine();
       const finals = utterancesOf(unbroken);
       expect(finals.length).toBeGreaterThan(3);
       for (const [index, { checkpoint }] of finals.entries()) {
@@ -101,7 +92,7 @@ describe("speech reading", () => {
         const rest = await readSession(other, chunkMessages(chunks.slice(from)), checkpoint);
         expect(durable(rest)).toEqual(durable(unbroken).slice(index + 1));
       }
-      await other.close();
+      other.close();
     },
     LIMIT_MS,
   );
@@ -115,26 +106,42 @@ describe("speech reading", () => {
     const progress = progressOf(unbroken);
     for (const [index, { processedTo, finalisedTo }] of progress.entries()) {
       const before = progress[index - 1] ?? { processedTo: 0, finalisedTo: 0 };
-      expect(processedTo - before.processedTo).toBeLessThanOrEqual(SECOND);
+      expect(processedTo - before.processedTo).toBeLessThanOrEqual(SECOND + 512);
       expect(processedTo).toBeGreaterThanOrEqual(before.processedTo);
       expect(finalisedTo).toBeGreaterThanOrEqual(before.finalisedTo);
     }
     expect(doneOf(unbroken)).toMatchObject([{ finalisedTo: pcm.length }]);
   });
 
-  it("speech reading: hypotheses grow with rising revisions inside the coming utterance", () => {
-    const starts = new Set(utterancesOf(unbroken).map(({ start }) => start));
-    const hypotheses = hypothesesOf(unbroken);
-    expect(hypotheses.length).toBeGreaterThan(20);
-    const revisions = new Map<number, number>();
-    for (const { start, revision, words, stableWords } of hypotheses) {
-      expect(stableWords).toBeLessThanOrEqual(words.length);
-      expect(starts).toContain(start);
-      expect(revision).toBe((revisions.get(start) ?? 0) + 1);
-      expect(words.length).toBeGreaterThan(0);
-      revisions.set(start, revision);
-    }
-  });
+  it(
+    "speech reading: hypotheses grow with rising revisions inside the coming utterance",
+    async () => {
+      const reading = await SessionReading.open(engine);
+      const messages: ResponseMessage[] = [];
+      const starts = new Set(utterancesOf(unbroken).map(({ start }) => start));
+      for (const value of cutChunks(pcm.subarray(0, 5 * SECOND), SECOND / 2)) {
+        messages.push(...(await reading.feed({ $case: "chunk", value })));
+        const isTold = messages.some(({ $case }) => $case === "speechStarted");
+        // Not more than one of them: later ones wait for the pace.
+        if (isTold && hypothesesOf(messages).length === 0 && value.start >= SECOND) {
+          messages.push(...(await reading.news()));
+        }
+      }
+      messages.push(...(await reading.feed({ $case: "finish", value: {} })));
+      reading.close();
+      const hypotheses = hypothesesOf(messages);
+      expect(hypotheses.length).toBeGreaterThan(0);
+      const revisions = new Map<number, number>();
+      for (const { start, revision, words, stableWords } of hypotheses) {
+        expect(stableWords).toBeLessThanOrEqual(words.length);
+        expect(starts).toContain(start);
+        expect(revision).toBe((revisions.get(start) ?? 0) + 1);
+        expect(words.length).toBeGreaterThan(0);
+        revisions.set(start, revision);
+      }
+    },
+    LIMIT_MS,
+  );
 
   it(
     "speech reading: a gap and a broken chunk end the utterance, and what follows is read",
@@ -143,7 +150,7 @@ describe("speech reading", () => {
       if (first === undefined || second === undefined || third === undefined) {
         throw new Error("three chunks expected");
       }
-      const messages = await readSession(recognisers, [
+      const messages = await readSession(engine, [
         { $case: "chunk", value: first },
         { $case: "gap", value: { start: second.start, length: second.length } },
         { $case: "chunk", value: third },
@@ -172,7 +179,7 @@ describe("speech reading", () => {
   it(
     "speech reading: while much waits it is read first, and no hypothesis is told",
     async () => {
-      const messages = await readSession(recognisers, chunkMessages(cutChunks(pcm, pcm.length)));
+      const messages = await readSession(engine, chunkMessages(cutChunks(pcm, pcm.length)));
       expect(durable(messages)).toEqual(durable(unbroken));
       for (const { end } of hypothesesOf(messages)) {
         expect(end).toBeGreaterThanOrEqual(pcm.length - 1.2 * SECOND);
@@ -191,18 +198,22 @@ describe("speech reading", () => {
         ...cutChunks(pcm.subarray(at, 14 * SECOND), 0.06 * SECOND, at),
       ];
       const before = pieces.filter(({ start }) => start < at).length;
-      const reading = await SessionReading.open(recognisers);
-      const heardBefore = pieces
-        .slice(0, before)
-        .flatMap((value) => utterancesOf(reading.feed({ $case: "chunk", value })));
+      const reading = await SessionReading.open(engine);
+      const feedAll = async (values: typeof pieces): Promise<ResponseMessage[]> => {
+        const messages: ResponseMessage[] = [];
+        for (const value of values)
+          messages.push(...(await reading.feed({ $case: "chunk", value })));
+        return messages;
+      };
+      const heardBefore = utterancesOf(await feedAll(pieces.slice(0, before)));
       const inHand = heardBefore.at(-1)?.end ?? 0;
       expect(inHand).toBeLessThan(at - SECOND);
-      const ended = utterancesOf(reading.feed({ $case: "finalize", value: {} }));
+      const ended = utterancesOf(await reading.feed({ $case: "finalize", value: {} }));
       expect(ended).toMatchObject([{ end: at, checkpoint: { position: at } }]);
       expect(ended[0]?.segments.length).toBeGreaterThan(0);
-      expect(utterancesOf(reading.feed({ $case: "finalize", value: {} }))).toEqual([]);
-      const rest = pieces.slice(before).flatMap((value) => reading.feed({ $case: "chunk", value }));
-      const last = reading.feed({ $case: "finish", value: {} });
+      expect(utterancesOf(await reading.feed({ $case: "finalize", value: {} }))).toEqual([]);
+      const rest = await feedAll(pieces.slice(before));
+      const last = await reading.feed({ $case: "finish", value: {} });
       reading.close();
       const after = utterancesOf([...rest, ...last]);
       expect(after[0]?.start).toBeGreaterThanOrEqual(at);
@@ -233,7 +244,7 @@ describe("speech reading", () => {
       ];
       for (const sound of sounds) {
         const audio = Int16Array.from({ length }, (_, index) => sound(index));
-        const messages = await readSession(recognisers, chunkMessages(cutChunks(audio, SECOND)));
+        const messages = await readSession(engine, chunkMessages(cutChunks(audio, SECOND)));
         expect(textOf(messages)).toBe("");
       }
     },
@@ -242,7 +253,7 @@ describe("speech reading", () => {
 
   it("speech reading: long silence brings a checkpoint", async () => {
     const silence = new Int16Array(45 * SECOND);
-    const messages = await readSession(recognisers, chunkMessages(cutChunks(silence, 5 * SECOND)));
+    const messages = await readSession(engine, chunkMessages(cutChunks(silence, 5 * SECOND)));
     expect(utterancesOf(messages)).toMatchObject([
       { segments: [], checkpoint: { position: 20 * SECOND } },
       { segments: [], checkpoint: { position: 40 * SECOND } },
@@ -252,8 +263,11 @@ describe("speech reading", () => {
   it("speech reading: another language and a foreign checkpoint are refused", async () => {
     const { SessionReader } = await import("../../workers/speech/session-reader.ts");
     const { createSpeakerTracker } = await import("../../workers/speakers/session-tracker.ts");
-    const engine = POCKETSPHINX;
-    const deps = { recognisers, engine, createTracker: createSpeakerTracker };
+    const deps = {
+      engine: engine.engine,
+      createRecogniser: () => engine.create(),
+      createTracker: createSpeakerTracker,
+    };
     const open = { sessionId: "s", attempt: 1, vocabulary: [], interimResults: false };
     await expect(SessionReader.open({ ...open, language: "de" }, deps)).rejects.toMatchObject({
       code: "bad_request",

@@ -20,7 +20,6 @@ function create(options: Partial<ThreadPoolOptions> = {}): ThreadPool {
     threads: 2,
     sessionsPerThread: 2,
     entry: SCRIPTED,
-    nativeRoot: undefined,
     clock: systemClock,
     log: silentLog,
     ...options,

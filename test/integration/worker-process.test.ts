@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { withTimeout } from "../../src/base/deferred.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
 import { scrapeQueues } from "../support/scraped-metrics.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 import { until } from "../support/until.ts";
@@ -59,7 +58,7 @@ describe("worker process", () => {
   });
 
   it("does not start without a key, and says what to set", async () => {
-    const child = start({ WORKER_THREADS: "1", VOICE_NATIVE_ROOT: findSpeechRoot() });
+    const child = start({ WORKER_THREADS: "1" });
     const errors = await readErrors(child);
     expect(child.exitCode).toBe(2);
     expect(errors).toMatch(/^WORKER_KEY is not set: give the same to the service and all workers/);
@@ -71,7 +70,6 @@ describe("worker process", () => {
       WORKER_KEY,
       WORKER_THREADS: "1",
       WORKER_OPS_PORT: "0",
-      VOICE_NATIVE_ROOT: findSpeechRoot(),
     };
     const child = start(env);
     const ready = await withTimeout(readReady(child), 40_000, "The start of the worker");

@@ -5,7 +5,6 @@ import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 import { WORKER_KEY } from "../support/worker-key.ts";
 
@@ -34,7 +33,6 @@ beforeAll(async () => {
     threads: 2,
     sessionsPerThread: 2,
     entry: ENTRY,
-    nativeRoot: findSpeechRoot(),
     clock: systemClock,
     log: silentLog,
   });

@@ -40,7 +40,6 @@ async function startWorker(options: { threads?: number } = {}) {
     threads: options.threads ?? 1,
     sessionsPerThread: 1,
     entry: ENTRY,
-    nativeRoot: undefined,
     clock: systemClock,
     log: silentLog,
   });

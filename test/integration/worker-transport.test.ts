@@ -33,7 +33,6 @@ async function startServer(options: ServerOptions = {}) {
     sessionsPerThread: options.sessions ?? 4,
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     entry: ENTRY,
-    nativeRoot: undefined,
     clock: systemClock,
     log: silentLog,
   });

@@ -17,7 +17,6 @@ import { findSpeakerModel, SpeakerModelError } from "../../workers/speakers/spea
 import { trySpeakerModel } from "../../workers/speakers/speaker-model-trial.ts";
 import { createSpeechReaders } from "../../workers/threads/speech-readers.ts";
 import { openReading, readAll, someSpeech, utterancesOf } from "../support/engine-reading.ts";
-import { findSpeechRoot } from "../support/native-packages.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { makeSpeakerModel } from "../support/speaker-model-file.ts";
 import { WORKER_KEY } from "../support/worker-key.ts";
@@ -148,10 +147,10 @@ describe("speaker model: in a worker", () => {
     put(makeSpeakerModel());
     const speakerModel = await findSpeakerModel(folder);
     await trySpeakerModel(speakerModel);
-    const settings = { nativeRoot: findSpeechRoot(), sessions: 1, speakerModel };
+    const settings = { speakerModel };
     const readers = await createSpeechReaders(settings);
     try {
-      const reader = await openReading(readers, "pocketsphinx");
+      const reader = await openReading(readers, "moonshine-tiny-en");
       expect(reader.opened.diarisationModelVersion).toBe(
         `map-supervector-2+sherpa-onnx/${speakerModel.name}`,
       );

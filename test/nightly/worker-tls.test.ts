@@ -39,7 +39,6 @@ async function startWorker(tls: TlsFiles | undefined): Promise<string> {
     threads: 1,
     sessionsPerThread: 4,
     entry: ENTRY,
-    nativeRoot: undefined,
     clock: systemClock,
     log: silentLog,
   });

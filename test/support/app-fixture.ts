@@ -118,6 +118,7 @@ function workerSettings({ url, token }: { url: string; token: string }) {
     port: 0,
     advertise: undefined,
     threads: 1,
+    inferenceThreads: 0,
     sessionsPerThread: PLACES,
     natsUrl: url,
     natsLogin: { token },
@@ -125,7 +126,6 @@ function workerSettings({ url, token }: { url: string; token: string }) {
     key: WORKER_KEY,
     opsHost: "127.0.0.1",
     opsPort: undefined,
-    nativeRoot: undefined,
     logLevel: "info",
   };
 }

@@ -9,7 +9,6 @@ import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import { runOnce } from "../../deploy/supervisor/run-once.ts";
 import { NODE_ARGUMENTS, projectPrograms } from "../../deploy/supervisor/services.ts";
 import { FaultProxy } from "./fault-proxy.ts";
-import { findSpeechRoot } from "./native-packages.ts";
 import { startNats, type TestNats } from "./nats.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "./postgres.ts";
 import { throughProxy } from "./proxied-address.ts";
@@ -360,7 +359,6 @@ class ClusterEnvironment {
       ...process.env,
       ALLOW_ROOT: "1",
       ...this.#nats("worker"),
-      VOICE_NATIVE_ROOT: findSpeechRoot(),
       WORKER_PORT: String(this.#ports.worker),
       WORKER_ADVERTISE: `127.0.0.1:${this.#proxies["host-worker"].port}`,
       WORKER_ID: "worker-1",

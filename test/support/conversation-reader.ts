@@ -1,7 +1,7 @@
 import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
-import { knowsLanguage, POCKETSPHINX, type SpeechEngine } from "../../src/wire/speech-engines.ts";
+import { knowsLanguage, MOONSHINE, type SpeechEngine } from "../../src/wire/speech-engines.ts";
 import { Resampler } from "../../workers/audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../../workers/audio/session-audio.ts";
 import type {
@@ -204,7 +204,7 @@ export class ConversationReader implements Reader {
 
 export const conversationReaders: ReaderFactory = {
   // The documents' examples name the default engine.
-  engines: [SCRIPTED_ENGINE, { ...SCRIPTED_ENGINE, name: POCKETSPHINX.name }],
+  engines: [SCRIPTED_ENGINE, { ...SCRIPTED_ENGINE, name: MOONSHINE.name }],
   open: async (open) => {
     await Promise.all([Resampler.load(), loadDecoders()]);
     return new ConversationReader(open);

@@ -20,7 +20,7 @@ export function someSpeech(seconds: number): RequestMessage[] {
 
 /** The readers of a thread that has these engines, for sessions of which each waits for answers. */
 export function readersOf(...engines: EngineSettings[]): Promise<ReaderFactory> {
-  return createSpeechReaders({ nativeRoot: undefined, sessions: 4, engines });
+  return createSpeechReaders({ engines });
 }
 
 /** Opens a reading by the engine. */

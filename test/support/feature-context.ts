@@ -6,7 +6,7 @@ import type { FeatureContext } from "../../src/features/context.ts";
 import type { SpeakerSuggestions } from "../../src/features/sessions/suggestions.ts";
 import { NO_CEILINGS } from "../../src/postgres/ceilings.ts";
 import type { Pool } from "../../src/postgres/pool.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 
 /** Of fixtures in which no voice is remembered. */
@@ -22,7 +22,7 @@ export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): 
     ceilings: NO_CEILINGS,
     notifier: { notify: () => {} },
     actors: { ask: async () => undefined },
-    engines: () => [POCKETSPHINX],
+    engines: () => [MOONSHINE],
     revocations: new LocalRevocations(),
     stack: new Stack(silentLog),
     queues: new QueueMetrics(),

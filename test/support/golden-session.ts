@@ -34,7 +34,7 @@ function record(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.start());
   step(() => {
     const opened = {
-      engine: "pocketsphinx",
+      engine: "moonshine-tiny-en",
       diarisationModelVersion: "d1",
       detectedLanguage: "en",
     };

@@ -3,7 +3,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 const ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
-const MULTIARCH = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 
 /** Where `npm test` unpacks Debian's packages; see deploy/setup. */
 function unpackedFolder(name = "root"): string {
@@ -24,11 +23,6 @@ function find(path: string, what: string): string {
   const root = roots().find((candidate) => existsSync(join(candidate, path)));
   if (root !== undefined) return root;
   throw new Error(`${what} is missing (looked below ${roots().join(", ")}). Run "npm test" once.`);
-}
-
-/** Folder below which pocketsphinx's libraries lie. */
-export function findSpeechRoot(): string {
-  return find(`usr/lib/${MULTIARCH}/libpocketsphinx.so.3`, "pocketsphinx");
 }
 
 export function findNatsServer(): string {

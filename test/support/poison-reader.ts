@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import type {
   Reader,
   ReaderFactory,
@@ -120,7 +120,7 @@ function meet(data: Buffer): void {
 }
 
 export const poisonReaders: ReaderFactory = {
-  engines: [{ ...POCKETSPHINX, name: "poison" }],
+  engines: [{ ...MOONSHINE, name: "poison" }],
   open: async (open) => new PoisonReader(open),
   close: async () => {},
 };

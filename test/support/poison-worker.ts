@@ -9,7 +9,6 @@ const pool = new ThreadPool({
   threads: 1,
   sessionsPerThread: 8,
   entry: new URL("./poison-thread-entry.ts", import.meta.url),
-  nativeRoot: undefined,
   clock: systemClock,
   log: silentLog,
 });

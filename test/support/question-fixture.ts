@@ -65,7 +65,6 @@ export class QuestionFixture {
       threads: 1,
       sessionsPerThread: 1,
       entry: ENTRY,
-      nativeRoot: undefined,
       clock: systemClock,
       log: silentLog,
     });

@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
+import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
 import type { AudioChunk, Checkpoint, Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
+import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
 import type { RequestMessage, ResponseMessage } from "../../workers/speech/reader.ts";
-import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";
 
 const CONVERSATION = new URL("../../deploy/demo/conversation.wav", import.meta.url);
 const HEADER_BYTES = 44;
+/** A slow machine under load. */
+const ANSWER_MS = 60_000;
 
 /** The shipped conversation at 16 kHz. */
 export function readConversation(): Int16Array {
@@ -38,18 +40,23 @@ export function chunkMessages(chunks: readonly AudioChunk[]): RequestMessage[] {
 /** A reading under way, fed from hand. */
 export class SessionReading {
   readonly #reader: SessionReader;
+  /** Resolved when the engine has something new. */
+  #news = createDeferred<void>();
 
   /** @param speakerChannels how many channels are one speaker each; none are without it */
   static async open(
-    recognisers: RecogniserPool,
+    engine: OpenedEngine,
     checkpoint?: Checkpoint,
     speakerChannels?: number,
     vocabulary: readonly string[] = [],
   ): Promise<SessionReading> {
     const language = { language: "en", vocabulary: [...vocabulary] };
     const open = { sessionId: "session", attempt: 1, ...language, speakerChannels };
-    const engine = POCKETSPHINX;
-    const deps = { recognisers, engine, createTracker: createSpeakerTracker };
+    const deps = {
+      engine: engine.engine,
+      createRecogniser: () => engine.create(),
+      createTracker: createSpeakerTracker,
+    };
     return new SessionReading(
       await SessionReader.open({ ...open, checkpoint, interimResults: true }, deps),
     );
@@ -57,17 +64,27 @@ export class SessionReading {
 
   private constructor(reader: SessionReader) {
     this.#reader = reader;
+    reader.onReady(() => this.#news.resolve());
   }
 
   /** What the reading answers until it needs more. */
-  feed(request: RequestMessage): ResponseMessage[] {
+  async feed(request: RequestMessage): Promise<ResponseMessage[]> {
     const messages: ResponseMessage[] = [];
     this.#reader.enqueue(request);
-    for (let step = this.#reader.step(); !step.idle; step = this.#reader.step()) {
+    for (;;) {
+      this.#news = createDeferred<void>();
+      const step = this.#reader.step();
       messages.push(...step.messages);
-      if (step.done) break;
+      if (step.done || (step.idle && step.waits !== true)) return messages;
+      if (step.waits === true) await withTimeout(this.#news.promise, ANSWER_MS, "An answer");
     }
-    return messages;
+  }
+
+  /** What the engine has new to say when it next has; call it after `feed`. */
+  async news(): Promise<ResponseMessage[]> {
+    await withTimeout(this.#news.promise, ANSWER_MS, "An answer");
+    this.#news = createDeferred<void>();
+    return this.#reader.step().messages;
   }
 
   close(): void {
@@ -77,17 +94,19 @@ export class SessionReading {
 
 /** Everything a reading answers to `requests` and a finish, each request read before the next. */
 export async function readSession(
-  recognisers: RecogniserPool,
+  engine: OpenedEngine,
   requests: readonly RequestMessage[],
   checkpoint?: Checkpoint,
   speakerChannels?: number,
   vocabulary: readonly string[] = [],
 ): Promise<ResponseMessage[]> {
-  const reading = await SessionReading.open(recognisers, checkpoint, speakerChannels, vocabulary);
+  const reading = await SessionReading.open(engine, checkpoint, speakerChannels, vocabulary);
+  const messages: ResponseMessage[] = [];
   try {
-    return [...requests, { $case: "finish", value: {} } as const].flatMap((request) =>
-      reading.feed(request),
-    );
+    for (const request of [...requests, { $case: "finish", value: {} } as const]) {
+      messages.push(...(await reading.feed(request)));
+    }
+    return messages;
   } finally {
     reading.close();
   }

@@ -145,7 +145,6 @@ export class ReadingFixture {
       threads: 1,
       sessionsPerThread: 8,
       entry: ENTRY,
-      nativeRoot: undefined,
       clock: systemClock,
       log: silentLog,
       ...options,

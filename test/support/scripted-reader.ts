@@ -1,6 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
-import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import type {
   Reader,
   ReaderFactory,
@@ -94,7 +94,7 @@ export class ScriptedReader implements Reader {
 }
 
 export const scriptedReaders: ReaderFactory = {
-  engines: [{ ...POCKETSPHINX, name: "scripted" }],
+  engines: [{ ...MOONSHINE, name: "scripted" }],
   open: async (open) => new ScriptedReader(open),
   close: async () => {},
 };

@@ -27,7 +27,7 @@ import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
-import { POCKETSPHINX, type SpeechEngine } from "../../src/wire/speech-engines.ts";
+import { MOONSHINE, type SpeechEngine } from "../../src/wire/speech-engines.ts";
 import { createContext, NO_SUGGESTIONS } from "./feature-context.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
@@ -57,7 +57,7 @@ export class SessionFixture {
   /** What actors were asked; replaced by a test in which one answers otherwise. */
   readonly asked: OutsideCommand[] = [];
   /** Replaced by a test of other engines. */
-  engines: readonly SpeechEngine[] = [POCKETSPHINX];
+  engines: readonly SpeechEngine[] = [MOONSHINE];
   ask: (sessionId: string, command: OutsideCommand) => Promise<unknown> = async (_id, command) => {
     this.asked.push(command);
   };

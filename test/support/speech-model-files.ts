@@ -9,7 +9,6 @@ const STACKED = 7;
 const INPUTS = BANDS * STACKED;
 const FLOAT = 1;
 const INT32 = 6;
-const INT64 = 7;
 
 /** What the network can say; `<blk>` is nothing. */
 export const TOKENS = ["<blk>", "▁tell", "▁me", "▁mo", "re", "▁now", "▁and", "▁then"];
@@ -142,62 +141,4 @@ const SENSE_VOICE: Network = {
  */
 export function writeSenseVoice(folder: string): void {
   writeFolder(folder, { model: SENSE_VOICE });
-}
-
-/** One output `[N, 1, V]` for each piece of 9 frames; the states of its LSTM go through it. */
-const ENCODER: Network = {
-  metadata: {
-    ...{ model_type: "lstm", num_encoder_layers: "1", T: "9", decode_chunk_len: "4" },
-    ...{ rnn_hidden_size: "2", d_model: "2" },
-  },
-  graph: (to) => {
-    message(to, 1, (mean) => {
-      node(mean, "ReduceMean", ["x"], "mean");
-      attribute(mean, "axes", [1]);
-      attribute(mean, "keepdims", 1);
-    });
-    message(to, 1, (product) => node(product, "MatMul", ["mean", "weights"], "encoder_out"));
-    for (const state of ["h", "c"]) {
-      message(to, 1, (same) => node(same, "Identity", [state], `next_${state}`));
-    }
-    text(to, 2, "spectrum to tokens");
-    weights(to, "weights", BANDS);
-    port(to, 11, "x", FLOAT, ["N", "T", BANDS]);
-    for (const state of ["h", "c"]) port(to, 11, state, FLOAT, [1, "N", 2]);
-    port(to, 12, "encoder_out", FLOAT, ["N", 1, TOKENS.length]);
-    for (const state of ["h", "c"]) port(to, 12, `next_${state}`, FLOAT, [1, "N", 2]);
-  },
-};
-
-/** Zeros, whatever was said before. */
-const DECODER: Network = {
-  metadata: { context_size: "2", vocab_size: String(TOKENS.length) },
-  graph: (to) => {
-    message(to, 1, (cast) => {
-      node(cast, "Cast", ["y"], "floats");
-      attribute(cast, "to", FLOAT);
-    });
-    message(to, 1, (product) => node(product, "MatMul", ["floats", "zeros"], "decoder_out"));
-    text(to, 2, "nothing");
-    weights(to, "zeros", 2, true);
-    port(to, 11, "y", INT64, ["N", 2]);
-    port(to, 12, "decoder_out", FLOAT, ["N", TOKENS.length]);
-  },
-};
-
-const JOINER: Network = {
-  metadata: { joiner_dim: String(TOKENS.length) },
-  graph: (to) => {
-    message(to, 1, (sum) => node(sum, "Add", ["encoder_out", "decoder_out"], "logit"));
-    text(to, 2, "sum");
-    for (const name of ["encoder_out", "decoder_out"]) {
-      port(to, 11, name, FLOAT, ["N", TOKENS.length]);
-    }
-    port(to, 12, "logit", FLOAT, ["N", TOKENS.length]);
-  },
-};
-
-/** Writes a folder that sherpa-onnx takes as a streaming transducer; no more trained than above. */
-export function writeStreamingTransducer(folder: string): void {
-  writeFolder(folder, { encoder: ENCODER, decoder: DECODER, joiner: JOINER });
 }

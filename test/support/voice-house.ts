@@ -26,8 +26,9 @@ export class VoiceHouse {
       settings: {
         ...{ workerId: "voices", host: "127.0.0.1", port: 0, advertise: undefined },
         ...{ threads: 1, sessionsPerThread: 2, natsUrl: url, natsLogin: { token } },
+        inferenceThreads: 1,
         ...{ tls: undefined, key: WORKER_KEY, opsHost: "127.0.0.1", opsPort: undefined },
-        ...{ nativeRoot: undefined, logLevel: "silent" },
+        ...{ logLevel: "silent" },
       },
       entry: ENTRY,
       version: "0.0.0",

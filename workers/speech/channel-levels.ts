@@ -1,4 +1,4 @@
-import { ACTIVITY_FRAME } from "../audio/voice-activity.ts";
+import { ACTIVITY_FRAME } from "../audio/speech-activity.ts";
 import { meanSquare } from "./open-utterance.ts";
 
 /** A channel that is this much quieter than another one is not heard: 15 dB, of mean squares. */
@@ -8,10 +8,10 @@ const QUIETER = 10 ** 0.3;
 /** It does where its level rises and falls with the other's: their correlation in decibels. */
 const SAME_VOICE = 0.85;
 /** Frames over which levels are compared while nothing is recognised yet. */
-const LEVEL_FRAMES = 10;
-const CURVE_FRAMES = 40;
+const LEVEL_FRAMES = 3;
+const CURVE_FRAMES = 13;
 /** Frames before and after a word over which curves are compared. */
-const CURVE_MARGIN = 20;
+const CURVE_MARGIN = 6;
 /** Mean square below which sound counts as silence: an amplitude of 10. */
 const SILENCE = 100;
 

@@ -7,30 +7,29 @@ import type {
   Segment,
   Utterance,
 } from "../../src/wire/gen/voice/v1/worker.ts";
-import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
+import { ACTIVITY_FRAME, type SpeechActivity } from "../audio/speech-activity.ts";
 import { ChannelLevels } from "./channel-levels.ts";
 import { ChannelTracker } from "./channel-tracker.ts";
 import { CheckpointPace } from "./checkpoint-pace.ts";
 import type { ResponseMessage } from "./reader.ts";
 import type { ChannelState } from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
-import { ChannelRecogniser, SharedRecogniser } from "./shared-recogniser.ts";
 import { UtteranceReader } from "./utterance-reader.ts";
 
 /** Frames of all channels together that are processed in one step. */
-const STEP_FRAMES = 30;
+const STEP_FRAMES = 10;
 /** With more than this waiting on a channel, 1 s, its hypotheses are skipped. */
-const PRESSED_FRAMES = 100;
+const PRESSED_FRAMES = 32;
 const PROGRESS_INTERVAL = SESSION_RATE;
 /** Without a common pause for this long, all channels are cut at once for a checkpoint. */
 const LONGEST_UNCUT = 60 * SESSION_RATE;
 
-type ActivityDetector = Pick<VoiceActivity, "isVoiced" | "state" | "restore">;
+type ActivityDetector = Pick<SpeechActivity, "take" | "pass" | "skip" | "state" | "restore">;
 
 interface ChannelReadersOptions {
   position: number;
-  recogniser: Recogniser;
-  /** One for each channel. */
+  /** One of both for each channel. */
+  recognisers: readonly Recogniser[];
   activities: readonly ActivityDetector[];
   /** States of the channels at the position; a channel without one is new. */
   states: readonly ChannelState[];
@@ -42,7 +41,6 @@ interface ChannelReadersOptions {
 interface Channel {
   readonly number: number;
   readonly reader: UtteranceReader;
-  readonly recogniser: ChannelRecogniser;
   readonly activity: ActivityDetector;
   /** Frames that its reader has not taken yet. */
   queue: Int16Array[];
@@ -51,12 +49,8 @@ interface Channel {
 /**
  * Reads each channel of a session by itself: its words are those of one speaker.
  *
- * The channels share one recogniser, an utterance at a time, so a session needs the memory of one
- * and nobody's place depends on how many microphones it has. Who begins to speak while another
- * channel is being read waits until that utterance ends, at most 25 s, and is then read faster than
- * real time: the text is the same as with a recogniser for each, only later. A voice that is faintly
- * heard on other channels does not begin an utterance there (`ChannelLevels`), and words of it
- * within an utterance are left out.
+ * Each has a recogniser of its own. A voice that is faintly heard on other channels does not begin
+ * an utterance there (`ChannelLevels`), and words of it within an utterance are left out.
  *
  * A checkpoint needs a place where no channel speaks. It is due after 20 s; without such a place
  * for 60 s, all are cut there. All that happens depends on the audio since the checkpoint alone,
@@ -65,7 +59,6 @@ interface Channel {
 export class ChannelReaders {
   readonly #options: ChannelReadersOptions;
   readonly #channels: readonly Channel[];
-  readonly #shared: SharedRecogniser;
   readonly #levels: ChannelLevels;
   readonly #pace: CheckpointPace;
   #out: ResponseMessage[] = [];
@@ -79,37 +72,43 @@ export class ChannelReaders {
   #cutAt: number | undefined;
 
   constructor(options: ChannelReadersOptions) {
-    const { position, activities, recogniser } = options;
+    const { position, activities, recognisers } = options;
     this.#options = options;
-    this.#shared = new SharedRecogniser(recogniser);
     this.#levels = new ChannelLevels(activities.length, position);
     this.#pace = new CheckpointPace(position);
     this.#received = position;
     this.#processedTo = position;
     this.#checkpoint = position;
-    this.#channels = activities.map((activity, number) => this.#channel(number, activity));
+    this.#channels = activities.flatMap((activity, number) => {
+      const recogniser = recognisers[number];
+      return recogniser === undefined ? [] : [this.#channel(number, activity, recogniser)];
+    });
   }
 
-  #channel(number: number, activity: ActivityDetector): Channel {
-    const { position, recogniser: inner, states, interimResults, isPressed } = this.#options;
+  #channel(number: number, activity: ActivityDetector, recogniser: Recogniser): Channel {
+    const { position, states, interimResults, isPressed } = this.#options;
     const state = states[number];
     if (state !== undefined) activity.restore(state.activity);
-    const recogniser = new ChannelRecogniser(this.#shared, state?.recogniser ?? inner.state());
     const queue: Int16Array[] = [];
-    const channel = { number, recogniser, activity, queue };
+    const channel = { number, activity, queue };
     const reader: UtteranceReader = new UtteranceReader({
       position,
       recogniser,
       activity: {
-        isVoiced: (frame) =>
-          activity.isVoiced(frame) && !this.#levels.isBleedAt(number, reader.position),
+        take: (frame) => {
+          const { pcm, probability } = activity.take(frame);
+          const isBleed = this.#levels.isBleedAt(number, reader.analysedTo);
+          return { pcm, probability: isBleed ? 0 : probability };
+        },
+        pass: (samples) => activity.pass(samples),
+        skip: () => activity.skip(),
+        state: () => activity.state(),
       },
       tracker: new ChannelTracker(this.#options.activities.length, number),
       interimResults,
       pauses: state?.pauses,
       isPressed: () => isPressed() || channel.queue.length > PRESSED_FRAMES,
       sparseCheckpoints: true,
-      turns: recogniser,
     });
     return { ...channel, reader };
   }
@@ -120,8 +119,7 @@ export class ChannelReaders {
 
   /** What is kept of each channel now, at a checkpoint. */
   states(): ChannelState[] {
-    return this.#channels.map(({ recogniser, activity, reader }) => ({
-      recogniser: recogniser.state(),
+    return this.#channels.map(({ activity, reader }) => ({
       activity: activity.state(),
       pauses: reader.pauses(),
     }));
@@ -167,6 +165,14 @@ export class ChannelReaders {
   /** True while an utterance of a channel may be about to end, or does. */
   get isEnding(): boolean {
     return this.#channels.some(({ reader }) => reader.isEnding);
+  }
+
+  /** Shows the words so far of every channel, where they are other ones than before. */
+  showHypothesis(): void {
+    for (const channel of this.#channels) {
+      channel.reader.showHypothesis();
+      this.#tell(channel);
+    }
   }
 
   /** Reads some of the waiting audio; about as much work as 100 ms of audio. */
@@ -229,7 +235,6 @@ export class ChannelReaders {
   }
 
   #isAble({ reader, queue }: Channel): boolean {
-    if (reader.isWaiting) return this.#shared.isFree;
     return queue.length > 0 && reader.position < (this.#cutAt ?? Number.POSITIVE_INFINITY);
   }
 
@@ -241,10 +246,6 @@ export class ChannelReaders {
 
   #advance({ reader, queue }: Channel): void {
     if (reader.isBehind) return reader.catchUp();
-    if (reader.isWaiting) {
-      reader.goOn();
-      return;
-    }
     const frame = queue.shift();
     if (frame !== undefined) reader.samples(frame);
   }
@@ -276,9 +277,7 @@ export class ChannelReaders {
   }
 
   get #isAnybodySpeaking(): boolean {
-    return this.#channels.some(
-      ({ reader }) => reader.isReading || reader.isWaiting || reader.isBehind,
-    );
+    return this.#channels.some(({ reader }) => reader.isReading);
   }
 
   /** Makes a checkpoint: what follows depends on it and on the audio behind it alone. */

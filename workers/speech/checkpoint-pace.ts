@@ -21,6 +21,11 @@ export class CheckpointPace {
     return position - this.#newest >= CHECKPOINT_INTERVAL;
   }
 
+  /** True when so much was read since the newest one that a place for it must be made. */
+  isOverdue(position: number): boolean {
+    return position - this.#newest >= 3 * CHECKPOINT_INTERVAL;
+  }
+
   given(position: number): void {
     this.#newest = position;
   }

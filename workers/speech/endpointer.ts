@@ -1,30 +1,29 @@
 import { type PauseState, PauseWait } from "./pause-wait.ts";
 
 /**
- * Decides where speech begins and ends, from the voice activity detector's decision for every 10
- * ms. Deterministic: the same decisions and levels give the same ends.
+ * Decides where speech begins and ends, from the probability of speech in every 32 ms.
+ * Deterministic: the same probabilities give the same ends.
  */
 
-/** Consecutive voiced frames that begin an utterance. */
-const BEGIN_FRAMES = 10;
-/** Frames kept before the beginning, so that a soft first sound is included. */
-export const LEAD_FRAMES = 25;
+/** Speech begins where the probability reaches the first and lasts while it reaches the second. */
+const BEGIN_PROBABILITY = 0.5;
+const STAY_PROBABILITY = 0.35;
+/** Consecutive frames of speech that begin an utterance. */
+const BEGIN_FRAMES = 2;
 /**
- * From this length on shorter and shorter pauses end the utterance, so that the longest pause is
- * used.
+ * Frames kept before and behind speech: 256 ms. With 60 ms soft first and last sounds were lost, and
+ * words with them.
  */
-const PATIENT_FRAMES = 1_200;
-/** From this length on any dip of the level ends the utterance. */
-const LONG_FRAMES = 2_000;
-/** Longest utterance, in frames. */
-const LONGEST_FRAMES = 2_500;
-const SHORTEST_PAUSE_FRAMES = 3;
-/** Frames whose levels a dip is compared with: the last second. */
-const LEVEL_FRAMES = 100;
-/** A dip is a frame with at most this share of the loudest level of the last second. */
-const DIP = 0.02;
+export const PAD_FRAMES = 8;
+/** From this length on shorter and shorter pauses end the utterance. */
+const PATIENT_FRAMES = 437;
+/** Longest utterance, in frames: 20 s. */
+const LONGEST_FRAMES = 625;
+const SHORTEST_PAUSE_FRAMES = 4;
+/** An utterance that is too long is cut within this last share of it. */
+const CUT_SHARE = 0.4;
 
-type Endpoint = "none" | "begin" | "end";
+export type Endpoint = "none" | "begin" | "pause" | "end" | "cut";
 
 export class Endpointer {
   /** Frames from the start of speech to the frame that detected it. */
@@ -34,7 +33,6 @@ export class Endpointer {
   #voiced = 0;
   #silent = 0;
   #length = 0;
-  #levels: number[] = [];
 
   /** Continues with the `state` of another endpointer, between utterances. */
   constructor(state?: PauseState) {
@@ -46,22 +44,27 @@ export class Endpointer {
     return !this.#speaking && this.#silent >= this.#wait.frames;
   }
 
+  /** Frames of silence up to the newest one. */
+  get pause(): number {
+    return this.#silent;
+  }
+
   /** What was learnt of the pauses, for a reading that continues after an utterance. */
   state(): PauseState {
     return this.#wait.state();
   }
 
   /**
-   * Takes the next 10 ms. `begin`: speech began `BEGIN_FRAMES` frames ago, including this one.
-   * `end`: the utterance ends with this frame.
-   *
-   * @param level mean square of the frame's samples
+   * Takes the next 32 ms. `begin`: speech began `BEGIN_FRAMES` frames ago, including this one.
+   * `pause`: the utterance ends with this frame unless speech goes on. `end`: it has ended
+   * `PAD_FRAMES` frames behind its last speech. `cut`: it is too long, see `cutOf`.
    */
-  push(voiced: boolean, level: number): Endpoint {
-    if (this.#speaking && voiced) this.#wait.voice(this.#silent);
-    this.#voiced = voiced ? this.#voiced + 1 : 0;
-    this.#silent = voiced ? 0 : this.#silent + 1;
-    if (this.#speaking) return this.#continue(level);
+  push(probability: number): Endpoint {
+    const isVoiced = probability >= (this.#speaking ? STAY_PROBABILITY : BEGIN_PROBABILITY);
+    if (this.#speaking && isVoiced) this.#wait.voice(this.#silent);
+    this.#voiced = isVoiced ? this.#voiced + 1 : 0;
+    this.#silent = isVoiced ? 0 : this.#silent + 1;
+    if (this.#speaking) return this.#continue();
     this.#wait.silence();
     if (this.#voiced < BEGIN_FRAMES) return "none";
     this.#wait.begin(BEGIN_FRAMES);
@@ -81,29 +84,44 @@ export class Endpointer {
     this.#voiced = 0;
     this.#silent = 0;
     this.#length = 0;
-    this.#levels = [];
   }
 
-  #continue(level: number): Endpoint {
+  #continue(): Endpoint {
     this.#length += 1;
-    const paused = this.#silent >= this.#pauseNeeded();
-    if (!paused && !this.#mustCut(level)) return "none";
-    if (paused) this.#wait.end(this.#silent);
-    this.reset();
-    return "end";
+    if (this.#silent >= this.#pauseNeeded()) {
+      this.#wait.end(Math.min(PAD_FRAMES, this.#silent));
+      this.reset();
+      return "end";
+    }
+    if (this.#length >= LONGEST_FRAMES) {
+      this.#wait.skip();
+      this.reset();
+      return "cut";
+    }
+    return this.#silent === PAD_FRAMES ? "pause" : "none";
   }
 
   #pauseNeeded(): number {
-    const late = (this.#length - PATIENT_FRAMES) / (LONG_FRAMES - PATIENT_FRAMES);
+    const late = (this.#length - PATIENT_FRAMES) / (LONGEST_FRAMES - PATIENT_FRAMES);
     const eased = this.#wait.frames * (1 - Math.min(1, Math.max(0, late)));
     return Math.max(SHORTEST_PAUSE_FRAMES, Math.ceil(eased));
   }
+}
 
-  #mustCut(level: number): boolean {
-    if (this.#length < LONG_FRAMES - LEVEL_FRAMES) return false;
-    this.#levels.push(level);
-    if (this.#levels.length > LEVEL_FRAMES) this.#levels.shift();
-    if (this.#length >= LONGEST_FRAMES) return true;
-    return this.#length >= LONG_FRAMES && level <= DIP * Math.max(...this.#levels);
+/**
+ * Where an utterance that is too long is cut: the number of its frames before the least likely
+ * speech in its last part; of equally likely places the quietest.
+ */
+export function cutOf(frames: readonly { probability: number; level: number }[]): number {
+  let cut = frames.length;
+  let least = { probability: Number.POSITIVE_INFINITY, level: 0 };
+  const first = Math.ceil(frames.length * (1 - CUT_SHARE));
+  for (const [at, frame] of frames.entries()) {
+    const { probability, level } = frame;
+    if (at < first || probability > least.probability) continue;
+    if (probability === least.probability && level >= least.level) continue;
+    least = frame;
+    cut = at + 1;
   }
+  return cut;
 }

@@ -27,7 +27,7 @@ const remote = {
   confidence_floor: floor,
 };
 
-const pocketsphinx = Type.Object({ kind: Type.Literal("pocketsphinx") }, exact);
+const moonshine = Type.Object({ kind: Type.Literal("moonshine-tiny-en") }, exact);
 
 const openai = Type.Object(
   {
@@ -67,8 +67,6 @@ const sherpa = Type.Object(
     /** Where the model's files lie. */
     folder: Type.String({ minLength: 1 }),
     languages,
-    /** A folder with a model that restores capitals and sentence marks. */
-    punctuation_folder: Type.Optional(Type.String({ minLength: 1 })),
   },
   exact,
 );
@@ -78,7 +76,7 @@ const file = Type.Object(
   exact,
 );
 
-const KINDS = { pocketsphinx, openai, deepgram, "sherpa-onnx": sherpa };
+const KINDS = { "moonshine-tiny-en": moonshine, openai, deepgram, "sherpa-onnx": sherpa };
 
 export type OpenAiSettings = Static<typeof openai> & { key?: string };
 export type DeepgramSettings = Static<typeof deepgram> & { key?: string };
@@ -87,17 +85,17 @@ export type SherpaSettings = Static<typeof sherpa>;
 
 /** One engine of a worker, as its file describes it; plain data that crosses to threads. */
 export type EngineSettings =
-  | Static<typeof pocketsphinx>
+  | Static<typeof moonshine>
   | OpenAiSettings
   | DeepgramSettings
   | SherpaSettings;
 
 /** The engines where no file names others. */
-export const DEFAULT_ENGINES: readonly EngineSettings[] = [{ kind: "pocketsphinx" }];
+export const DEFAULT_ENGINES: readonly EngineSettings[] = [{ kind: "moonshine-tiny-en" }];
 
 /** The name by which the engine is chosen. */
 export function nameOfEngine(settings: EngineSettings): string {
-  return settings.kind === "pocketsphinx" ? "pocketsphinx" : settings.name;
+  return settings.kind === "moonshine-tiny-en" ? settings.kind : settings.name;
 }
 
 /**

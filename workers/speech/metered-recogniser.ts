@@ -1,13 +1,15 @@
-import type { RecognisedWord, Recogniser } from "./recogniser.ts";
+import type { Hypothesis, RecognisedWord, Recogniser } from "./recogniser.ts";
 
 /** Wraps a recogniser and measures its working time. */
 export class MeteredRecogniser implements Recogniser {
   readonly #inner: Recogniser;
+  readonly truncate?: (samples: number) => void;
   #workMs = 0;
   #waitsSince: number | undefined;
 
   constructor(inner: Recogniser) {
     this.#inner = inner;
+    if (inner.truncate !== undefined) this.truncate = (samples) => inner.truncate?.(samples);
   }
 
   /** Time spent in the engine so far, milliseconds. */
@@ -27,16 +29,12 @@ export class MeteredRecogniser implements Recogniser {
     return this.#inner.confidenceFloor;
   }
 
-  useVocabulary(phrases: readonly string[]): Promise<void> {
-    return this.#inner.useVocabulary(phrases);
+  useVocabulary(phrases: readonly string[]): void {
+    this.#inner.useVocabulary(phrases);
   }
 
-  dropVocabulary(): void {
-    this.#inner.dropVocabulary();
-  }
-
-  get knowsNoise(): boolean {
-    return this.#inner.knowsNoise === true;
+  useLanguage(language: string): void {
+    this.#inner.useLanguage?.(language);
   }
 
   /** The wait for an engine that works elsewhere counts as its working time. */
@@ -51,12 +49,8 @@ export class MeteredRecogniser implements Recogniser {
     return isSettled;
   }
 
-  isAdapted(): boolean {
-    return this.#inner.isAdapted();
-  }
-
-  calibrate(pcm: Int16Array): void {
-    this.#metered(() => this.#inner.calibrate(pcm));
+  onNews(listener: (() => void) | undefined): void {
+    this.#inner.onNews?.(listener);
   }
 
   start(position: number): void {
@@ -67,7 +61,11 @@ export class MeteredRecogniser implements Recogniser {
     this.#metered(() => this.#inner.feed(pcm));
   }
 
-  hypothesis(): RecognisedWord[] {
+  mayEnd(): void {
+    this.#metered(() => this.#inner.mayEnd?.());
+  }
+
+  hypothesis(): Hypothesis {
     return this.#metered(() => this.#inner.hypothesis());
   }
 
@@ -77,14 +75,6 @@ export class MeteredRecogniser implements Recogniser {
 
   discard(): void {
     this.#metered(() => this.#inner.discard());
-  }
-
-  state(): Uint8Array {
-    return this.#inner.state();
-  }
-
-  restore(state?: Uint8Array): void {
-    this.#metered(() => this.#inner.restore(state));
   }
 
   close(): void {

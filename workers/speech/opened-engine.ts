@@ -5,6 +5,4 @@ import type { Recogniser } from "./recogniser.ts";
 export interface OpenedEngine {
   readonly engine: SpeechEngine;
   create(): Promise<Recogniser>;
-  /** Called after recognisers were closed, so that their memory can be returned to the system. */
-  onShrunk?(): void;
 }

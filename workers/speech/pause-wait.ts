@@ -1,21 +1,18 @@
 /**
- * Learns how long a pause must be to end an utterance: 240 ms at first, then longer where speech
+ * Learns how long a pause must be to end an utterance: 400 ms at first, then longer where speech
  * often continues after about that time, and slowly shorter where it does not. Deterministic, with
  * integers only: a second reading waits equally long.
  */
 
-const FRAME_US = 10_000;
-const FIRST_US = 240_000;
-/**
- * With 200 ms a few more words were wrong than with 250 ms, with 240 and 250 ms no more than with 300
- * ms.
- */
-const SHORTEST_US = 200_000;
-const LONGEST_US = 400_000;
+const FRAME_US = 32_000;
+const FIRST_US = 400_000;
+/** A hesitation of 300 ms ends no utterance; the detector takes up to 50 ms to notice speech. */
+const SHORTEST_US = 370_000;
+const LONGEST_US = 560_000;
 /** Increase for each pause that nearly ended, or wrongly ended, an utterance. */
 const STEP_UP_US = 20_000;
 /** Decrease for each voiced frame: 5 ms per second of speech. */
-const STEP_DOWN_US = 50;
+const STEP_DOWN_US = 160;
 /** Pauses between these multiples of the wait count as pauses that should not end an utterance. */
 const NEAR = 0.8;
 const OVER = 1.6;

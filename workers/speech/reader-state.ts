@@ -2,24 +2,22 @@ import { AppError } from "../../src/base/errors.ts";
 import type { RunPhase } from "../audio/resampling-run.ts";
 import type { PauseState } from "./pause-wait.ts";
 
-const VERSION = 1;
+/** Version 1 held the state of an engine that is gone: what it read is read again from its sound. */
+const VERSION = 2;
 
 /** State of a reading that is kept at an utterance's end, without the speakers. */
 export interface ReaderState {
-  recogniser: Uint8Array;
   activity: Uint8Array;
   /** States of the resampling runs around the position; empty at 16 kHz. */
   phases: RunPhase[];
-  /** Absent in checkpoints from before pauses were learnt. */
-  pauses?: PauseState;
+  pauses: PauseState;
 }
 
-/** Encodes the state for `Checkpoint.recogniser`: JSON, about 1.2 kB. */
+/** Encodes the state for `Checkpoint.recogniser`: JSON, about 2 kB. */
 export function encodeReaderState(state: ReaderState): Buffer {
   return Buffer.from(
     JSON.stringify({
       version: VERSION,
-      recogniser: Buffer.from(state.recogniser).toString("base64"),
       activity: Buffer.from(state.activity).toString("base64"),
       phases: state.phases,
       pauses: state.pauses,
@@ -29,7 +27,6 @@ export function encodeReaderState(state: ReaderState): Buffer {
 
 /** What is kept of a channel that is a speaker, between utterances. */
 export interface ChannelState {
-  recogniser: Uint8Array;
   activity: Uint8Array;
   pauses: PauseState;
 }
@@ -40,10 +37,9 @@ export interface ChannelsState {
   phases: RunPhase[];
 }
 
-/** Encodes the state for `Checkpoint.recogniser`: JSON, about 1.2 kB for each channel. */
+/** Encodes the state for `Checkpoint.recogniser`: JSON, about 2 kB for each channel. */
 export function encodeChannelsState({ channels, phases }: ChannelsState): Buffer {
-  const states = channels.map(({ recogniser, activity, pauses }) => ({
-    recogniser: Buffer.from(recogniser).toString("base64"),
+  const states = channels.map(({ activity, pauses }) => ({
     activity: Buffer.from(activity).toString("base64"),
     pauses,
   }));
@@ -57,9 +53,9 @@ export function decodeChannelsState(bytes: Uint8Array): ChannelsState {
   if (!isKnown || !Array.isArray(phases) || !phases.every(isPhase)) throw refused();
   return {
     phases,
-    channels: channels.map(({ recogniser, activity, pauses }) => {
+    channels: channels.map(({ activity, pauses }) => {
       if (!isPauseState(pauses)) throw refused();
-      return { recogniser: binary(recogniser), activity: binary(activity), pauses };
+      return { activity: binary(activity), pauses };
     }),
   };
 }
@@ -72,9 +68,8 @@ export function decodeReaderState(bytes: Uint8Array): ReaderState {
     throw refused();
   }
   const { pauses } = value;
-  if (pauses !== undefined && !isPauseState(pauses)) throw refused();
-  const [recogniser, activity] = [binary(value.recogniser), binary(value.activity)];
-  return { recogniser, activity, phases, ...(pauses && { pauses }) };
+  if (!isPauseState(pauses)) throw refused();
+  return { activity: binary(value.activity), phases, pauses };
 }
 
 function parse(bytes: Uint8Array): Record<string, unknown> {

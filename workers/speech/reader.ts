@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type {
   Open,
   Opened,
@@ -53,11 +54,9 @@ export interface ReaderFactory {
 
 /** Settings of a thread, given at its start. */
 export interface ReaderSettings {
-  /** Folder with the unpacked native libraries; the system's own when absent. */
-  nativeRoot: string | undefined;
-  /** Number of sessions that the thread must be able to hold at once. */
-  sessions: number;
-  /** The engines of the thread; pocketsphinx alone when absent. */
+  /** A connection to the process's inference threads; absent where no engine needs them. */
+  inference?: MessagePort;
+  /** The engines of the thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[];
   /** The operator's network by which voices are told apart, tried before; none when absent. */
   speakerModel?: SpeakerModel;

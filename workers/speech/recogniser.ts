@@ -10,13 +10,24 @@ export interface RecognisedWord {
   confidence: number;
 }
 
+/** The words of an utterance so far. */
+export interface Hypothesis {
+  words: RecognisedWord[];
+  /**
+   * Number of leading words on which the engine's last readings agree, so that they will hardly
+   * change; absent when the engine does not tell.
+   */
+  agreed?: number;
+}
+
 /**
- * Port: a streaming recogniser for one session at a time.
+ * Port: an engine that reads the utterances of one session, or of one channel of it, one after the
+ * other.
  *
- * Audio is 16 kHz mono, signed 16-bit. All methods are synchronous: the caller is a worker thread
- * that alternates between sessions. The words of an utterance depend only on the `restore`d state,
- * on the audio fed since `start` and on the block sizes in which it was fed, so callers must feed
- * fixed blocks.
+ * Audio is 16 kHz mono, signed 16-bit. Methods return at once: the caller is a thread that
+ * alternates between sessions. An engine that needs time works elsewhere, and tells by `onNews`
+ * when there is something new. The words of an utterance depend only on its audio, on its place in
+ * the session and on how `mayEnd` and `truncate` were called, never on when.
  */
 export interface Recogniser {
   readonly engine: string;
@@ -26,47 +37,38 @@ export interface Recogniser {
    * no word is marked.
    */
   readonly confidenceFloor?: number;
-  /**
-   * Raises the chance of these words and phrases, until `dropVocabulary`; those that the engine
-   * cannot take are left out. Allowed only between utterances, with nothing else called meanwhile.
-   */
-  useVocabulary(phrases: readonly string[]): Promise<void>;
-  /** Forgets the words and phrases. Allowed only between utterances. */
-  dropVocabulary(): void;
-  /** True when the engine itself tells words from noise; else what noise looks like is left out. */
-  readonly knowsNoise?: boolean;
+  /** Raises the chance of these words and phrases; those that it cannot take are left out. */
+  useVocabulary(phrases: readonly string[]): void;
   /** The language of the next utterances, a primary subtag that the engine knows. */
   useLanguage?(language: string): void;
-  /**
-   * Of an engine that works elsewhere: asks for the words of the utterance, whose audio is complete.
-   * True when `finish` may be called, which throws if the engine has failed; false when the answer
-   * is still to come: then the listener of `onSettled` is called once it is there. Repeatable.
-   */
-  settle?(): boolean;
-  onSettled?(listener: (() => void) | undefined): void;
-  /** False until the engine has adapted to a first utterance: until then `calibrate` helps. */
-  isAdapted(): boolean;
-  /** Estimates the channel from audio that will be read. Allowed only between utterances. */
-  calibrate(pcm: Int16Array): void;
   /** Begins an utterance whose first fed sample is at `position`. */
   start(position: number): void;
   /** Takes the next audio of the utterance. */
   feed(pcm: Int16Array): void;
+  /**
+   * Speech has paused: if it does not go on, what was fed is the whole utterance. An engine may begin
+   * its final reading.
+   */
+  mayEnd?(): void;
+  /**
+   * Only the first `samples` belong to the utterance; the others come again in the next one. Absent
+   * when the engine cannot take back what it was given.
+   */
+  truncate?(samples: number): void;
   /** The words of the utterance so far. Cheap; the newest words may still change. */
-  hypothesis(): RecognisedWord[];
+  hypothesis(): Hypothesis;
+  /**
+   * Asks for the words of the utterance, whose audio is complete. True when `finish` may be called,
+   * which throws if the engine has failed; false while the answer is still to come. Repeatable.
+   * Absent when `finish` never has to wait.
+   */
+  settle?(): boolean;
+  /** The listener is called when `settle` or `hypothesis` would have something new to say. */
+  onNews?(listener: (() => void) | undefined): void;
   /** Ends the utterance and returns its words with their confidence. */
   finish(): RecognisedWord[];
-  /** Ends the utterance without a result; the adaptation to it stays. */
+  /** Ends the utterance without a result. */
   discard(): void;
-  /** Opaque state that is kept between utterances. Allowed only between utterances. */
-  state(): Uint8Array;
-  /**
-   * Restores a saved state; without one, the engine's initial state. Allowed only between
-   * utterances.
-   */
-  restore(state?: Uint8Array): void;
-  /** True when it must be closed instead of being used by another session; absent means never. */
-  isWornOut?(): boolean;
-  /** Frees the engine's memory. */
+  /** Frees what the engine holds for the session. */
   close(): void;
 }

@@ -11,7 +11,7 @@ import {
 import { OpusCodec } from "../audio/opus-codec.ts";
 import { Resampler } from "../audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
-import { VoiceActivity } from "../audio/voice-activity.ts";
+import { SpeechActivity } from "../audio/speech-activity.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { ChannelReaders } from "./channel-readers.ts";
 import { ChannelTracker } from "./channel-tracker.ts";
@@ -27,13 +27,12 @@ import {
   type ReaderState,
 } from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
-import type { RecogniserPool } from "./recogniser-pool.ts";
 import { UtteranceReader } from "./utterance-reader.ts";
 
 interface SessionReaderOptions {
-  recognisers: RecogniserPool;
-  /** The engine of the recognisers. */
   engine: SpeechEngine;
+  /** Makes a recogniser of the engine. */
+  createRecogniser: () => Promise<Recogniser>;
   createTracker: (checkpoint?: Uint8Array) => SpeakerTracker;
 }
 
@@ -41,9 +40,9 @@ interface SessionReaderOptions {
 const PRESSED_SAMPLES = SESSION_RATE;
 
 interface Tools {
-  recogniser: Recogniser;
-  /** One for each channel that is read by itself. */
-  activities: VoiceActivity[];
+  /** One of both for each channel that is read by itself. */
+  recognisers: MeteredRecogniser[];
+  activities: SpeechActivity[];
   codec: OpusCodec;
   /** Language of the reading, as a primary subtag. */
   language: string;
@@ -55,19 +54,17 @@ interface Sound {
   readonly tracker: SpeakerTracker;
   readonly utterances: UtteranceReader | ChannelReaders;
   /** The state at `position`, where no utterance is under way. */
-  checkpointAt(position: number): Buffer;
+  checkpointAt(position: number, activity: Uint8Array): Buffer;
 }
 
 /**
  * The reading of one session inside a worker thread: takes chunks, returns hypotheses, finals and
- * speakers. Holds one recogniser from `open` to `close`.
+ * speakers. Holds its recognisers from `open` to `close`.
  */
 export class SessionReader implements Reader {
   readonly opened: Opened;
   readonly #deps: SessionReaderOptions;
-  readonly #recogniser: Recogniser;
-  readonly #metered: MeteredRecogniser;
-  readonly #activities: readonly VoiceActivity[];
+  readonly #recognisers: readonly MeteredRecogniser[];
   readonly #tracker: SpeakerTracker;
   readonly #audio: SessionAudio;
   readonly #utterances: UtteranceReader | ChannelReaders;
@@ -75,13 +72,13 @@ export class SessionReader implements Reader {
   /** An event that waits until the utterances before it have ended. */
   #next: AudioEvent | undefined;
   #done = false;
-  #broken = false;
+  /** True when an engine has new words to show. */
+  #hasNews = false;
   #closed = false;
 
   /**
-   * Opens a reading when a recogniser is free. Rejects with AppError `overloaded` when none becomes
-   * free, `bad_request` for another language, more channels than can be read or an invalid
-   * checkpoint, `unavailable` when the engine cannot be loaded.
+   * Opens a reading. Rejects with AppError `bad_request` for another language, more channels than
+   * can be read or an invalid checkpoint, `unavailable` when the engine cannot be loaded.
    */
   static async open(open: Open, deps: SessionReaderOptions): Promise<SessionReader> {
     const language = languageOf(open, deps.engine);
@@ -89,27 +86,29 @@ export class SessionReader implements Reader {
     const states = statesOf(open);
     await Promise.all([Resampler.load(), loadDecoders()]);
     const codec = await OpusCodec.load(channels > 1 ? 2 : 1);
-    const activities: VoiceActivity[] = [];
-    let recogniser: Recogniser | undefined;
+    const recognisers: MeteredRecogniser[] = [];
     try {
-      while (activities.length < channels) activities.push(await VoiceActivity.create());
-      recogniser = await deps.recognisers.take();
-      if (open.vocabulary.length > 0) await recogniser.useVocabulary(open.vocabulary);
-      return new SessionReader(open, deps, { recogniser, activities, codec, language }, states);
+      while (recognisers.length < channels) {
+        recognisers.push(new MeteredRecogniser(await deps.createRecogniser()));
+      }
+      for (const recogniser of recognisers) {
+        recogniser.useLanguage(language);
+        if (open.vocabulary.length > 0) recogniser.useVocabulary(open.vocabulary);
+      }
+      const activities = recognisers.map(() => new SpeechActivity());
+      return new SessionReader(open, deps, { recognisers, activities, codec, language }, states);
     } catch (error) {
-      for (const activity of activities) activity.close();
-      if (recogniser !== undefined) deps.recognisers.give(recogniser);
+      for (const recogniser of recognisers) recogniser.close();
       throw error instanceof RangeError ? badCheckpoint(error) : error;
     }
   }
 
   private constructor(open: Open, deps: SessionReaderOptions, tools: Tools, states: States) {
-    const { recogniser, language, activities } = tools;
+    const { recognisers, language } = tools;
+    const [recogniser] = recognisers;
+    if (recogniser === undefined) throw new Error("a recogniser is missing");
     this.#deps = deps;
-    this.#recogniser = recogniser;
-    this.#metered = new MeteredRecogniser(recogniser);
-    recogniser.useLanguage?.(language);
-    this.#activities = activities;
+    this.#recognisers = recognisers;
     const sound = open.speakerChannels
       ? this.#channels(open, tools, states.channels)
       : this.#mixed(open, tools, states.mixed);
@@ -127,31 +126,28 @@ export class SessionReader implements Reader {
   }
 
   /** The channels are mixed to one, and voices are told apart in it. */
-  #mixed(open: Open, { recogniser, activities, codec }: Tools, state?: ReaderState): Sound {
+  #mixed(open: Open, { recognisers, activities, codec }: Tools, state?: ReaderState): Sound {
     const position = open.checkpoint?.position ?? 0;
     const [activity] = activities;
-    if (activity === undefined) throw new Error("a voice activity detector is missing");
-    if (state !== undefined) {
-      recogniser.restore(state.recogniser);
-      activity.restore(state.activity);
-    }
+    const [recogniser] = recognisers;
+    if (activity === undefined || recogniser === undefined) throw new Error("a part is missing");
+    if (state !== undefined) activity.restore(state.activity);
     const audio = new SessionAudio(position, state?.phases, codec);
     const tracker = this.#deps.createTracker(open.checkpoint?.speakers);
     const utterances = new UtteranceReader({
       position,
-      recogniser: this.#metered,
+      recogniser,
       activity,
       tracker,
       interimResults: open.interimResults,
       pauses: state?.pauses,
       isPressed: () => this.#isPressed,
       sparseCheckpoints: open.sparseCheckpoints === true,
-      checkpointAt: (at) => this.#checkpoint(at),
+      checkpointAt: (at, activity) => this.#checkpoint(at, activity),
     });
-    const checkpointAt = (at: number): Buffer =>
+    const checkpointAt = (at: number, activity: Uint8Array): Buffer =>
       encodeReaderState({
-        recogniser: recogniser.state(),
-        activity: activity.state(),
+        activity,
         pauses: utterances.pauses(),
         phases: audio.phasesAt(at),
       });
@@ -159,17 +155,18 @@ export class SessionReader implements Reader {
   }
 
   /** Each channel is one speaker. */
-  #channels(open: Open, { activities, codec }: Tools, state?: ChannelsState): Sound {
+  #channels(open: Open, tools: Tools, state?: ChannelsState): Sound {
+    const { recognisers, activities, codec } = tools;
     const position = open.checkpoint?.position ?? 0;
     const audio = new SessionAudio(position, state?.phases, codec, activities.length);
     const utterances = new ChannelReaders({
       position,
-      recogniser: this.#metered,
+      recognisers,
       activities,
       states: state?.channels ?? [],
       interimResults: open.interimResults,
       isPressed: () => this.#isPressed,
-      checkpointAt: (at) => this.#checkpoint(at),
+      checkpointAt: (at) => this.#checkpoint(at, new Uint8Array(0)),
     });
     const checkpointAt = (at: number): Buffer =>
       encodeChannelsState({ channels: utterances.states(), phases: audio.phasesAt(at) });
@@ -194,11 +191,15 @@ export class SessionReader implements Reader {
   }
 
   get engineMs(): number {
-    return this.#metered.workMs;
+    return this.#recognisers.reduce((sum, { workMs }) => sum + workMs, 0);
   }
 
   onReady(listener: () => void): void {
-    this.#recogniser.onSettled?.(listener);
+    const tell = (): void => {
+      this.#hasNews = true;
+      listener();
+    };
+    for (const recogniser of this.#recognisers) recogniser.onNews(tell);
   }
 
   queuedSamples(): number {
@@ -216,39 +217,38 @@ export class SessionReader implements Reader {
   /** Processes at most 100 ms of audio, or the final speaker pass. */
   step(): ReaderStep {
     if (this.#done || this.#closed) return { messages: [], idle: true, done: this.#done };
-    try {
-      if (this.#utterances.isPending) {
-        const messages = this.#utterances.takeMessages();
-        return { messages, idle: true, done: false, waits: true };
-      }
-      if (this.#utterances.isBehind) {
-        this.#utterances.catchUp();
-        return { messages: this.#utterances.takeMessages(), idle: false, done: false };
-      }
-      const event = this.#next ?? this.#audio.next();
-      this.#next = undefined;
-      const isCut = event?.kind === "finalize";
-      if (event !== undefined && isBreak(event) && !this.#utterances.breakOff(isCut)) {
-        this.#next = event;
-        return { messages: [], idle: false, done: false };
-      }
-      if (event === undefined) return { messages: [], idle: true, done: false };
-      const messages = this.#handle(event);
-      return { messages, idle: false, done: this.#done };
-    } catch (error) {
-      this.#broken = true;
-      throw error;
+    if (this.#hasNews) {
+      this.#hasNews = false;
+      this.#utterances.showHypothesis();
     }
+    if (this.#utterances.isPending) {
+      const messages = this.#utterances.takeMessages();
+      return { messages, idle: true, done: false, waits: true };
+    }
+    if (this.#utterances.isBehind) {
+      this.#utterances.catchUp();
+      return { messages: this.#utterances.takeMessages(), idle: false, done: false };
+    }
+    const event = this.#next ?? this.#audio.next();
+    this.#next = undefined;
+    const isCut = event?.kind === "finalize";
+    if (event !== undefined && isBreak(event) && !this.#utterances.breakOff(isCut)) {
+      this.#next = event;
+      return { messages: this.#utterances.takeMessages(), idle: false, done: false };
+    }
+    if (event === undefined) {
+      return { messages: this.#utterances.takeMessages(), idle: true, done: false };
+    }
+    const messages = this.#handle(event);
+    return { messages, idle: false, done: this.#done };
   }
 
-  /** Returns the recogniser. Words that are not final yet are lost. */
+  /** Closes the recognisers. Words that are not final yet are lost. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#audio.close();
-    for (const activity of this.#activities) activity.close();
-    this.#recogniser.onSettled?.(undefined);
-    this.#deps.recognisers.give(this.#recogniser, this.#broken);
+    for (const recogniser of this.#recognisers) recogniser.close();
   }
 
   #handle(event: AudioEvent): ResponseMessage[] {
@@ -280,8 +280,8 @@ export class SessionReader implements Reader {
     return [...messages, { $case: "done", value: { finalisedTo, speakers } }];
   }
 
-  #checkpoint(position: number): Checkpoint {
-    const recogniser = this.#state(position);
+  #checkpoint(position: number, activity: Uint8Array): Checkpoint {
+    const recogniser = this.#state(position, activity);
     const speakers = Buffer.from(this.#tracker.checkpoint());
     return { position, recogniser, speakers, clusters: { ids: this.#tracker.clusters() } };
   }

@@ -3,15 +3,6 @@
  * Of a file that is there as 8-bit numbers too (`.int8.onnx`), that one is taken.
  */
 export const MODEL_FILES = {
-  "streaming-transducer": { encoder: "encoder", decoder: "decoder", joiner: "joiner" },
-  "streaming-ctc": { model: "" },
-  whisper: { encoder: "", decoder: "" },
-  moonshine: {
-    preprocessor: "preprocess",
-    encoder: "encode",
-    uncachedDecoder: "uncached_decode",
-    cachedDecoder: "cached_decode",
-  },
   "nemo-transducer": { encoder: "encoder", decoder: "decoder", joiner: "joiner" },
   "sense-voice": { model: "model" },
 } as const;

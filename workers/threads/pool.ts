@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
@@ -20,8 +21,9 @@ export interface ThreadPoolOptions {
   sessionsPerThread: number;
   /** File that each thread runs. */
   entry: URL;
-  nativeRoot: string | undefined;
-  /** The engines of every thread; pocketsphinx alone when absent. */
+  /** Makes a connection to the inference threads; absent where no engine needs them. */
+  connect?: () => MessagePort;
+  /** The engines of every thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[];
   /** The operator's network for voices, tried before. */
   speakerModel?: SpeakerModel;
@@ -58,9 +60,8 @@ export class ThreadPool implements QueueOwner {
           clock,
           log,
           silenceMs,
+          connect: options.connect,
           settings: {
-            nativeRoot: options.nativeRoot,
-            sessions: options.sessionsPerThread,
             ...(options.engines === undefined ? {} : { engines: options.engines }),
             ...(options.speakerModel === undefined ? {} : { speakerModel: options.speakerModel }),
           },

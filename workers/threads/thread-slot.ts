@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import { transfer } from "comlink";
 import { backOff } from "../../src/base/back-off.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -51,6 +52,7 @@ interface ThreadSlotOptions {
   index: number;
   entry: URL;
   settings: ReaderSettings;
+  connect?: (() => MessagePort) | undefined;
   clock: Clock;
   log: Log;
   readyMs: number;
@@ -199,9 +201,11 @@ export class ThreadSlot {
   }
 
   async #runOnce(onReady: () => void): Promise<void> {
-    const { entry, settings, clock, readyMs, silenceMs } = this.#options;
+    const { entry, settings, connect, clock, readyMs, silenceMs } = this.#options;
     const onEvent = (event: ThreadEvent): void => this.#onEvent(event);
-    const thread = await Thread.start({ entry, settings, clock, readyMs, silenceMs, onEvent });
+    const thread = await Thread.start({
+      ...{ entry, settings, connect, clock, readyMs, silenceMs, onEvent },
+    });
     this.#grown = false;
     this.#startedAt = clock.monotonic();
     if (this.#stopping.signal.aborted) {

@@ -1,4 +1,9 @@
-import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from "node:worker_threads";
 import { type Remote, wrap } from "comlink";
 import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
@@ -23,6 +28,8 @@ interface ThreadOptions {
   /** File that the thread runs. */
   entry: URL;
   settings: ReaderSettings;
+  /** Makes a connection to the inference threads; absent where no engine needs them. */
+  connect?: (() => MessagePort) | undefined;
   clock: Clock;
   /** Time limit for the thread to become ready, milliseconds. */
   readyMs: number;
@@ -73,8 +80,11 @@ export class Thread {
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
     this.ended = this.#ended.promise;
     const { port1, port2 } = new MessageChannel();
-    const workerData: ThreadData = { events: port2, settings: options.settings };
-    this.#worker = new Worker(options.entry, { workerData, transferList: [port2], execArgv: [] });
+    const inference = options.connect?.();
+    const settings = { ...options.settings, ...(inference && { inference }) };
+    const workerData: ThreadData = { events: port2, settings };
+    const transferList = inference === undefined ? [port2] : [port2, inference];
+    this.#worker = new Worker(options.entry, { workerData, transferList, execArgv: [] });
     this.#remote = wrap<ThreadCalls>(toEndpoint(this.#worker));
     this.#deadline = options.clock.monotonic() + options.readyMs;
     this.#ready.promise.catch(() => {});

@@ -89,11 +89,11 @@ export const deepgramAnswer = Type.Object(
         channels: Type.Integer({ description: "Always 1: channels are mixed", examples: [1] }),
         models: Type.Array(Type.String(), {
           description: "The engine that read it",
-          examples: [["pocketsphinx"]],
+          examples: [["moonshine-tiny-en"]],
         }),
         model_info: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
           description: "What is known of it",
-          examples: [{ pocketsphinx: { name: "pocketsphinx", version: "", arch: "" } }],
+          examples: [{ "moonshine-tiny-en": { name: "moonshine-tiny-en", version: "", arch: "" } }],
         }),
       },
       { description: "About the call" },

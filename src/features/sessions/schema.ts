@@ -19,7 +19,7 @@ export const engineName = Type.String({
   maxLength: 64,
   description:
     "A name of GET /engines. The workspace's choice unless told, else the installation's, else the first one that knows the language",
-  examples: ["pocketsphinx"],
+  examples: ["moonshine-tiny-en"],
 });
 
 export const sessionStatus = Type.Union(

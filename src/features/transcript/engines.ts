@@ -31,7 +31,7 @@ const engineSchema = Type.Object(
     $id: "Engine",
     examples: [
       {
-        name: "pocketsphinx",
+        name: "moonshine-tiny-en",
         languages: ["en"],
         streaming: true,
         word_times: true,

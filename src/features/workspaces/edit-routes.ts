@@ -64,7 +64,7 @@ const changeBody = Type.Object({
     Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()], {
       description:
         "A name of GET /engines: reads the sessions that name no engine and whose language it knows; null: the installation's",
-      examples: ["pocketsphinx"],
+      examples: ["moonshine-tiny-en"],
     }),
   ),
   remote_engines: Type.Optional(

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../src/base/errors.ts";
 import { chooseEngine, type EngineWish } from "../../../src/inference/engine-choice.ts";
-import { POCKETSPHINX, type SpeechEngine } from "../../../src/wire/speech-engines.ts";
+import { MOONSHINE, type SpeechEngine } from "../../../src/wire/speech-engines.ts";
 
 const engine = (name: string, languages: [string, ...string[]], local = true): SpeechEngine => {
-  return { ...POCKETSPHINX, name, languages, local };
+  return { ...MOONSHINE, name, languages, local };
 };
 const HOSTED = engine("hosted", ["en", "de"], false);
 const HOUSE = engine("house", ["de", "fr"]);
-const ENGINES = [HOSTED, POCKETSPHINX, HOUSE];
+const ENGINES = [HOSTED, MOONSHINE, HOUSE];
 
 function chosen(wish: Partial<EngineWish>, installation?: string): string {
   try {
@@ -20,8 +20,8 @@ function chosen(wish: Partial<EngineWish>, installation?: string): string {
 
 describe("engine choice", () => {
   it("takes the first local engine that knows the language", () => {
-    expect(chosen({})).toBe("pocketsphinx");
-    expect(chosen({ language: "en-GB" })).toBe("pocketsphinx");
+    expect(chosen({})).toBe("moonshine-tiny-en");
+    expect(chosen({ language: "en-GB" })).toBe("moonshine-tiny-en");
     expect(chosen({ language: "de-CH" })).toBe("house");
     expect(chosen({ language: "de", mayLeave: true })).toBe("house");
   });
@@ -34,17 +34,17 @@ describe("engine choice", () => {
   });
 
   it("passes over defaults that do not know the language", () => {
-    expect(chosen({ language: "fr", preferred: "pocketsphinx" }, "hosted")).toBe("house");
+    expect(chosen({ language: "fr", preferred: "moonshine-tiny-en" }, "hosted")).toBe("house");
   });
 
   it("goes on with the engine that read so far, whatever is asked since", () => {
-    expect(chosen({ current: "house", asked: "pocketsphinx" })).toBe("house");
-    expect(chosen({ current: "gone" })).toBe("pocketsphinx");
+    expect(chosen({ current: "house", asked: "moonshine-tiny-en" })).toBe("house");
+    expect(chosen({ current: "gone" })).toBe("moonshine-tiny-en");
   });
 
   it("never takes an engine to which sound leaves without the owner's leave", () => {
     for (const wish of [{ asked: "hosted" }, { preferred: "hosted" }, { current: "hosted" }]) {
-      expect(chosen(wish, "hosted")).toBe("pocketsphinx");
+      expect(chosen(wish, "hosted")).toBe("moonshine-tiny-en");
       expect(chosen({ ...wish, mayLeave: true })).toBe("hosted");
     }
   });
@@ -56,6 +56,6 @@ describe("engine choice", () => {
 
   it("says when only engines that are not allowed know the language", () => {
     const wish = { language: "de", mayLeave: false };
-    expect(() => chooseEngine([POCKETSPHINX, HOSTED], wish)).toThrow(/hosted.*has not allowed/);
+    expect(() => chooseEngine([MOONSHINE, HOSTED], wish)).toThrow(/hosted.*has not allowed/);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Placement } from "../../../src/inference/placement.ts";
-import { POCKETSPHINX } from "../../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../../src/wire/speech-engines.ts";
 import type { WorkerAnnouncement } from "../../../src/wire/worker-announcement.ts";
 import { runtimeBy } from "../../support/manual-clock.ts";
 
@@ -18,7 +18,7 @@ function announcement(fields: Partial<WorkerAnnouncement> = {}): WorkerAnnouncem
     capacity: 4,
     sessions: 0,
     version: "1.0.0",
-    engines: ["pocketsphinx"],
+    engines: ["moonshine-tiny-en"],
     draining: false,
     ...fields,
   };
@@ -34,7 +34,7 @@ function create(...announcements: WorkerAnnouncement[]) {
   return { clock, placement };
 }
 
-const HOUSE = { ...POCKETSPHINX, name: "house" };
+const HOUSE = { ...MOONSHINE, name: "house" };
 
 describe("placement: engines", () => {
   const b = { ...B, engines: ["house"], speech: [HOUSE] };
@@ -42,15 +42,15 @@ describe("placement: engines", () => {
   it("picks only workers that have the engine", () => {
     const { placement } = create(A, b);
     expect([placement.pick("house"), placement.pick("house")]).toEqual([B.address, B.address]);
-    expect(placement.pick("pocketsphinx")).toBe(A.address);
+    expect(placement.pick("moonshine-tiny-en")).toBe(A.address);
     expect(placement.pick("nobody")).toBeUndefined();
   });
 
   it("knows those of workers that are away, and the default before the first worker", () => {
-    expect(create().placement.engines()).toEqual([POCKETSPHINX]);
+    expect(create().placement.engines()).toEqual([MOONSHINE]);
     const { clock, placement } = create(A, b);
     clock.ms += 60_000;
-    expect(placement.engines()).toEqual([POCKETSPHINX, HOUSE]);
+    expect(placement.engines()).toEqual([MOONSHINE, HOUSE]);
     expect(placement.hasEngine("house")).toBe(false);
   });
 

@@ -224,7 +224,7 @@ describe("examples of both documents", () => {
 
   it("examples: sound leaves no installation for an engine that is local", () => {
     const wrong = objects.filter(
-      ({ value }) => value.engine === "pocketsphinx" && value.sound_leaves === true,
+      ({ value }) => value.engine === "moonshine-tiny-en" && value.sound_leaves === true,
     );
     expect(where(wrong)).toEqual([]);
   });

@@ -12,7 +12,7 @@ const GOOD: WorkerAnnouncement = {
   capacity: 8,
   sessions: 3,
   version: "1.0.0",
-  engines: ["pocketsphinx"],
+  engines: ["moonshine-tiny-en"],
   draining: false,
 };
 
@@ -35,7 +35,7 @@ describe("worker announcement: parsing", () => {
     ["a fraction", { ...GOOD, capacity: 1.5 }],
     ["a number as text", { ...GOOD, capacity: "8" }],
     ["an address without port", { ...GOOD, address: "localhost" }],
-    ["engines that are no list", { ...GOOD, engines: "pocketsphinx" }],
+    ["engines that are no list", { ...GOOD, engines: "moonshine-tiny-en" }],
     ["engines that are no text", { ...GOOD, engines: [1] }],
     ["draining as text", { ...GOOD, draining: "no" }],
     ["an endless id", { ...GOOD, worker_id: "x".repeat(257) }],

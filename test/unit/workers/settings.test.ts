@@ -13,12 +13,12 @@ describe("worker settings: environment", () => {
         port: 0,
         advertise: undefined,
         threads: 2,
+        inferenceThreads: 2,
         sessionsPerThread: 4,
         natsUrl: undefined,
         natsLogin: { user: "worker", password: undefined, token: undefined },
         key: WORKER_KEY,
         opsHost: "127.0.0.1",
-        nativeRoot: undefined,
         logLevel: "info",
       },
     });

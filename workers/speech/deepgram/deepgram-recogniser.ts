@@ -3,7 +3,7 @@ import { backOff } from "../../../src/base/back-off.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
 import type { DeepgramSettings } from "../engine-settings.ts";
-import type { RecognisedWord, Recogniser } from "../recogniser.ts";
+import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { StreamedUtterance } from "./streamed-utterance.ts";
 import { StreamingConnection } from "./streaming-connection.ts";
 
@@ -19,7 +19,6 @@ const SILENCE = new Int16Array(SESSION_RATE);
 /** A connection over which nothing is said for this long is closed, milliseconds. */
 const IDLE_MS = 60_000;
 const MOST_TERMS = 50;
-const NO_STATE = new Uint8Array(0);
 
 /** What an engine of this kind is, by its settings. */
 export function describeDeepgram(settings: DeepgramSettings): SpeechEngine {
@@ -62,7 +61,6 @@ export class DeepgramRecogniser implements Recogniser {
   readonly engine: string;
   readonly engineVersion: string;
   readonly confidenceFloor?: number;
-  readonly knowsNoise = true;
   readonly #settings: DeepgramSettings;
   #language: string;
   #terms: string[] = [];
@@ -71,7 +69,7 @@ export class DeepgramRecogniser implements Recogniser {
   #streamed = 0;
   #utterance: Attempted | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #onSettled: (() => void) | undefined;
+  #onNews: (() => void) | undefined;
 
   constructor(settings: DeepgramSettings) {
     this.#settings = settings;
@@ -86,21 +84,10 @@ export class DeepgramRecogniser implements Recogniser {
     this.#language = language;
   }
 
-  async useVocabulary(phrases: readonly string[]): Promise<void> {
+  useVocabulary(phrases: readonly string[]): void {
     this.#terms = phrases.slice(0, MOST_TERMS);
     this.#disconnect();
   }
-
-  dropVocabulary(): void {
-    this.#terms = [];
-    this.#disconnect();
-  }
-
-  isAdapted(): boolean {
-    return true;
-  }
-
-  calibrate(): void {}
 
   start(position: number): void {
     this.discard();
@@ -121,8 +108,8 @@ export class DeepgramRecogniser implements Recogniser {
     if (this.#connection !== undefined) this.#stream(utterance, pcm);
   }
 
-  hypothesis(): RecognisedWord[] {
-    return this.#utterance?.heard.hypothesis() ?? [];
+  hypothesis(): Hypothesis {
+    return { words: this.#utterance?.heard.hypothesis() ?? [] };
   }
 
   settle(): boolean {
@@ -136,8 +123,8 @@ export class DeepgramRecogniser implements Recogniser {
     return utterance.isSettled === true || utterance.error !== undefined;
   }
 
-  onSettled(listener: (() => void) | undefined): void {
-    this.#onSettled = listener;
+  onNews(listener: (() => void) | undefined): void {
+    this.#onNews = listener;
   }
 
   finish(): RecognisedWord[] {
@@ -152,17 +139,6 @@ export class DeepgramRecogniser implements Recogniser {
     // What was sent of it would be taken for a part of the next one.
     if (this.#utterance !== undefined) this.#disconnect();
     this.#utterance = undefined;
-  }
-
-  state(): Uint8Array {
-    return NO_STATE;
-  }
-
-  restore(state?: Uint8Array): void {
-    this.discard();
-    if (state !== undefined) return;
-    this.#disconnect();
-    this.#terms = [];
   }
 
   close(): void {
@@ -254,7 +230,7 @@ export class DeepgramRecogniser implements Recogniser {
   }
 
   #tell(): void {
-    this.#onSettled?.();
+    this.#onNews?.();
   }
 
   /** Between utterances. */

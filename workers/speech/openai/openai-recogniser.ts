@@ -2,14 +2,12 @@ import { AppError, toAppError } from "../../../src/base/errors.ts";
 import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
 import type { OpenAiSettings } from "../engine-settings.ts";
 import { joined } from "../open-utterance.ts";
-import type { RecognisedWord, Recogniser } from "../recogniser.ts";
+import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import type { TranscriptionClient } from "./transcription-client.ts";
 
 /** Longest tail of the text before, and longest list of names, in a prompt; characters. */
 const TAIL = 200;
 const NAMES = 400;
-/** Only what is said in a request is known of a session; nothing of it is kept in checkpoints. */
-const NO_STATE = new Uint8Array(0);
 
 interface Asked {
   words?: RecognisedWord[];
@@ -44,7 +42,6 @@ export class OpenAiRecogniser implements Recogniser {
   readonly engine: string;
   readonly engineVersion: string;
   readonly confidenceFloor?: number;
-  readonly knowsNoise = true;
   readonly #client: TranscriptionClient;
   #language = "en";
   #names = "";
@@ -52,7 +49,7 @@ export class OpenAiRecogniser implements Recogniser {
   #position = 0;
   #blocks: Int16Array[] = [];
   #request: Asked | undefined;
-  #onSettled: (() => void) | undefined;
+  #onNews: (() => void) | undefined;
 
   constructor(settings: OpenAiSettings, client: TranscriptionClient) {
     this.#client = client;
@@ -65,7 +62,7 @@ export class OpenAiRecogniser implements Recogniser {
     this.#language = language;
   }
 
-  async useVocabulary(phrases: readonly string[]): Promise<void> {
+  useVocabulary(phrases: readonly string[]): void {
     let names = "";
     for (const phrase of phrases) {
       const longer = names === "" ? phrase : `${names}, ${phrase}`;
@@ -74,16 +71,6 @@ export class OpenAiRecogniser implements Recogniser {
     }
     this.#names = names;
   }
-
-  dropVocabulary(): void {
-    this.#names = "";
-  }
-
-  isAdapted(): boolean {
-    return true;
-  }
-
-  calibrate(): void {}
 
   start(position: number): void {
     this.discard();
@@ -94,8 +81,13 @@ export class OpenAiRecogniser implements Recogniser {
     if (pcm.length > 0) this.#blocks.push(pcm);
   }
 
-  hypothesis(): RecognisedWord[] {
-    return [];
+  /** The server is asked when the utterance has ended. */
+  hypothesis(): Hypothesis {
+    return { words: [] };
+  }
+
+  truncate(samples: number): void {
+    this.#blocks = [joined(this.#blocks).slice(0, samples)];
   }
 
   settle(): boolean {
@@ -103,8 +95,8 @@ export class OpenAiRecogniser implements Recogniser {
     return this.#request.words !== undefined || this.#request.error !== undefined;
   }
 
-  onSettled(listener: (() => void) | undefined): void {
-    this.#onSettled = listener;
+  onNews(listener: (() => void) | undefined): void {
+    this.#onNews = listener;
   }
 
   finish(): RecognisedWord[] {
@@ -125,17 +117,6 @@ export class OpenAiRecogniser implements Recogniser {
     this.#blocks = [];
   }
 
-  state(): Uint8Array {
-    return NO_STATE;
-  }
-
-  restore(state?: Uint8Array): void {
-    this.discard();
-    if (state !== undefined) return;
-    this.#tail = "";
-    this.#names = "";
-  }
-
   close(): void {
     this.discard();
   }
@@ -147,7 +128,7 @@ export class OpenAiRecogniser implements Recogniser {
     const utterance = { pcm, start: this.#position, language: this.#language, prompt };
     const tell = (answer: Pick<Asked, "words" | "error">): void => {
       Object.assign(request, answer);
-      if (this.#request === request) this.#onSettled?.();
+      if (this.#request === request) this.#onNews?.();
     };
     this.#client.transcribe(utterance, request.abort.signal).then(
       (words) => tell({ words }),

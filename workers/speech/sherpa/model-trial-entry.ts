@@ -17,7 +17,7 @@ const PROBE = Int16Array.from({ length: SAMPLES }, (_, at) => {
 async function tryOut(settings: SherpaSettings): Promise<TrialReport> {
   const recogniser = await openSherpa(settings).create();
   const settled = createDeferred<void>();
-  recogniser.onSettled?.(() => settled.resolve());
+  recogniser.onNews?.(() => settled.resolve());
   recogniser.start(0);
   recogniser.feed(PROBE);
   if (recogniser.settle?.() === false) await settled.promise;

@@ -2,51 +2,35 @@ import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { AppError, errorMessage } from "../../../src/base/errors.ts";
 import type { SherpaSettings } from "../engine-settings.ts";
 import { joined } from "../open-utterance.ts";
-import type { RecognisedWord, Recogniser } from "../recogniser.ts";
-import type { OfflineRecogniser, Punctuation } from "./sherpa-package.ts";
+import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
+import type { OfflineRecogniser } from "./sherpa-package.ts";
 import { tokenWords } from "./token-words.ts";
 
 const FULL_SCALE = 32_768;
-const NO_STATE = new Uint8Array(0);
 
 interface Decoding {
   words?: RecognisedWord[];
   error?: AppError;
 }
 
-/** What a thread shares of a model: it is loaded once, and each utterance gets a stream of it. */
-export interface SharedModel<R> {
-  recogniser: R;
-  punctuation?: Punctuation;
-}
-
 /** Models that read a whole utterance at once, on a thread of the native library. */
 export class SherpaOfflineRecogniser implements Recogniser {
   readonly engine: string;
   readonly engineVersion: string;
-  readonly knowsNoise = true;
-  readonly #model: SharedModel<OfflineRecogniser>;
+  readonly #model: OfflineRecogniser;
   #position = 0;
   #blocks: Int16Array[] = [];
   #decoding: Decoding | undefined;
-  #onSettled: (() => void) | undefined;
+  #onNews: (() => void) | undefined;
 
-  constructor({ name, type }: SherpaSettings, model: SharedModel<OfflineRecogniser>) {
+  constructor({ name, type }: SherpaSettings, model: OfflineRecogniser) {
     this.engine = name;
     this.engineVersion = `sherpa-onnx ${type}`;
     this.#model = model;
   }
 
   /** These models take no vocabulary here. */
-  async useVocabulary(): Promise<void> {}
-
-  dropVocabulary(): void {}
-
-  isAdapted(): boolean {
-    return true;
-  }
-
-  calibrate(): void {}
+  useVocabulary(): void {}
 
   start(position: number): void {
     this.discard();
@@ -57,8 +41,12 @@ export class SherpaOfflineRecogniser implements Recogniser {
     if (pcm.length > 0) this.#blocks.push(pcm);
   }
 
-  hypothesis(): RecognisedWord[] {
-    return [];
+  hypothesis(): Hypothesis {
+    return { words: [] };
+  }
+
+  truncate(samples: number): void {
+    this.#blocks = [joined(this.#blocks).slice(0, samples)];
   }
 
   settle(): boolean {
@@ -66,8 +54,8 @@ export class SherpaOfflineRecogniser implements Recogniser {
     return this.#decoding.words !== undefined || this.#decoding.error !== undefined;
   }
 
-  onSettled(listener: (() => void) | undefined): void {
-    this.#onSettled = listener;
+  onNews(listener: (() => void) | undefined): void {
+    this.#onNews = listener;
   }
 
   finish(): RecognisedWord[] {
@@ -82,14 +70,6 @@ export class SherpaOfflineRecogniser implements Recogniser {
     this.#blocks = [];
   }
 
-  state(): Uint8Array {
-    return NO_STATE;
-  }
-
-  restore(): void {
-    this.discard();
-  }
-
   close(): void {
     this.discard();
   }
@@ -97,28 +77,20 @@ export class SherpaOfflineRecogniser implements Recogniser {
   #decode(): Decoding {
     const decoding: Decoding = {};
     const pcm = joined(this.#blocks);
-    const { recogniser, punctuation } = this.#model;
     const [start, end] = [this.#position, this.#position + pcm.length];
-    const stream = recogniser.createStream();
+    const stream = this.#model.createStream();
     const samples = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
     stream.acceptWaveform({ samples, sampleRate: SESSION_RATE });
     const tell = (outcome: Decoding): void => {
       Object.assign(decoding, outcome);
-      if (this.#decoding === decoding) this.#onSettled?.();
+      if (this.#decoding === decoding) this.#onNews?.();
     };
-    recogniser.decodeAsync(stream).then(
+    this.#model.decodeAsync(stream).then(
       (result) => {
-        const text = punctuated(result.text, punctuation);
-        tell({ words: tokenWords(result, text, start, end) });
+        tell({ words: tokenWords(result, result.text.trim(), start, end) });
       },
       (error: unknown) => tell({ error: new AppError("internal", errorMessage(error)) }),
     );
     return decoding;
   }
-}
-
-/** The text with capitals and sentence marks, if there is a model for them. */
-export function punctuated(text: string, punctuation: Punctuation | undefined): string {
-  const plain = text.trim();
-  return plain === "" || punctuation === undefined ? plain : punctuation.addPunct(plain);
 }

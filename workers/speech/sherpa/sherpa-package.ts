@@ -20,32 +20,15 @@ interface SherpaStream {
   acceptWaveform(wave: Wave): void;
 }
 
-export interface OnlineStream extends SherpaStream {
-  inputFinished(): void;
-}
-
 export interface OfflineRecogniser {
   createStream(): SherpaStream;
   /** Works on a thread of the native library. */
   decodeAsync(stream: SherpaStream): Promise<SherpaResult>;
 }
 
-export interface OnlineRecogniser {
-  createStream(): OnlineStream;
-  isReady(stream: OnlineStream): boolean;
-  decode(stream: OnlineStream): void;
-  getResult(stream: OnlineStream): SherpaResult;
-}
-
-export interface Punctuation {
-  addPunct(text: string): string;
-}
-
 /** What is used of sherpa-onnx-node, which has no types of its own. */
 interface SherpaPackage {
   OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecogniser> };
-  OnlineRecognizer: new (config: object) => OnlineRecogniser;
-  OfflinePunctuation: new (config: object) => Punctuation;
 }
 
 /** Loads the package. Throws AppError `engine_unavailable`, which says what is missing. */

@@ -4,9 +4,9 @@ import { isAppError } from "../../../../src/base/errors.ts";
 import { readDeepgramQuery } from "../../../../src/features/compat/deepgram-query.ts";
 import { readOpenAiForm } from "../../../../src/features/compat/openai-form.ts";
 import { UtteranceEnds } from "../../../../src/features/compat/utterance-ends.ts";
-import { POCKETSPHINX } from "../../../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../../../src/wire/speech-engines.ts";
 
-const engines = [POCKETSPHINX];
+const engines = [MOONSHINE];
 
 function refusal(work: () => unknown): string {
   try {
@@ -23,7 +23,7 @@ describe("parameters of other services' clients", () => {
     expect(readOpenAiForm({ model: "gpt-4o-mini-transcribe-2025-12-15" }, engines).engine).toBe(
       undefined,
     );
-    expect(readOpenAiForm({ model: "pocketsphinx" }, engines).engine).toBe("pocketsphinx");
+    expect(readOpenAiForm({ model: "moonshine-tiny-en" }, engines).engine).toBe("moonshine-tiny-en");
     expect(refusal(() => readOpenAiForm({ model: "gpt-4o" }, engines))).toContain(
       "not_found `model`",
     );

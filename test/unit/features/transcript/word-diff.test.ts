@@ -118,13 +118,13 @@ describe("rows of a diff", () => {
     const comparison = {
       ...{ session_id: "s", job_id: "j", transcription_id: "t", parts: [], counts },
       speakers: [{ current: "S1", candidate: "S2", words: 3 }],
-      engine: "pocketsphinx",
+      engine: "moonshine-tiny-en",
       edits_replaced: 1,
       created_at: "2026-01-01T00:00:00.000Z",
       expires_at: "2026-01-08T00:00:00.000Z",
     };
     expect(diffSummary(comparison)).toEqual([
-      "Read by pocketsphinx. Words: 12 the same, 2 replaced, 1 added, 0 removed.",
+      "Read by moonshine-tiny-en. Words: 12 the same, 2 replaced, 1 added, 0 removed.",
       "Words of another speaker: 3 (S1 is S2: 3).",
       "1 edited segment will be replaced.",
       "It waits until 2026-01-08T00:00:00.000Z.",

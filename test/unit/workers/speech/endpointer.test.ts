@@ -1,57 +1,66 @@
 import { describe, expect, it } from "vitest";
-import { Endpointer } from "../../../../workers/speech/endpointer.ts";
+import { cutOf, Endpointer } from "../../../../workers/speech/endpointer.ts";
 
-const LOUD = 1e6;
-
-/** Frame numbers at which something happened; "v" is a voiced frame. */
+/** Frame numbers at which something happened. */
 function run(endpointer: Endpointer, voiced: (frame: number) => boolean, frames: number): string[] {
   const seen: string[] = [];
   for (let frame = 0; frame < frames; frame++) {
-    const endpoint = endpointer.push(voiced(frame), LOUD);
+    const endpoint = endpointer.push(voiced(frame) ? 0.9 : 0.1);
     if (endpoint !== "none") seen.push(`${endpoint} ${frame}`);
   }
   return seen;
 }
 
 describe("endpointer", () => {
-  it("endpointer: speech begins after 100 ms of voice and ends after a pause of about 240 ms", () => {
-    const seen = run(new Endpointer(), (frame) => frame >= 50 && frame < 200, 400);
-    expect(seen).toEqual(["begin 59", "end 222"]);
+  it("speech begins with its second frame, may end after a quarter of a second, ends after 400 ms", () => {
+    const seen = run(new Endpointer(), (frame) => frame >= 50 && frame < 80, 120);
+    expect(seen).toEqual(["begin 51", "pause 87", "end 91"]);
   });
 
-  it("endpointer: clicks and short pauses change nothing", () => {
-    const clicks = run(new Endpointer(), (frame) => frame % 20 < 9, 1_000);
-    expect(clicks).toEqual([]);
-    const pauses = run(new Endpointer(), (frame) => frame % 60 < 38, 600);
-    expect(pauses).toEqual(["begin 9"]);
+  it("single frames begin nothing, and a hesitation of 300 ms ends nothing", () => {
+    expect(run(new Endpointer(), (frame) => frame % 5 === 0, 300)).toEqual([]);
+    const hesitant = run(new Endpointer(), (frame) => frame % 40 < 30, 300);
+    expect(hesitant.filter((each) => each.startsWith("end"))).toEqual([]);
   });
 
-  it("endpointer: the longer the speech, the shorter the pause that ends it", () => {
-    const pauseOf150 = (frame: number): boolean => frame % 500 < 485;
-    expect(run(new Endpointer(), pauseOf150, 1_000)).toEqual(["begin 9"]);
-    const [begin, end] = run(new Endpointer(), pauseOf150, 2_100);
-    expect(begin).toBe("begin 9");
-    expect(Number(end?.split(" ")[1])).toBeLessThan(2_100);
-  });
-
-  it("endpointer: speech without any pause is cut at a dip, at 25 s at the latest", () => {
-    expect(run(new Endpointer(), () => true, 2_600)[1]).toBe("end 2499");
+  it("what is hardly speech goes on with it and does not begin it", () => {
     const endpointer = new Endpointer();
-    let end = 0;
-    for (let frame = 0; end === 0; frame++) {
-      const level = frame % 77 === 0 ? 1 : LOUD;
-      if (endpointer.push(true, level) === "end") end = frame;
-    }
-    expect(end % 77).toBe(0);
-    expect(end).toBeGreaterThan(1_980);
-    expect(end).toBeLessThan(2_499);
+    for (let frame = 0; frame < 20; frame++) expect(endpointer.push(0.4)).toBe("none");
+    endpointer.push(0.6);
+    expect(endpointer.push(0.6)).toBe("begin");
+    for (let frame = 0; frame < 50; frame++) expect(endpointer.push(0.4)).toBe("none");
   });
 
-  it("endpointer: knows long silence", () => {
+  it("the longer the speech, the shorter the pause that ends it", () => {
+    const pauseOf200 = (frame: number): boolean => frame % 156 < 150;
+    expect(run(new Endpointer(), pauseOf200, 437)).toEqual(["begin 1"]);
+    const [begin, end] = run(new Endpointer(), pauseOf200, 650);
+    expect(begin).toBe("begin 1");
+    expect(end).toMatch(/^end/);
+  });
+
+  it("speech without any pause is cut after 20 s", () => {
+    expect(run(new Endpointer(), () => true, 700)[1]).toBe("cut 624");
+  });
+
+  it("knows long silence", () => {
     const endpointer = new Endpointer();
-    run(endpointer, () => false, 23);
+    run(endpointer, () => false, 12);
     expect(endpointer.silent).toBe(false);
     run(endpointer, () => false, 1);
     expect(endpointer.silent).toBe(true);
+  });
+});
+
+describe("cutOf: where an utterance that is too long is cut", () => {
+  const frames = (change: Record<number, { probability?: number; level?: number }>) =>
+    Array.from({ length: 100 }, (_, at) => ({ probability: 0.9, level: 50, ...change[at] }));
+
+  it("behind the least likely speech of the last two fifths", () => {
+    expect(cutOf(frames({ 30: { probability: 0.1 }, 70: { probability: 0.5 } }))).toBe(71);
+  });
+
+  it("of equally likely places behind the quietest", () => {
+    expect(cutOf(frames({ 65: { level: 9 }, 80: { level: 8 }, 90: { level: 8 } }))).toBe(81);
   });
 });

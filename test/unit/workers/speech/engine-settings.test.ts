@@ -29,7 +29,9 @@ describe("engine settings", () => {
       { kind: "deepgram", name: "hosted", model: "m", languages: ["en"], url: "https://wrong" },
     ]);
     expect(problems).toEqual([
-      expect.stringMatching(/engines\[0\]: kind must be one of pocketsphinx, openai, deepgram/),
+      expect.stringMatching(
+        /engines\[0\]: kind must be one of moonshine-tiny-en, openai, deepgram/,
+      ),
       expect.stringMatching(/engines\[1\]\.languages must NOT have fewer than 1 items/),
       expect.stringMatching(/engines\[2\]\.url must match pattern/),
     ]);

@@ -4,7 +4,7 @@ import {
   TranscribeRequest,
   TranscribeResponse,
 } from "../../../../src/wire/gen/voice/v1/worker.ts";
-import { POCKETSPHINX } from "../../../../src/wire/speech-engines.ts";
+import { MOONSHINE } from "../../../../src/wire/speech-engines.ts";
 import type { Reader, ReaderFactory, RequestMessage } from "../../../../workers/speech/reader.ts";
 import { SessionScheduler } from "../../../../workers/threads/session-scheduler.ts";
 import type { SessionBatch, ThreadEvent } from "../../../../workers/threads/thread-protocol.ts";
@@ -107,7 +107,7 @@ describe("session host: turns", () => {
       close: () => {},
     });
     const readers: ReaderFactory = {
-      engines: [{ ...POCKETSPHINX, name: "busy" }],
+      engines: [{ ...MOONSHINE, name: "busy" }],
       open: async (open) => busy(open),
       close: async () => {},
     };
@@ -140,7 +140,7 @@ describe("session host: turns", () => {
       };
     };
     const readers: ReaderFactory = {
-      engines: [{ ...POCKETSPHINX, name: "steps" }],
+      engines: [{ ...MOONSHINE, name: "steps" }],
       open: async ({ attempt }) => reader(attempt),
       close: async () => {},
     };

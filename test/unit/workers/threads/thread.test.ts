@@ -24,7 +24,7 @@ async function start(
     onEvent = () => {},
   }: { readyMs?: number; silenceMs?: number; onEvent?: (event: ThreadEvent) => void } = {},
 ) {
-  const settings = { nativeRoot: undefined, sessions: 1 };
+  const settings = {};
   const options = { entry, settings, clock: systemClock, readyMs, silenceMs, onEvent };
   const thread = await Thread.start(options);
   started.push(thread);

@@ -1,0 +1,145 @@
+import {
+  cutCache,
+  type DecoderStep,
+  type EncodedSound,
+  type MoonshineNetwork,
+} from "./moonshine-network.ts";
+import { BEGIN_TOKEN, END_TOKEN } from "./tokenizer.ts";
+import type { PhraseFollower, WantedPhrases } from "./wanted-phrases.ts";
+
+/** Nobody says more tokens in a second; who needs more is in a loop. */
+const TOKENS_PER_SECOND = 6.5;
+/** For very short sound, in which a word may have many tokens. */
+const LEAST_TOKENS = 8;
+const SAMPLES_PER_SECOND = 16_000;
+
+/** What to read of a piece of sound. */
+export interface DecodingRequest {
+  /** Samples at 16 kHz in -1..1. */
+  sound: Float32Array;
+  /** First tokens that are taken as they are. */
+  forced: readonly number[];
+  /** Tokens that probably come next; they are taken as far as they would be chosen. */
+  draft: readonly number[];
+  phrases?: WantedPhrases | undefined;
+}
+
+export interface Decoding {
+  tokens: number[];
+  /** Probability of each token; 1 for forced ones. */
+  probabilities: number[];
+  /** True when it was stopped because it would not end by itself. */
+  isEndless: boolean;
+}
+
+/**
+ * Chooses the likeliest token after token. Yields after each run of a network, so that other work
+ * of the thread may go before.
+ */
+export async function* decodeGreedily(
+  network: MoonshineNetwork,
+  { sound, forced, draft, phrases }: DecodingRequest,
+): AsyncGenerator<undefined, Decoding> {
+  const most = Math.max(
+    LEAST_TOKENS,
+    Math.ceil((sound.length / SAMPLES_PER_SECOND) * TOKENS_PER_SECOND),
+  );
+  const encoded = await network.encode(sound);
+  yield;
+  const given = [...forced, ...draft].slice(0, most);
+  const begun = await network.begin(encoded, [BEGIN_TOKEN, ...given]);
+  yield;
+  const taken: Decoding = { tokens: [], probabilities: [], isEndless: false };
+  const follower = phrases?.follow();
+  let step = takeGiven(begun, given, Math.min(forced.length, given.length), taken, follower);
+  while (step !== undefined && taken.tokens.length < most) {
+    step = await goOn(network, encoded, step, taken, follower);
+    yield;
+  }
+  taken.isEndless = step !== undefined;
+  return taken;
+}
+
+/** A step whose last row of logits decides about the next token; undefined: the text has ended. */
+type OpenStep = { step: DecoderStep; token: number } | undefined;
+
+/** Takes the forced tokens, then those of the draft that are the likeliest themselves. */
+function takeGiven(
+  step: DecoderStep,
+  given: readonly number[],
+  forced: number,
+  taken: Decoding,
+  follower: PhraseFollower | undefined,
+): OpenStep {
+  const width = step.logits.length / (given.length + 1);
+  for (let at = 0; at <= given.length; at++) {
+    const row = step.logits.subarray(at * width, (at + 1) * width);
+    const wanted = given[at];
+    if (wanted !== undefined && at < forced) {
+      take(taken, wanted, 1, follower);
+      continue;
+    }
+    const { token, probability } = choose(row, follower);
+    if (token === END_TOKEN) return undefined;
+    take(taken, token, probability, follower);
+    if (token === wanted) continue;
+    return { step: { ...step, cache: cutCache(step.cache, at + 1) }, token };
+  }
+  return undefined;
+}
+
+async function goOn(
+  network: MoonshineNetwork,
+  encoded: EncodedSound,
+  { step: { cache }, token: last }: NonNullable<OpenStep>,
+  taken: Decoding,
+  follower: PhraseFollower | undefined,
+): Promise<OpenStep> {
+  const step = await network.next(encoded, last, cache);
+  const { token, probability } = choose(step.logits, follower);
+  if (token === END_TOKEN) return undefined;
+  take(taken, token, probability, follower);
+  return { step, token };
+}
+
+function take(
+  taken: Decoding,
+  token: number,
+  probability: number,
+  follower: PhraseFollower | undefined,
+): void {
+  taken.tokens.push(token);
+  taken.probabilities.push(probability);
+  follower?.push(token);
+}
+
+/** The likeliest token; its probability is the network's own, without what phrases add. */
+function choose(
+  logits: Float32Array,
+  follower: PhraseFollower | undefined,
+): { token: number; probability: number } {
+  if (follower === undefined) {
+    const token = highest(logits);
+    return { token, probability: probabilityOf(logits, token) };
+  }
+  const favoured = logits.slice();
+  follower.favour(favoured);
+  const token = highest(favoured);
+  return { token, probability: probabilityOf(logits, token) };
+}
+
+function highest(logits: Float32Array): number {
+  let best = 0;
+  for (let i = 1; i < logits.length; i++) {
+    if ((logits[i] as number) > (logits[best] as number)) best = i;
+  }
+  return best;
+}
+
+/** Softmax. */
+function probabilityOf(logits: Float32Array, token: number): number {
+  const chosen = logits[token] as number;
+  let sum = 0;
+  for (let i = 0; i < logits.length; i++) sum += Math.exp((logits[i] as number) - chosen);
+  return 1 / sum;
+}

@@ -1,0 +1,39 @@
+import type { HeardWord } from "./heard-words.ts";
+
+/** What is asked of a piece of sound. Crosses threads. */
+export interface InferenceRequest {
+  /** 16 kHz mono. Handed over: whoever asks must not use it any more. */
+  pcm: Int16Array;
+  /** Somebody waits for it and it cannot be left out; interim readings can. */
+  isFinal: boolean;
+  /** First tokens that are taken as they are. */
+  forced: readonly number[];
+  /** Tokens that probably come next: a guess that is checked. */
+  draft: readonly number[];
+  /** Words and phrases that become likelier. */
+  phrases: readonly string[];
+}
+
+export interface InferenceAnswer {
+  words: HeardWord[];
+  tokens: number[];
+  /** Geometric mean of the probabilities of the tokens that were chosen; 1 without any. */
+  certainty: number;
+  /** True when the text would not end: it is in a loop. */
+  isEndless: boolean;
+  /** Time in the networks for it alone, milliseconds. */
+  workMs: number;
+}
+
+/** From a reading thread to the pool, and from the pool to an inference thread. */
+export type InferenceCall =
+  | { kind: "run"; id: number; request: InferenceRequest }
+  | { kind: "drop"; id: number };
+
+/** The other way. A dropped call has no answer. */
+export type InferenceEvent =
+  | { kind: "ready" }
+  | { kind: "broken"; reason: string }
+  | { kind: "done"; id: number; answer: InferenceAnswer }
+  | { kind: "left-out"; id: number }
+  | { kind: "failed"; id: number; reason: string };

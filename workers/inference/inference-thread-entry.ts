@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parentPort } from "node:worker_threads";
+import { errorMessage } from "../../src/base/errors.ts";
+import { decodeGreedily } from "./greedy-decoding.ts";
+import { wordsOf } from "./heard-words.ts";
+import { InferenceJobs, type Steps } from "./inference-jobs.ts";
+import type { InferenceCall, InferenceEvent, InferenceRequest } from "./inference-protocol.ts";
+import { MoonshineNetwork } from "./moonshine-network.ts";
+import { Tokenizer } from "./tokenizer.ts";
+import { WantedPhrases } from "./wanted-phrases.ts";
+
+const FOLDER = fileURLToPath(new URL("../models/moonshine-tiny-en", import.meta.url));
+const FULL_SCALE = 32_768;
+/** Vocabularies that are kept as trees. */
+const KEPT_VOCABULARIES = 32;
+
+const port = parentPort;
+if (port === null) throw new Error("This file runs as a worker thread only.");
+const emit = (event: InferenceEvent): void => port.postMessage(event);
+
+const vocabularies = new Map<string, WantedPhrases>();
+
+function treeOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhrases | undefined {
+  if (phrases.length === 0) return undefined;
+  const key = JSON.stringify(phrases);
+  const tree = vocabularies.get(key) ?? new WantedPhrases(phrases, tokenizer);
+  // The newest one goes last, so that the first one is the longest unused.
+  vocabularies.delete(key);
+  vocabularies.set(key, tree);
+  const [oldest] = vocabularies.keys();
+  if (vocabularies.size > KEPT_VOCABULARIES && oldest !== undefined) vocabularies.delete(oldest);
+  return tree;
+}
+
+async function* stepsOf(
+  network: MoonshineNetwork,
+  tokenizer: Tokenizer,
+  { pcm, forced, draft, phrases }: InferenceRequest,
+): Steps {
+  const sound = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
+  const tree = treeOf(phrases, tokenizer);
+  const decoding = yield* decodeGreedily(network, { sound, forced, draft, phrases: tree });
+  const { tokens, probabilities, isEndless } = decoding;
+  const chosen = probabilities.slice(forced.length);
+  const logs = chosen.reduce((sum, probability) => sum + Math.log(probability), 0);
+  const certainty = chosen.length === 0 ? 1 : Math.exp(logs / chosen.length);
+  return { words: wordsOf(decoding, tokenizer), tokens, certainty, isEndless, workMs: 0 };
+}
+
+try {
+  const network = await MoonshineNetwork.load(FOLDER);
+  const tokenizer = Tokenizer.load(join(FOLDER, "tokenizer.bin"));
+  const jobs = new InferenceJobs({
+    begin: (request) => stepsOf(network, tokenizer, request),
+    onDone: (id, answer) => emit({ kind: "done", id, answer }),
+    onFailed: (id, error) => emit({ kind: "failed", id, reason: errorMessage(error) }),
+  });
+  port.on("message", (call: InferenceCall) => {
+    if (call.kind === "run") jobs.add(call.id, call.request);
+    else jobs.drop(call.id);
+  });
+  emit({ kind: "ready" });
+} catch (error) {
+  emit({ kind: "broken", reason: errorMessage(error) });
+}

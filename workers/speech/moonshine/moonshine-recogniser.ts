@@ -1,0 +1,190 @@
+import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
+import { toAppError } from "../../../src/base/errors.ts";
+import { MOONSHINE } from "../../../src/wire/speech-engines.ts";
+import type { InferenceClient, PendingInference } from "../../inference/inference-client.ts";
+import type { InferenceAnswer } from "../../inference/inference-protocol.ts";
+import { joined } from "../open-utterance.ts";
+import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
+import { AgreedPrefix } from "./agreed-prefix.ts";
+import { InterimPace } from "./interim-pace.ts";
+import { isInvented } from "./invention-guard.ts";
+import { wordTimes } from "./word-times.ts";
+
+/**
+ * The first interim reading has this much sound, with the quarter of a second before the speech.
+ * Of less the network makes words that it takes back.
+ */
+const LEAST_SOUND = 0.75 * SESSION_RATE;
+
+/** A final reading under way. */
+interface FinalReading {
+  readonly samples: number;
+  readonly pending: PendingInference;
+  answer?: InferenceAnswer;
+  error?: Error;
+}
+
+/**
+ * Moonshine tiny, on the process's inference threads.
+ *
+ * A final is read freely, token by token, from the utterance's sound alone: what interim readings
+ * found is not used, so that the same sound gives the same words however busy the machine was. To
+ * be there sooner it begins in the pause, before it is certain that the utterance has ended.
+ * Interim readings take over the words that two of them agreed on and check the rest.
+ */
+export class MoonshineRecogniser implements Recogniser {
+  readonly engine = MOONSHINE.name;
+  readonly engineVersion = "0.0.73";
+  readonly confidenceFloor = MOONSHINE.confidenceFloor;
+  readonly #client: InferenceClient;
+  readonly #agreed = new AgreedPrefix();
+  readonly #pace = new InterimPace();
+  #phrases: readonly string[] = [];
+  #position = 0;
+  #sound: Int16Array[] = [];
+  #samples = 0;
+  #interim: PendingInference | undefined;
+  #final: FinalReading | undefined;
+  #onNews: (() => void) | undefined;
+
+  constructor(client: InferenceClient) {
+    this.#client = client;
+  }
+
+  useVocabulary(phrases: readonly string[]): void {
+    this.#phrases = phrases;
+  }
+
+  start(position: number): void {
+    this.discard();
+    this.#position = position;
+  }
+
+  feed(pcm: Int16Array): void {
+    if (pcm.length === 0) return;
+    this.#sound.push(pcm);
+    this.#samples += pcm.length;
+  }
+
+  mayEnd(): void {
+    this.#dropInterim();
+    this.#readFinally();
+  }
+
+  truncate(samples: number): void {
+    this.#sound = [joined(this.#sound).slice(0, samples)];
+    this.#samples = Math.min(samples, this.#samples);
+  }
+
+  hypothesis(): Hypothesis {
+    this.#askInterim();
+    const words = this.#agreed.words;
+    const texts = words.map(({ text }) => text);
+    const times = wordTimes(joined(this.#sound), texts);
+    const placed = texts.map((text, at) => ({ text, ...this.#placed(times[at]), confidence: 0 }));
+    return { words: placed, agreed: this.#agreed.agreed };
+  }
+
+  settle(): boolean {
+    this.#dropInterim();
+    const final = this.#readFinally();
+    return final.answer !== undefined || final.error !== undefined;
+  }
+
+  onNews(listener: (() => void) | undefined): void {
+    this.#onNews = listener;
+  }
+
+  finish(): RecognisedWord[] {
+    const final = this.#final;
+    const sound = joined(this.#sound);
+    this.discard();
+    if (final?.error !== undefined) throw final.error;
+    if (final?.answer === undefined || isInvented(final.answer, sound.length)) return [];
+    const { words } = final.answer;
+    const times = wordTimes(
+      sound,
+      words.map(({ text }) => text),
+    );
+    return words.map(({ text, probability }, at) => {
+      return { text, ...this.#placed(times[at]), confidence: probability };
+    });
+  }
+
+  discard(): void {
+    this.#dropInterim();
+    this.#final?.pending.drop();
+    this.#final = undefined;
+    this.#sound = [];
+    this.#samples = 0;
+    this.#agreed.restart();
+  }
+
+  close(): void {
+    this.discard();
+    this.#onNews = undefined;
+  }
+
+  #placed(span = { start: 0, end: 0 }): { start: number; end: number } {
+    return { start: this.#position + span.start, end: this.#position + span.end };
+  }
+
+  #askInterim(): void {
+    const isBusy = this.#interim !== undefined || this.#final?.samples === this.#samples;
+    if (isBusy || this.#samples < LEAST_SOUND || !this.#pace.isDue) return;
+    const interim = this.#client.run({
+      pcm: joined(this.#sound),
+      isFinal: false,
+      forced: this.#agreed.forced,
+      draft: this.#agreed.draft,
+      phrases: this.#phrases,
+    });
+    this.#interim = interim;
+    this.#pace.asked();
+    const answered = (answer: InferenceAnswer | undefined): void => {
+      if (this.#interim !== interim) return;
+      this.#interim = undefined;
+      this.#pace.answered();
+      if (answer !== undefined) this.#show(answer);
+    };
+    // One that failed is tried again with the next pace; a final tells of it.
+    interim.answer.then(answered, () => answered(undefined));
+  }
+
+  /** Reads all of the sound so far, unless that is under way. */
+  #readFinally(): FinalReading {
+    if (this.#final?.samples === this.#samples) return this.#final;
+    this.#final?.pending.drop();
+    const pending = this.#client.run({
+      pcm: joined(this.#sound),
+      isFinal: true,
+      forced: [],
+      draft: [],
+      phrases: this.#phrases,
+    });
+    const final: FinalReading = { samples: this.#samples, pending };
+    this.#final = final;
+    pending.answer.then(
+      (answer) => {
+        if (this.#final !== final || answer === undefined) return;
+        final.answer = answer;
+        this.#show(answer);
+      },
+      (error: unknown) => {
+        final.error = toAppError(error);
+        if (this.#final === final) this.#onNews?.();
+      },
+    );
+    return final;
+  }
+
+  #show(answer: InferenceAnswer): void {
+    if (!isInvented(answer, this.#samples)) this.#agreed.push(answer);
+    this.#onNews?.();
+  }
+
+  #dropInterim(): void {
+    this.#interim?.drop();
+    this.#interim = undefined;
+  }
+}
