@@ -26,6 +26,6 @@ function optionsOf(project: SuiteProject) {
     hookTimeout: timeoutMs,
     maxWorkers: isAlone ? 1 : MAX_WORKERS,
     // Those that go one after the other come first, while the checks of the sources run beside.
-    sequence: { groupOrder: isAlone ? 0 : 1 },
+    sequence: { groupOrder: isAlone ? 1 : 2 },
   };
 }

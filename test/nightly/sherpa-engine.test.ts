@@ -12,10 +12,7 @@ import {
   textsOf,
   utterancesOf,
 } from "../support/engine-reading.ts";
-import {
-  TOKENS,
-  writeSenseVoice,
-} from "../support/speech-model-files.ts";
+import { TOKENS, writeSenseVoice } from "../support/speech-model-files.ts";
 
 const LONG = 120_000;
 const SECONDS = 10;

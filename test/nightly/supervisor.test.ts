@@ -20,7 +20,6 @@ import { createTestDatabase } from "../support/postgres.ts";
 import { isAlive, SupervisedRun } from "../support/supervised-run.ts";
 import { until } from "../support/until.ts";
 
-
 describe("supervisor", () => {
   let folder: string;
   let runs: SupervisedRun[];

@@ -5,7 +5,6 @@ import { ApiClient, type CallOptions as ClientOptions } from "./api-client.ts";
 import { scriptedPcm } from "./spoken-script.ts";
 import type { TestService } from "./test-service.ts";
 import { until } from "./until.ts";
-import type { WorkspaceOwner } from "./workspace-owner.ts";
 
 const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 export const PCM = "audio/pcm;rate=16000;channels=1;encoding=s16le";
@@ -139,7 +138,7 @@ export class PairedDevice {
    */
   static async pair(
     service: TestService,
-    owner?: string | Pick<WorkspaceOwner, "token" | "workspaceId">,
+    owner?: string | { token: string; workspaceId: string },
   ): Promise<PairedDevice> {
     const { token, workspaceId } =
       typeof owner === "object"

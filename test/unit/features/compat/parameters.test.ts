@@ -23,7 +23,9 @@ describe("parameters of other services' clients", () => {
     expect(readOpenAiForm({ model: "gpt-4o-mini-transcribe-2025-12-15" }, engines).engine).toBe(
       undefined,
     );
-    expect(readOpenAiForm({ model: "moonshine-tiny-en" }, engines).engine).toBe("moonshine-tiny-en");
+    expect(readOpenAiForm({ model: "moonshine-tiny-en" }, engines).engine).toBe(
+      "moonshine-tiny-en",
+    );
     expect(refusal(() => readOpenAiForm({ model: "gpt-4o" }, engines))).toContain(
       "not_found `model`",
     );
