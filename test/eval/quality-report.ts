@@ -2,6 +2,7 @@ import { type Delivery, inOrder, nameOf } from "./delivery.ts";
 import type { Machine } from "./machine.ts";
 import { textTable } from "./text-table.ts";
 import type { WordErrors } from "./word-error-rate.ts";
+import type { MarkedFigure } from "./word-marks.ts";
 import type { ServiceQuality } from "./word-quality.ts";
 import type { TimeAgreement } from "./word-times.ts";
 
@@ -12,6 +13,8 @@ export interface QualityReport {
   readonly recordings: RecordingQuality[];
   /** What was not measured, and why. */
   readonly left_out: string[];
+  /** Figures that are held against marks. */
+  rows?: readonly MarkedFigure[];
   /** Whether NIST sclite counts the same errors; absent when it is not installed. */
   sclite?: { texts: number; equal: number };
 }
@@ -44,6 +47,10 @@ export function printReport(report: QualityReport): string {
     "",
     "Speakers",
     speakerTable(report.recordings),
+    ...(report.rows ?? []).map(
+      ({ figure, value, mark, met }) =>
+        `${figure}: ${value.toFixed(1)} (${mark}: ${met ? "met" : "missed"})`,
+    ),
     "",
     scliteLine(report),
     ...report.left_out.map((what) => `left out: ${what}`),

@@ -16,6 +16,7 @@ import { scoreWithSclite, type TextPair } from "./sclite.ts";
 import { findScorer } from "./sctk.ts";
 import { ServiceReader } from "./service-reading.ts";
 import { wordErrors } from "./word-error-rate.ts";
+import { wordMarks } from "./word-marks.ts";
 import { measureService } from "./word-quality.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -57,6 +58,7 @@ async function evaluate(): Promise<void> {
     });
   }
   await measureWholeService(report, recordings);
+  report.rows = wordMarks(report.recordings.filter(({ name }) => name.startsWith("librivox")));
   if (scorer) report.sclite = checkScorer(scorer, report, recordings);
   mkdirSync(options.out, { recursive: true });
   const file = join(options.out, "eval.json");
