@@ -86,6 +86,8 @@ export class Exchange {
   #renewedAt: number;
   #linger: NodeJS.Timeout | undefined;
   #lingerUntil = 0;
+  /** Renews the time that uWebSockets.js allows, while an answer is made to a body that has come. */
+  #renewal: NodeJS.Timeout | undefined;
 
   /**
    * @param id is sent with the answer
@@ -130,7 +132,8 @@ export class Exchange {
     for (const chunk of this.#early ?? []) consumer.data(chunk);
     this.#early = undefined;
     if (this.#last) consumer.end();
-    else this.resume();
+    // A connection that stays paused does not hear its caller go, also when all has come already.
+    this.resume();
   }
 
   pause(): void {
@@ -143,6 +146,24 @@ export class Exchange {
     if (this.#state !== "open" || !this.#paused) return;
     this.#paused = false;
     this.#res.resume();
+    if (this.#last) this.#keepAlive();
+  }
+
+  /**
+   * With `resume` uWebSockets.js allows 10 s again until the next byte of the request. None comes
+   * once the body is whole, and what is written does not count: so the time is renewed until the
+   * exchange has ended.
+   */
+  #keepAlive(): void {
+    this.#renewal ??= setInterval(() => {
+      this.#res.pause();
+      this.#res.resume();
+    }, RENEW_MS).unref();
+  }
+
+  #letEnd(): void {
+    clearInterval(this.#renewal);
+    this.#renewal = undefined;
   }
 
   /**
@@ -196,21 +217,18 @@ export class Exchange {
     });
   }
 
-  /**
-   * Sends an answer whose text comes about while it is sent, as `stream` does; `close` ends the
-   * connection with it.
-   */
+  /** Sends an answer whose text comes about while it is sent, as `stream` does. */
   async tell(
     answer: Answer,
     events: EventStream,
     extra: Readonly<Record<string, string>>,
-    { stallMs, close }: { stallMs: number; close: boolean },
+    { stallMs }: { stallMs: number },
   ): Promise<boolean> {
     if (this.#state !== "open") return false;
     const texts = events.open(this.signal)[Symbol.asyncIterator]();
     return this.#pass(texts, TEXT_MS, {
       begin: () => this.#begin(answer, extra, new TextWriter(this.#res, stallMs)),
-      finish: (writer) => writer.end(close),
+      finish: (writer) => writer.end(),
     });
   }
 
@@ -228,12 +246,16 @@ export class Exchange {
         if (!(await writer.write(piece.value))) return false;
       }
       if (this.#isGone()) return false;
+      this.#letEnd();
       finish(writer);
       this.#state = "ended";
       return true;
     } catch (error) {
       if (this.#isGone()) return false;
-      if (this.#isStreaming()) this.#res.close();
+      if (this.#isStreaming()) {
+        this.#letEnd();
+        this.#res.close();
+      }
       throw error;
     } finally {
       // Not awaited, because a source that hangs must not delay the exchange.
@@ -276,6 +298,7 @@ export class Exchange {
   #end(): void {
     this.resume();
     this.#state = "ended";
+    this.#letEnd();
     this.#forget();
   }
 
@@ -312,6 +335,7 @@ export class Exchange {
    */
   #sendAndClose(status: number, head: Head, body: Payload, length?: number): boolean {
     this.resume();
+    this.#letEnd();
     this.#state = "lingering";
     this.#forget();
     this.#res.cork(() => {
@@ -337,6 +361,11 @@ export class Exchange {
 
   #data(chunk: ArrayBuffer, last: boolean): void {
     this.#last ||= last;
+    // Nothing more comes that could be too much; but the caller may go, and be heard.
+    if (last && this.#state === "open") {
+      this.resume();
+      this.#keepAlive();
+    }
     this.#bytesLeft = Math.max(0, this.#bytesLeft - chunk.byteLength);
     if (this.#state === "lingering") return this.#discard(chunk.byteLength);
     if (this.#state !== "open") return;
@@ -387,6 +416,7 @@ export class Exchange {
 
   #aborted(): void {
     clearTimeout(this.#linger);
+    this.#letEnd();
     const waiting = this.#state === "open" || this.#state === "streaming";
     this.#state = "aborted";
     if (!waiting) return;

@@ -209,15 +209,14 @@ export class HttpFront implements QueueOwner {
   ): Promise<number> {
     const { exchange, incoming } = serving;
     try {
+      const isHead = incoming.method === "HEAD" && "length" in stream;
+      if (isHead)
+        return exchange.sendStreamHead(answer, stream, extra, serving) ? answer.status : 499;
+      if (serving.close) extra.Connection = "close";
       if (!("length" in stream)) {
         const { downloadStallMs: stallMs } = this.#options.limits;
-        const how = { stallMs, close: serving.close };
-        return (await exchange.tell(answer, stream, extra, how)) ? answer.status : 499;
+        return (await exchange.tell(answer, stream, extra, { stallMs })) ? answer.status : 499;
       }
-      if (incoming.method === "HEAD") {
-        return exchange.sendStreamHead(answer, stream, extra, serving) ? answer.status : 499;
-      }
-      if (serving.close) extra.Connection = "close";
       return (await this.#download(serving, answer, stream, extra)) ? answer.status : 499;
     } catch (error) {
       return this.#sendFailure(serving, error);

@@ -42,10 +42,11 @@ export class TextWriter {
     return this.#waiting.promise;
   }
 
-  end(close: boolean): void {
+  /** Told to close, uWebSockets.js would write a header here, into the body. */
+  end(): void {
     if (this.#state !== "open") return;
     this.#state = "complete";
-    this.#res.cork(() => this.#res.end("", close));
+    this.#res.cork(() => this.#res.end(""));
   }
 
   /** The connection ended. */

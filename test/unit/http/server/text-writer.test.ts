@@ -44,7 +44,7 @@ describe("text writer", () => {
     drain();
     expect(await second).toBe(true);
     expect(await writer.write("three")).toBe(true);
-    writer.end(false);
+    writer.end();
     expect([written, state.hasEnded, writer.complete]).toEqual([
       ["one", "two", "three"],
       true,
@@ -57,7 +57,7 @@ describe("text writer", () => {
     expect(await writer.write("one")).toBe(false);
     expect(state.isClosed).toBe(true);
     expect(await writer.write("two")).toBe(false);
-    writer.end(false);
+    writer.end();
     expect(state.hasEnded).toBe(false);
   });
 });
