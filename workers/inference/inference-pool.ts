@@ -62,6 +62,9 @@ export class InferencePool implements QueueOwner {
 
   constructor(options: InferencePoolOptions) {
     this.#options = options;
+    // onnxruntime tells its maker what it runs, over the network, unless this is set when it is
+    // loaded; in a thread it would be too late, as a thread has a copy of the environment.
+    process.env.ORT_DISABLE_TELEMETRY = "1";
   }
 
   /** Resolves when the first thread has its networks; rejects with `unavailable` when none gets them. */
