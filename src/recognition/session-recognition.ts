@@ -275,7 +275,9 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const { log, times } = this.#options;
     times?.add(time);
     const [total_ms, engine_ms] = [time.total / 1_000, time.engine / 1_000];
-    log.debug({ event: "final", end: toSeconds(end), total_ms, engine_ms }, "the worker answered");
+    const needed = toSeconds(time.needed ?? end);
+    const noted = { event: "final", end: toSeconds(end), needed, total_ms, engine_ms };
+    log.debug(noted, "the worker answered");
   }
 
   #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {

@@ -27,6 +27,8 @@ export interface LiveDelays {
 /** Of a session's utterances, in seconds of its audio; `engineMs` from the ending frame's arrival. */
 export interface EngineTime {
   end: number;
+  /** End of the audio that told that the utterance had ended. */
+  needed: number;
   engineMs: number;
 }
 
@@ -158,7 +160,7 @@ class Watch {
     const parts = this.#finals.flatMap(({ at, words }) => {
       const time = times.find(({ end }) => end >= lastEnd(words));
       if (time === undefined) return [];
-      const ended = sentAt(time.end);
+      const ended = sentAt(time.needed);
       const { engineMs } = time;
       return [{ own: at - ended - engineMs, wait: ended - sentAt(lastEnd(words)), engineMs }];
     });
@@ -179,7 +181,12 @@ function lastEnd(words: readonly Word[]): number {
 
 /** The same word at the same place, even if its borders moved a little. */
 function isSame(one: Word, other: Word): boolean {
-  return one.word === other.word && one.start < other.end && other.start < one.end;
+  return plain(one.word) === plain(other.word) && one.start < other.end && other.start < one.end;
+}
+
+/** Without capitals and marks, which may change without anybody minding. */
+function plain(word: string): string {
+  return word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** Returns when the frame that holds the last sample before a second of the audio was sent. */

@@ -3,8 +3,8 @@ import type { Hypothesis, Utterance, Word } from "../../src/wire/gen/voice/v1/wo
 import type { LiveReading } from "./live-reading.ts";
 import { type WordErrors, wordErrors } from "./word-error-rate.ts";
 
-/** A word of a hypothesis and one of the final are the same when they begin this near: 100 ms. */
-const NEAR = 1_600;
+/** A word of a hypothesis and one of the final are the same when they begin this near: 600 ms. */
+const NEAR = 9_600;
 
 interface Heard {
   at: number;
@@ -23,6 +23,8 @@ export interface InterimSummary {
   stable: number;
   /** Stable words that the final has otherwise. */
   changed: number;
+  /** Share of the final's places at which another word was shown before. */
+  shown_changed: number | undefined;
   stable_after_p50: number | undefined;
   wer: number | undefined;
   real_time_factor: number;
@@ -41,6 +43,7 @@ export class InterimFigures {
   readonly #errors: WordErrors[] = [];
   #words = 0;
   #changed = 0;
+  #shownChanges = 0;
   #computeMs = 0;
   #audioMs = 0;
 
@@ -89,6 +92,7 @@ export class InterimFigures {
       words: this.#words,
       stable: this.#stableAfter.length,
       changed: this.#changed,
+      shown_changed: Math.round((1_000 * this.#shownChanges) / this.#words) / 1_000,
       stable_after_p50: quantile(this.#stableAfter, 0.5),
       wer: said === 0 ? undefined : Math.round((1_000 * wrong) / said) / 1_000,
       real_time_factor: Math.round((1_000 * this.#computeMs) / this.#audioMs) / 1_000,
@@ -108,20 +112,31 @@ export class InterimFigures {
       const first = heard.find(({ hypothesis }) => hypothesis.words.some((w) => isSame(w, word)));
       this.#interims.push((first?.at ?? finalAt) - word.end / SAMPLES_PER_MS);
     }
+    this.#shownChanges += words.filter((word, place) =>
+      heard.some(({ hypothesis }) => {
+        const shown = hypothesis.words[place];
+        return shown !== undefined && plain(shown.text) !== plain(word.text);
+      }),
+    ).length;
     let stable = 0;
     for (const { at, hypothesis } of heard) {
       for (; stable < hypothesis.stableWords; stable++) {
         const word = hypothesis.words[stable];
         if (word === undefined) continue;
         this.#stableAfter.push(at - word.end / SAMPLES_PER_MS);
-        if (words[stable]?.text !== word.text) this.#changed += 1;
+        if (plain(words[stable]?.text ?? "") !== plain(word.text)) this.#changed += 1;
       }
     }
   }
 }
 
 function isSame(one: Word, other: Word): boolean {
-  return one.text === other.text && Math.abs(one.start - other.start) <= NEAR;
+  return plain(one.text) === plain(other.text) && Math.abs(one.start - other.start) <= NEAR;
+}
+
+/** Without capitals and marks, which may change without anybody minding. */
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
 function quantile(values: readonly number[], share: number): number | undefined {

@@ -1,67 +1,57 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
-import { layTurns, seededRandom, speak } from "../eval/made-conversation.ts";
+import { pinkNoise, toChunks, toSignal, withNoise } from "../eval/degraded-audio.ts";
+import { seededRandom } from "../eval/made-conversation.ts";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import {
   chunkMessages,
-  cutChunks,
+  readConversation,
   readSession,
   textOf,
   utterancesOf,
 } from "../support/read-session.ts";
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 120_000;
 const SECOND = 16_000;
-const SAID = [
-  "the report about Okonkwo came from Tolliver last week",
-  "please ask Marisol whether Sokolov can come to the meeting",
-];
-const NAMES = ["Okonkwo", "Tolliver", "Marisol", "Sokolov"];
+const speech = toSignal(readConversation().subarray(0, 22 * SECOND));
+/** In noise these are misread without help. */
+const noisy = withNoise(speech, pinkNoise(speech.length, seededRandom(3)), 10);
+const SAID = ["work on Friday", "find any big problems", "open our new shop"];
+const spoken = chunkMessages(toChunks(noisy));
 
 let engine: RunningEngine;
-let spoken: ReturnType<typeof chunkMessages>;
 
 const read = (vocabulary: readonly string[]): Promise<ResponseMessage[]> =>
   readSession(engine, spoken, undefined, undefined, vocabulary);
 
 beforeAll(async () => {
   engine = await startMoonshine();
-  const turns: { speaker: string; pcm: Int16Array }[] = [];
-  for (const text of SAID) turns.push({ speaker: "slt", pcm: await speak("slt", text) });
-  const { pcm } = layTurns("", turns, seededRandom(1));
-  spoken = chunkMessages(cutChunks(pcm, 2 * SECOND));
 }, LIMIT_MS);
-
 afterAll(() => engine?.close());
 
 describe("vocabulary", () => {
   it(
-    "vocabulary: names that the engine does not know are heard, and the next session is read as if they had never been told",
+    "vocabulary: phrases that are misread are found, and the next session is read as if they had never been told",
     async () => {
       const without = await read([]);
-      for (const name of NAMES) expect(textOf(without)).not.toContain(name.toLowerCase());
-      const withNames = textOf(await read(NAMES));
-      const found = NAMES.filter((name) => withNames.includes(name.toLowerCase()));
-      expect(found.length).toBeGreaterThanOrEqual(3);
+      const found = (messages: readonly ResponseMessage[]): number =>
+        SAID.filter((phrase) => textOf(messages).includes(phrase)).length;
+      expect(found(without)).toBe(0);
+      expect(found(await read(["completed the work on Friday", ...SAID.slice(1)]))).toBe(3);
       expect(utterancesOf(await read([]))).toEqual(utterancesOf(without));
-      // Another vocabulary does not bring back the words of the one before.
-      const others = textOf(await read(["Kubernetes", "Silver Fern"]));
-      for (const name of NAMES) expect(others).not.toContain(name.toLowerCase());
     },
     LIMIT_MS,
   );
 
   it(
-    "vocabulary: the same vocabulary gives the same reading again, and what nobody can pronounce is left out",
+    "vocabulary: what was not said is not heard, and strange signs do no harm",
     async () => {
-      const first = utterancesOf(await read([...NAMES, "東京", "  ", "(!)"]));
-      expect(utterancesOf(await read(NAMES))).toEqual(first);
+      const names = ["Kubernetes", "Silver Fern", "Okonkwo", "Tolliver"];
+      const strange = ["<s>", "-99 <s>", "\\end\\", "a\nb", "'", "  ", "東京", "x".repeat(100)];
+      const heard = textOf(await read([...names, ...strange]));
+      for (const name of names) expect(heard).not.toContain(name);
+      expect(heard).toContain("we will talk about the launch of the new system");
     },
     LIMIT_MS,
   );
-
-  it("vocabulary: a list of nothing but strange signs changes nothing", async () => {
-    const strange = ["<s>", "</s>", "-99 <s>", "\\end\\", "a\nb", "word(2)", "'", "x".repeat(100)];
-    expect(utterancesOf(await read(strange)).length).toBeGreaterThan(0);
-  });
 });

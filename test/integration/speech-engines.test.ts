@@ -56,7 +56,7 @@ describe("speech engines", () => {
     expect(body.items).toMatchObject([
       { name: "hosted", local: false, cost_per_hour: "0.26 USD" },
       { name: "house", languages: ["de", "en"], local: true },
-      { name: "moonshine-tiny-en", streaming: true, word_times: true, confidence_floor: 0.6 },
+      { name: "moonshine-tiny-en", streaming: true, word_times: true, confidence_floor: 0.5 },
     ]);
   });
 

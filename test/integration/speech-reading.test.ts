@@ -57,7 +57,7 @@ afterAll(() => engine?.close());
 
 describe("speech reading", () => {
   it("speech reading: hears the conversation", () => {
-    expect(textOf(unbroken)).toContain("Hello everyone, today we will talk about the");
+    expect(textOf(unbroken)).toMatch(/^Hello everyone[,.!] today we will talk about the/i);
     const words = utterancesOf(unbroken).flatMap(({ segments }) =>
       segments.flatMap((segment) => segment.words),
     );

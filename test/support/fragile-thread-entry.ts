@@ -20,6 +20,7 @@ function makeFragile(reader: Reader): Reader {
       if (message.$case === "chunk" && message.value.mediaType === "test/crash") process.exit(7);
       reader.enqueue(message);
     },
+    onReady: (listener) => reader.onReady?.(listener),
     queuedSamples: () => reader.queuedSamples(),
     step: () => reader.step(),
     close: () => reader.close(),

@@ -113,6 +113,10 @@ export class ChannelReaders {
     return { ...channel, reader };
   }
 
+  get heardTo(): number {
+    return this.position;
+  }
+
   get position(): number {
     return this.#received + this.#rest.length / this.#channels.length;
   }

@@ -34,6 +34,8 @@ export interface Reader {
   queuedSamples(): number;
   /** True while a final of live audio is about to come: such readers go first. */
   readonly isUrgent?: boolean;
+  /** End of the audio that was looked at so far, in samples; absent where that is not known. */
+  readonly heardTo?: number;
   /** Called when a reader that waits has work again. */
   onReady?(listener: () => void): void;
   /** Processes at most 100 ms of audio, synchronously. */

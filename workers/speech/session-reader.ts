@@ -202,6 +202,10 @@ export class SessionReader implements Reader {
     for (const recogniser of this.#recognisers) recogniser.onNews(tell);
   }
 
+  get heardTo(): number {
+    return this.#utterances.heardTo;
+  }
+
   queuedSamples(): number {
     return this.#audio.queuedSamples();
   }

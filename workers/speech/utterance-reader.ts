@@ -84,6 +84,11 @@ export class UtteranceReader {
     return this.#position;
   }
 
+  /** End of all the audio that came. */
+  get heardTo(): number {
+    return this.analysedTo + this.#rest.length;
+  }
+
   /** End of the frames that were analysed. */
   get analysedTo(): number {
     return this.#position + this.#known.length * ACTIVITY_FRAME;

@@ -280,9 +280,11 @@ function isReady(entry: Entry): entry is Entry & { reader: Reader } {
 }
 
 /** Adds the answer time to finals. */
-function timed(message: ResponseMessage, { times }: Entry, { engineMs }: Reader): ResponseMessage {
+function timed(message: ResponseMessage, { times }: Entry, reader: Reader): ResponseMessage {
   if (message.$case !== "utterance") return message;
-  const time = times.answered(message.value.end, engineMs);
+  const { engineMs, heardTo: needed = message.value.end } = reader;
+  const answered = times.answered(needed, engineMs);
+  const time = answered && { ...answered, needed };
   return { $case: "utterance", value: { ...message.value, time } };
 }
 

@@ -42,14 +42,17 @@ export class AgreedPrefix {
     this.#agreed = 0;
   }
 
-  /** Takes the next reading, of the same sound and more. Its last word is never agreed on. */
+  /**
+   * Takes the next reading, of the same sound and more. Its last two words are never agreed on: what
+   * comes behind them still changes them.
+   */
   push({ words, tokens }: Pick<InferenceAnswer, "words" | "tokens">): void {
     const before = this.#words;
     const differs = words.findIndex(
       ({ text }, at) => plainWord(text) !== plainWord(before[at]?.text ?? ""),
     );
     const same = differs < 0 ? words.length : differs;
-    const settled = Math.min(same, before.length - 1, words.length - 1);
+    const settled = Math.min(same, before.length - 1, words.length - 2);
     this.#agreed = Math.max(Math.min(this.#agreed, same), settled, 0);
     this.#words = words;
     this.#tokens = tokens;
