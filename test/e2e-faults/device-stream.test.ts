@@ -172,7 +172,7 @@ describe("device stream", () => {
       expect(acknowledged?.audio_offset_bytes).toBe(bytes + prefixes);
       await device.stop(-1);
       await device.completed();
-      expect((await device.said()).join(" ")).toContain("finished their work on friday");
+      expect((await device.said()).join(" ")).toMatch(/work on Friday/i);
       const audio = await storedAudio(device);
       expect(audio.length / SECOND).toBeCloseTo(10, 1);
       expect(audio.some((byte) => byte !== 0)).toBe(true);
