@@ -10,6 +10,8 @@ const RUN_OPTIONS: InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
   executionMode: "sequential",
   graphOptimizationLevel: "all",
+  // An arena keeps what the longest piece needed, on each thread: 1,183 MB instead of 746 with four.
+  enableCpuMemArena: false,
 };
 
 /** What the decoder needs of a piece of sound. */
