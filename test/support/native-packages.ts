@@ -14,15 +14,11 @@ function unpackedFolder(name = "root"): string {
   return join(cache, `${id}-${version}-${ARCHITECTURE}`, name);
 }
 
-function roots(): string[] {
-  const own = process.env.VOICE_NATIVE_ROOT;
-  return [...(own === undefined ? [] : [own]), unpackedFolder(), "/"];
-}
-
 function find(path: string, what: string): string {
-  const root = roots().find((candidate) => existsSync(join(candidate, path)));
+  const roots = [unpackedFolder(), "/"];
+  const root = roots.find((candidate) => existsSync(join(candidate, path)));
   if (root !== undefined) return root;
-  throw new Error(`${what} is missing (looked below ${roots().join(", ")}). Run "npm test" once.`);
+  throw new Error(`${what} is missing (looked below ${roots.join(", ")}). Run "npm test" once.`);
 }
 
 export function findNatsServer(): string {

@@ -73,7 +73,11 @@ describe("graph: extraction", () => {
 
   it("says who does what, without blaming the wrong subject", () => {
     expect(actions(extract(CONVERSATION))).toEqual(
-      expect.arrayContaining(["team complete work", "S2 write to customers", "S3 talk to new york"]),
+      expect.arrayContaining([
+        "team complete work",
+        "S2 write to customers",
+        "S3 talk to new york",
+      ]),
     );
     expect(actions(extract([["S1", "on friday we did not find any problems"]]))).toEqual([]);
     expect(actions(extract([["S1", "Anna did not call Google."]]))).toEqual([
