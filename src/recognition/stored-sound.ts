@@ -1,4 +1,4 @@
-import { errnoOf, errorMessage, isAppError } from "../base/errors.ts";
+import { AppError, errnoOf, errorMessage, isAppError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { AudioSource } from "./audio-source.ts";
 
@@ -7,6 +7,15 @@ import type { AudioSource } from "./audio-source.ts";
  * file for a moment.
  */
 const WAITS = [200, 800, 3_000];
+
+/**
+ * Errors of one file. All others, as of a host without descriptors or memory, or of a network that
+ * does not answer, say nothing about the file and pass.
+ */
+const FILE_ERRORS: ReadonlySet<string> = new Set([
+  ...["EIO", "EACCES", "EPERM", "EISDIR", "ENOTDIR", "ELOOP", "ENXIO", "ESTALE"],
+  ...["EBADMSG", "EUCLEAN", "EILSEQ"],
+]);
 
 interface StoredSoundOptions {
   source: Pick<AudioSource, "bytes">;
@@ -24,7 +33,8 @@ interface StoredSound {
 
 /**
  * The stored bytes of a chunk; `damaged`, with a sentence for people, when its own file is gone or
- * cannot be read. Throws when the whole store is away, which is no fault of this file.
+ * cannot be read. Throws when the whole store is away or the host lacks something, which is no fault
+ * of this file: `unavailable` for errors of the system.
  */
 export async function readStoredSound(
   { source, runtime, isWanted }: StoredSoundOptions,
@@ -35,7 +45,7 @@ export async function readStoredSound(
       return { data: await source.bytes(sessionId, sha256, piece) };
     } catch (error) {
       const damage = damageOf(error);
-      if (damage === undefined) throw error;
+      if (damage === undefined) throw passing(error);
       const wait = WAITS[tries];
       if (wait === undefined) return { damaged: damage };
       await runtime.delay(wait);
@@ -48,8 +58,14 @@ export async function readStoredSound(
 function damageOf(error: unknown): string | undefined {
   if (isAppError(error, "not_found")) return "The stored audio of this chunk is gone.";
   const errno = errnoOf(error);
-  if (errno === undefined || errno.startsWith("ERR_")) return undefined;
+  if (errno === undefined || !FILE_ERRORS.has(errno)) return undefined;
   return `The stored audio of this chunk cannot be read (${errno}: ${shortened(error)}).`;
+}
+
+/** An error of the system as one that blames no audio and is tried again. */
+function passing(error: unknown): unknown {
+  if (!/^E[A-Z0-9]+$/.test(errnoOf(error) ?? "")) return error;
+  return new AppError("unavailable", "The stored audio cannot be read just now.", { cause: error });
 }
 
 /** Without the path, which is nobody's business. */

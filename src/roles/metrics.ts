@@ -51,6 +51,12 @@ function parkedFigures(outbox: OutboxBacklog): Figure[] {
   ];
 }
 
+/** In another database's folder nothing is swept: what was found at the start. */
+function unknownSessions({ audioFolder }: Shared, sessions: SessionsRole | undefined): number {
+  if (audioFolder.kind === "foreign") return audioFolder.unknown;
+  return sessions?.sweep.figures.unknownSessions ?? 0;
+}
+
 function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figure[] {
   return [
     {
@@ -110,7 +116,7 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
     {
       name: "voice_audio_unknown_sessions",
       help: "Sessions with audio of which the database knows nothing, at the last sweep",
-      read: () => sessions?.sweep.figures.unknownSessions ?? 0,
+      read: () => unknownSessions(shared, sessions),
     },
     {
       name: "voice_workers_known",

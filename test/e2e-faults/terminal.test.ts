@@ -89,7 +89,7 @@ describe("terminal: the voice command as a person sees it", () => {
     const others = sent.lines.filter((text) => !NOTICE.test(text));
     expect(others).toEqual([
       expect.stringMatching(SESSION),
-      "Sent 00:42 of audio as a stream.",
+      expect.stringMatching(/^Sent 00:4[23] of audio as a stream\.$/),
       `Follow or read it: voice tail ${sessionId}`,
     ]);
     expect(sent.lines.length).toBeGreaterThan(others.length);

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createDeferred, type Deferred } from "../../src/base/deferred.ts";
 import { defineRoute } from "../../src/rest/route.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { until } from "../support/until.ts";
@@ -9,6 +10,8 @@ import { until } from "../support/until.ts";
 /** Longer than uWebSockets.js lets a connection be without a byte of the request, which is fixed. */
 const LONG_MS = 13_000;
 const EVERY_MS = 2_000;
+/** Longer than the front waits before it renews the time that uWebSockets.js allows. */
+const LATE_MS = 4_000;
 
 /** An answer that is told piece by piece after an upload. */
 describe("front: long answers", () => {
@@ -17,12 +20,14 @@ describe("front: long answers", () => {
   let signals: AbortSignal[];
   let release: () => void;
   let gate: Promise<void>;
+  let sourceEnded: Deferred<void>;
 
   beforeEach(async () => {
     answerMs = 0;
     signals = [];
     gate = Promise.resolve();
     release = () => {};
+    sourceEnded = createDeferred<void>();
     const route = defineRoute({
       method: "post",
       path: "/upload",
@@ -45,7 +50,28 @@ describe("front: long answers", () => {
         };
       },
     });
-    front = await startFront({ routes: [route] });
+    const known = defineRoute({
+      method: "post",
+      path: "/known",
+      id: "known",
+      tag: "Session",
+      summary: "Of a length that is known",
+      auth: [],
+      errors: [],
+      body: { kind: "upload" },
+      responses: {
+        200: { description: "Text", schema: Type.String(), mediaTypes: ["text/plain"] },
+      },
+      handle: async ({ upload }) => {
+        const length = upload?.bytes ?? 0;
+        return {
+          status: 200,
+          headers: { "content-type": "text/plain" },
+          stream: { length, open: () => slowToEnd(length) },
+        };
+      },
+    });
+    front = await startFront({ routes: [route, known] });
   });
   afterEach(() => front.stop());
 
@@ -55,6 +81,13 @@ describe("front: long answers", () => {
       await new Promise((wake) => setTimeout(wake, EVERY_MS));
     }
     yield `${bytes} bytes`;
+  }
+
+  /** All of its bytes at once, and its end only when the answer has long been sent. */
+  async function* slowToEnd(bytes: number): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(bytes);
+    await new Promise((wake) => setTimeout(wake, LATE_MS));
+    sourceEnded.resolve();
   }
 
   const headers = { "content-type": "audio/wav" };
@@ -78,6 +111,21 @@ describe("front: long answers", () => {
     const body = Buffer.alloc(5_000_000);
     const answer = await fetch(`${front.base}/upload`, { method: "POST", body, headers });
     expect((await answer.text()).trim()).toBe("5000000 bytes");
+  });
+
+  it("are left alone once they are sent, though their source has not ended", async () => {
+    const errors: Error[] = [];
+    const note = (error: Error) => errors.push(error);
+    process.on("uncaughtException", note);
+    try {
+      const body = Buffer.alloc(50_000);
+      const answer = await fetch(`${front.base}/known`, { method: "POST", body, headers });
+      expect((await answer.arrayBuffer()).byteLength).toBe(50_000);
+      await sourceEnded.promise;
+    } finally {
+      process.off("uncaughtException", note);
+    }
+    expect(errors.map(String)).toEqual([]);
   });
 
   it.each([1_000, 20_000, 100_000, 1_000_000])(

@@ -61,6 +61,19 @@ describe("audio folder: one for all processes of a database", () => {
     expect(readdirSync(known).sort()).toEqual([session, "store-id"].sort());
   });
 
+  it("of another database stays that one's, though this one has recorded into it meanwhile", async () => {
+    const others = folder("others");
+    for (let n = 0; n < 3; n += 1) mkdirSync(join(others, newId()));
+    expect((await claimAudioFolder(fixture.pool, others)).kind).toBe("foreign");
+    const { device } = await fixture.ownDevice();
+    mkdirSync(join(others, await fixture.start(device)));
+    expect(await claimAudioFolder(fixture.pool, others)).toMatchObject({
+      kind: "foreign",
+      unknown: 3,
+    });
+    expect(await fixture.sql("select id from audio_folder")).toEqual([]);
+  });
+
   it("is not another machine's own folder, and the refusal says what to do", async () => {
     const shared = folder("shared");
     await claimAudioFolder(fixture.pool, shared);

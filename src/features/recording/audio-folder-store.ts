@@ -6,19 +6,23 @@ import { AppError, errnoOf } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 
 const FILE = "store-id";
-/** So many sessions of a folder are looked up in a database that has not claimed it. */
-const MOST_LOOKED_UP = 1_000;
+/** Sessions of a folder per query, in a database that has not claimed it. */
+const PAGE = 1_000;
 const folderRow = z.object({ id: z.string() });
 const countRow = z.object({ count: z.number() });
 
-/** `foreign`: the folder holds audio of another database, so nothing in it may be removed. */
-export type AudioFolder = { kind: "own" } | { kind: "foreign"; message: string };
+/**
+ * `foreign`: the folder holds audio of another database, so nothing in it may be removed. `unknown`:
+ * number of its sessions that this database does not know.
+ */
+export type AudioFolder = { kind: "own" } | { kind: "foreign"; unknown: number; message: string };
 
 /**
  * Makes sure that all processes of this database keep audio in the same `folder`, so that a local
- * folder is not mistaken for a shared one. The first process claims its folder, unless the folder
- * holds recordings of which the database knows none: then the database is the wrong one, or an
- * empty one in place of the one that was lost, and the folder stays unclaimed. Throws `unavailable`,
+ * folder is not mistaken for a shared one. The first process claims its folder, unless the database
+ * knows fewer than half of the sessions that it holds audio of: then the database is the wrong one, or
+ * a new one in place of the one that was lost, whatever it has recorded into the folder since, and the
+ * folder stays unclaimed. Throws `unavailable`,
  * with a message that says what to do, when the database's audio is in another folder.
  */
 export async function claimAudioFolder(pool: DatabasePool, folder: string): Promise<AudioFolder> {
@@ -28,9 +32,8 @@ export async function claimAudioFolder(pool: DatabasePool, folder: string): Prom
   const here = await readId(path);
   if (claimed === undefined) {
     const sessions = (await readdir(folder)).filter(isId);
-    if (sessions.length > 0 && !(await knowsAny(pool, sessions))) {
-      return { kind: "foreign", message: foreign(folder, sessions.length) };
-    }
+    const known = await countKnown(pool, sessions);
+    if (known * 2 < sessions.length) return foreign(folder, sessions.length, known);
     const id = here ?? (await markFolder(path));
     const winner = await claim(pool, id);
     if (winner === id) return { kind: "own" };
@@ -40,15 +43,20 @@ export async function claimAudioFolder(pool: DatabasePool, folder: string): Prom
   return { kind: "own" };
 }
 
-function foreign(folder: string, sessions: number): string {
-  return `${folder} holds audio of ${sessions} sessions, none of which this database knows. Nothing of it is removed. If this is the wrong database, correct DATABASE_URL or restore it from its backup; to begin anew, name an empty folder in VOICE_BLOB_DIR.`;
+function foreign(folder: string, sessions: number, known: number): AudioFolder {
+  const message = `${folder} holds audio of ${sessions} sessions, of which this database knows ${known === 0 ? "none" : known}. Nothing of it is removed. If this is the wrong database, correct DATABASE_URL or restore it from its backup; to begin anew, name an empty folder in VOICE_BLOB_DIR.`;
+  return { kind: "foreign", unknown: sessions - known, message };
 }
 
-async function knowsAny(pool: DatabasePool, sessions: readonly string[]): Promise<boolean> {
-  const ids = sql.array(sessions.slice(0, MOST_LOOKED_UP), "uuid");
-  const { count } = await pool.one(sql.type(countRow)`
-    select count(*)::int as count from sessions where id = any(${ids})`);
-  return count > 0;
+async function countKnown(pool: DatabasePool, sessions: readonly string[]): Promise<number> {
+  let known = 0;
+  for (let at = 0; at < sessions.length; at += PAGE) {
+    const ids = sql.array(sessions.slice(at, at + PAGE), "uuid");
+    const { count } = await pool.one(sql.type(countRow)`
+      select count(*)::int as count from sessions where id = any(${ids})`);
+    known += count;
+  }
+  return known;
 }
 
 function elsewhere(folder: string, path: string, id: string): AppError {

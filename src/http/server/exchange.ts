@@ -156,6 +156,8 @@ export class Exchange {
    */
   #keepAlive(): void {
     this.#renewal ??= setInterval(() => {
+      // Its source may still be at work, but uWebSockets.js has given the response up.
+      if (this.#writer?.complete === true) return this.#letEnd();
       this.#res.pause();
       this.#res.resume();
     }, RENEW_MS).unref();
