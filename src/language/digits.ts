@@ -34,7 +34,29 @@ export function toDigits(words: readonly string[]): string[] {
   return written;
 }
 
+/** Words of which a number may consist. */
+const NUMBER_WORD =
+  /^(?:a|an|and|point|oh|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|millions?|billions?|half|quarters?|[a-z]+(?:st|nd|rd|th)s?|\d[\d.,]*)$/;
+/** Longer runs are cut: no number has so many words. */
+const LONGEST_RUN = 24;
+
+/** Looked for where words of numbers stand, since the library takes milliseconds for a sentence. */
 function findNumbers(words: readonly string[]): NumberFound[] {
+  const found: NumberFound[] = [];
+  for (let from = 0; from < words.length; ) {
+    let to = from;
+    while (to < words.length && to - from < LONGEST_RUN && NUMBER_WORD.test(words[to] ?? ""))
+      to += 1;
+    if (to > from) {
+      const inside = findInRun(words.slice(from, to));
+      found.push(...inside.map((n) => ({ ...n, from: n.from + from, to: n.to + from })));
+    }
+    from = Math.max(to, from + 1);
+  }
+  return found;
+}
+
+function findInRun(words: readonly string[]): NumberFound[] {
   const text = words.join(" ");
   const numbers: { json(options: object): unknown } = nlp(text).numbers();
   const found = numbers.json({ number: true, offset: true });

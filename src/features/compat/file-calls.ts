@@ -65,7 +65,7 @@ export class FileCalls {
     const session = await sessions.begin(caller, order);
     try {
       const last = await files.store(
-        { sessionId: session.id, workspaceId: caller.workspaceId },
+        { sessionId: session.id, accountId: caller.makerId },
         upload,
         audio,
         signal,

@@ -1,4 +1,5 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
@@ -16,7 +17,7 @@ const ENTRY = new URL("./cut-thread.ts", import.meta.url);
 const PIECE_SECONDS = 600;
 /** Most recordings that are cut at the same time; each takes a thread and up to 64 MiB. */
 const MOST_CUTS = 4;
-/** Of them, of one workspace. */
+/** Of them, of one account. */
 const CUTS_OF_ONE = 2;
 /** Longest recording, hours: 64 MiB may say that they hold weeks. */
 const LONGEST_HOURS = 12;
@@ -37,10 +38,10 @@ interface WholeFilesOptions
 /** Stores whole recordings as the chunks of a session; long ones are cut. */
 export class WholeFiles implements QueueOwner {
   readonly #options: WholeFilesOptions;
-  readonly #cuts = new Places<"workspace">({
+  readonly #cuts = new Places<"account">({
     what: "long recordings",
     capacity: MOST_CUTS,
-    shares: { workspace: CUTS_OF_ONE },
+    shares: { account: CUTS_OF_ONE },
   });
 
   constructor(options: WholeFilesOptions) {
@@ -60,13 +61,13 @@ export class WholeFiles implements QueueOwner {
    * Stores the recording in a session that is recording; everything is durable on return. Throws
    * `overloaded` while the service is behind, and what chunk stores throw; `not_audio` when a long
    * recording cannot be decoded, `payload_too_large` when it is longer than 12 hours, `rate_limited`
-   * while the workspace has its share of long recordings under way.
+   * while the account has its share of long recordings under way.
    *
    * @param signal stops it
    * @returns the last chunk's sequence
    */
   async store(
-    { sessionId, workspaceId }: { sessionId: string; workspaceId: string },
+    { sessionId, accountId }: { sessionId: string; accountId: string },
     upload: Upload,
     audio: AudioContainer,
     signal: AbortSignal,
@@ -87,7 +88,7 @@ export class WholeFiles implements QueueOwner {
     }
     const place = this.#cuts.enter();
     try {
-      place.claim("workspace", workspaceId);
+      place.claim("account", accountId);
       return await this.#cut(sessionId, upload, audio, signal);
     } finally {
       place.leave();
@@ -100,12 +101,15 @@ export class WholeFiles implements QueueOwner {
     audio: AudioContainer,
     signal: AbortSignal,
   ): Promise<number> {
+    // A folder of its own, so that what an ended thread was writing goes with it.
+    const folder = join(this.#options.folder, newId());
+    await mkdir(folder);
     const cut = new Cutting({
       ...(upload.content.kind === "file"
         ? { path: upload.content.path }
         : { data: upload.content.data }),
       mediaType: audio.mediaType,
-      folder: this.#options.folder,
+      folder,
       seconds: this.#options.pieceSeconds ?? PIECE_SECONDS,
     });
     // Who has gone waits for nothing: neither does the thread write the piece to its end.
@@ -117,6 +121,7 @@ export class WholeFiles implements QueueOwner {
     } finally {
       signal.removeEventListener("abort", stop);
       await cut.stop();
+      await rm(folder, { recursive: true, force: true });
     }
   }
 
@@ -129,15 +134,10 @@ export class WholeFiles implements QueueOwner {
     for (let sequence = 0; ; sequence += 1) {
       const piece = await cut.next();
       if (piece === undefined) return sequence - 1;
-      try {
-        if (signal.aborted) return sequence - 1;
-        const durationSeconds = piece.frames / piece.sampleRate;
-        const chunk = chunkOf(sessionId, sequence, filename, { ...piece, durationSeconds });
-        await saveChunk(this.#options, chunk, { kind: "file", path: piece.path });
-      } finally {
-        // Stored, it was renamed.
-        await rm(piece.path, { force: true });
-      }
+      if (signal.aborted) return sequence - 1;
+      const durationSeconds = piece.frames / piece.sampleRate;
+      const chunk = chunkOf(sessionId, sequence, filename, { ...piece, durationSeconds });
+      await saveChunk(this.#options, chunk, { kind: "file", path: piece.path });
     }
   }
 }

@@ -26,11 +26,12 @@ export function writeSegments(
 ): SegmentRecord[] {
   if (isWrittenAlready(writing)) return [...segments];
   const heard = segments.filter(isHeard);
-  const restored =
-    writing.style === "raw"
-      ? heard.map(({ words }) => words.map(({ text }) => text))
-      : restoreText(heard.map(toTurn), writing.names);
-  const written = new Map(heard.map((segment, place) => [segment, restored[place] ?? []]));
+  const written = new Map(heard.map((each) => [each, each.words.map(({ text }) => text)]));
+  // An engine that writes capitals and marks itself has done so; one that does not knows neither.
+  const plain =
+    writing.style === "raw" ? [] : heard.filter(({ text }) => !/[\p{Lu}.?!]/u.test(text));
+  const restored = restoreText(plain.map(toTurn), writing.names);
+  for (const [place, segment] of plain.entries()) written.set(segment, restored[place] ?? []);
   return segments.map((segment) => {
     const texts = written.get(segment);
     return texts === undefined ? segment : rewrite(segment, texts, writing.numbers === "digits");
@@ -43,13 +44,8 @@ export function isWrittenAlready({ language, style, numbers }: Writing): boolean
   return !isEnglish || (style === "raw" && numbers === "words");
 }
 
-/**
- * False where the text is written already: by a person, in which case its words have the segment's
- * confidence, or by the engine.
- */
+/** False where a person wrote the text: then its words have the segment's confidence. */
 function isHeard({ text, words, revision, confidence, redacted }: SegmentRecord): boolean {
-  // Of an engine that writes capitals and marks itself; one that does not knows neither.
-  if (/[\p{Lu}.?!]/u.test(text)) return false;
   if (redacted === true || words.map((word) => word.text).join(" ") !== text) return false;
   return revision <= 1 || words.some((word) => word.confidence !== confidence);
 }
@@ -70,27 +66,32 @@ function rewrite(
   texts: readonly string[],
   inDigits: boolean,
 ): SegmentRecord {
-  const numbers = inDigits ? toDigits(segment.words.map(({ text }) => text)) : undefined;
+  const numbers = inDigits ? toDigits(segment.words.map(({ text }) => plainWord(text))) : undefined;
   const words: Word[] = [];
   for (const [place, word] of segment.words.entries()) {
     const text = texts[place] ?? word.text;
     const number = numbers?.[place];
     const last = words.at(-1);
     if (number === "" && last !== undefined) words[words.length - 1] = join(last, word, text);
-    else words.push({ ...word, text: withNumber(text, word.text, number) });
+    else words.push({ ...word, text: withNumber(text, plainWord(word.text), number) });
   }
   return { ...segment, words, text: words.map(({ text }) => text).join(" ") };
+}
+
+/** Without the capitals and marks that an engine may write. */
+function plainWord(text: string): string {
+  return text.toLowerCase().replace(/[.,?!;:]+$/, "");
 }
 
 /** The word in digits, with the marks that were restored behind it. */
 function withNumber(text: string, heard: string, number: string | undefined): string {
   if (number === undefined || number === heard) return text;
-  return number + (/[.,?]$/.exec(text)?.[0] ?? "");
+  return number + (/[.,?!;:]$/.exec(text)?.[0] ?? "");
 }
 
 /** A number's first word with the next of its words. */
 function join(first: Word, next: Word, text: string): Word {
-  const mark = /[.,?]$/.exec(text)?.[0] ?? "";
+  const mark = /[.,?!;:]$/.exec(text)?.[0] ?? "";
   const isUnclear = first.unclear === true || next.unclear === true;
   return {
     ...first,

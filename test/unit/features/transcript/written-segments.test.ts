@@ -49,6 +49,16 @@ describe("written segments", () => {
     expect(textOf(segment, { numbers: "digits", style: "raw" })).toBe("we sold 25");
   });
 
+  it("written segments: of an engine that writes capitals and marks, numbers become digits, too", () => {
+    const segment = heard(
+      "It should stay below one hundred dollars. We sold Twenty five, they say.",
+    );
+    expect(textOf(segment)).toBe(segment.text);
+    expect(textOf(segment, { numbers: "digits" })).toBe(
+      "It should stay below 100 dollars. We sold 25, they say.",
+    );
+  });
+
   it("written segments: a number is unclear when one of its words is", () => {
     const segment = heard("twenty five");
     const words = segment.words.map((word, at) => ({ ...word, unclear: at === 1 }));
