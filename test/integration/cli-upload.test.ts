@@ -45,7 +45,7 @@ describe("cli upload, device stream and devices: against the service", () => {
     expect(first.stderr).toMatch(/^bad\.mp3: .*It is not audio\./m);
     const sessionId = first.json[0]?.session_id;
     const chunks = await chunksOf(sessionId);
-    expect(chunks.map(({ duration_seconds }) => duration_seconds)).toEqual([30, 12.409]);
+    expect(chunks.map(({ duration_seconds }) => duration_seconds)).toEqual([30, 12.531]);
     const again = await voice(["upload", join(recordings, "talk.wav"), "--json"]);
     expect(again.json).toMatchObject([{ state: "known", session_id: sessionId }]);
     const once = await voice(["upload", join(recordings, "talk.wav"), "--json", "--again"]);
