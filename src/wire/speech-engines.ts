@@ -7,6 +7,8 @@ export interface SpeechEngine {
   name: string;
   /** Primary subtags of the languages that it recognises; the first one is the default. */
   languages: readonly [string, ...string[]];
+  /** Finds out by itself which of them is spoken: takes sessions of the language `auto`. */
+  detectsLanguage?: boolean;
   /** Shows words while somebody speaks; others give the words of an utterance at its end. */
   streaming: boolean;
   /** Tells when each word was said; of others the times are shared out over the utterance. */
@@ -35,6 +37,9 @@ export const MOONSHINE = {
   local: true,
 } as const satisfies SpeechEngine;
 
+/** What stands for the engines until the first worker was heard: nobody knows what they read. */
+export const UNHEARD: readonly SpeechEngine[] = [MOONSHINE];
+
 const NAME = /^[\p{L}\p{N}_.-]{1,64}$/u;
 const LANGUAGE = /^[a-z]{2,3}$/;
 const MOST_LANGUAGES = 200;
@@ -49,7 +54,7 @@ export function trySpeechEngine(value: unknown): SpeechEngine | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = value as Record<keyof SpeechEngine, unknown>;
   const { name, languages, streaming, wordTimes, punctuation, vocabulary, local } = fields;
-  const { confidenceFloor, costPerHour } = fields;
+  const { confidenceFloor, costPerHour, detectsLanguage } = fields;
   if (!isEngineName(name) || !isLanguages(languages)) return undefined;
   if (!isSwitch(streaming) || !isSwitch(wordTimes) || !isSwitch(punctuation)) return undefined;
   if (!isSwitch(vocabulary) || !isSwitch(local)) return undefined;
@@ -57,6 +62,7 @@ export function trySpeechEngine(value: unknown): SpeechEngine | undefined {
   if (costPerHour !== undefined && !isCost(costPerHour)) return undefined;
   return {
     ...{ name, languages, streaming, wordTimes, punctuation, vocabulary, local },
+    ...(detectsLanguage === true ? { detectsLanguage } : {}),
     ...(confidenceFloor === undefined ? {} : { confidenceFloor }),
     ...(costPerHour === undefined ? {} : { costPerHour }),
   };
@@ -67,8 +73,15 @@ export function primaryLanguage(tag: string): string {
   return tag.split("-")[0]?.toLowerCase() ?? "";
 }
 
+/** The language of a session whose engine finds out what is spoken. */
+export const AUTO = "auto";
+/** A language that a request names: a BCP 47 tag, or `auto`. */
+export const LANGUAGE_PATTERN = "^(auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)$";
+
 /** Whether the engine recognises the language of a BCP 47 tag; an empty tag is its default. */
-export function knowsLanguage({ languages }: SpeechEngine, tag: string): boolean {
+export function knowsLanguage(engine: SpeechEngine, tag: string): boolean {
+  if (tag === AUTO) return engine.detectsLanguage === true;
+  const { languages } = engine;
   return tag === "" || languages.includes(primaryLanguage(tag));
 }
 
