@@ -190,7 +190,7 @@ export class Placement {
 
   #remember({ engines, speech }: WorkerAnnouncement): void {
     // A worker of an older release tells names only; it has no other engine than the default.
-    const described = speech ?? engines.map((name) => ({ ...MOONSHINE, name }));
+    const described = speech ?? engines.map((name) => ({ ...MOONSHINE, name, model: undefined }));
     for (const engine of described) {
       if (this.#engines.has(engine.name) || this.#engines.size < MAX_ENGINES) {
         this.#engines.set(engine.name, engine);

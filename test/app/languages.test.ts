@@ -124,6 +124,27 @@ describe("languages", () => {
     });
   });
 
+  it("languages: a session is read by the engine that its start named", async () => {
+    const device = await PairedDevice.pair(service);
+    const started = await call<{ session_id: string }>(
+      service.api,
+      "POST",
+      `/devices/${device.id}/session/start`,
+      { key: device.key, body: { language: "en", engine: "scripted" } },
+    );
+    device.sessionId = started.body.session_id;
+    const [pcm = Buffer.alloc(0)] = scriptedChunks(5);
+    await device.upload(0, pcm);
+    await device.stop(0);
+    await device.completed();
+    expect((await device.get("")).body).toMatchObject({ engine: "scripted", language: "en" });
+    const health = await call<{ checks: Record<string, unknown> }>(service.api, "GET", "/health");
+    expect(health.body.checks.engines).toMatchObject({
+      status: "ok",
+      message: expect.stringContaining("scripted: model script (SHA-256: script "),
+    });
+  });
+
   it("languages: an inherited one is recorded with a warning, ends with its reason, and is read by a redo", async () => {
     const device = await PairedDevice.pair(service, { token, workspaceId });
     const started = await call<Warned & { session_id: string }>(
