@@ -55,6 +55,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   not_audio: 422,
+  language_unsupported: 422,
   idempotency_mismatch: 422,
   rate_limited: 429,
   slow_down: 429,

@@ -49,7 +49,7 @@ const WARNING_TABLE = [
   "| code of a Warning | meaning, and what to do |",
   "|---|---|",
   ...Object.entries(WARNING_TEXT).map(([code, text]) => `| \`${code}\` | ${text} |`),
-  "| a code of errors | As `message` says. Of recognition (`overloaded`, `unavailable`, `engine_unavailable`): text comes later, nothing is lost, and `resumed` follows. Of what a device sends (`overloaded`, `not_audio`): see its channel. |",
+  "| a code of errors | As `message` says. Of recognition (`overloaded`, `unavailable`, `engine_unavailable`): text comes later, nothing is lost, and `resumed` follows. `language_unsupported`: no engine reads the language that the session inherited; its audio is kept, and read by a redo. Of what a device sends (`overloaded`, `not_audio`): see its channel. |",
 ].join("\n");
 
 /** The guide at the head of the AsyncAPI document, in Markdown. */

@@ -1,5 +1,5 @@
-import { AppError } from "../base/errors.ts";
-import { knowsLanguage, type SpeechEngine } from "../wire/speech-engines.ts";
+import { AppError, shown } from "../base/errors.ts";
+import { AUTO, knowsLanguage, type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
 
 /** What decides which engine reads a session. */
 export interface EngineWish {
@@ -46,7 +46,13 @@ export function chooseEngine(
   const named = names.flatMap((name) => able.filter((engine) => engine.name === name));
   const chosen = named[0] ?? isLocalFirst[0];
   if (chosen !== undefined) return chosen;
-  throw new AppError("engine_unavailable", noneKnows(engines, language));
+  const isRead = engines === UNHEARD || able.length < reading(engines, language).length;
+  const code = isRead ? "engine_unavailable" : "language_unsupported";
+  throw new AppError(code, noneKnows(engines, language));
+}
+
+function reading(engines: readonly SpeechEngine[], language: string): SpeechEngine[] {
+  return engines.filter((engine) => knowsLanguage(engine, language));
 }
 
 /** The sentence that no engine may read this language here. */
@@ -56,8 +62,35 @@ export function noneKnows(engines: readonly SpeechEngine[], language: string): s
     const names = remote.map(({ name }) => name).join(", ");
     return `Only engines to which the sound leaves this installation know "${language}" (${names}), and the workspace's owner has not allowed them. The audio is kept.`;
   }
+  return `${unsupported(engines, language)} The audio is kept, and is read by a redo once there is one, or in another language.`;
+}
+
+function unsupported(engines: readonly SpeechEngine[], language: string): string {
   const known = [...new Set(engines.flatMap(({ languages }) => languages))].sort().join(", ");
-  return `No engine here knows "${language}"; there are ones for: ${known}. The audio is kept, and is read once one does or the session's language is changed by a redo.`;
+  const what = language === AUTO ? "finds out the language" : `reads "${shown(language)}"`;
+  return `No engine here ${what}. Languages that can be read: ${known}.`;
+}
+
+/**
+ * Checks the language that a request names. Throws `language_unsupported`, with the languages that
+ * can be read, when no engine of this installation reads it, be it reachable or not.
+ */
+export function assertLanguage(engines: readonly SpeechEngine[], named: string | undefined): void {
+  if (named === undefined || engines === UNHEARD || reading(engines, named).length > 0) return;
+  throw new AppError("language_unsupported", unsupported(engines, named));
+}
+
+/**
+ * The warning about a session whose language no engine may read at the moment: its audio is kept.
+ * Undefined when one may, and before any engine is known.
+ */
+export function languageWarning(
+  engines: readonly SpeechEngine[],
+  { language, mayLeave }: Pick<EngineWish, "language" | "mayLeave">,
+): string | undefined {
+  if (engines === UNHEARD) return undefined;
+  const isRead = reading(engines, language).some(({ local }) => local || mayLeave);
+  return isRead ? undefined : noneKnows(engines, language);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { backOff } from "../base/back-off.ts";
 import type { Runtime } from "../base/runtime.ts";
-import { MOONSHINE, type SpeechEngine } from "../wire/speech-engines.ts";
+import { MOONSHINE, type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
 import type { MissingEngine, WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
 const SILENCE_MS = 4_000;
@@ -83,8 +83,8 @@ export class Placement {
    * The engines of all workers that were heard since the start, also of those that are away just
    * now; before the first, the one that every worker has by default.
    */
-  engines(): SpeechEngine[] {
-    return this.#engines.size === 0 ? [MOONSHINE] : [...this.#engines.values()];
+  engines(): readonly SpeechEngine[] {
+    return this.#engines.size === 0 ? UNHEARD : [...this.#engines.values()];
   }
 
   /** Engines that workers should have and have not, each once. */
@@ -190,7 +190,7 @@ export class Placement {
 
   #remember({ engines, speech }: WorkerAnnouncement): void {
     // A worker of an older release tells names only; it has no other engine than the default.
-    const described = speech ?? engines.map((name) => ({ ...MOONSHINE, name }));
+    const described = speech ?? engines.map((name) => ({ ...MOONSHINE, name, model: undefined }));
     for (const engine of described) {
       if (this.#engines.has(engine.name) || this.#engines.size < MAX_ENGINES) {
         this.#engines.set(engine.name, engine);

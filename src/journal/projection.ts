@@ -156,7 +156,7 @@ function jobStarted(event: JobStarted, at: number): Change {
     writes: ["jobs"],
     sql: (when) => sql.fragment`
       update jobs
-      set status = 'running', attempt = ${event.attempt}, engine = ${event.engine},
+      set status = 'running', error = '', attempt = ${event.attempt}, engine = ${event.engine},
           detected_language = ${event.detectedLanguage},
           sound_leaves = ${event.soundLeaves === true},
           diarisation_model_version = ${event.diarisationModelVersion},

@@ -4,7 +4,7 @@ import { toSeconds } from "../base/audio/sample-rate.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
-import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/store.ts";
+import { LANGUAGE_WARNING, readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/store.ts";
 import { unclearWords, wordColumn } from "../features/transcript/segments-store.ts";
 import { nameColumn, optionalColumn } from "../postgres/columns.ts";
 import type { SessionEvent } from "../session/event.ts";
@@ -17,6 +17,7 @@ import type {
   SnapshotFrame,
   SnapshotSegment,
 } from "../wire/live-frames.ts";
+import { warningsOf } from "../wire/session-record.ts";
 import { type JournalRecord, renderFrames } from "./render.ts";
 
 const stateRow = z.object({
@@ -140,6 +141,7 @@ const sessionRow = z.object({
   title: z.string(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   language: z.string(),
+  languageWarning: optionalColumn(z.string()),
   engine: optionalColumn(z.string()),
   soundLeaves: z.boolean(),
   seq: z.number(),
@@ -270,13 +272,13 @@ async function readSession(
       title,
       status,
       language,
-      (select j.engine from jobs j where j.id = sessions.job_id) as engine,
-      coalesce((select j.sound_leaves from jobs j where j.id = sessions.job_id), false)
-        as "soundLeaves",
+      ${LANGUAGE_WARNING} as "languageWarning",
+      (select j.engine from jobs j where j.id = s.job_id) as engine,
+      coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
       seq,
       started_at as "startedAt",
       stopped_at as "stoppedAt"
-    from sessions
+    from sessions s
     where id = ${sessionId} and status <> 'deleted'
   `);
   if (row === null) throw new AppError("not_found", "There is no session with this id.");
@@ -292,6 +294,7 @@ function presentSession(row: z.output<typeof sessionRow>): SnapshotFrame["sessio
     language: row.language,
     engine: row.engine,
     ...(row.soundLeaves ? { sound_leaves: true } : {}),
+    warnings: warningsOf(row.languageWarning),
     started_at: new Date(row.startedAt).toISOString(),
     stopped_at: row.stoppedAt === undefined ? undefined : new Date(row.stoppedAt).toISOString(),
   };

@@ -25,7 +25,8 @@ export class Interruptions {
     if (this.#told === code) return undefined;
     this.#told = code;
     // Which engine is missing, and for which language, is told in the error's own sentence.
-    const own = code === "engine_unavailable" ? error?.message : undefined;
+    const isOwn = code === "engine_unavailable" || code === "language_unsupported";
+    const own = isOwn ? error?.message : undefined;
     return this.#warning(code, own ?? MESSAGES[code] ?? MESSAGE, true);
   }
 

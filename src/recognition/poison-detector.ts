@@ -19,6 +19,7 @@ const NOBODYS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "unauthorized",
   "timeout",
   "engine_unavailable",
+  "language_unsupported",
 ]);
 
 /** True when the audio that was being read may have ended a reading. */

@@ -27,9 +27,10 @@ import { heartbeatFrame, interimFrame, toProposal, toSegment } from "./recognise
 import { Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
+import { endUnread } from "./unread-session.ts";
 
 const HEARTBEAT = 5_000;
-/** Retries of sessions that a worker's death ended are spread, so that the one at fault shows. */
+/** Spread, so that of sessions that a worker's death ended the one at fault shows. */
 const RETRIES = { firstMs: 200, mostMs: 5_000, spreadMs: 2_000 };
 
 interface SessionRecognitionOptions {
@@ -319,6 +320,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (error === undefined && this.#done !== undefined) return;
     if (error?.code === "overloaded") this.#giveWay();
     this.#retry(error);
+    endUnread(this.#state, error, (command) => this.#tell(command));
   }
 
   /** Closes a second reading, which must not keep the place at a worker that the first needs. */

@@ -34,6 +34,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   payload_too_large: "The body, or the audio in it, is too large.",
   unsupported_media_type: "The body is of a kind that is not taken.",
   range_not_satisfiable: "Nothing of the range is there.",
+  language_unsupported:
+    "No speech engine of this installation reads the language; the message names those that can be read.",
   not_audio: "What was sent is no audio that can be read.",
   idempotency_mismatch: "The same Idempotency-Key came with another request.",
   rate_limited: "Too many requests; wait for `Retry-After`.",

@@ -1,5 +1,6 @@
 import type { HealthCheck, HealthOptions } from "../features/admin/health.ts";
 import { pingDatabase } from "../postgres/pool.ts";
+import { type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
 import type { AppContext, Shared } from "./shared.ts";
 
 /** The process's health, for its public address and its operations port. */
@@ -49,12 +50,22 @@ function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {
   };
 }
 
-/** Tells of engines that are configured and cannot be used; nothing while all can. */
+/** Tells which engines there are, with model and checksums, or which of them cannot be used. */
 function engineCheck(placement: Shared["placement"]): Record<string, HealthCheck> {
   const missing = placement.missingEngines();
-  if (missing.length === 0) return {};
+  if (missing.length === 0) {
+    const engines = placement.engines();
+    if (engines === UNHEARD) return {};
+    return { engines: { status: "ok", message: engines.map(described).join(" ") } };
+  }
   const message = missing.map(({ name, reason }) => `${name}: ${reason}`).join(" ");
   return { engines: { status: "degraded", message } };
+}
+
+function described({ name, model }: SpeechEngine): string {
+  if (model === undefined) return `${name}.`;
+  const sums = Object.entries(model.sha256 ?? {}).map(([file, sum]) => `${file} ${sum}`);
+  return `${name}: model ${model.name}${sums.length === 0 ? "" : ` (SHA-256: ${sums.join(", ")})`}.`;
 }
 
 function checkWorkers(placement: Shared["placement"]): HealthCheck {

@@ -20,6 +20,7 @@ type InsideCommand =
   | ChunkFailedCommand
   | SuspectedCommand
   | RecognitionDoneCommand
+  | LanguageUnsupportedCommand
   | RereadCommand
   | RedoProgressCommand;
 
@@ -101,6 +102,13 @@ export interface ChunkFailedCommand {
   type: "ChunkFailed";
   sequence: number;
   code: string;
+  message: string;
+}
+
+/** No engine of the installation reads the session's language. */
+export interface LanguageUnsupportedCommand {
+  type: "LanguageUnsupported";
+  attempt: number;
   message: string;
 }
 

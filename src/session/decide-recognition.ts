@@ -1,5 +1,6 @@
 import type {
   ChunkFailedCommand,
+  LanguageUnsupportedCommand,
   ProgressCommand,
   ReadingCheckpoint,
   RecognisedSegment,
@@ -9,7 +10,7 @@ import type {
   UtteranceCommand,
 } from "./command.ts";
 import { fitSegments } from "./fit-segments.ts";
-import { complete } from "./redact-covered.ts";
+import { complete, isAllPlaced } from "./redact-covered.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
 import { revise } from "./revise.ts";
@@ -156,4 +157,18 @@ export function decideDone(turn: Turn, command: RecognitionDoneCommand): void {
   revise(turn, command.speakers, true);
   transcribedTo(turn, state.timeline.position);
   complete(turn);
+}
+
+/**
+ * Ends a session whose recording is over, unread: its audio stays, and a redo reads it once an
+ * engine is there, or in another language.
+ */
+export function decideLanguageUnsupported(
+  turn: Turn,
+  { attempt, message }: LanguageUnsupportedCommand,
+): void {
+  const { state } = turn;
+  if (attempt !== state.attempt || state.phase !== "processing" || !isAllPlaced(state)) return;
+  turn.emit({ type: "JobFailed", jobId: state.jobId, attempt, message });
+  turn.emit({ type: "SessionFailed", message });
 }

@@ -18,6 +18,7 @@ import {
 import {
   decideChunkFailed,
   decideDone,
+  decideLanguageUnsupported,
   decideOpened,
   decideProgress,
   decideSuspected,
@@ -88,6 +89,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideSuspected(turn, command);
     case "RecognitionDone":
       return decideDone(turn, command);
+    case "LanguageUnsupported":
+      return decideLanguageUnsupported(turn, command);
     case "Reread":
       return decideReread(turn, command);
     case "Redo":

@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
 import { nameSchema } from "./names.ts";
+import { LANGUAGE_PATTERN } from "./speech-engines.ts";
 import { namedSession } from "./viewer-frames.ts";
 import { vocabularySchema } from "./vocabulary.ts";
 
@@ -51,9 +52,7 @@ export const DEVICE_FRAME_SCHEMAS = {
       }),
     ),
     title: Type.Optional(nameSchema({ maxLength: 200 })),
-    language: Type.Optional(
-      Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
-    ),
+    language: Type.Optional(Type.String({ pattern: LANGUAGE_PATTERN, maxLength: 35 })),
     engine: Type.Optional(
       Type.String({
         minLength: 1,

@@ -13,6 +13,28 @@ export const sessionEngine = {
   ),
 };
 
+/** What a session tells besides its record; left out when there is nothing. */
+export const sessionWarnings = {
+  warnings: Type.Optional(
+    Type.Array(
+      Type.Object({
+        code: Type.Literal("language_unsupported", {
+          description:
+            "No engine may read the language that the session inherited from its workspace: its audio is kept, and is read by a redo",
+        }),
+        message: Type.String(),
+      }),
+      { description: "What the caller should know; left out when there is nothing" },
+    ),
+  ),
+};
+
+/** The warnings of a session whose language cannot be read, if it cannot. */
+export function warningsOf(languageWarning: string | undefined) {
+  if (languageWarning === undefined) return undefined;
+  return [{ code: "language_unsupported" as const, message: languageWarning }];
+}
+
 /** Services whose transcription clients are understood. */
 export const COMPAT_INTERFACES = ["openai", "deepgram"] as const;
 
@@ -39,6 +61,7 @@ export function sessionRecord<S extends TSchema>(status: S) {
     status,
     language: Type.String(),
     ...sessionEngine,
+    ...sessionWarnings,
     started_at: Type.String(),
     stopped_at: Type.Optional(Type.String()),
   });

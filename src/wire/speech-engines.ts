@@ -7,6 +7,10 @@ export interface SpeechEngine {
   name: string;
   /** Primary subtags of the languages that it recognises; the first one is the default. */
   languages: readonly [string, ...string[]];
+  /** What it reads with; absent where the worker does not tell. */
+  model?: EngineModel | undefined;
+  /** Finds out by itself which of them is spoken: takes sessions of the language `auto`. */
+  detectsLanguage?: boolean;
   /** Shows words while somebody speaks; others give the words of an utterance at its end. */
   streaming: boolean;
   /** Tells when each word was said; of others the times are shared out over the utterance. */
@@ -23,6 +27,13 @@ export interface SpeechEngine {
   local: boolean;
 }
 
+/** The model of an engine. */
+export interface EngineModel {
+  name: string;
+  /** SHA-256 of its files by their names, hexadecimal; absent for a model of another's server. */
+  sha256?: Readonly<Record<string, string>>;
+}
+
 /** The engine that every worker has unless it is told otherwise. */
 export const MOONSHINE = {
   name: "moonshine-tiny-en",
@@ -33,12 +44,27 @@ export const MOONSHINE = {
   vocabulary: true,
   confidenceFloor: 0.5,
   local: true,
+  model: {
+    name: "moonshine-tiny-en",
+    sha256: {
+      "encoder_model.ort": "94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221",
+      "decoder_model_merged.ort":
+        "cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0",
+      "tokenizer.bin": "6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d",
+    },
+  },
 } as const satisfies SpeechEngine;
+
+/** What stands for the engines until the first worker was heard: nobody knows what they read. */
+export const UNHEARD: readonly SpeechEngine[] = [MOONSHINE];
 
 const NAME = /^[\p{L}\p{N}_.-]{1,64}$/u;
 const LANGUAGE = /^[a-z]{2,3}$/;
 const MOST_LANGUAGES = 200;
 const LONGEST_COST = 40;
+const LONGEST_MODEL = 200;
+const MOST_FILES = 20;
+const SHA256 = /^[0-9a-f]{64}$/;
 
 export function isEngineName(value: unknown): value is string {
   return typeof value === "string" && NAME.test(value);
@@ -49,7 +75,8 @@ export function trySpeechEngine(value: unknown): SpeechEngine | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = value as Record<keyof SpeechEngine, unknown>;
   const { name, languages, streaming, wordTimes, punctuation, vocabulary, local } = fields;
-  const { confidenceFloor, costPerHour } = fields;
+  const { confidenceFloor, costPerHour, detectsLanguage } = fields;
+  const model = tryModel(fields.model);
   if (!isEngineName(name) || !isLanguages(languages)) return undefined;
   if (!isSwitch(streaming) || !isSwitch(wordTimes) || !isSwitch(punctuation)) return undefined;
   if (!isSwitch(vocabulary) || !isSwitch(local)) return undefined;
@@ -57,9 +84,22 @@ export function trySpeechEngine(value: unknown): SpeechEngine | undefined {
   if (costPerHour !== undefined && !isCost(costPerHour)) return undefined;
   return {
     ...{ name, languages, streaming, wordTimes, punctuation, vocabulary, local },
+    ...(model === undefined ? {} : { model }),
+    ...(detectsLanguage === true ? { detectsLanguage } : {}),
     ...(confidenceFloor === undefined ? {} : { confidenceFloor }),
     ...(costPerHour === undefined ? {} : { costPerHour }),
   };
+}
+
+/** The model in what a worker sent; undefined when it is none. */
+function tryModel(value: unknown): EngineModel | undefined {
+  const { name, sha256 } = (value ?? {}) as Record<keyof EngineModel, unknown>;
+  if (typeof name !== "string" || name === "" || name.length > LONGEST_MODEL) return undefined;
+  if (typeof sha256 !== "object" || sha256 === null) return { name };
+  const files = Object.entries(sha256).flatMap(([file, sum]: [string, unknown]) =>
+    typeof sum === "string" && SHA256.test(sum) && isEngineName(file) ? [[file, sum] as const] : [],
+  );
+  return { name, sha256: Object.fromEntries(files.slice(0, MOST_FILES)) };
 }
 
 /** The primary subtag of a BCP 47 tag, in lower case: `pt` for `pt-BR`. */
@@ -67,8 +107,15 @@ export function primaryLanguage(tag: string): string {
   return tag.split("-")[0]?.toLowerCase() ?? "";
 }
 
+/** The language of a session whose engine finds out what is spoken. */
+export const AUTO = "auto";
+/** A language that a request names: a BCP 47 tag, or `auto`. */
+export const LANGUAGE_PATTERN = "^(auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)$";
+
 /** Whether the engine recognises the language of a BCP 47 tag; an empty tag is its default. */
-export function knowsLanguage({ languages }: SpeechEngine, tag: string): boolean {
+export function knowsLanguage(engine: SpeechEngine, tag: string): boolean {
+  if (tag === AUTO) return engine.detectsLanguage === true;
+  const { languages } = engine;
   return tag === "" || languages.includes(primaryLanguage(tag));
 }
 

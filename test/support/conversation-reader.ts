@@ -26,6 +26,7 @@ export const SCRIPTED_ENGINE: SpeechEngine = {
   vocabulary: true,
   confidenceFloor: 0.5,
   local: true,
+  model: { name: "script", sha256: { script: "0".repeat(64) } },
 };
 const CONFIDENCE = 0.9;
 /** After the last word of an utterance, samples. */

@@ -32,7 +32,9 @@ const Check = Type.Object(
     status: Type.Union([Type.Literal("ok"), Type.Literal("degraded"), Type.Literal("down")], {
       description: "How the part does",
     }),
-    message: Type.Optional(Type.String({ description: "What is wrong with it, for people" })),
+    message: Type.Optional(
+      Type.String({ description: "What is wrong with it, or which engines there are, for people" }),
+    ),
   },
   { $id: "HealthCheck" },
 );

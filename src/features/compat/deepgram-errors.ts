@@ -22,14 +22,21 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   quota_exceeded: "FORBIDDEN",
   not_found: "NOT_FOUND",
   invalid_parameter: "INVALID_QUERY_PARAMETER",
+  language_unsupported: "INVALID_QUERY_PARAMETER",
   payload_too_large: "PAYLOAD_TOO_LARGE",
   rate_limited: "TOO_MANY_REQUESTS",
   timeout: "REQUEST_TIMEOUT",
 };
 
-/** Deepgram answers 400 to files that it cannot read. */
+const BAD_REQUESTS: readonly ErrorCode[] = [
+  "not_audio",
+  "unsupported_media_type",
+  "language_unsupported",
+];
+
+/** Deepgram answers 400 to files and languages that it cannot read. */
 function statusOf(code: ErrorCode): number {
-  return code === "not_audio" || code === "unsupported_media_type" ? 400 : ERROR_STATUS[code];
+  return BAD_REQUESTS.includes(code) ? 400 : ERROR_STATUS[code];
 }
 
 function codeOf(code: ErrorCode): string {

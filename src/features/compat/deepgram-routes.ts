@@ -37,7 +37,7 @@ export function deepgramRoutes({ calls, engines }: DeepgramRouteOptions): Route[
     query: deepgramQuery,
     body: { kind: "upload" },
     responses: { 200: { description: "What was said", schema: deepgramAnswer } },
-    errors: ["not_audio", "quota_exceeded", "conflict", "not_found"],
+    errors: ["not_audio", "quota_exceeded", "conflict", "not_found", "language_unsupported"],
     async handle({ principal, upload, query, signal }) {
       const caller = requireService(principal);
       const createdAt = Date.now();

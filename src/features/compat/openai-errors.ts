@@ -40,9 +40,15 @@ function typeOf(status: number): string {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
-/** OpenAI answers 400 to files that it cannot read. */
+const BAD_REQUESTS: readonly ErrorCode[] = [
+  "not_audio",
+  "unsupported_media_type",
+  "language_unsupported",
+];
+
+/** OpenAI answers 400 to files and languages that it cannot read. */
 function statusOf(code: ErrorCode): number {
-  return code === "not_audio" || code === "unsupported_media_type" ? 400 : ERROR_STATUS[code];
+  return BAD_REQUESTS.includes(code) ? 400 : ERROR_STATUS[code];
 }
 
 /** The errors of OpenAI's interface (https://platform.openai.com/docs/guides/error-codes). */

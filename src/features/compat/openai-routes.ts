@@ -64,7 +64,14 @@ function createTranscription({ calls, engines }: OpenAiRouteOptions): Route {
         mediaTypes: ["text/plain", "application/x-subrip", "text/vtt", "text/event-stream"],
       },
     },
-    errors: ["not_audio", "not_found", "invalid_parameter", "quota_exceeded", "conflict"],
+    errors: [
+      "not_audio",
+      "not_found",
+      "invalid_parameter",
+      "quota_exceeded",
+      "conflict",
+      "language_unsupported",
+    ],
     async handle({ principal, upload, signal }) {
       const caller = requireService(principal);
       if (upload === undefined || Object.keys(upload.fields).length === 0) {

@@ -1,7 +1,7 @@
 import { AppError, shown } from "../../base/errors.ts";
-import { isEngineName, type SpeechEngine } from "../../wire/speech-engines.ts";
+import { isEngineName, LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
 
-const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
+const LANGUAGE = new RegExp(LANGUAGE_PATTERN);
 const MOST_NAMED = 20;
 
 /** The error for a parameter's value; its message begins with the name. */

@@ -4,10 +4,10 @@ import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { assertMayRead, noneKnows } from "../../inference/engine-choice.ts";
+import { assertMayRead, languageWarning } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { CompatInterface } from "../../wire/session-record.ts";
-import { knowsLanguage, type SpeechEngine } from "../../wire/speech-engines.ts";
+import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import type { SessionErasure } from "../erasure/session-erasure.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
 
@@ -47,6 +47,11 @@ export function requireService(principal: Principal | undefined): ServicePrincip
   throw new AppError("unauthorized", "Send a service key with the scope transcribe.");
 }
 
+function unsupported(sentence: string): AppError {
+  const [told = ""] = sentence.split(" The audio is kept");
+  return new AppError("language_unsupported", `\`language\`: ${told.replace(/\.?$/, ".")}`);
+}
+
 /** Begins and ends the sessions of calls with other services' clients. */
 export class CompatSessions {
   readonly #options: CompatSessionsOptions;
@@ -56,8 +61,8 @@ export class CompatSessions {
   }
 
   /**
-   * Begins a session of the key's workspace, which its maker owns. Throws `invalid_parameter` for a
-   * language that no engine knows, `unavailable` while there is no engine at all, `forbidden`,
+   * Begins a session of the key's workspace, which its maker owns. Throws `language_unsupported` for
+   * one that no engine reads, `unavailable` while there is no engine at all, `forbidden`,
    * `quota_exceeded`, `not_found`.
    */
   async begin(caller: ServicePrincipal, order: CompatOrder): Promise<CompatSession> {
@@ -88,11 +93,10 @@ export class CompatSessions {
       const message = "No worker that could transcribe is there at the moment. Please try again.";
       throw new AppError("unavailable", message, { retryAfter: 5 });
     }
+    const unread = languageWarning(engines, { language, mayLeave });
+    if (unread !== undefined) throw unsupported(unread);
     assertMayRead(engines, { asked: order.engine, language, mayLeave });
-    const able = engines.filter(({ local }) => local || mayLeave);
-    if (able.some((engine) => knowsLanguage(engine, language))) return language;
-    const [sentence = ""] = noneKnows(engines, language).split(" The audio is kept");
-    throw new AppError("invalid_parameter", `\`language\`: ${sentence.replace(/\.?$/, ".")}`);
+    return language;
   }
 
   /** Throws 401 or 403 when the caller's right has ended. */

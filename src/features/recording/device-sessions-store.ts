@@ -21,6 +21,8 @@ export interface NewSession {
   language: string;
   /** The engine that its start named. */
   engine?: string | undefined;
+  /** Why no engine may read its language at the moment, a sentence. */
+  languageWarning?: string | undefined;
   vocabulary: string[];
   workshopId: string | undefined;
   /** Set for a call of another service's client. */
@@ -212,13 +214,14 @@ async function insertSession(tx: CommonQueryMethods, session: NewSession): Promi
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
       id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
-      compat, delete_at_end, guest_access, status
+      compat, delete_at_end, guest_access, language_warning, status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
       ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false},
-      ${session.compat === undefined ? null : "closed"}, 'recording'
+      ${session.compat === undefined ? null : "closed"}, ${session.languageWarning ?? null},
+      'recording'
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"
@@ -236,8 +239,9 @@ async function insertSession(tx: CommonQueryMethods, session: NewSession): Promi
 
 async function insertJob(tx: CommonQueryMethods, session: NewSession): Promise<void> {
   await tx.query(sql.type(nothing)`
-    insert into jobs (id, kind, session_id, workspace_id, status)
-    values (${session.jobId}, 'transcription', ${session.id}, ${session.workspaceId}, 'queued')
+    insert into jobs (id, kind, session_id, workspace_id, status, error)
+    values (${session.jobId}, 'transcription', ${session.id}, ${session.workspaceId}, 'queued',
+      ${session.languageWarning ?? ""})
   `);
 }
 

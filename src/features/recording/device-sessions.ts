@@ -3,14 +3,15 @@ import type { DevicePrincipal, Principal } from "../../access/principal.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { assertMayRead } from "../../inference/engine-choice.ts";
+import { assertLanguage, assertMayRead, languageWarning } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
-import type { SpeechEngine } from "../../wire/speech-engines.ts";
+import { sessionWarnings, warningsOf } from "../../wire/session-record.ts";
+import { LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import { engineName, sessionStatus } from "../sessions/schema.ts";
@@ -36,9 +37,10 @@ export const newSessionMembers = {
   title: Type.Optional(nameSchema({ maxLength: 200 })),
   language: Type.Optional(
     Type.String({
-      pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+      pattern: LANGUAGE_PATTERN,
       maxLength: 35,
-      description: "BCP 47; the workspace's preferred language unless told",
+      description:
+        "BCP 47, or `auto` where an engine finds out what is spoken; the workspace's preferred language unless told. 422 `language_unsupported` for one that no engine of this installation reads",
     }),
   ),
   workspace_id: Type.Optional(Type.String()),
@@ -153,7 +155,7 @@ export async function startRecording(
   options: DeviceSessionOptions,
   device: DevicePrincipal,
   body: Static<typeof startBody> | undefined,
-): Promise<{ id: string; startedAt: number }> {
+): Promise<{ id: string; startedAt: number; warning: string | undefined }> {
   const chosen = await chooseWorkspace(options.sessions, device, body?.workspace_id);
   const workshopId = body?.workshop_id;
   if (workshopId !== undefined) {
@@ -161,7 +163,9 @@ export async function startRecording(
   }
   const language = body?.language ?? chosen.preferredLanguage;
   const mayLeave = chosen.remoteEngines;
+  assertLanguage(options.engines(), body?.language);
   assertMayRead(options.engines(), { asked: body?.engine, language, mayLeave });
+  const warning = languageWarning(options.engines(), { language, mayLeave });
   const id = newId();
   const { startedAt, outbox } = await options.sessions.start({
     id,
@@ -172,11 +176,12 @@ export async function startRecording(
     title: body?.title ?? "",
     language,
     engine: body?.engine,
+    languageWarning: warning,
     vocabulary: body?.vocabulary ?? [],
     workshopId,
   });
   options.notifier.notify(outbox);
-  return { id, startedAt };
+  return { id, startedAt, warning };
 }
 
 function startSession(options: DeviceSessionOptions): Route {
@@ -202,13 +207,14 @@ function startSession(options: DeviceSessionOptions): Route {
             description: "Address of the WebSocket that takes the audio as it is recorded",
             examples: [`wss://voice.example.org/api/devices/${exampleId("device_id")}/stream`],
           }),
+          ...sessionWarnings,
         }),
       },
     },
-    errors: ["forbidden", "already_recording", "quota_exceeded"],
+    errors: ["forbidden", "already_recording", "quota_exceeded", "language_unsupported"],
     resolve: ({ principal, params }) => requireSelf(options.sessions, principal, params.device_id),
     async handle({ body, headers }, device) {
-      const { id, startedAt } = await startRecording(options, device, body);
+      const { id, startedAt, warning } = await startRecording(options, device, body);
       return {
         status: 201,
         body: {
@@ -216,6 +222,7 @@ function startSession(options: DeviceSessionOptions): Route {
           session_id: id,
           started_at: toTimestamp(startedAt),
           stream_url: streamUrl(options.publicUrl, headers, device.id),
+          warnings: warningsOf(warning),
         },
       };
     },

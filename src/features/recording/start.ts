@@ -3,7 +3,7 @@ import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { assertMayRead } from "../../inference/engine-choice.ts";
+import { assertLanguage, assertMayRead, languageWarning } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
@@ -116,6 +116,7 @@ async function start(
   const workshopId = body.workshop_id;
   if (workshopId !== undefined) await assertLinkable(workshops, workshopId, workspaceId);
   const language = body.language ?? preferredLanguage;
+  assertLanguage(engines(), body.language);
   assertMayRead(engines(), { asked: body.engine, language, mayLeave: remoteEngines });
   const id = newId();
   const { outbox } = await sessions.start({
@@ -127,6 +128,7 @@ async function start(
     title: body.title ?? "",
     language,
     engine: body.engine,
+    languageWarning: languageWarning(engines(), { language, mayLeave: remoteEngines }),
     vocabulary: body.vocabulary ?? [],
     workshopId,
   });
@@ -153,7 +155,13 @@ function createSession(options: SessionStartOptions): Route {
         example: { status: "recording", engine: undefined, workshop_id: undefined },
       },
     },
-    errors: ["not_found", "not_paired", "already_recording", "quota_exceeded"],
+    errors: [
+      "not_found",
+      "not_paired",
+      "already_recording",
+      "quota_exceeded",
+      "language_unsupported",
+    ],
     async handle({ principal, body }) {
       const id = await start(options, requireUser(principal), body);
       const session = await options.directory.get(id);

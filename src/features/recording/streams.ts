@@ -32,6 +32,8 @@ export interface StreamOrder {
 interface OpenedDeviceStream extends OpenedAudioStream {
   /** True when the session is new. */
   begun: boolean;
+  /** Why no engine may read the new session's language, a sentence. */
+  warning?: string | undefined;
 }
 
 /** Decides who may open a stream, and into which session it goes. */
@@ -57,7 +59,7 @@ export class DeviceStreams {
     order: StreamOrder,
     events: AudioStreamEvents,
   ): Promise<OpenedDeviceStream> {
-    const { sessionId, begun } = await this.#session(device, order);
+    const { sessionId, begun, warning } = await this.#session(device, order);
     const { settings, oldest } = order;
     const opened = await this.#ports.streams.open({
       sessionId,
@@ -65,7 +67,7 @@ export class DeviceStreams {
       oldest: oldest ?? 0,
       events,
     });
-    return { ...opened, begun };
+    return { ...opened, begun, warning };
   }
 
   /** Stops a session that `open` created and that received no audio. */
@@ -92,7 +94,7 @@ export class DeviceStreams {
   async #session(
     device: DevicePrincipal,
     order: StreamOrder,
-  ): Promise<{ sessionId: string; begun: boolean }> {
+  ): Promise<{ sessionId: string; begun: boolean; warning?: string | undefined }> {
     const { directory, sessions } = this.#ports;
     if (order.sessionId !== undefined) {
       await requireSession(directory, device, order.sessionId, "session.upload");
@@ -102,13 +104,13 @@ export class DeviceStreams {
     if (running !== undefined) return { sessionId: running, begun: false };
     const { title, language, engine, vocabulary } = order;
     try {
-      const { id } = await startRecording(this.#ports, device, {
+      const { id, warning } = await startRecording(this.#ports, device, {
         ...(title === undefined ? {} : { title }),
         ...(language === undefined ? {} : { language }),
         ...(engine === undefined ? {} : { engine }),
         ...(vocabulary === undefined ? {} : { vocabulary }),
       });
-      return { sessionId: id, begun: true };
+      return { sessionId: id, begun: true, warning };
     } catch (error) {
       // Another connection of the device started a session first.
       const started = isAppError(error, "already_recording")

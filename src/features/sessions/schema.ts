@@ -5,7 +5,12 @@ import { pageSchema } from "../../rest/page.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import type { StopReason } from "../../session/status.ts";
 import { FREE_NAME } from "../../wire/field-descriptions.ts";
-import { sessionCompat, sessionEngine } from "../../wire/session-record.ts";
+import {
+  sessionCompat,
+  sessionEngine,
+  sessionWarnings,
+  warningsOf,
+} from "../../wire/session-record.ts";
 import type { SessionRecord, SpeakerRecord } from "./store.ts";
 import { suggestionsSchema } from "./suggestions.ts";
 
@@ -47,6 +52,7 @@ export const sessionSchema = Type.Object(
     title: Type.String(),
     language: Type.String(),
     ...sessionEngine,
+    ...sessionWarnings,
     ...sessionCompat,
     status: sessionStatus,
     visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
@@ -132,6 +138,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     language: session.language,
     engine: session.engine,
     sound_leaves: session.soundLeaves || undefined,
+    warnings: warningsOf(session.languageWarning),
     compat: session.compat,
     status: session.status,
     visibility: session.visibility,

@@ -23,6 +23,8 @@ export interface SessionRecord {
   jobId: string;
   title: string;
   language: string;
+  /** Why no engine may read that language; undefined once one has begun. */
+  languageWarning?: string;
   /** The engine of its newest reading; undefined before the first. */
   engine?: string;
   /** True when that engine is not local. */
@@ -135,6 +137,7 @@ export const sessionRow = z.object({
   jobId: z.string(),
   title: z.string(),
   language: z.string(),
+  languageWarning: optionalColumn(z.string()),
   engine: optionalColumn(z.string()),
   soundLeaves: z.boolean(),
   compat: optionalColumn(z.enum(COMPAT_INTERFACES)),
@@ -150,6 +153,11 @@ export const sessionRow = z.object({
   createdAt: z.number(),
 });
 
+/** SQL for the warning that no engine may read the language of `sessions s`, until one begins. */
+export const LANGUAGE_WARNING = sql.fragment`
+  case when not exists (select from jobs j where j.id = s.job_id and j.engine is not null)
+    then s.language_warning end`;
+
 /** Columns of `sessionRow`, from `sessions s`. */
 export const SESSION_COLUMNS = sql.fragment`
   s.id,
@@ -159,6 +167,7 @@ export const SESSION_COLUMNS = sql.fragment`
   s.job_id as "jobId",
   s.title,
   s.language,
+  ${LANGUAGE_WARNING} as "languageWarning",
   (select j.engine from jobs j where j.id = s.job_id) as engine,
   coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
   s.compat,

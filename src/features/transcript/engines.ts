@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import type { SpeechEngine } from "../../wire/speech-engines.ts";
+import { MOONSHINE, type SpeechEngine } from "../../wire/speech-engines.ts";
 
 interface EngineOptions {
   engines: () => readonly SpeechEngine[];
@@ -22,6 +22,23 @@ const engineSchema = Type.Object(
       Type.Number({ description: "Words below it are `unclear`; absent: it marks none" }),
     ),
     cost_per_hour: Type.Optional(Type.String({ description: "As its operator says" })),
+    model: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ examples: ["moonshine-tiny-en"] }),
+          sha256: Type.Optional(
+            Type.Record(Type.String(), Type.String(), {
+              description: "SHA-256 of its files by their names; left out for another's server",
+              examples: [MOONSHINE.model.sha256],
+            }),
+          ),
+        },
+        { description: "What it reads with; left out where the worker does not tell" },
+      ),
+    ),
+    detects_language: Type.Optional(
+      Type.Literal(true, { description: "Takes sessions of the language `auto`" }),
+    ),
     local: Type.Boolean({
       description:
         "False: sound leaves this installation. Off for a workspace until an owner of it allows it (`remote_engines`)",
@@ -35,9 +52,10 @@ const engineSchema = Type.Object(
         languages: ["en"],
         streaming: true,
         word_times: true,
-        punctuation: false,
-        vocabulary: false,
-        confidence_floor: 0.6,
+        punctuation: true,
+        vocabulary: true,
+        confidence_floor: 0.5,
+        model: MOONSHINE.model,
         local: true,
       },
     ],
@@ -54,6 +72,8 @@ function presentEngine(engine: SpeechEngine): Static<typeof engineSchema> {
     vocabulary: engine.vocabulary,
     confidence_floor: engine.confidenceFloor,
     cost_per_hour: engine.costPerHour,
+    model: engine.model === undefined ? undefined : { ...engine.model },
+    detects_language: engine.detectsLanguage === true ? true : undefined,
     local: engine.local,
   };
 }

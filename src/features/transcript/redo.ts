@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { assertMayRead, noneKnows } from "../../inference/engine-choice.ts";
+import { assertLanguage, assertMayRead, noneKnows } from "../../inference/engine-choice.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type Request,
   type Route,
 } from "../../rest/route.ts";
-import { knowsLanguage, type SpeechEngine } from "../../wire/speech-engines.ts";
+import { knowsLanguage, LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import type { SessionActors } from "../context.ts";
 import { engineName } from "../sessions/schema.ts";
@@ -27,7 +27,7 @@ export interface RedoOptions {
 /** Options of the next reading. */
 export const redoBody = Type.Object(
   {
-    forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
+    forced_language: Type.Optional(Type.String({ pattern: LANGUAGE_PATTERN })),
     engine: Type.Optional(engineName),
     vocabulary: Type.Optional(
       vocabularySchema(
@@ -48,7 +48,8 @@ type RedoBody = Static<typeof redoBody> | undefined;
 
 /**
  * Queues another reading of the job's session. Returns the number of segments edited by people that
- * it will replace. Throws `invalid_body` for an engine or language that is not available,
+ * it will replace. Throws `invalid_body` for an engine that is not available,
+ * `language_unsupported`,
  * `job_active` while the job is queued or running, `conflict` when there is no audio,
  * `session_deleted`.
  */
@@ -81,17 +82,18 @@ export async function requestRedo(
   }
 }
 
-/** Throws `invalid_body` or `forbidden` unless an engine may read the session in this language. */
+/** Throws `invalid_body`, `language_unsupported` or `forbidden` unless an engine may read the session in this language. */
 function assertReadable(
   engines: readonly SpeechEngine[],
   { forcedLanguage, engine }: { forcedLanguage?: string; engine?: string },
   { language, mayLeave }: { language: string; mayLeave: boolean },
 ): void {
   const wanted = forcedLanguage ?? language;
+  assertLanguage(engines, wanted);
   assertMayRead(engines, { asked: engine, language: wanted, mayLeave });
   const able = engines.filter((each) => (each.local || mayLeave) && knowsLanguage(each, wanted));
   if (able.length > 0) return;
-  throw new AppError("invalid_body", noneKnows(engines, wanted));
+  throw new AppError("language_unsupported", noneKnows(engines, wanted));
 }
 
 /** POST /admin/jobs/transcriptions/{job_id}/redo. */
@@ -110,7 +112,7 @@ export function redoRoutes(options: RedoOptions): Route[] {
     params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
     body: { kind: "json", optional: true, schema: redoBody },
     responses: { 200: acknowledged(redoSentence(0, false)) },
-    errors: ["job_active", "session_deleted", "conflict"],
+    errors: ["job_active", "session_deleted", "conflict", "language_unsupported"],
     async resolve({ params }): Promise<TranscriptionJob> {
       const job = isId(params.job_id) ? await options.jobs.get(params.job_id) : undefined;
       if (job === undefined) {

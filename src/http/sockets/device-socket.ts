@@ -192,6 +192,7 @@ export class DeviceSocket implements RightHolder {
     this.#phase = "streaming";
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
     this.#send([beginFrame(opened, reads)]);
+    if (opened.warning !== undefined) this.#warn("language_unsupported", opened.warning);
     if (reads) this.#reading.start(stream.sessionId, opened.seq, wish.from_seq);
     else if (wish.transcript === true) this.#sendError(noReader());
     this.#options.log.info(

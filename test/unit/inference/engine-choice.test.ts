@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../src/base/errors.ts";
-import { chooseEngine, type EngineWish } from "../../../src/inference/engine-choice.ts";
-import { MOONSHINE, type SpeechEngine } from "../../../src/wire/speech-engines.ts";
+import {
+  assertLanguage,
+  chooseEngine,
+  type EngineWish,
+  languageWarning,
+} from "../../../src/inference/engine-choice.ts";
+import { MOONSHINE, type SpeechEngine, UNHEARD } from "../../../src/wire/speech-engines.ts";
 
 const engine = (name: string, languages: [string, ...string[]], local = true): SpeechEngine => {
   return { ...MOONSHINE, name, languages, local };
@@ -51,7 +56,30 @@ describe("engine choice", () => {
 
   it("says which engine is away, and that no engine knows a language", () => {
     expect(chosen({ asked: "gone" })).toMatch(/No worker has the engine "gone"/);
-    expect(chosen({ language: "it" })).toMatch(/No engine here knows "it".*: de, en, fr\./);
+    expect(chosen({ language: "it" })).toMatch(/No engine here reads "it".*: de, en, fr\./);
+    const wish = { language: "it", mayLeave: false };
+    expect(() => chooseEngine(ENGINES, wish)).toThrow(
+      expect.objectContaining({ code: "language_unsupported" }),
+    );
+    expect(() => chooseEngine(UNHEARD, wish)).toThrow(
+      expect.objectContaining({ code: "engine_unavailable" }),
+    );
+  });
+
+  it("refuses no language before the first worker was heard, and `auto` unless one detects", () => {
+    expect(assertLanguage(UNHEARD, "it")).toBeUndefined();
+    expect(() => assertLanguage(ENGINES, "it")).toThrow(/that can be read: de, en, fr/);
+    expect(assertLanguage(ENGINES, "fr-CA")).toBeUndefined();
+    expect(() => assertLanguage(ENGINES, "auto")).toThrow(/finds out the language/);
+    expect(
+      assertLanguage([...ENGINES, { ...HOUSE, detectsLanguage: true }], "auto"),
+    ).toBeUndefined();
+  });
+
+  it("warns of a language that only engines know to which the sound may not leave", () => {
+    const told = (mayLeave: boolean) => languageWarning([HOSTED], { language: "de", mayLeave });
+    expect(told(false)).toMatch(/has not allowed/);
+    expect(told(true)).toBeUndefined();
   });
 
   it("says when only engines that are not allowed know the language", () => {

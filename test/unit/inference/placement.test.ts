@@ -50,7 +50,7 @@ describe("placement: engines", () => {
     expect(create().placement.engines()).toEqual([MOONSHINE]);
     const { clock, placement } = create(A, b);
     clock.ms += 60_000;
-    expect(placement.engines()).toEqual([MOONSHINE, HOUSE]);
+    expect(placement.engines()).toEqual([{ ...MOONSHINE, model: undefined }, HOUSE]);
     expect(placement.hasEngine("house")).toBe(false);
   });
 

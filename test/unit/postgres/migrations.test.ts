@@ -71,6 +71,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0072_session_listings.sql": "8caba64ce352a34d2de9f627885636b9100e557c636d68c1c708230396864b3d",
   "0073_reading_devices.sql": "341eabf1928baf42190539f850d2a5bf27386e71e35797dadc823bf1fdd7a742",
   "0074_compat_guests.sql": "cc1f8c3da0fc51ce5fdf0d784457fc025759d9b4bf8562bebb4605aa00811f3e",
+  "0075_unread_languages.sql": "6bcba55e2547ae0a02bd6815027fe0e06bd376ffa080ee318b45d17a398083d0",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

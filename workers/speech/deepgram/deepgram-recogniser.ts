@@ -32,6 +32,7 @@ export function describeDeepgram(settings: DeepgramSettings): SpeechEngine {
     punctuation: true,
     vocabulary: true,
     local: settings.local === true,
+    model: { name: settings.model },
     ...(floor === undefined ? {} : { confidenceFloor: floor }),
     ...(settings.cost_per_hour === undefined ? {} : { costPerHour: settings.cost_per_hour }),
   };

@@ -28,6 +28,7 @@ export function describeOpenAi(settings: OpenAiSettings): SpeechEngine {
     punctuation: true,
     vocabulary: true,
     local: settings.local === true,
+    model: { name: settings.model },
     ...(floor === undefined ? {} : { confidenceFloor: floor }),
     ...(settings.cost_per_hour === undefined ? {} : { costPerHour: settings.cost_per_hour }),
   };

@@ -5,7 +5,7 @@ import { SherpaOfflineRecogniser } from "./offline-recogniser.ts";
 import { findSherpaModel } from "./sherpa-model.ts";
 import { loadSherpa, type OfflineRecogniser } from "./sherpa-package.ts";
 
-function describe({ name, languages }: SherpaSettings): SpeechEngine {
+function describe({ name, languages, type }: SherpaSettings): SpeechEngine {
   const [first = "en", ...others] = languages;
   return {
     name,
@@ -15,6 +15,7 @@ function describe({ name, languages }: SherpaSettings): SpeechEngine {
     punctuation: true,
     vocabulary: false,
     local: true,
+    model: { name: type },
   };
 }
 

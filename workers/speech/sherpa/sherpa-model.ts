@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, errorMessage } from "../../../src/base/errors.ts";
 import type { SherpaSettings } from "../engine-settings.ts";
-import { MODEL_FILES, type SherpaType } from "../sherpa-types.ts";
+import { MODEL_FILES } from "../sherpa-types.ts";
 
 /**
  * The configuration of an engine's model, as the package wants it, from the files in its folder. Throws AppError `engine_unavailable`, which names the file
@@ -18,7 +18,7 @@ export function findSherpaModel(settings: SherpaSettings, threads = 1): object {
     found[part] = join(folder, fileOf(names, begin, name));
   }
   const common = { tokens: join(folder, tokens), numThreads: threads, provider: "cpu", debug: 0 };
-  const modelConfig = { ...networksOf(type, found), ...common };
+  const modelConfig = { ...networksOf(settings, found), ...common };
   const featConfig = { sampleRate: 16_000, featureDim: 80 };
   return { featConfig, modelConfig, decodingMethod: "greedy_search" };
 }
@@ -50,11 +50,14 @@ function missing(name: string, file: string): AppError {
   );
 }
 
-function networksOf(type: SherpaType, files: Record<string, string>): object {
+/** SenseVoice finds out the language by itself unless the engine is there for one only. */
+function networksOf({ type, languages }: SherpaSettings, files: Record<string, string>): object {
   switch (type) {
     case "nemo-transducer":
       return { transducer: files, modelType: "nemo_transducer" };
-    case "sense-voice":
-      return { senseVoice: { ...files, language: "auto", useInverseTextNormalization: 1 } };
+    case "sense-voice": {
+      const language = languages.length === 1 ? languages[0] : "auto";
+      return { senseVoice: { ...files, language, useInverseTextNormalization: 1 } };
+    }
   }
 }
