@@ -3,7 +3,7 @@ import { PresenceWatch } from "../features/devices/presence.ts";
 import { RecordingDeviceStore } from "../features/devices/presence-store.ts";
 import { JobQueueStore } from "../features/jobs/queue-store.ts";
 import { JobRunner } from "../features/jobs/runner.ts";
-import { BlobSweep } from "../features/recording/blob-sweep-store.ts";
+import { BlobSweep } from "../features/recording/audio-files/blob-sweep-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
 import { PlacedSummariser, Summarisation } from "../features/summaries/job.ts";
 import { SummaryJobStore } from "../features/summaries/job-store.ts";

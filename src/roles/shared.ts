@@ -19,7 +19,10 @@ import {
 } from "../features/accounts/signing-keys.ts";
 import { AuditStore } from "../features/audit/audit-store.ts";
 import type { FeatureContext } from "../features/context.ts";
-import { type AudioFolder, claimAudioFolder } from "../features/recording/audio-folder-store.ts";
+import {
+  type AudioFolder,
+  claimAudioFolder,
+} from "../features/recording/audio-files/audio-folder-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";

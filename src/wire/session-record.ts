@@ -18,13 +18,25 @@ export const sessionWarnings = {
   warnings: Type.Optional(
     Type.Array(
       Type.Object({
-        code: Type.Literal("language_unsupported", {
+        warning: Type.Literal("language_unsupported", {
           description:
             "No engine may read the language that the session inherited from its workspace: its audio is kept, and is read by a redo",
         }),
-        message: Type.String(),
+        message: Type.String({
+          examples: ['No engine here knows "de"; there are ones for: en. The audio is kept.'],
+        }),
       }),
-      { description: "What the caller should know; left out when there is nothing" },
+      {
+        description: "What the caller should know; left out when there is nothing",
+        examples: [
+          [
+            {
+              warning: "language_unsupported",
+              message: 'No engine here knows "de"; there are ones for: en. The audio is kept.',
+            },
+          ],
+        ],
+      },
     ),
   ),
 };
@@ -32,7 +44,7 @@ export const sessionWarnings = {
 /** The warnings of a session whose language cannot be read, if it cannot. */
 export function warningsOf(languageWarning: string | undefined) {
   if (languageWarning === undefined) return undefined;
-  return [{ code: "language_unsupported" as const, message: languageWarning }];
+  return [{ warning: "language_unsupported" as const, message: languageWarning }];
 }
 
 /** Services whose transcription clients are understood. */

@@ -28,7 +28,7 @@ export interface SpeechEngine {
 }
 
 /** The model of an engine. */
-export interface EngineModel {
+interface EngineModel {
   name: string;
   /** SHA-256 of its files by their names, hexadecimal; absent for a model of another's server. */
   sha256?: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ const REFUSED = [422, "language_unsupported"];
 const READABLE = "Languages that can be read: en.";
 
 interface Warned {
-  warnings?: { code: string; message: string }[];
+  warnings?: { warning: string; message: string }[];
 }
 
 describe("languages", () => {
@@ -153,7 +153,7 @@ describe("languages", () => {
       `/devices/${device.id}/session/start`,
       { key: device.key, body: {} },
     );
-    const warning = { code: "language_unsupported", message: expect.stringContaining(READABLE) };
+    const warning = { warning: "language_unsupported", message: expect.stringContaining(READABLE) };
     expect(started.body.warnings).toEqual([warning]);
     device.sessionId = started.body.session_id;
     const viewer = await new Viewer(service.ready.live_url, {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DatabasePool } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { claimAudioFolder } from "../../src/features/recording/audio-folder-store.ts";
+import { claimAudioFolder } from "../../src/features/recording/audio-files/audio-folder-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 

@@ -12,7 +12,7 @@ const CONTEXT_AT = 2 * SILERO_HIDDEN;
 const FILTER_AT = CONTEXT_AT + SILERO_CONTEXT;
 
 /** Sound whose constant offset was taken away, and how likely speech is in it. */
-export interface ActivityFrame {
+interface ActivityFrame {
   pcm: Int16Array;
   /** 0..1. */
   probability: number;

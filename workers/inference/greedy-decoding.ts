@@ -14,7 +14,7 @@ const LEAST_TOKENS = 8;
 const SAMPLES_PER_SECOND = 16_000;
 
 /** What to read of a piece of sound. */
-export interface DecodingRequest {
+interface DecodingRequest {
   /** Samples at 16 kHz in -1..1. */
   sound: Float32Array;
   /** First tokens that are taken as they are. */

@@ -33,7 +33,7 @@ interface Slot {
   restart: NodeJS.Timeout | undefined;
 }
 
-export interface InferencePoolOptions {
+interface InferencePoolOptions {
   threads: number;
   /** File that each thread runs. */
   entry?: URL;

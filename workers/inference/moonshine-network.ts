@@ -21,7 +21,7 @@ export interface EncodedSound {
 }
 
 /** A text under way: the decoder's keys and values of the tokens before. */
-export interface DecoderCache {
+interface DecoderCache {
   readonly tensors: Readonly<Record<string, Tensor>>;
   /** Tokens that it holds. */
   readonly length: number;

@@ -23,7 +23,7 @@ const SHORTEST_PAUSE_FRAMES = 4;
 /** An utterance that is too long is cut within this last share of it. */
 const CUT_SHARE = 0.4;
 
-export type Endpoint = "none" | "begin" | "pause" | "end" | "cut";
+type Endpoint = "none" | "begin" | "pause" | "end" | "cut";
 
 export class Endpointer {
   /** Frames from the start of speech to the frame that detected it. */

@@ -7,6 +7,6 @@ export const MODEL_FILES = {
   "sense-voice": { model: "model" },
 } as const;
 
-export type SherpaType = keyof typeof MODEL_FILES;
+type SherpaType = keyof typeof MODEL_FILES;
 
 export const SHERPA_TYPES = Object.keys(MODEL_FILES) as SherpaType[];

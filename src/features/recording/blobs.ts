@@ -26,7 +26,7 @@ const ASIDE = "set-aside";
 const ASIDE_NAME = /^([0-9a-f]{64})\.(\d+)$/;
 
 /** A file that no chunk names. */
-export interface AsideFile {
+interface AsideFile {
   readonly sha256: string;
   /** Since when it is aside, Unix milliseconds. */
   readonly since: number;

@@ -7,7 +7,7 @@ import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
 import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { errnoOf } from "../../base/errors.ts";
-import { serveThreadCalls } from "../../base/thread-calls.ts";
+import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 
 /** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */

@@ -1,5 +1,5 @@
 import type { AudioFormatError } from "../../base/audio/wav.ts";
-import { ThreadCalls } from "../../base/thread-calls.ts";
+import { ThreadCalls } from "../../base/threads/thread-calls.ts";
 import type {
   MeasuredSound,
   SoundAnswer,

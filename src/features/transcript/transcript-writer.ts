@@ -1,4 +1,4 @@
-import { ThreadCalls } from "../../base/thread-calls.ts";
+import { ThreadCalls } from "../../base/threads/thread-calls.ts";
 import type { SegmentRecord } from "./segments-store.ts";
 import type { WritingRequest } from "./writing-thread.ts";
 import { isWrittenAlready, type Writing } from "./written-segments.ts";

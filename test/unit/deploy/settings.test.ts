@@ -15,6 +15,8 @@ const names = Object.keys(SETTINGS);
 const NO_SETTINGS = new Set([
   ...["CI", "HOME", "INIT_CWD", "MALLOC_ARENA_MAX", "PATH", "TERM"],
   ...["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NODE_OPTIONS"],
+  // Not read, but set for the recogniser's runtime.
+  "ORT_DISABLE_TELEMETRY",
 ]);
 const READ = /(?:\benv|#base|#accounts)(?:\.|\[")([A-Z][A-Z0-9_]+)/g;
 const TAKEN_APART = /\{([^{}]*)\} = (?:process\.)?env\b/g;

@@ -28,7 +28,7 @@ interface Island {
   end: number;
 }
 
-export interface Span {
+interface Span {
   /** Samples from the start of the sound. */
   start: number;
   end: number;

@@ -53,7 +53,7 @@ describe("overview table", () => {
       "one   alive   3       2         0.2 s",
       "two   silent  0       0         1 min 35 s",
       "",
-      "WORKER    STATE  SESSIONS  ENGINES       HEARD",
+      "WORKER    STATE  SESSIONS  ENGINES            HEARD",
       "worker-1  full   4/4       moonshine-tiny-en  0.3 s",
       "",
       "QUEUE          WAITING  RUNNING  LAG",

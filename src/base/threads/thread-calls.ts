@@ -1,8 +1,8 @@
 import { parentPort, Worker } from "node:worker_threads";
-import { createDeferred, type Deferred, withTimeout } from "./deferred.ts";
-import { AppError, errorMessage, isAppError } from "./errors.ts";
+import { createDeferred, type Deferred, withTimeout } from "../deferred.ts";
+import { AppError, errorMessage, isAppError } from "../errors.ts";
 
-export interface ThreadCallsOptions {
+interface ThreadCallsOptions {
   /** The module that the thread runs; it calls `serveThreadCalls`. */
   entry: URL;
   /** What it does, for messages: "Decoding sound". */

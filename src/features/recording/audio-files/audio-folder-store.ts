@@ -2,8 +2,8 @@ import { link, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { AppError, errnoOf } from "../../base/errors.ts";
-import { isId, newId } from "../../base/ids.ts";
+import { AppError, errnoOf } from "../../../base/errors.ts";
+import { isId, newId } from "../../../base/ids.ts";
 
 const FILE = "store-id";
 /** Sessions of a folder per query, in a database that has not claimed it. */

@@ -1,9 +1,9 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { errorMessage } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import type { Runtime } from "../../base/runtime.ts";
-import type { FolderBlobs } from "./blobs.ts";
+import { errorMessage } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Runtime } from "../../../base/runtime.ts";
+import type { FolderBlobs } from "../blobs.ts";
 
 /**
  * Files older than this without a chunk are orphans; an upload's file and its row are written
@@ -22,7 +22,7 @@ const sessionRow = z.object({ id: z.string(), isDeleted: z.boolean() });
 const nowRow = z.object({ now: z.number() });
 
 /** What one pass did, and what it left. */
-export interface SweepFigures {
+interface SweepFigures {
   /** Files that were removed: of deleted sessions, and orphans whose time aside is over. */
   removed: number;
   /** Orphans that were set aside. */
