@@ -57,7 +57,7 @@ describe("afterwards", () => {
     const { id } = await job();
     const path = `/admin/jobs/transcriptions/${id}/redo`;
     expect((await send("POST", path, { engine: "nonsense" })).status).toBe(400);
-    expect((await send("POST", path, { forced_language: "de" })).status).toBe(400);
+    expect((await send("POST", path, { forced_language: "de" })).status).toBe(422);
     const ids = (await device.segments()).map((segment) => segment.id);
     const accepted = await send("POST", path, { forced_language: "en-GB" });
     expect(accepted.body).toMatchObject({ success: true });

@@ -139,7 +139,7 @@ describe("speech engines", () => {
     const admin = await fixture.user("admin");
     const redo = (wish: object) =>
       call("redoTranscription", { principal: admin, params: { job_id: jobId }, body: wish });
-    expect(await codeOf(redo({ forced_language: "tlh" }))).toBe("invalid_body");
+    expect(await codeOf(redo({ forced_language: "tlh" }))).toBe("language_unsupported");
     expect(await codeOf(redo({ engine: "moonshine-tiny-en", forced_language: "de" }))).toBe(
       "invalid_body",
     );
