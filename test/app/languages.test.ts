@@ -163,7 +163,10 @@ describe("languages", () => {
     expect(await viewer.received("Snapshot")).toMatchObject({ session: { warnings: [warning] } });
     const [pcm = Buffer.alloc(0)] = scriptedChunks(5);
     await device.upload(0, pcm);
-    expect(await viewer.received("Warning")).toMatchObject(warning);
+    expect(await viewer.received("Warning")).toMatchObject({
+      code: "language_unsupported",
+      message: warning.message,
+    });
     const record = await device.get<Warned & { transcription_job_id: string }>("");
     expect(record.body.warnings).toEqual([warning]);
     const job = `/jobs/${record.body.transcription_job_id}`;

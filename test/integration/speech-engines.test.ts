@@ -64,7 +64,7 @@ describe("speech engines", () => {
     const { body } = await start({ engine: "house", language: "de" });
     expect(await wishOf(body.session_id)).toEqual({
       ...{ language: "de", asked: "house", mayLeave: false },
-      ...{ current: undefined, preferred: undefined },
+      ...{ current: undefined, preferred: undefined, tenant: expect.any(String) },
     });
   });
 
