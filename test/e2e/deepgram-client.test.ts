@@ -160,7 +160,14 @@ describe("deepgram client", () => {
       punctuate: "true",
       diarize: "true",
     });
-    send(stream, pcm);
+    // Interim results are of what is said now, so the beginning comes as it is spoken.
+    const beginning = 4 * 32_000;
+    for (let at = 0; at < beginning; at += STEP_BYTES) {
+      send(stream, pcm.subarray(at, at + STEP_BYTES));
+      await new Promise((wake) => setTimeout(wake, STEP_BYTES / 32));
+    }
+    await until(() => stream.of("Results").some((each) => each.is_final === false), "words");
+    send(stream, pcm.subarray(beginning));
     stream.socket.sendKeepAlive({ type: "KeepAlive" });
     stream.socket.sendCloseStream({ type: "CloseStream" });
     expect((await stream.closed).code).toBe(1000);

@@ -28,7 +28,8 @@ export const SCRIPTED_ENGINE: SpeechEngine = {
   local: true,
   model: { name: "script", sha256: { script: "0".repeat(64) } },
 };
-const CONFIDENCE = 0.9;
+/** By the sign of the samples. */
+const CONFIDENCE = { clear: 0.9, unclear: 0.3 };
 /** After the last word of an utterance, samples. */
 const PAUSE = 8_000;
 /** By so many letters a word of the vocabulary sounds like one of the script. */
@@ -38,6 +39,7 @@ interface Heard {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+  readonly confidence: number;
 }
 
 /**
@@ -129,7 +131,8 @@ export class ConversationReader implements Reader {
       this.#block = block;
       const at = start + index;
       for (const word of block === undefined ? [] : (WORDS_OF_BLOCKS[block] ?? [])) {
-        messages.push(...this.#hear(word, at));
+        const confidence = CONFIDENCE[sample < 0 ? "unclear" : "clear"];
+        messages.push(...this.#hear(word, at, confidence));
       }
     }
     this.#position = start + pcm.length;
@@ -140,7 +143,11 @@ export class ConversationReader implements Reader {
     return messages;
   }
 
-  #hear({ turn, text, start, end }: ScriptedWord, at: number): ResponseMessage[] {
+  #hear(
+    { turn, text, start, end }: ScriptedWord,
+    at: number,
+    confidence: number,
+  ): ResponseMessage[] {
     const isNew = turn !== this.#turn;
     const messages = isNew ? this.#endUtterance() : [];
     const from = Math.max(this.#words.at(-1)?.end ?? 0, at + start, 0);
@@ -148,7 +155,8 @@ export class ConversationReader implements Reader {
       messages.push({ $case: "speechStarted", value: { position: from } });
     }
     this.#turn = turn;
-    this.#words.push({ text: this.#known(text), start: from, end: Math.max(from + 1, at + end) });
+    const span = { start: from, end: Math.max(from + 1, at + end) };
+    this.#words.push({ text: this.#known(text), ...span, confidence });
     return messages;
   }
 
@@ -182,9 +190,13 @@ export class ConversationReader implements Reader {
     const [first, last] = [this.#words[0], this.#words.at(-1)];
     if (first === undefined || last === undefined) return [];
     const end = Math.max(this.#position, last.end);
-    const words = this.#words.map((word) => ({ ...word, confidence: CONFIDENCE }));
+    const floor = SCRIPTED_ENGINE.confidenceFloor ?? 0;
+    const words = this.#words.map((word) =>
+      word.confidence < floor ? { ...word, unclear: true } : word,
+    );
     const { start } = first;
-    const segment = { start, end: last.end, words, confidence: CONFIDENCE, cluster: this.#speaker };
+    const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length;
+    const segment = { start, end: last.end, words, confidence, cluster: this.#speaker };
     const checkpoint = {
       position: this.#position,
       recogniser: Buffer.alloc(1),

@@ -66,12 +66,13 @@ function wordsOfBlocks({ turns, blocks }: Script): ScriptedWord[][] {
 /**
  * The scripted conversation as "sound": 16 kHz mono PCM16 in which each block of 100 ms has a value
  * of its own, by which `ConversationReader` knows which words of the script stand there, wherever
- * and however often the block comes.
+ * and however often the block comes. Of blocks that are `isUnclear` it is not sure.
  */
-export function scriptedPcm(): Buffer {
+export function scriptedPcm(isUnclear: (block: number) => boolean = () => false): Buffer {
   const samples = new Int16Array(SCRIPT.blocks * BLOCK);
   for (let block = 0; block < SCRIPT.blocks; block += 1) {
-    samples.fill(levelOf(block), block * BLOCK, (block + 1) * BLOCK);
+    const level = isUnclear(block) ? -levelOf(block) : levelOf(block);
+    samples.fill(level, block * BLOCK, (block + 1) * BLOCK);
   }
   return Buffer.from(samples.buffer);
 }
@@ -82,7 +83,8 @@ function levelOf(block: number): number {
 
 /** The block of a sample; undefined where it is none of the script's. */
 export function blockOf(sample: number): number | undefined {
-  const block = Math.round(sample / STEP) - 1;
-  const isClose = Math.abs(sample - levelOf(block)) <= STEP / 8;
+  const level = Math.abs(sample);
+  const block = Math.round(level / STEP) - 1;
+  const isClose = Math.abs(level - levelOf(block)) <= STEP / 8;
   return isClose && block >= 0 && block < SCRIPT.blocks ? block : undefined;
 }

@@ -1,18 +1,15 @@
 import { credentials } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { FinalResultsFrame, SnapshotFrame } from "../../src/wire/live-frames.ts";
 import { QUESTION_WORDS } from "../../workers/text/retrieval/stop-words.ts";
 import { isStopWord } from "../../workers/text/retrieval/words.ts";
-import { pinkNoise, toChunks, toSignal, withNoise } from "../eval/degraded-audio.ts";
-import { seededRandom } from "../eval/made-conversation.ts";
+import { AppFixture } from "../support/app-fixture.ts";
 import { callUnary } from "../support/grpc-fixture.ts";
 import { call, cut, PairedDevice, type Segment } from "../support/paired-device.ts";
-import { readConversation } from "../support/read-session.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
-import { WholeService } from "../support/whole-service.ts";
-import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 interface SpokenWord {
   word: string;
@@ -22,32 +19,25 @@ interface SpokenWord {
 
 type WithWords = Segment & { words: SpokenWord[] };
 
-/** Loud enough that much is misheard, and some is not. */
-const NOISE_DB = 15;
-
 /** What a question can be about by itself. */
 const isTopic = (word: string) => !QUESTION_WORDS.has(word) && !isStopWord(word);
 
-/** The shipped conversation in steady noise. */
-function noisyPcm(): Buffer {
-  const signal = toSignal(readConversation());
-  const noise = pinkNoise(signal.length, seededRandom(3));
-  return Buffer.concat(toChunks(withNoise(signal, noise, NOISE_DB)).map(({ data }) => data));
+/** The scripted conversation, of which every third tenth of a second is hard to hear. */
+function mumbledPcm(): Buffer {
+  return scriptedPcm((block) => block % 3 === 0);
 }
 
 describe("unclear words", () => {
-  let service: WholeService;
-  let owner: WorkspaceOwner;
+  let service: AppFixture;
   let device: PairedDevice;
   let segments: WithWords[];
   let client: SessionServiceClient | undefined;
 
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
-    owner = await newOwner(service);
-    device = await PairedDevice.pair(service, owner);
+    service = await AppFixture.start();
+    device = await PairedDevice.pair(service);
     await device.start();
-    const chunks = cut(10, noisyPcm());
+    const chunks = cut(10, mumbledPcm());
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     await device.stop(chunks.length - 1);
     await device.completed();
@@ -55,6 +45,7 @@ describe("unclear words", () => {
   });
   afterAll(async () => {
     client?.close();
+    await service?.stop();
   });
 
   async function read(): Promise<WithWords[]> {
