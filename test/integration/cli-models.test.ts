@@ -1,7 +1,15 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname, tmpdir } from "node:os";
@@ -196,5 +204,22 @@ describe("cli: models", { timeout: 60_000 }, () => {
     writeFileSync(lock, held(ended.pid ?? 0));
     expect(await models("pull", "small", "--yes")).toMatchObject({ status: 0 });
     expect(existsSync(lock)).toBe(false);
+  });
+
+  it("says where a model lies that its publisher has only as an archive", async () => {
+    settings = {};
+    const { status: exit, output } = await models("pull", "parakeet-tdt-0.6b-v3", "--yes");
+    expect(exit).toBe(1);
+    expect(output).toMatch(/unpack https:.*v3-int8\.tar\.bz2 \(SHA-256 5793.*MIRROR\/parakeet/);
+  });
+
+  it("says that the disk is full, and what to do", async () => {
+    mkdirSync(join(folder, "here", "small"), { recursive: true });
+    symlinkSync("/dev/full", `${path()}.part`);
+    const { status: exit, output } = await models("pull", "small", "--yes");
+    expect(exit).toBe(1);
+    expect(output).toMatch(
+      /the disk is full. Make room, or name another folder in VOICE_MODEL_DIR/,
+    );
   });
 });

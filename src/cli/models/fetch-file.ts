@@ -79,7 +79,7 @@ function failureOf(path: string, error: unknown): CommandFailure {
 }
 
 async function bring(
-  { id }: Model,
+  { id, archive }: Model,
   { path, url, bytes }: ModelFile,
   part: string,
   { from, signal, onProgress }: FetchOptions,
@@ -96,7 +96,9 @@ async function bring(
   try {
     if (from === undefined && url === undefined) {
       throw new CommandFailure(
-        "the manifest names no address of its publisher for it, only the archive: unpack that into MIRROR/ID and name MIRROR in VOICE_MODELS_MIRROR",
+        archive === undefined
+          ? "the manifest names no address for it: name a mirror that has it in VOICE_MODELS_MIRROR"
+          : `its publisher has it only in an archive, which is not unpacked here: unpack ${archive.url} (SHA-256 ${archive.sha256}), put the files of its folder ${archive.root} into MIRROR/${id}, and name MIRROR in VOICE_MODELS_MIRROR`,
       );
     }
     const isRemote = from === undefined || /^https?:\/\//.test(from);

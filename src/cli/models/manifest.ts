@@ -16,7 +16,7 @@ const fileSchema = Type.Object({
   sha256: Type.String({ pattern: HASH }),
 });
 
-/** A tar.bz2 of the publisher that holds the files below the folder `root`. */
+/** A tar.bz2 of the publisher that holds the files below the folder `root`; the operator unpacks it. */
 const archiveSchema = Type.Object({
   url: Type.String({ pattern: "^https?://" }),
   root: Type.String({ pattern: FILE_PATH }),
@@ -44,7 +44,6 @@ const modelSchema = Type.Object({
 const manifestSchema = Type.Object({ models: Type.Array(modelSchema, { maxItems: 1_000 }) });
 
 export type Model = Static<typeof modelSchema>;
-export type Archive = Static<typeof archiveSchema>;
 export type ModelFile = Static<typeof fileSchema>;
 
 /**
