@@ -481,9 +481,16 @@ export const SETTINGS = {
   VOICE_MODEL_MANIFEST: {
     group: "workers",
     type: "text",
-    usually: "none",
+    usually: "the catalogue that ships with the service",
     readers: ["cli"],
     what: "the file or address that tells `voice models` which models there are",
+  },
+  VOICE_MODELS_MIRROR: {
+    group: "workers",
+    type: "text",
+    usually: "none: the publisher's address",
+    readers: ["cli"],
+    what: "the folder or http(s) address from which `voice models pull` takes files, as ID/FILE",
   },
   VOICE_MODEL_DIR: {
     group: "workers",

@@ -6,6 +6,7 @@ import { type CommandContext, CommandFailure, writeJson } from "../client/comman
 import { fetchFile } from "../models/fetch-file.ts";
 import { bytesOf, type Model, readManifest } from "../models/manifest.ts";
 import { type FileState, removeModel, stateOf } from "../models/model-folder.ts";
+import { withModelLock } from "../models/model-lock.ts";
 
 interface Options {
   manifest?: string;
@@ -16,9 +17,11 @@ interface Options {
 }
 
 const ABOUT = `
-Nothing is fetched unless you ask for it. A manifest is a JSON file of yours or of your site that
-tells of each model its files with address, size and SHA-256, and its licence; none ships with the
-service. Name it with --manifest or VOICE_MODEL_MANIFEST. See deploy/engines.md.`;
+Nothing is fetched unless you ask for it. The catalogue ships with the service; one of your own is
+named with --manifest or VOICE_MODEL_MANIFEST. Files come from the folder or address in
+VOICE_MODELS_MIRROR (as ID/FILE), else from the publisher. parakeet-tdt-0.6b-v3 is untried: nobody of
+the project has run it yet. See deploy/engines.md.`;
+const CATALOGUE = join(import.meta.dirname, "../models/catalogue.json");
 
 /** `voice models`: brings, checks and removes models for speech engines. */
 export function addModels(program: Command, context: CommandContext): void {
@@ -28,7 +31,10 @@ export function addModels(program: Command, context: CommandContext): void {
     .addHelpText("after", ABOUT);
   const common = (command: Command): Command =>
     command
-      .option("--manifest <place>", "a file or an address (default: VOICE_MODEL_MANIFEST)")
+      .option(
+        "--manifest <place>",
+        "a file or an address (default: VOICE_MODEL_MANIFEST, else the service's)",
+      )
       .option("--folder <path>", "where models lie (default: VOICE_MODEL_DIR, else a cache folder)")
       .option("--json", "one JSON object per line");
   common(models.command("list").description("those of the manifest, and which are here")).action(
@@ -36,7 +42,10 @@ export function addModels(program: Command, context: CommandContext): void {
   );
   common(models.command("pull").description("fetch one, or go on fetching it"))
     .argument("<id>", "as `voice models list` shows it")
-    .option("--from <place>", "a folder, or a mirror's address, that holds ID/FILE")
+    .option(
+      "--from <place>",
+      "a folder, or a mirror's address, that holds ID/FILE (default: VOICE_MODELS_MIRROR)",
+    )
     .option("--yes", "take its licence without being asked")
     .action((id: string, options: Options) => pull(id, options, context));
   common(models.command("verify").description("compare files with their checksums"))
@@ -48,11 +57,7 @@ export function addModels(program: Command, context: CommandContext): void {
 }
 
 async function modelsOf(options: Options, { env }: CommandContext): Promise<Model[]> {
-  const place = options.manifest ?? env.VOICE_MODEL_MANIFEST;
-  if (place) return readManifest(place);
-  throw new CommandFailure(
-    "No manifest is named: give one with --manifest or VOICE_MODEL_MANIFEST; none ships with the service (voice models --help)",
-  );
+  return readManifest(options.manifest ?? (env.VOICE_MODEL_MANIFEST || CATALOGUE));
 }
 
 function folderOf(options: Options, { env }: CommandContext): string {
@@ -83,37 +88,53 @@ async function list(options: Options, context: CommandContext): Promise<void> {
     const states = await statesOf(folder, model);
     const isWhole = states.every((state) => state === "whole");
     const state = isWhole
-      ? "here"
+      ? model.shipped
+        ? "shipped"
+        : "here"
       : states.every((each) => each === "absent")
         ? "not here"
         : "begun";
-    const { id, title, licence } = model;
-    if (options.json) writeJson(stdout, { id, title, licence, bytes: bytesOf(model), state });
-    else {
-      const about = `${sized(bytesOf(model))}, ${licence.name}`;
+    const { id, title, licence, languages = [], untried = false } = model;
+    if (options.json) {
+      writeJson(stdout, { id, title, languages, licence, bytes: bytesOf(model), state, untried });
+    } else {
+      const spoken = languages.length === 0 ? "" : `, ${languages.join(" ")}`;
+      const about = `${sized(bytesOf(model))}, ${licence.name}${spoken}${untried ? ", untried" : ""}`;
       stdout.write(`${id.padEnd(28)} ${state.padEnd(9)} ${about}\n    ${title}\n`);
     }
   }
 }
 
 async function pull(id: string, options: Options, context: CommandContext): Promise<void> {
-  const { stdout, signal } = context;
+  const { stdout } = context;
   const model = await oneModel(id, options, context);
+  if (model.shipped) {
+    stdout.write(`${id} ships with the service: nothing to fetch\n`);
+    return;
+  }
   const { name, url } = model.licence;
   stdout.write(`${model.title}: ${sized(bytesOf(model))}, licence ${name} (${url})\n`);
   if (!options.yes) await confirm(context);
   const folder = folderOf(options, context);
-  for (const file of model.files) {
-    const show = progressOf(context, file.path, file.bytes);
-    const how = await fetchFile(model, file, {
-      ...{ folder, signal, onProgress: show },
-      from: options.from,
-    });
-    stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${file.path}: ${how}, checksum right\n`);
-  }
+  await withModelLock(folder, id, () => fetchAll(model, folder, options, context));
   stdout.write(
     `The model lies in ${join(folder, model.id)}: name that folder in SPEECH_ENGINES_FILE\n`,
   );
+}
+
+async function fetchAll(
+  model: Model,
+  folder: string,
+  options: Options,
+  context: CommandContext,
+): Promise<void> {
+  const { stdout, signal, env } = context;
+  const from = options.from ?? (env.VOICE_MODELS_MIRROR || undefined);
+  for (const file of model.files) {
+    const onProgress = progressOf(context, file.path, file.bytes);
+    const how = await fetchFile(model, file, { folder, signal, onProgress, from });
+    stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${file.path}: ${how}, checksum right\n`);
+  }
 }
 
 async function confirm({ stdin, stdout, signal }: CommandContext): Promise<void> {
@@ -175,7 +196,9 @@ async function verify(
 
 async function remove(id: string, options: Options, context: CommandContext): Promise<void> {
   const model = await oneModel(id, options, context);
-  await removeModel(folderOf(options, context), model.id);
+  if (model.shipped) throw new CommandFailure(`${id} ships with the service and stays`);
+  const folder = folderOf(options, context);
+  await withModelLock(folder, id, () => removeModel(folder, model.id));
   if (options.json) writeJson(context.stdout, { id: model.id, removed: true });
   else context.stdout.write(`${model.id} is deleted from this machine\n`);
 }

@@ -8,6 +8,8 @@ import { CommandFailure, reasonOf } from "../client/command-context.ts";
 import type { Model, ModelFile } from "./manifest.ts";
 import { partOf, sha256Of, sizeOf, stateOf } from "./model-folder.ts";
 
+/** A server that does not answer for this long is given up, milliseconds. */
+const CONNECT_MS = 5_000;
 /** A source from which nothing comes for this long is given up, milliseconds. */
 const STALL_MS = 30_000;
 const TRIES = 3;
@@ -44,10 +46,7 @@ export async function fetchFile(
     } catch (error) {
       if (signal.aborted) throw error;
       if (tries >= TRIES || error instanceof CommandFailure) {
-        throw new CommandFailure(
-          `${file.path} could not be fetched: ${reasonOf(error)}. The same command goes on where it stopped.`,
-          error,
-        );
+        throw failureOf(file.path, error);
       }
     }
   }
@@ -62,8 +61,25 @@ export async function fetchFile(
   return "fetched";
 }
 
+function failureOf(path: string, error: unknown): CommandFailure {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new CommandFailure(
+      `${path} could not be written: the disk is full. Make room, or name another folder in VOICE_MODEL_DIR; the same command goes on where it stopped.`,
+      error,
+    );
+  }
+  if (error instanceof CommandFailure) {
+    return new CommandFailure(`${path} could not be fetched: ${error.message}`, error);
+  }
+  return new CommandFailure(
+    `${path} could not be fetched: ${reasonOf(error)}. The same command goes on where it stopped; without a network, name a folder or mirror that has it in VOICE_MODELS_MIRROR.`,
+    error,
+  );
+}
+
 async function bring(
-  { id }: Model,
+  { id, archive }: Model,
   { path, url, bytes }: ModelFile,
   part: string,
   { from, signal, onProgress }: FetchOptions,
@@ -78,9 +94,16 @@ async function bring(
   const watch = setTimeout(() => stall.abort(new Error("nothing comes any more")), STALL_MS);
   const ended = AbortSignal.any([signal, stall.signal]);
   try {
+    if (from === undefined && url === undefined) {
+      throw new CommandFailure(
+        archive === undefined
+          ? "the manifest names no address for it: name a mirror that has it in VOICE_MODELS_MIRROR"
+          : `its publisher has it only in an archive, which is not unpacked here: unpack ${archive.url} (SHA-256 ${archive.sha256}), put the files of its folder ${archive.root} into MIRROR/${id}, and name MIRROR in VOICE_MODELS_MIRROR`,
+      );
+    }
     const isRemote = from === undefined || /^https?:\/\//.test(from);
     const source = isRemote
-      ? await download(mirrored(url, from, `${id}/${path}`), begun, ended)
+      ? await download(mirrored(url ?? "", from, `${id}/${path}`), begun, ended)
       : { stream: await fileStream(join(from, id, path), begun), start: begun };
     let count = source.start;
     const counter = new Transform({
@@ -89,7 +112,11 @@ async function bring(
         count += chunk.length;
         onProgress(Math.min(count, bytes));
         done(
-          count > bytes ? new CommandFailure("it is larger than the manifest tells") : null,
+          count > bytes
+            ? new CommandFailure(
+                `it is larger than the ${bytes} bytes of the manifest: is the source right?`,
+              )
+            : null,
           chunk,
         );
       },
@@ -107,7 +134,9 @@ function mirrored(url: string, mirror: string | undefined, path: string): string
 }
 
 async function fileStream(path: string, start: number): Promise<Readable> {
-  await stat(path);
+  await stat(path).catch((error: unknown) => {
+    throw new CommandFailure(`the mirror has no file ${path}: put it there`, error);
+  });
   return createReadStream(path, { start });
 }
 
@@ -117,10 +146,24 @@ async function download(
   signal: AbortSignal,
 ): Promise<{ stream: Readable; start: number }> {
   const headers: Record<string, string> = begun > 0 ? { range: `bytes=${begun}-` } : {};
-  const response = await fetch(url, { headers, signal });
+  const connecting = new AbortController();
+  const timer = setTimeout(
+    () => connecting.abort(new Error(`${new URL(url).host} does not answer within 5 s`)),
+    CONNECT_MS,
+  );
+  let response: Response;
+  try {
+    // The time-out ends with the answer's head; what follows is watched by the caller.
+    response = await fetch(url, { headers, signal: AbortSignal.any([signal, connecting.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
   if (response.status !== 200 && response.status !== 206) {
     await response.body?.cancel();
-    const message = `the server answers ${response.status}`;
+    const message =
+      response.status === 404
+        ? `${url} does not exist: put the file there, or name another mirror in VOICE_MODELS_MIRROR`
+        : `${new URL(url).host} answers ${response.status}`;
     throw response.status < 500 ? new CommandFailure(message) : new Error(message);
   }
   if (response.body === null) throw new Error("the server sends nothing");

@@ -10,7 +10,16 @@ const HASH = "^[0-9a-f]{64}$";
 
 const fileSchema = Type.Object({
   path: Type.String({ pattern: FILE_PATH }),
+  /** Where the publisher has it; without one it comes from a mirror or the model's archive only. */
+  url: Type.Optional(Type.String({ pattern: "^https?://" })),
+  bytes: Type.Integer({ minimum: 1 }),
+  sha256: Type.String({ pattern: HASH }),
+});
+
+/** A tar.bz2 of the publisher that holds the files below the folder `root`; the operator unpacks it. */
+const archiveSchema = Type.Object({
   url: Type.String({ pattern: "^https?://" }),
+  root: Type.String({ pattern: FILE_PATH }),
   bytes: Type.Integer({ minimum: 1 }),
   sha256: Type.String({ pattern: HASH }),
 });
@@ -22,6 +31,13 @@ const modelSchema = Type.Object({
     name: Type.String({ minLength: 1, maxLength: 200 }),
     url: Type.String({ pattern: "^https?://" }),
   }),
+  /** BCP 47 tags of the languages that it reads. */
+  languages: Type.Optional(Type.Array(Type.String({ minLength: 2, maxLength: 35 }))),
+  /** Its files lie in the project, in `workers/models/ID`. */
+  shipped: Type.Optional(Type.Boolean()),
+  /** Nobody of the project has run it yet. */
+  untried: Type.Optional(Type.Boolean()),
+  archive: Type.Optional(archiveSchema),
   files: Type.Array(fileSchema, { minItems: 1, maxItems: 64 }),
 });
 

@@ -7,6 +7,13 @@ import type { Model, ModelFile } from "./manifest.ts";
 /** How a file on disk compares with its line of the manifest. */
 export type FileState = "whole" | "absent" | "partial" | "other";
 
+const SHIPPED = join(import.meta.dirname, "../../../workers/models");
+
+/** The folder of the model's files; that of a shipped model lies in the project. */
+export function placeOf(folder: string, { id, shipped }: Model): string {
+  return join(shipped ? SHIPPED : folder, id);
+}
+
 /** Name of a file that is being fetched. */
 export function partOf(path: string): string {
   return `${path}.part`;
@@ -29,11 +36,11 @@ export async function sha256Of(path: string, signal: AbortSignal): Promise<strin
 /** Looks at size and, when `signal` is given, at the checksum of each file. */
 export async function stateOf(
   folder: string,
-  { id }: Model,
+  model: Model,
   { path, bytes, sha256 }: ModelFile,
   signal?: AbortSignal,
 ): Promise<FileState> {
-  const whole = join(folder, id, path);
+  const whole = join(placeOf(folder, model), path);
   const size = await sizeOf(whole);
   if (size === undefined) {
     return (await sizeOf(partOf(whole))) === undefined ? "absent" : "partial";

@@ -1,10 +1,18 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -18,6 +26,8 @@ describe("cli: models", { timeout: 60_000 }, () => {
   /** Bytes from which each request was answered, and where answers break off. */
   let ranges: number[];
   let breakAt: number | undefined;
+  /** What the server answers instead; 0: nothing at all. */
+  let status: number | undefined;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "voice-models-"));
@@ -26,6 +36,11 @@ describe("cli: models", { timeout: 60_000 }, () => {
     server = createServer((request, response) => {
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
       ranges.push(from);
+      if (status === 0) return;
+      if (status !== undefined) {
+        response.writeHead(status).end();
+        return;
+      }
       response.writeHead(from > 0 ? 206 : 200, { "content-length": CONTENT.length - from });
       if (breakAt === undefined) response.end(CONTENT.subarray(from));
       else response.write(CONTENT.subarray(from, breakAt), () => response.destroy());
@@ -33,6 +48,8 @@ describe("cli: models", { timeout: 60_000 }, () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     manifest();
+    settings = { VOICE_MODEL_MANIFEST: join(folder, "models.json") };
+    status = undefined;
   });
   afterEach(async () => {
     server.closeAllConnections();
@@ -48,8 +65,9 @@ describe("cli: models", { timeout: 60_000 }, () => {
     writeFileSync(join(folder, "models.json"), JSON.stringify({ models: [model] }));
   }
 
+  let settings: Record<string, string>;
   async function models(...args: string[]) {
-    const env = { PATH: process.env.PATH, VOICE_MODEL_MANIFEST: join(folder, "models.json") };
+    const env = { PATH: process.env.PATH, ...settings };
     const own = [MAIN, "models", ...args, "--folder", join(folder, "here")];
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...own], {
       env,
@@ -109,7 +127,9 @@ describe("cli: models", { timeout: 60_000 }, () => {
     manifest({ sha256: HASH.replaceAll(/./g, "0") });
     expect((await models("pull", "small", "--yes")).output).toMatch(/was deleted/);
     manifest({ bytes: 1_000 });
-    expect((await models("pull", "small", "--yes")).output).toMatch(/larger than the manifest/);
+    expect((await models("pull", "small", "--yes")).output).toMatch(
+      /larger than the 1000 bytes of the manifest: is the source/,
+    );
     expect((await models("list")).output).not.toMatch(/small +here/);
   });
 
@@ -130,6 +150,76 @@ describe("cli: models", { timeout: 60_000 }, () => {
     expect([status, output]).toEqual([1, expect.stringMatching(/wrong at \/models\/0\/files\/0/)]);
     expect((await models("pull", "other", "--yes", "--manifest", "/none")).output).toMatch(
       /manifest \/none cannot be read/,
+    );
+  });
+
+  it("shows the catalogue that ships, and checks the shipped model in it", async () => {
+    settings = {};
+    const { output } = await models("list");
+    expect(output).toMatch(/moonshine-tiny-en +shipped +43\.9 MB, MIT, en\n/);
+    expect(output).toMatch(
+      /parakeet-tdt-0\.6b-v3 +not here +670\.5 MB, CC-BY-4\.0, bg .*, untried/,
+    );
+    const verified = await models("verify");
+    expect([verified.status, verified.output.match(/✓ moonshine-tiny-en/g)?.length]).toEqual([
+      0, 3,
+    ]);
+    expect(await models("rm", "moonshine-tiny-en")).toMatchObject({ status: 1 });
+    expect((await models("--help")).output).toMatch(/parakeet-tdt-0\.6b-v3 is untried/);
+  });
+
+  it("takes files from VOICE_MODELS_MIRROR, and says which one a mirror lacks", async () => {
+    settings.VOICE_MODELS_MIRROR = join(folder, "usb");
+    const lacking = await models("pull", "small", "--yes");
+    expect(lacking).toMatchObject({ status: 1 });
+    expect(lacking.output).toMatch(/the mirror has no file .*usb\/small\/model\.onnx/);
+    status = 404;
+    settings.VOICE_MODELS_MIRROR = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const absent = await models("pull", "small", "--yes");
+    expect(absent.output).toMatch(/small\/model\.onnx does not exist: put the file there/);
+    expect([absent.status, ranges.length]).toEqual([1, 1]);
+  });
+
+  it("gives up a server that does not answer or cannot be reached", async () => {
+    status = 0;
+    const silent = await models("pull", "small", "--yes");
+    expect([silent.status, ranges.length]).toEqual([1, 3]);
+    expect(silent.output).toMatch(/does not answer within 5 s.*VOICE_MODELS_MIRROR/);
+    const from = ["--from", "http://127.0.0.1:1"];
+    const refused = await models("pull", "small", "--yes", ...from);
+    expect(refused).toMatchObject({ status: 1 });
+    expect(refused.output).toMatch(/could not be fetched: .*VOICE_MODELS_MIRROR/);
+  });
+
+  it("lets one process at a time change a model, and outlives one that was killed", async () => {
+    mkdirSync(join(folder, "here"));
+    const lock = join(folder, "here", ".small.lock");
+    const held = (pid: number) => JSON.stringify({ host: hostname(), pid, nonce: "" });
+    writeFileSync(lock, held(process.pid));
+    const second = await models("pull", "small", "--yes");
+    expect([second.status, ranges.length]).toEqual([1, 0]);
+    expect(second.output).toMatch(/Another process is changing small/);
+    const ended = spawn("true");
+    await once(ended, "close");
+    writeFileSync(lock, held(ended.pid ?? 0));
+    expect(await models("pull", "small", "--yes")).toMatchObject({ status: 0 });
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it("says where a model lies that its publisher has only as an archive", async () => {
+    settings = {};
+    const { status: exit, output } = await models("pull", "parakeet-tdt-0.6b-v3", "--yes");
+    expect(exit).toBe(1);
+    expect(output).toMatch(/unpack https:.*v3-int8\.tar\.bz2 \(SHA-256 5793.*MIRROR\/parakeet/);
+  });
+
+  it("says that the disk is full, and what to do", async () => {
+    mkdirSync(join(folder, "here", "small"), { recursive: true });
+    symlinkSync("/dev/full", `${path()}.part`);
+    const { status: exit, output } = await models("pull", "small", "--yes");
+    expect(exit).toBe(1);
+    expect(output).toMatch(
+      /the disk is full. Make room, or name another folder in VOICE_MODEL_DIR/,
     );
   });
 });
