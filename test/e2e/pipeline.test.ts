@@ -33,7 +33,11 @@ describe("pipeline", () => {
     steady = await follow(0);
     const drops = followWithDrops(new SeededRandom(7));
     const chunks = cut(2);
-    for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
+    for (const [sequence, pcm] of chunks.entries()) {
+      await device.upload(sequence, pcm);
+      // Interim words are shown of what is said now, not while there is more to read.
+      if (sequence === 1) await until(() => steady.frames.some(isInterim), "interim words", 30_000);
+    }
     await device.stop(chunks.length - 1);
     await device.completed();
     dropping = await drops;
@@ -52,6 +56,8 @@ describe("pipeline", () => {
 
   const durable = (frames: readonly Frame[]) =>
     frames.filter(({ seq, at }) => seq !== undefined && at !== undefined);
+
+  const isInterim = ({ type, is_final }: Frame) => type === "Results" && is_final === false;
 
   const isComplete = (frames: readonly Frame[]) =>
     frames.some((frame) => frame.type === "SessionStatus" && frame.status === "completed");
