@@ -131,7 +131,7 @@ describe("jobs", () => {
     expect([status, body.id, body.forced_language]).toEqual([202, jobId, "en-GB"]);
     expect(asked).toEqual([{ type: "Redo", byUserId: owner.id }]);
     expect(await codeOf(again({ engine: "none" }))).toBe("invalid_body");
-    expect(await codeOf(again({ forced_language: "tlh" }))).toBe("invalid_body");
+    expect(await codeOf(again({ forced_language: "tlh" }))).toBe("language_unsupported");
     expect((await again(undefined, admin)).status).toBe(202);
     await setStatus("running");
     expect(await codeOf(again())).toBe("job_active");

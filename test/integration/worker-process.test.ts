@@ -87,6 +87,7 @@ describe("worker process", () => {
     expect([...queues.keys()].sort()).toEqual([
       "audio_samples",
       "graphs",
+      "inference",
       "results",
       "sessions",
       "texts",

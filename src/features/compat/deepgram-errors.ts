@@ -9,7 +9,8 @@ const errorSchema = Type.Object(
       examples: ["INVALID_QUERY_PARAMETER"],
     }),
     err_msg: Type.String({ description: "What happened, as a sentence for people" }),
-    request_id: Type.String({ description: "Identifies the request in our logs" }),
+    // The caller may name it in X-Request-Id, so it need not be a UUID.
+    request_id: Type.String({ minLength: 1, description: "Identifies the request in our logs" }),
   },
   { $id: "DeepgramError", description: "An error in the form of Deepgram's interface" },
 );

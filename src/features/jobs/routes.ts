@@ -215,7 +215,7 @@ function transcribeAgain(options: JobOptions & RedoOptions): Route {
     responses: {
       202: { description: "It is queued", schema: jobSchema, example: { status: "queued" } },
     },
-    errors: ["job_active", "conflict"],
+    errors: ["job_active", "conflict", "language_unsupported"],
     resolve: ({ principal, params }) =>
       requireSession(options.directory, principal, params.session_id, "session.jobs"),
     async handle(request, { principal }) {
