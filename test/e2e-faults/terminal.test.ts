@@ -14,7 +14,8 @@ const WIDE = { columns: 90, rows: 20 };
 const SESSION = /^Session ([0-9a-f-]{36}) is recording in workspace "Workshop"\.$/;
 const NOTICE = /^.+; (connecting|trying) again in \d\.\d s$/;
 const ENGINE = "Read by moonshine-tiny-en.";
-const UTTERANCE = /^(\d\d:\d\d {2}S\d {2}| {11})[\p{L}\d',.?! -]+$/u;
+// A word the recogniser is not sure of stands in brackets with a question mark.
+const UTTERANCE = /^(\d\d:\d\d {2}S\d {2}| {11})[\p{L}\d',.?![\] -]+$/u;
 
 interface Page {
   items: { id: string; status: string; diarisation_model_version?: string }[];
