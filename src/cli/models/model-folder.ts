@@ -10,7 +10,7 @@ export type FileState = "whole" | "absent" | "partial" | "other";
 const SHIPPED = join(import.meta.dirname, "../../../workers/models");
 
 /** The folder of the model's files; that of a shipped model lies in the project. */
-export function placeOf(folder: string, { id, shipped }: Model): string {
+function placeOf(folder: string, { id, shipped }: Model): string {
   return join(shipped ? SHIPPED : folder, id);
 }
 
