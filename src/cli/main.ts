@@ -1,17 +1,16 @@
 /** Entry point of the `voice` command. */
 import process from "node:process";
-import { CommanderError } from "commander";
-import { reasonOf } from "./client/command-context.ts";
-import { EXIT, exitCodeOf } from "./client/exit-codes.ts";
-import { buildProgram } from "./program.ts";
+import { EXIT } from "./client/exit-codes.ts";
+import { runCommand } from "./run-command.ts";
 
 const interrupt = new AbortController();
+const { signal } = interrupt;
 const { env, stdin, stdout, stderr } = process;
 
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(name, () => {
     // A second Ctrl-C exits at once.
-    if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
+    if (signal.aborted) process.exit(EXIT.interrupted);
     interrupt.abort();
   });
 }
@@ -28,19 +27,9 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 stderr.on("error", () => interrupt.abort());
 
-try {
-  const program = buildProgram({ env, stdin, stdout, stderr, signal: interrupt.signal });
-  await program.parseAsync(process.argv);
-  if (interrupt.signal.aborted) process.exitCode = endOfInterrupt();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  } else if (interrupt.signal.aborted) process.exitCode = endOfInterrupt();
-  else {
-    stderr.write(`voice: ${reasonOf(error)}\n`);
-    process.exitCode = exitCodeOf(error);
-  }
-}
+const context = { env, stdin, stdout, stderr, signal };
+const code = await runCommand(process.argv.slice(2), context, endOfInterrupt);
+if (code !== EXIT.done) process.exitCode = code;
 
 function endOfInterrupt(): number {
   if (outputFailure === undefined) return EXIT.interrupted;

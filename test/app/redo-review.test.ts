@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
+import { voiceOutput } from "../support/voice-run.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 /** Each sounds like a word of the scripted conversation, to an engine that knows it. */
 const NAMES = ["Mondrian", "Marchetti", "Systema", "Custance"];
 const LIMIT_MS = 180_000;
@@ -56,13 +54,9 @@ describe("redo for review", () => {
   }
 
   async function voice(...args: string[]): Promise<string> {
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "redo", ...args];
     const connection = ["--base-url", service.api, "--token", device.token];
-    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: join(service.folder, "config") };
-    const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...connection], {
-      env,
-    });
-    return stdout;
+    const folder = join(service.folder, "config");
+    return voiceOutput(["redo", ...args, ...connection], { folder });
   }
 
   it(

@@ -1,7 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MOST_ATTEMPTS } from "../../src/base/backlog-limits.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -9,8 +6,8 @@ import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { openPolicyParts, type PolicyParts } from "../support/policy-parts.ts";
 import { until } from "../support/until.ts";
+import { runVoice } from "../support/voice-run.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 const ROOT = { email: "root@example.org", password: "correct horse battery staple" };
 const PARKED = "internal: Cannot read properties of undefined (reading 'end')";
 
@@ -73,25 +70,13 @@ describe("parked commands", () => {
   const ask = (method: string, path: string, body?: object) =>
     client.call(method, path, body === undefined ? { bearer } : { bearer, body });
 
-  async function voice(...args: string[]) {
+  function voice(...args: string[]) {
     const env = {
-      PATH: process.env.PATH,
-      XDG_CONFIG_HOME: parts.folder,
       VOICE_BASE_URL: `${parts.app.addresses.base_url}`,
       VOICE_EMAIL: ROOT.email,
       VOICE_PASSWORD: ROOT.password,
     };
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "outbox", ...args];
-    const child = spawn(process.execPath, flags, { env, stdio: ["ignore", "pipe", "pipe"] });
-    const said = { stdout: "", stderr: "", code: 0 };
-    child.stdout.on("data", (text) => {
-      said.stdout += text;
-    });
-    child.stderr.on("data", (text) => {
-      said.stderr += text;
-    });
-    [said.code] = await once(child, "close");
-    return said;
+    return runVoice(["outbox", ...args], { folder: parts.folder, env });
   }
 
   async function audited(kind: string): Promise<unknown[]> {

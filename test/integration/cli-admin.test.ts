@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AttackedService, type Person } from "../support/attacked-service.ts";
-import { VoiceRun } from "../support/voice-run.ts";
+import { type EndedRun, runVoice } from "../support/voice-run.ts";
 
 describe("voice admin", () => {
   let service: AttackedService;
@@ -31,10 +31,10 @@ describe("voice admin", () => {
     await service.close();
   });
 
-  function voice(person: Person, ...args: string[]): Promise<VoiceRun> {
+  function voice(person: Person, ...args: string[]): Promise<EndedRun> {
     const token = person.headers.authorization?.split(" ")[1] ?? "";
     const url = service.api.replace(/\/api$/, "");
-    return VoiceRun.ended([...args, "--base-url", url, "--token", token], { folder });
+    return runVoice([...args, "--base-url", url, "--token", token], { folder });
   }
 
   it("shows a job's words only for a reason, for that one look, and the log keeps it", async () => {
@@ -58,9 +58,9 @@ describe("voice admin", () => {
     const [elevation] = (await voice(admin, ...args, "--minutes", "5", "--json")).json;
     expect((await voice(admin, "export", sessionId, "--raw")).stdout).toContain("secret word");
     const ended = await voice(admin, "admin", "elevate", "--end", String(elevation?.elevation_id));
-    expect(await ended.code).toBe(0);
+    expect(ended.code).toBe(0);
     const closed = await voice(admin, "export", sessionId);
-    expect([await closed.code, closed.stdout]).toEqual([3, ""]);
+    expect([closed.code, closed.stdout]).toEqual([3, ""]);
     expect(await (await voice(admin, "admin", "elevate")).code).toBe(2);
   });
 
@@ -80,7 +80,7 @@ describe("voice admin", () => {
     const other = await service.addUser();
     for (const args of [["jobs"], ["elevate", "--reason", "x"], ["audit", "verify"]]) {
       const run = await voice(other, "admin", ...args);
-      expect([await run.code, run.stdout]).toEqual([3, ""]);
+      expect([run.code, run.stdout]).toEqual([3, ""]);
     }
   });
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EXIT } from "../../src/cli/client/exit-codes.ts";
 import { until } from "../support/until.ts";
-import { VoiceRun } from "../support/voice-run.ts";
+import { runVoice, VoiceRun } from "../support/voice-run.ts";
 
 const PATIENT_MS = 60_000;
 
@@ -48,8 +48,8 @@ describe("cli contact: an address where no service is", () => {
     "%s %s: one sentence after one try where everybody is hung up on",
     async (...args) => {
       const url = await listen(createServer((socket) => socket.resetAndDestroy()));
-      const run = new VoiceRun([...args, "--base-url", url], { folder });
-      expect(await run.code).toBe(EXIT.unavailable);
+      const run = await runVoice([...args, "--base-url", url], { folder });
+      expect(run.code).toBe(EXIT.unavailable);
       expect(run.stderr).toMatch(/^voice: .*no answer.*is the service running there\?.*\n$/);
       expect(sockets).toHaveLength(1);
     },
@@ -60,8 +60,8 @@ describe("cli contact: an address where no service is", () => {
     ["doctor", "--token", "t"],
   ])("%s: says so, and how long it waited, where nobody answers", async (...args) => {
     const url = await listen(createServer(() => undefined));
-    const run = new VoiceRun([...args, "--base-url", url], { folder });
-    expect(await run.code).toBe(EXIT.unavailable);
+    const run = await runVoice([...args, "--base-url", url], { folder });
+    expect(run.code).toBe(EXIT.unavailable);
     expect(run.stderr).toMatch(/no answer.* within 2 s.*is the service running there\?.*\n$/);
   });
 });

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runVoice, VoiceRun } from "../support/voice-run.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 
@@ -13,11 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function voice(...args: string[]) {
-  const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
-  const options = { encoding: "utf8", timeout: 20_000, env } as const;
-  return spawnSync(process.execPath, [MAIN, ...args], options);
-}
+const voice = (...args: string[]) => runVoice(args, { folder });
 
 async function closedPort(): Promise<number> {
   const server = createServer();
@@ -46,9 +43,9 @@ describe("cli: exit codes", () => {
     [["admin", "jobs", "--help"]],
     [["completion", "fish"]],
     [["--version"]],
-  ])("%j gives 0", (args) => {
-    const { status, stdout } = voice(...args);
-    expect(status).toBe(0);
+  ])("%j gives 0", async (args) => {
+    const { code, stdout } = await voice(...args);
+    expect(code).toBe(0);
     expect(stdout.length).toBeGreaterThan(4);
   });
 
@@ -64,10 +61,20 @@ describe("cli: exit codes", () => {
     [["search"]],
     [["completion", "tcsh"]],
     [["admin", "jobs", "--limit", "x"]],
-  ])("%j gives 2 and says why", (args) => {
-    const { status, stderr } = voice(...args);
-    expect(status).toBe(2);
+  ])("%j gives 2 and says why", async (args) => {
+    const { code, stderr } = await voice(...args);
+    expect(code).toBe(2);
     expect(stderr).toMatch(/^error: .+/);
+  });
+
+  it("gives the same as a process of its own", async () => {
+    for (const [args, code] of [
+      [["--version"], 0],
+      [["frobnicate"], 2],
+      [["login", "--base-url", "ftp://x"], 1],
+    ] as const) {
+      expect([args, await new VoiceRun(args, { folder }).code]).toEqual([args, code]);
+    }
   });
 
   it.skipIf(!existsSync("/dev/full"))("gives 1 when its output cannot be written", () => {
@@ -93,13 +100,13 @@ describe("cli: exit codes", () => {
     const address = `http://127.0.0.1:${await closedPort()}`;
     const text = join(folder, "text.wav");
     writeFileSync(text, "no audio");
-    const failures = [
+    const failures = await Promise.all([
       voice("tail", "x", "--base-url", address),
       voice("device", "simulate", text, "--base-url", address),
       voice("doctor", "--base-url", address),
       voice("login", "--base-url", "ftp://x"),
-    ];
-    expect(failures.map(({ status }) => status)).toEqual([3, 1, 5, 1]);
+    ]);
+    expect(failures.map(({ code }) => code)).toEqual([3, 1, 5, 1]);
     expect(failures.map(({ stderr }) => stderr.trim().split("\n").length)).toEqual([1, 1, 1, 1]);
     const [tail, simulate, doctor] = failures.map(({ stderr }) => stderr);
     expect(tail).toMatch(/not signed in to http:\/\/127.*run `voice login`/);

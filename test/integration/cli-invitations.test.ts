@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HttpFixture } from "../support/http-fixture.ts";
+import { voiceOutput } from "../support/voice-run.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 const ESCAPE = "\u001b";
 
 describe("voice invitations", () => {
@@ -36,12 +34,9 @@ describe("voice invitations", () => {
     await fixture.close();
   });
 
-  async function voice(...args: string[]): Promise<string> {
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "invitations", ...args];
+  function voice(...args: string[]): Promise<string> {
     const connection = ["--base-url", fixture.url, "--token", token];
-    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
-    const run = promisify(execFile);
-    return (await run(process.execPath, [...flags, ...connection], { env })).stdout;
+    return voiceOutput(["invitations", ...args, ...connection], { folder });
   }
 
   it("lists them, in one line each, accepts and declines", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { AttackedService, type Person } from "../support/attacked-service.ts";
-import { VoiceRun } from "../support/voice-run.ts";
+import { type EndedRun, runVoice } from "../support/voice-run.ts";
 
 const ESCAPE = "\u001b";
 
@@ -37,10 +37,10 @@ describe("cli sessions, export and search: against the service", () => {
     await service.close();
   });
 
-  function voice(person: Person, ...args: string[]): Promise<VoiceRun> {
+  function voice(person: Person, ...args: string[]): Promise<EndedRun> {
     const token = person.headers.authorization?.split(" ")[1] ?? "";
     const url = service.api.replace(/\/api$/, "");
-    return VoiceRun.ended([...args, "--base-url", url, "--token", token], { folder });
+    return runVoice([...args, "--base-url", url, "--token", token], { folder });
   }
 
   it("lists by state and workspace, and never a stranger's control characters", async () => {
@@ -53,7 +53,7 @@ describe("cli sessions, export and search: against the service", () => {
       { id: sessionId, status: "completed" },
     ]);
     const none = await voice(owner, "sessions", "list", "--status", "recording", "--json");
-    expect([none.stdout, await none.code]).toEqual(["", 0]);
+    expect([none.stdout, none.code]).toEqual(["", 0]);
     expect((await voice(stranger, "sessions")).stdout).toMatch(/^No session\. `voice demo`/);
   });
 
@@ -73,7 +73,7 @@ describe("cli sessions, export and search: against the service", () => {
     const [json] = (await voice(owner, "sessions", "show", sessionId, "--json")).json;
     expect(json).toMatchObject({ id: sessionId, workspace_id: workspaceId });
     const nothing = await voice(stranger, "sessions", "show", "last");
-    expect([await nothing.code, nothing.stderr]).toEqual([4, "voice: there is no session yet\n"]);
+    expect([nothing.code, nothing.stderr]).toEqual([4, "voice: there is no session yet\n"]);
   });
 
   it("exports to standard output and to files, whose names tell the format", async () => {
@@ -81,7 +81,7 @@ describe("cli sessions, export and search: against the service", () => {
     expect(text.stdout).toMatch(/S1: we launch the system on friday\n.*S2: the launch is late\n$/s);
     const file = join(folder, "captions.srt");
     const written = await voice(owner, "export", sessionId, "-o", file);
-    expect([await written.code, written.stdout]).toEqual([0, ""]);
+    expect([written.code, written.stdout]).toEqual([0, ""]);
     expect(readFileSync(file, "utf8")).toMatch(/^1\n00:00:00,000 --> /);
     const json = await voice(owner, "export", "last", "--json", "--words", "-o", "-");
     expect(json.json).toMatchObject([{ session_id: sessionId, segments: [{ words: [] }, {}] }]);
@@ -91,7 +91,7 @@ describe("cli sessions, export and search: against the service", () => {
     const file = join(folder, "mine.md");
     writeFileSync(file, "mine");
     const refused = await voice(owner, "export", "last", "-o", file);
-    expect([await refused.code, readFileSync(file, "utf8")]).toEqual([1, "mine"]);
+    expect([refused.code, readFileSync(file, "utf8")]).toEqual([1, "mine"]);
     expect(refused.stderr).toBe(`voice: ${file} is there already; --force writes over it\n`);
     expect(await (await voice(owner, "export", "last", "-o", file, "--force")).code).toBe(0);
     expect(readFileSync(file, "utf8")).toContain("**S2:** the launch is late");
@@ -121,7 +121,7 @@ describe("cli sessions, export and search: against the service", () => {
     const { stdout } = await voice(owner, "sessions", "rename", sessionId, "New name");
     expect(stdout).toBe(`Session ${sessionId} is now "New name".\n`);
     const unasked = await voice(owner, "sessions", "delete", sessionId);
-    expect([await unasked.code, unasked.stderr]).toEqual([
+    expect([unasked.code, unasked.stderr]).toEqual([
       1,
       "voice: delete asks on a terminal; elsewhere give --yes\n",
     ]);

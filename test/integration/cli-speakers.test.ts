@@ -1,15 +1,12 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Headers, Person } from "../support/attacked-service.ts";
 import { halfOf } from "../support/demo-voices.ts";
 import { until } from "../support/until.ts";
 import { VoiceHouse } from "../support/voice-house.ts";
-
-const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
+import { runVoice } from "../support/voice-run.ts";
 
 describe("voice speakers", () => {
   let house: VoiceHouse;
@@ -41,13 +38,13 @@ describe("voice speakers", () => {
   const voice = async (headers: Headers, ...args: string[]) =>
     (await run(headers, "speakers", ...args)).stdout;
 
-  function run({ authorization = "" }: Headers, ...args: string[]) {
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, ...args];
+  async function run({ authorization = "" }: Headers, ...args: string[]) {
     const [, token = ""] = authorization.split(" ");
     const url = house.service.api.replace(/\/api$/, "");
     const connection = ["--base-url", url, "--token", token];
-    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
-    return promisify(execFile)(process.execPath, [...flags, ...connection], { env });
+    const ended = await runVoice([...args, ...connection], { folder });
+    if (ended.code !== 0) throw ended;
+    return ended;
   }
 
   it("shows who spoke and whom voices sound like, claims, assigns, names, remembers and forgets", async () => {

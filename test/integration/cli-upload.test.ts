@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AttackedService, type Person } from "../support/attacked-service.ts";
-import { VoiceRun } from "../support/voice-run.ts";
+import { type EndedRun, runVoice } from "../support/voice-run.ts";
 
 const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 
@@ -23,11 +23,11 @@ describe("cli upload, device stream and devices: against the service", () => {
     await service.close();
   });
 
-  function voice(args: string[], input?: Buffer): Promise<VoiceRun> {
+  function voice(args: string[], input?: Buffer): Promise<EndedRun> {
     const token = owner.headers.authorization?.split(" ")[1] ?? "";
     const url = service.api.replace(/\/api$/, "");
     const options = { folder, ...(input !== undefined && { input }) };
-    return VoiceRun.ended([...args, "--base-url", url, "--token", token], options);
+    return runVoice([...args, "--base-url", url, "--token", token], options);
   }
 
   async function chunksOf(sessionId: unknown): Promise<Record<string, unknown>[]> {
@@ -41,7 +41,7 @@ describe("cli upload, device stream and devices: against the service", () => {
     cpSync(CONVERSATION, join(recordings, "talk.wav"));
     writeFileSync(join(recordings, "bad.mp3"), "no sound");
     const first = await voice(["upload", recordings, "--json"]);
-    expect([await first.code, first.json.map(({ state }) => state)]).toEqual([1, ["sent"]]);
+    expect([first.code, first.json.map(({ state }) => state)]).toEqual([1, ["sent"]]);
     expect(first.stderr).toMatch(/^bad\.mp3: .*It is not audio\./m);
     const sessionId = first.json[0]?.session_id;
     const chunks = await chunksOf(sessionId);
@@ -53,7 +53,7 @@ describe("cli upload, device stream and devices: against the service", () => {
     expect(once.json[0]?.session_id).not.toBe(sessionId);
     await service.done("DELETE", `/sessions/${once.json[0]?.session_id}`, owner.headers);
     const gone = await voice(["upload", join(recordings, "talk.wav"), "--json"]);
-    expect([await gone.code, gone.stdout]).toEqual([1, ""]);
+    expect([gone.code, gone.stdout]).toEqual([1, ""]);
     expect(gone.stderr).toContain("was deleted since; --again uploads it once more");
   });
 
@@ -68,7 +68,7 @@ describe("cli upload, device stream and devices: against the service", () => {
     const short = await voice(["device", "stream", "-", "--json", ...cut], raw);
     expect(short.json.at(-1)).toMatchObject({ event: "stopped", seconds: 2 });
     const unsaid = await voice(["device", "stream", "-"], raw);
-    expect([await unsaid.code, unsaid.stdout]).toEqual([1, ""]);
+    expect([unsaid.code, unsaid.stdout]).toEqual([1, ""]);
     expect(unsaid.stderr).toContain("for raw 16-bit samples give --rate and --channels");
     const nothing = await voice(["device", "stream", "-"], Buffer.alloc(0));
     expect(nothing.stderr).toBe("voice: no audio came on standard input\n");
@@ -79,8 +79,8 @@ describe("cli upload, device stream and devices: against the service", () => {
     const token = owner.headers.authorization?.split(" ")[1] ?? "";
     const url = service.api.replace(/\/api$/, "");
     const args = ["device", "stream", "--microphone", "--base-url", url, "--token", token];
-    const run = await VoiceRun.ended(args, { folder, env: { PATH: "/nowhere" } });
-    expect([await run.code, run.stdout]).toEqual([1, ""]);
+    const run = await runVoice(args, { folder, env: { PATH: "/nowhere" } });
+    expect([run.code, run.stdout]).toEqual([1, ""]);
     expect(run.stderr).toMatch(/^voice: a microphone needs the program arecord .* sox\b/);
     expect((await voice(["sessions", "list", "--json"])).lines).toHaveLength(before);
     const usages = [

@@ -1,12 +1,9 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AttackedService, type Headers, type Person } from "../support/attacked-service.ts";
-
-const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
+import { voiceOutput } from "../support/voice-run.ts";
 
 describe("voice workspaces", () => {
   let service: AttackedService;
@@ -30,13 +27,11 @@ describe("voice workspaces", () => {
     await service.close();
   });
 
-  async function voice({ authorization = "" }: Headers, ...args: string[]): Promise<string> {
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "workspaces", ...args];
+  function voice({ authorization = "" }: Headers, ...args: string[]): Promise<string> {
     const [, token = ""] = authorization.split(" ");
     const url = service.api.replace(/\/api$/, "");
     const connection = ["--base-url", url, "--token", token];
-    const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
-    return (await promisify(execFile)(process.execPath, [...flags, ...connection], { env })).stdout;
+    return voiceOutput(["workspaces", ...args, ...connection], { folder });
   }
 
   it("lists one's own, and shows who manages one what it uses", async () => {

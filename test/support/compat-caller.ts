@@ -2,9 +2,9 @@ import { wavHeader } from "../../src/base/audio/wav.ts";
 import { adminToken, call, conversationPcm, persistently } from "./paired-device.ts";
 import type { TestService } from "./test-service.ts";
 
-/** The first seconds of the shipped conversation as a WAV file. */
-export function conversationWav(seconds: number): Buffer {
-  const pcm = conversationPcm().subarray(0, seconds * 32_000);
+/** The first seconds of a conversation, the shipped one if no other, as a WAV file. */
+export function conversationWav(seconds: number, conversation = conversationPcm()): Buffer {
+  const pcm = conversation.subarray(0, seconds * 32_000);
   return Buffer.concat([wavHeader(pcm.byteLength / 2), pcm]);
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { adminToken, persistently } from "./paired-device.ts";
-import type { WholeService } from "./whole-service.ts";
+import type { TestService } from "./test-service.ts";
 
 const PASSWORD = "correct horse battery staple";
 
@@ -15,7 +15,7 @@ export interface WorkspaceOwner {
 
 /** Throws when the service refuses a step. */
 export async function newOwner(
-  service: WholeService,
+  service: TestService,
   role: "participant" | "admin" = "participant",
 ): Promise<WorkspaceOwner> {
   async function post<T>(path: string, body: object, token?: string): Promise<T> {

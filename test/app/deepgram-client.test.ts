@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeepgramClient, DeepgramError } from "@deepgram/sdk";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
-import { call, conversationPcm } from "../support/paired-device.ts";
+import { call } from "../support/paired-device.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
 import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 const SECONDS = 12;
 const STEP_BYTES = 3_200;
@@ -34,19 +35,20 @@ interface Message {
 
 /** Deepgram's own client, of which only the base address and the key are changed. */
 describe("deepgram client", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let caller: CompatCaller;
   let key: string;
   let client: DeepgramClient;
-  const wav = conversationWav(SECONDS);
-  const pcm = conversationPcm().subarray(0, SECONDS * 32_000);
+  const wav = conversationWav(SECONDS, scriptedPcm());
+  const pcm = scriptedPcm().subarray(0, SECONDS * 32_000);
 
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await AppFixture.start();
     caller = await CompatCaller.open(service);
     key = await caller.key("transcribe");
     client = withKey(key);
   });
+  afterAll(() => service?.stop());
 
   function withKey(apiKey: string): DeepgramClient {
     return new DeepgramClient({ apiKey, baseUrl: `${service.api}/compat/deepgram`, maxRetries: 0 });

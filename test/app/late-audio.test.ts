@@ -1,19 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeAll, describe, expect, inject, it } from "vitest";
-import {
-  call,
-  conversationPcm,
-  cut,
-  PairedDevice,
-  type Segment,
-} from "../support/paired-device.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
+import { call, cut, PairedDevice, type Segment } from "../support/paired-device.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
 import { until as waitUntil } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const SECONDS = 16;
 const CHUNK = 2;
-const chunks = cut(CHUNK, conversationPcm().subarray(0, SECONDS * 32_000));
+const chunks = cut(CHUNK, scriptedPcm().subarray(0, SECONDS * 32_000));
 const last = chunks.length - 1;
 
 /** All sessions are looked at side by side: more often would take the recogniser's time. */
@@ -40,13 +35,13 @@ interface Transcript {
 
 /** Side by side: most of their time they wait for the service to give up what they keep back. */
 describe.concurrent("late audio", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let owner: WorkspaceOwner;
   /** What is heard when every chunk comes in its turn. */
   let spoken: string;
 
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "5000" });
     owner = await newOwner(service, "admin");
     const device = await begun();
     await upload(device, [...chunks.keys()]);
@@ -54,6 +49,7 @@ describe.concurrent("late audio", () => {
     await completed(device);
     spoken = await words(device);
   });
+  afterAll(() => service?.stop());
 
   async function begun(): Promise<PairedDevice> {
     const device = await PairedDevice.pair(service, owner);

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
 import { PageWalk } from "../support/page-walk.ts";
-import { adminToken, call, cut, PairedDevice } from "../support/paired-device.ts";
-import { WholeService } from "../support/whole-service.ts";
+import { adminToken, call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 
 const PASSWORD = "three-green-bottles-on-a-wall";
 const OLGA = { email: "olga@example.org", password: PASSWORD };
@@ -13,7 +13,7 @@ const REASON = "Complaint 4711: check what was transcribed";
 
 /** On an installation of its own: the lists of jobs, users and audit entries hold everybody's. */
 describe("page for administrators, and for the people of a session", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let walk: PageWalk;
   let device: PairedDevice;
   let admin: Page;
@@ -23,7 +23,7 @@ describe("page for administrators, and for the people of a session", () => {
   let paulId: string;
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     walk = await PageWalk.start(service.ready.base_url);
     const token = await adminToken(service);
     for (const { email, password } of [OLGA, PAUL]) {
@@ -35,7 +35,7 @@ describe("page for administrators, and for the people of a session", () => {
     }
     device = await PairedDevice.pair(service, await workspaceOf(OLGA));
     await device.start();
-    const chunks = cut(2);
+    const chunks = scriptedChunks(2);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     await device.stop(chunks.length - 1);
     await device.completed();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { beforeAll, describe, expect, inject, it } from "vitest";
-import { call, cut, PairedDevice } from "../support/paired-device.ts";
-import { WholeService } from "../support/whole-service.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
+import { call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const HEADER = 44;
@@ -12,17 +12,18 @@ function sha256(bytes: Uint8Array): string {
 }
 
 describe("audio", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await AppFixture.start();
     owner = await newOwner(service);
   });
+  afterAll(() => service?.stop());
 
   async function record(missing?: number): Promise<{ device: PairedDevice; chunks: Buffer[] }> {
     const device = await PairedDevice.pair(service, owner);
     await device.start();
-    const chunks = cut(CHUNK).slice(0, 8);
+    const chunks = scriptedChunks(CHUNK).slice(0, 8);
     for (const [sequence, pcm] of chunks.entries()) {
       if (sequence !== missing) await device.upload(sequence, pcm);
     }
@@ -77,7 +78,7 @@ describe("audio", () => {
     const created = await send("/sessions", { title: "Own", device_id: device.id });
     expect([created.status, created.body.status]).toEqual([201, "recording"]);
     device.sessionId = created.body.id ?? "";
-    const chunks = cut(CHUNK);
+    const chunks = scriptedChunks(CHUNK);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
     const stopped = await send(`/sessions/${device.sessionId}/stop`, {
       last_chunk_sequence: chunks.length - 1,

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, inject, it } from "vitest";
-import { cut, PairedDevice } from "../support/paired-device.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
+import { PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 /** What each speaker said until another one did, however it was cut. */
@@ -18,19 +18,20 @@ function turns(said: readonly string[]): string[] {
 }
 
 describe("chunks", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let owner: WorkspaceOwner;
   let undisturbed: string[];
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await AppFixture.start();
     owner = await newOwner(service);
     undisturbed = await (await record(2)).said();
   });
+  afterAll(() => service?.stop());
 
   async function record(seconds: number, order?: (count: number) => number[]) {
     const device = await PairedDevice.pair(service, owner);
     await device.start();
-    const chunks = cut(seconds);
+    const chunks = scriptedChunks(seconds);
     for (const sequence of order?.(chunks.length) ?? chunks.keys()) {
       const pcm = chunks[sequence];
       if (pcm === undefined) continue;
@@ -54,7 +55,7 @@ describe("chunks", () => {
   it("chunks: the same bytes twice are stored once, other bytes are refused", async () => {
     const device = await PairedDevice.pair(service, owner);
     await device.start();
-    const [first, second] = cut(1) as [Buffer, Buffer];
+    const [first, second] = scriptedChunks(1) as [Buffer, Buffer];
     const stored = await device.upload(0, first);
     const again = await device.upload(0, first);
     expect([stored.status, again.status]).toEqual([201, 200]);
@@ -80,7 +81,7 @@ describe("chunks", () => {
   it("chunks: a missing one becomes a gap, and its late audio replaces its part", async () => {
     const device = await PairedDevice.pair(service, owner);
     await device.start();
-    const chunks = cut(2);
+    const chunks = scriptedChunks(2);
     const missing = 5;
     for (const [sequence, pcm] of chunks.entries()) {
       if (sequence !== missing) await device.upload(sequence, pcm);

@@ -6,26 +6,28 @@ import OpenAI, {
   PermissionDeniedError,
   toFile,
 } from "openai";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
 import { call } from "../support/paired-device.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
 import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 const SECONDS = 12;
 
 /** OpenAI's own client, of which only the base address and the key are changed. */
 describe("openai client", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let caller: CompatCaller;
   let client: OpenAI;
-  const wav = conversationWav(SECONDS);
+  const wav = conversationWav(SECONDS, scriptedPcm());
 
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await AppFixture.start();
     caller = await CompatCaller.open(service);
     client = await clientOf("transcribe");
   });
+  afterAll(() => service?.stop());
 
   async function clientOf(...scopes: string[]): Promise<OpenAI> {
     return withKey(await caller.key(...scopes));

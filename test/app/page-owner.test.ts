@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { AppFixture } from "../support/app-fixture.ts";
 import { PageWalk } from "../support/page-walk.ts";
 import { adminToken, call } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 const PASSWORD = "correct horse battery staple";
 /** A name that would be markup, if it ever were read as such. */
@@ -19,7 +19,7 @@ interface Person {
 }
 
 describe("page of an owner over the whole service", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let walk: PageWalk;
   let receiver: WebhookReceiver;
   let owner: Person;
@@ -29,7 +29,7 @@ describe("page of an owner over the whole service", () => {
   let device: { id: string; key: string };
 
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await AppFixture.start({ WEBHOOK_ALLOW_PRIVATE: "1" });
     walk = await PageWalk.start(service.ready.base_url);
     receiver = await WebhookReceiver.open();
     const admin = await adminToken(service);
