@@ -15,7 +15,7 @@ describe("audio", () => {
   let service: AppFixture;
   let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
     owner = await newOwner(service);
   });
   afterAll(() => service?.stop());

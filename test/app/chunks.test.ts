@@ -22,7 +22,7 @@ describe("chunks", () => {
   let owner: WorkspaceOwner;
   let undisturbed: string[];
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
     owner = await newOwner(service);
     undisturbed = await (await record(2)).said();
   });

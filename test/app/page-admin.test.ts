@@ -273,16 +273,16 @@ describe("page for administrators, and for the people of a session", () => {
 
   it("graph page: by keyboard from a name to the moment at which it was said", async () => {
     await walk.goTo(olga, `/sessions/${device.sessionId}/graph`);
-    const name = olga.getByRole("button", { name: /^report topic/ });
+    const name = olga.getByRole("button", { name: /^report topic/i });
     await name.waitFor();
     await walk.inspect(olga, "graph-session");
     await name.focus();
     await olga.keyboard.press("Enter");
-    await olga.getByRole("heading", { name: "report", level: 2 }).waitFor();
+    await olga.getByRole("heading", { name: /^report$/i, level: 2 }).waitFor();
     await olga.getByRole("heading", { name: "Where it was said" }).waitFor();
     await walk.inspect(olga, "graph-evidence");
     await olga.getByRole("button", { name: "All names" }).click();
-    await olga.locator(".entity:focus", { hasText: "report" }).waitFor();
+    await olga.locator(".entity:focus", { hasText: /report/i }).waitFor();
     await olga.keyboard.press("Enter");
     await olga.locator(".spoken").first().click();
     await olga
@@ -298,7 +298,7 @@ describe("page for administrators, and for the people of a session", () => {
   it("graph page: of a workspace, hidden from an administrator until there is a reason", async () => {
     const { workspace_id: id } = (await device.get<{ workspace_id: string }>("")).body;
     await walk.goTo(olga, `/workspaces/${id}/graph`);
-    await olga.getByRole("button", { name: /^report topic/ }).click();
+    await olga.getByRole("button", { name: /^report topic/i }).click();
     await olga.locator(".spoken").first().waitFor();
     const others = olga.getByLabel("Connected with");
     const label = await others
@@ -311,10 +311,10 @@ describe("page for administrators, and for the people of a session", () => {
     await walk.inspect(olga, "graph-workspace");
     await walk.goTo(admin, `/workspaces/${id}/graph`);
     await admin.getByRole("heading", { name: "What was spoken of is hidden" }).waitFor();
-    expect(await admin.getByText("report").count()).toBe(0);
+    expect(await admin.getByText(/report/i).count()).toBe(0);
     await admin.getByLabel("Reason").fill(REASON);
     await admin.getByRole("button", { name: "Show the content" }).click();
-    await admin.getByRole("button", { name: /^report topic/ }).waitFor();
+    await admin.getByRole("button", { name: /^report topic/i }).waitFor();
     expect(walk.errors).toEqual([]);
   });
 });

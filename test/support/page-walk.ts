@@ -118,8 +118,10 @@ export class PageWalk {
 /** Rules of axe that are broken seriously, each with the first place. */
 async function seriousOf(page: Page): Promise<unknown[]> {
   // The policy refuses scripts of elsewhere; what the debugger evaluates is not the page's.
-  await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    "axe.run({ resultTypes: ['violations'] })",
+  )) as axe.AxeResults;
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary]);
