@@ -134,7 +134,7 @@ describe("terminal: the voice command as a person sees it", () => {
     expect(await things()).toEqual(before);
   });
 
-  it("doctor: cleans up when it is interrupted, and when a step fails", async () => {
+  it("doctor: cleans up when it is interrupted", async () => {
     const before = await things();
     const run = await voice("doctor");
     await run.shows(/^✓ session/);
@@ -142,13 +142,6 @@ describe("terminal: the voice command as a person sees it", () => {
     const interrupted = await run.left();
     expect(interrupted.code).toBe(130);
     expect(interrupted.lines.some((text) => text.startsWith("✓ cleanup"))).toBe(true);
-    const failing = await voice("doctor");
-    await failing.shows(/^✓ login/);
-    service.signal("worker", "SIGSTOP");
-    const failed = await failing.left();
-    service.signal("worker", "SIGCONT");
-    expect(failed.code).toBe(1);
-    expect(failed.lines.join(" ")).toMatch(/✗ transcript .* \(\d+\.\d s\) .*✓ cleanup/);
     expect(await things()).toEqual(before);
   });
 });

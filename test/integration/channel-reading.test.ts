@@ -113,10 +113,10 @@ describe("channel reading", () => {
     expect(finalisedTo).toBeGreaterThan(35 * SECOND);
   });
 
-  it.each([0.13, 5, 60])(
-    "channel reading: chunks of %d s give the same finals",
-    async (seconds) => {
-      const cut = chunkMessages(cutChannelChunks(channels, seconds * SECOND));
+  it(
+    "channel reading: chunks of 0.13 s give the same finals",
+    async () => {
+      const cut = chunkMessages(cutChannelChunks(channels, 0.13 * SECOND));
       const read = await readSession(engine, cut, undefined, channels.length);
       expect(durable(read)).toEqual(durable(unbroken));
     },

@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { resolve } from "node:path";
-import { promisify } from "node:util";
 import { type DatabasePool, sql } from "slonik";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
@@ -8,11 +5,10 @@ import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
 import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
+import { setUpDatabase } from "../../src/roles/set-up-database.ts";
 import { auditLines } from "../support/audit-lines.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 
-const run = promisify(execFile);
-const SETUP = resolve(import.meta.dirname, "../../src/roles/setup.ts");
 const EMAIL = "admin@example.org";
 
 describe("the administrator's password in the settings", () => {
@@ -39,8 +35,7 @@ describe("the administrator's password in the settings", () => {
       ADMIN_EMAIL: email,
       ADMIN_PASSWORD: password,
     };
-    const { stdout } = await run(process.execPath, [SETUP], { env, timeout: 60_000 });
-    return (JSON.parse(stdout) as { admin_password_works: boolean }).admin_password_works;
+    return (await setUpDatabase(env)).admin_password_works;
   }
 
   async function isPassword(password: string, email = EMAIL): Promise<boolean> {
@@ -126,8 +121,7 @@ describe("a password that was made for a first start", () => {
   async function setUp(settings: Record<string, string>): Promise<string> {
     const { ownerUrl, serviceUrl } = database;
     const env = { DATABASE_OWNER_URL: ownerUrl, DATABASE_URL: serviceUrl, ...settings };
-    const { stdout } = await run(process.execPath, [SETUP], { env, timeout: 60_000 });
-    return (JSON.parse(stdout) as { admin_password: string }).admin_password;
+    return (await setUpDatabase(env)).admin_password;
   }
 
   const made = (password: string, email = EMAIL) =>
@@ -166,13 +160,8 @@ describe("a password that was made for a first start", () => {
   it("with rights to nothing: the refusal names the setting", async () => {
     const env = { ADMIN_EMAIL: EMAIL, ADMIN_FIRST_PASSWORD: "made at machine one" };
     const empty = await createTestDatabase();
-    const failed = run(process.execPath, [SETUP], {
-      env: { ...env, DATABASE_URL: empty.serviceUrl },
-      timeout: 60_000,
-    });
-    await expect(failed).rejects.toMatchObject({
-      stderr: expect.stringMatching(/voice_service that DATABASE_OWNER_URL names/),
-    });
+    const failed = setUpDatabase({ ...env, DATABASE_URL: empty.serviceUrl });
+    await expect(failed).rejects.toThrow(/voice_service that DATABASE_OWNER_URL names/);
     await empty.drop();
   });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
@@ -18,11 +18,12 @@ describe("remembered voices", () => {
   let device: PairedDevice;
 
   beforeAll(async () => {
-    service = WholeService.shared(inject("installation"));
+    service = await WholeService.start({ RATE_LIMIT_FACTOR: "0" });
     owner = await newOwner(service, "admin");
     device = await PairedDevice.pair(service, owner);
     await hold();
   });
+  afterAll(() => service?.stop());
 
   /** Two rounds of the conversation, so that everybody speaks for more than ten seconds. */
   async function hold(): Promise<void> {
