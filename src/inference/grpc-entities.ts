@@ -21,6 +21,15 @@ export interface GraphSegment {
   words: { text: string; start: number; end: number; unclear?: boolean | undefined }[];
 }
 
+/** The words of a session, and who spoke them. */
+export interface SpokenSession {
+  sessionId: string;
+  /** BCP 47 tag of what is spoken. */
+  language: string;
+  segments: readonly GraphSegment[];
+  speakers: readonly GraphSpeaker[];
+}
+
 export interface GraphSpeaker {
   label: string;
   /** Empty while the label is unclaimed. */
@@ -98,15 +107,17 @@ export class GrpcEntities {
     this.#tokens = key === undefined ? undefined : new WorkerTokens(key, now);
   }
 
-  async extract(
-    sessionId: string,
-    segments: readonly GraphSegment[],
-    speakers: readonly GraphSpeaker[],
-  ): Promise<ExtractedGraph> {
+  async extract({
+    sessionId,
+    language,
+    segments,
+    speakers,
+  }: SpokenSession): Promise<ExtractedGraph> {
     const address = this.#pick();
     const client = this.#client(address);
     const request: ExtractEntitiesRequest = {
       sessionId,
+      language,
       segments: segments.map(({ label, start, end, words }) => ({ label, start, end, words })),
       speakers: speakers.map(({ label, name }) => ({ label, name })),
     };

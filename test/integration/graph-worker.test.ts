@@ -74,10 +74,14 @@ function connect(placement: Placement, options: { key?: string; deadlineMs?: num
   return client;
 }
 
+function spoken(sessionId: string) {
+  return { sessionId, language: "en", segments: [SEGMENT], speakers: SPEAKERS };
+}
+
 describe("graph worker", () => {
   it("answers with entities, mentions and links over gRPC", async () => {
     const { placement } = await startWorker();
-    const graph = await connect(placement).extract("session", [SEGMENT], SPEAKERS);
+    const graph = await connect(placement).extract(spoken("session"));
     expect(graph.entities).toMatchObject([
       { name: "Anna", type: "speaker", labels: ["S1"] },
       { name: "team", type: "topic" },
@@ -103,35 +107,35 @@ describe("graph worker", () => {
   it("refuses who does not know its key", async () => {
     const { placement } = await startWorker();
     const client = connect(placement, { key: "another-key-altogether" });
-    expect(await codeOf(client.extract("session", [SEGMENT], SPEAKERS))).toBe("unauthorized");
+    expect(await codeOf(client.extract(spoken("session")))).toBe("unauthorized");
   });
 
   it("without a worker says so at once", async () => {
     const placement = new Placement({ runtime: systemRuntime });
     const client = connect(placement);
-    expect(await codeOf(client.extract("session", [SEGMENT], SPEAKERS))).toBe("unavailable");
+    expect(await codeOf(client.extract(spoken("session")))).toBe("unavailable");
   });
 
   it("a thread that hangs is ended, and the next request gets another", async () => {
     const { placement } = await startWorker({ entry: STUCK, callMs: 4_000 });
     const client = connect(placement);
-    expect(await codeOf(client.extract("stuck", [SEGMENT], SPEAKERS))).toBe("timeout");
-    expect(await codeOf(client.extract("dead", [SEGMENT], SPEAKERS))).toBe("unavailable");
-    expect((await client.extract("fine", [SEGMENT], SPEAKERS)).entities).toEqual([]);
+    expect(await codeOf(client.extract(spoken("stuck")))).toBe("timeout");
+    expect(await codeOf(client.extract(spoken("dead")))).toBe("unavailable");
+    expect((await client.extract(spoken("fine"))).entities).toEqual([]);
   });
 
   it("takes no more than may wait, and nothing for callers who have gone", async () => {
     const { placement, thread } = await startWorker({ entry: STUCK, callMs: 2_000, waiting: 1 });
     const client = connect(placement, { deadlineMs: 300 });
-    const first = codeOf(client.extract("stuck", [SEGMENT], SPEAKERS));
-    const second = codeOf(client.extract("fine", [SEGMENT], SPEAKERS));
+    const first = codeOf(client.extract(spoken("stuck")));
+    const second = codeOf(client.extract(spoken("fine")));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await codeOf(client.extract("fine", [SEGMENT], SPEAKERS))).toBe("overloaded");
+    expect(await codeOf(client.extract(spoken("fine")))).toBe("overloaded");
     expect(await first).toBe("timeout");
     expect(await second).toBe("timeout");
     const late = connect(placement);
-    await expect.poll(() => codeOf(late.extract("fine", [], [])), { timeout: 10_000 }).toBe("none");
+    await expect.poll(() => codeOf(late.extract(spoken("fine"))), { timeout: 10_000 }).toBe("none");
     thread.stop();
-    expect(await codeOf(late.extract("fine", [], []))).toBe("unavailable");
+    expect(await codeOf(late.extract(spoken("fine")))).toBe("unavailable");
   });
 });

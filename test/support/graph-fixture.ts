@@ -21,10 +21,10 @@ export class GraphFixture {
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
     const extractor: Pick<GrpcEntities, "extract" | "close"> = {
-      extract: async (sessionId, segments, speakers) => {
+      extract: async ({ segments, speakers, ...session }) => {
         this.extractions += 1;
         await this.before();
-        const request = { sessionId, segments: [...segments], speakers: [...speakers] };
+        const request = { ...session, segments: [...segments], speakers: [...speakers] };
         return extractGraph(request) as ExtractedGraph;
       },
       close: () => {},

@@ -11,9 +11,13 @@ const stateRow = z.object({
   ageMs: z.number(),
   isCurrent: z.boolean(),
   inputHash: optionalColumn(z.string()),
+  language: z.string(),
 });
 
-const sessionRow = z.object({ workspaceId: z.string(), seq: z.number() });
+const sessionRow = z.object({ workspaceId: z.string(), seq: z.number(), language: z.string() });
+
+/** SQL for the language in which session `s` is read, with its transcription `t`. */
+const languageRead = sql.fragment`coalesce(nullif(t.forced_language, ''), s.language)`;
 
 const segmentRow = z.object({
   id: z.string(),
@@ -55,8 +59,11 @@ export class GraphBuildStore {
         b.built_at as "builtAt",
         coalesce(extract(epoch from now() - b.built_at) * 1000, 0)::float8 as "ageMs",
         coalesce(b.seq >= s.seq, false) as "isCurrent",
-        encode(b.input_hash, 'hex') as "inputHash"
-      from sessions s left join graph_builds b on b.session_id = s.id
+        encode(b.input_hash, 'hex') as "inputHash",
+        ${languageRead} as language
+      from sessions s
+      left join graph_builds b on b.session_id = s.id
+      left join jobs t on t.id = s.job_id
       where s.id = any(${sql.array([...sessionIds], "uuid")}) and s.status <> 'deleted'
       order by s.id`);
     return [...rows];
@@ -69,8 +76,9 @@ export class GraphBuildStore {
   async input(sessionId: string): Promise<GraphInput | undefined> {
     // `seq` is read first: words that come in between make the graph look older than it is.
     const session = await this.#pool.maybeOne(sql.type(sessionRow)`
-      select workspace_id as "workspaceId", seq from sessions
-      where id = ${sessionId} and status <> 'deleted'`);
+      select s.workspace_id as "workspaceId", s.seq, ${languageRead} as language
+      from sessions s left join jobs t on t.id = s.job_id
+      where s.id = ${sessionId} and s.status <> 'deleted'`);
     if (session === null) return undefined;
     const segments = await this.#pool.any(sql.type(segmentRow)`
       select id, label, start_sample as start, end_sample as "end", words, ${heardHash()} as hash

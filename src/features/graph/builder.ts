@@ -5,6 +5,7 @@ import { derivedId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { ExtractedGraph, GrpcEntities } from "../../inference/grpc-entities.ts";
+import { isEnglish } from "../../language/english.ts";
 import type { GraphBuildStore } from "./build-store.ts";
 import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 
@@ -37,6 +38,8 @@ export interface GraphReadiness {
   stale: boolean;
   /** When the oldest of the graphs was made, Unix milliseconds. */
   builtAt: number | undefined;
+  /** Languages of their sessions in which no names are found, as BCP 47 tags. */
+  unreadLanguages: string[];
 }
 
 /** Builds graphs on request, one build per session at a time. */
@@ -146,13 +149,16 @@ export class GraphBuilder implements QueueOwner {
     throw new AppError("conflict", "The transcript is changing. Please try again.");
   }
 
-  async #extract({ sessionId, segments, speakers }: GraphInput): Promise<ExtractedGraph> {
-    if (segments.length === 0) return { entities: [], mentions: [], links: [] };
+  async #extract(input: GraphInput): Promise<ExtractedGraph> {
+    if (input.segments.length === 0) return { entities: [], mentions: [], links: [] };
     try {
-      return await this.#extractor.extract(sessionId, segments, speakers);
+      return await this.#extractor.extract(input);
     } catch (thrown) {
       const error = toAppError(thrown);
-      this.#log.warn({ session_id: sessionId, code: error.code }, "a graph could not be made");
+      this.#log.warn(
+        { session_id: input.sessionId, code: error.code },
+        "a graph could not be made",
+      );
       throw error;
     }
   }
@@ -171,12 +177,19 @@ function readinessOf(states: readonly GraphState[]): GraphReadiness {
     pending,
     stale: pending > 0 || built.some(({ isCurrent }) => !isCurrent),
     builtAt: times.length === 0 ? undefined : Math.min(...times),
+    unreadLanguages: unreadLanguages(built),
   };
 }
 
+function unreadLanguages(states: readonly GraphState[]): string[] {
+  const languages = states.map(({ language }) => language).filter((tag) => !isEnglish(tag));
+  return [...new Set(languages)].sort();
+}
+
 /** A hash of the input: it changes whenever the graph could change. */
-function hashOf({ segments, speakers }: GraphInput): string {
+function hashOf({ language, segments, speakers }: GraphInput): string {
   const hash = createHash("sha256");
+  if (!isEnglish(language)) hash.update(`${language}\u0002`);
   for (const { label, name } of speakers) hash.update(`${label}\u0000${name}\u0001`);
   for (const { id, label, start, end, hash: words } of segments) {
     hash.update(`${id}\u0000${label}\u0000${start}\u0000${end}\u0000${words}\u0001`);

@@ -79,6 +79,8 @@ export interface GraphEdge {
 export interface GraphInput {
   sessionId: string;
   workspaceId: string;
+  /** BCP 47 tag of what is spoken. */
+  language: string;
   /** The newest seq of the session's journal, read before the words. */
   seq: number;
   segments: (GraphSegment & { id: string; hash: string })[];
@@ -108,4 +110,6 @@ export interface GraphState {
   /** True when the session has not changed since the graph was made. */
   isCurrent: boolean;
   inputHash?: string | undefined;
+  /** BCP 47 tag of what is spoken. */
+  language: string;
 }

@@ -146,6 +146,13 @@ export const standingSchema = Type.Object({
   }),
   pending_sessions: Type.Integer({ description: "Sessions that are not in it yet" }),
   built_at: Type.Optional(Type.String({ description: "Of its oldest part" })),
+  unread_languages: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Languages of some of its sessions: names, topics and relations are found in English only, so these have their speakers alone",
+      examples: [["de"]],
+    }),
+  ),
 });
 
 export const graphSchema = Type.Composite(
@@ -264,11 +271,12 @@ export function presentCommunity(community: Community): Static<typeof communityS
 }
 
 export function presentStatus(readiness: GraphReadiness): Static<typeof standingSchema> {
-  const { ready, stale, pending, builtAt } = readiness;
+  const { ready, stale, pending, builtAt, unreadLanguages } = readiness;
   return {
     session_count: ready.length,
     stale,
     pending_sessions: pending,
     ...(builtAt === undefined ? {} : { built_at: toTimestamp(builtAt) }),
+    ...(unreadLanguages.length === 0 ? {} : { unread_languages: unreadLanguages }),
   };
 }

@@ -1,4 +1,5 @@
 import nlp from "compromise";
+import { isEnglish } from "../../../src/language/english.ts";
 import type {
   ExtractEntitiesRequest,
   ExtractEntitiesResponse,
@@ -24,7 +25,7 @@ const UNKNOWN_LABEL = "UU";
 
 /**
  * Extracts entities, mentions and links of one session with compromise's English lexicon and
- * grammar. Depends only on the request.
+ * grammar; of other languages the speakers alone. Depends only on the request.
  */
 export function extractGraph(
   request: ExtractEntitiesRequest,
@@ -32,10 +33,8 @@ export function extractGraph(
 ): ExtractEntitiesResponse {
   const speakers = request.speakers.filter(({ label }) => label !== UNKNOWN_LABEL);
   const lexicon = nameLexicon(speakers.flatMap(({ name }) => nameTokens(name)));
-  const tagged = tagSegments(
-    request.segments.map(({ words }) => words),
-    lexicon,
-  );
+  const spoken = request.segments.map(({ words }) => (isEnglish(request.language) ? words : []));
+  const tagged = tagSegments(spoken, lexicon);
   const entities = new EntityIndex(speakers);
   entities.prepare(tagged.flatMap((sentences) => sentences.flatMap(({ spans }) => spans)));
   const segments = tagged.map((sentences, index) => {

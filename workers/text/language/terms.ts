@@ -22,11 +22,6 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     .filter((word) => word !== ""),
 );
 
-/** True for English by its primary subtag; an unknown language counts as English. */
-export function isEnglish(language: string): boolean {
-  return language === "" || /^en(?:-|$)/iu.test(language);
-}
-
 /** Words of a text in lower case, without punctuation. */
 export function toWords(text: string): string[] {
   return (text.match(WORD) ?? []).map((word) => word.toLowerCase().replaceAll("’", "'"));

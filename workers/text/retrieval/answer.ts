@@ -1,3 +1,4 @@
+import { isEnglish } from "../../../src/language/english.ts";
 import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { Answer, RetrieveRequest } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { conversationName, listed, quoteAll } from "./compose.ts";
@@ -144,12 +145,21 @@ function nothingFound(found: Search, across: boolean): string {
   if (!sentences.some(({ isQuotable }) => isQuotable)) {
     return `Hardly anything could be understood ${where}.`;
   }
-  if (question.intent === "decisions") return `I found no decision ${where}.`;
-  if (question.intent === "actions") return `I found no promise or task ${where}.`;
+  const note = languageNote(found);
+  if (question.intent === "decisions") return `I found no decision ${where}.${note}`;
+  if (question.intent === "actions") return `I found no promise or task ${where}.${note}`;
   const unclear = unclearMoments(found);
-  if (unclear.length === 0) return `I found nothing about that ${where}.`;
+  if (unclear.length === 0) return `I found nothing about that ${where}.${note}`;
   const at = listed(unclear.map((sentence) => momentOf(found, sentence, across)));
   return `I found nothing about that ${where}. What was not heard clearly ${at} may be about it.`;
+}
+
+/** Why a question may have found nothing in what is not English. */
+function languageNote({ conversations }: Search): string {
+  const others = conversations.map(({ language }) => language).filter((tag) => !isEnglish(tag));
+  if (others.length === 0) return "";
+  const languages = listed([...new Set(others)].sort());
+  return ` Questions are understood in English only; of what was said in ${languages}, the question's words were searched for as they are.`;
 }
 
 /** The first few positions where unclear words resemble those of the question. */

@@ -1,7 +1,7 @@
+import { isEnglish } from "../../../src/language/english.ts";
 import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { polish } from "../language/polish.ts";
-import { isEnglish } from "../language/terms.ts";
 import type { Sentence } from "./document.ts";
 
 /** The name of a speaker in an answer. */

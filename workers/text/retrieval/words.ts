@@ -1,5 +1,5 @@
 import { stemmer } from "stemmer";
-import { isEnglish } from "../language/terms.ts";
+import { isEnglish } from "../../../src/language/english.ts";
 import { NUMBER_WORDS, STOP_WORDS } from "./stop-words.ts";
 
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu;

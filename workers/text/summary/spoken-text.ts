@@ -1,7 +1,8 @@
+import { isEnglish } from "../../../src/language/english.ts";
 import { splitSentences } from "../../../src/language/sentences.ts";
 import type { SummariseRequest, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
 import { hearSentences } from "../language/heard-sentences.ts";
-import { isEnglish, toTerms } from "../language/terms.ts";
+import { toTerms } from "../language/terms.ts";
 
 /** One sentence with its position. */
 export interface Sentence {

@@ -40,11 +40,16 @@ interface Topic {
   segmentIds: Set<string>;
 }
 
-/** The topics: noun phrases with their number of mentions and first time. */
+/** The topics: noun phrases with their number of mentions and first time. English only. */
 export function* listTopics(text: SpokenText): Generator<number, SummaryDraft> {
+  if (!text.english) {
+    return nothing(
+      `Topics are recognised in English only; this session's language is ${text.language}.`,
+    );
+  }
   const topics = yield* findPhrases(text);
   for (const sentence of text.sentences) {
-    const words = toSingulars(sentence.clear, text.english);
+    const words = toSingulars(sentence.clear);
     for (const topic of topics) note(topic, words, sentence);
     if (sentence.index % STEP === STEP - 1)
       yield 0.8 + (0.2 * sentence.index) / text.sentences.length;
@@ -57,12 +62,12 @@ export function* listTopics(text: SpokenText): Generator<number, SummaryDraft> {
   return toList(withoutParts(chosen).map(toItem), (item) => item.text);
 }
 
-function* findPhrases({ sentences, english }: SpokenText): Generator<number, Topic[]> {
+function* findPhrases({ sentences }: SpokenText): Generator<number, Topic[]> {
   const topics = new Map<string, Topic>();
   const chosen = chooseSentences(sentences);
   for (const [index, sentence] of chosen.entries()) {
-    for (const phrase of phrasesOf(sentence, english)) {
-      const terms = toSingulars(phrase, english);
+    for (const phrase of phrasesOf(sentence)) {
+      const terms = toSingulars(phrase);
       if (terms.length === 0 || terms.every(isTime)) continue;
       const key = terms.join(" ");
       const known = topics.get(key);
@@ -92,8 +97,7 @@ function chooseSentences(sentences: readonly Sentence[]): Sentence[] {
   return [...new Set(frequent)];
 }
 
-function phrasesOf({ clear, terms }: Sentence, english: boolean): string[] {
-  if (!english) return [...new Set(terms)];
+function phrasesOf({ clear }: Sentence): string[] {
   const words = clear.split(/\s+/u).slice(0, MAX_READ_WORDS).join(" ");
   const phrases: string[] = nlp(words).nouns().out("array");
   return phrases.map(trimPhrase).filter((phrase) => phrase.length >= MIN_LETTERS);
@@ -108,10 +112,10 @@ function trimPhrase(phrase: string): string {
 }
 
 /** Singular forms; unlike stems they keep similar words apart: "news" and "new". */
-function toSingulars(text: string, english: boolean): string[] {
-  const words = toWords(text);
-  if (!english) return words.filter((word) => word.length >= MIN_LETTERS);
-  return words.filter((word) => !isStopWord(word)).map(toSingular);
+function toSingulars(text: string): string[] {
+  return toWords(text)
+    .filter((word) => !isStopWord(word))
+    .map(toSingular);
 }
 
 function toSingular(word: string): string {

@@ -53,6 +53,7 @@ export function GraphPage({ source }: { source: GraphSource }): VNode {
     >
       <GraphFilterBar filters={filters} onChange={setFilters} />
       {graph?.stale && <StaleNotice graph={graph} onReload={reload} />}
+      {graph?.unread_languages && <UnreadNotice languages={graph.unread_languages} />}
       {state.kind === "loading" && <Loading what="the graph" lines={7} />}
       {state.kind === "failed" && (
         <Hidden error={state.error} place={source.place} reload={reload} />
@@ -62,6 +63,15 @@ export function GraphPage({ source }: { source: GraphSource }): VNode {
       )}
       {graph && graph.entities.length > 0 && <Shown source={source} graph={graph} />}
     </ViewFrame>
+  );
+}
+
+function UnreadNotice({ languages }: { languages: readonly string[] }): VNode {
+  return (
+    <p class="notice graph-notice" role="status">
+      Names and topics are found in English only: of what was said in {languages.join(", ")}, the
+      speakers are shown alone.
+    </p>
   );
 }
 

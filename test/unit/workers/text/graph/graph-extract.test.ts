@@ -28,10 +28,11 @@ function spoken(turns: readonly (readonly [label: string, text: string])[]): Gra
 function extract(
   turns: readonly (readonly [string, string])[],
   names: Readonly<Record<string, string>> = {},
+  language = "en",
 ) {
   const labels = [...new Set(turns.map(([label]) => label))];
   const speakers = labels.map((label) => ({ label, name: names[label] ?? "" }));
-  return extractGraph({ sessionId: "session", segments: spoken(turns), speakers });
+  return extractGraph({ sessionId: "session", language, segments: spoken(turns), speakers });
 }
 
 function find(graph: ExtractEntitiesResponse, name: string) {
@@ -55,6 +56,20 @@ const CONVERSATION = LINES.map(
 );
 
 describe("graph: extraction", () => {
+  it("finds the speakers alone in other languages than English", () => {
+    const turns = [
+      ["S1", "Das Team hat den Bericht in Berlin am Montag fertig"],
+      ["S2", "Den Bericht lese ich den ganzen Montag"],
+    ] as const;
+    const { entities, mentions, links } = extract(turns, { S1: "Anna" }, "de-AT");
+    expect(entities.map(({ type, name }) => [type, name])).toEqual([
+      ["speaker", "Anna"],
+      ["speaker", "S2"],
+    ]);
+    expect(mentions.map(({ spoke }) => spoke)).toEqual([true, true]);
+    expect(links.filter(({ kind }) => kind !== "co_occurrence")).toEqual([]);
+  });
+
   it("finds places, sums, dates and topics in plain recogniser output", () => {
     const graph = extract(CONVERSATION);
     const typeOf = (name: string) => find(graph, name).entity?.type;
@@ -119,7 +134,7 @@ describe("graph: extraction", () => {
   });
 
   it("is empty for silence, and the same for the same words", () => {
-    expect(extractGraph({ sessionId: "s", segments: [], speakers: [] })).toEqual({
+    expect(extractGraph({ sessionId: "s", language: "en", segments: [], speakers: [] })).toEqual({
       entities: [],
       mentions: [],
       links: [],
@@ -131,7 +146,7 @@ describe("graph: extraction", () => {
   it("keeps what matters most within its limits", () => {
     const segments = spoken(CONVERSATION);
     const graph = extractGraph(
-      { sessionId: "s", segments, speakers: [] },
+      { sessionId: "s", language: "", segments, speakers: [] },
       { entities: 5, links: 3 },
     );
     expect(graph.entities).toHaveLength(5);

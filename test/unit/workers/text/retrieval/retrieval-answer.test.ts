@@ -52,6 +52,16 @@ describe("answer: quotes", () => {
     expect(likeness("report", "reporter")).toBeGreaterThan(likeness("report", "repeat"));
   });
 
+  it("says that questions are understood in English only, where nothing is found in another language", () => {
+    const spoken = spokenConversation([["S1", 0, "wir haben beschlossen am Montag zu beginnen"]]);
+    const conversation = { ...spoken, language: "de" };
+    const note = / Questions are understood in English only; of what was said in de, /;
+    expect(ask("Wer schreibt den Bericht?", [conversation]).text).toMatch(note);
+    expect(ask("What was decided?", [conversation]).text).toMatch(note);
+    expect(ask("Montag", [conversation]).text).not.toMatch(note);
+    expect(ask("Who ate the cake?").text).not.toMatch(note);
+  });
+
   it("leaves noises out of a quotation", () => {
     const conversation = spokenConversation([["S1", 0, "uh the the price is, um, ten euros"]]);
     expect(ask("what is the price", [conversation]).text).toBe(

@@ -132,7 +132,7 @@ describe("summary: action items and decisions", () => {
 
   it("says that cues are English only", () => {
     const german = saidBy(["S1", "Ich werde den Bericht morgen schreiben."]);
-    for (const type of ["action_items", "decisions"]) {
+    for (const type of ["action_items", "decisions", "topics"]) {
       expect(summariseText(type, german, "de").text).toMatch(/English only.*language is de/);
     }
     expect(summariseText("brief", german, "de").text).toBe(
