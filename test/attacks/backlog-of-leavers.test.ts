@@ -1,26 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApiClient } from "../../src/cli/client/api-client.ts";
 import { UserSession } from "../../src/cli/client/user-session.ts";
 import { DeviceShelf } from "../../src/cli/device/device-shelf.ts";
 import { simulateDevice } from "../../src/cli/device/simulate-device.ts";
 import { parseWave } from "../../src/cli/device/wave-file.ts";
-import { adminToken, call, conversationPcm, cut, PCM } from "../support/paired-device.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { conversationWav } from "../support/compat-caller.ts";
+import { adminToken, call, PCM, scriptedChunks } from "../support/paired-device.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
 import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
 
 const PASSWORD = "a horse that staples correctly";
 const CHUNK_SECONDS = 5;
-const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 
 describe("the backlog of a device whose owner was removed while it recorded", () => {
-  let service: WholeService;
+  let service: AppFixture;
   let admin: string;
 
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await AppFixture.start();
     admin = await adminToken(service);
   });
   afterAll(() => service?.stop());
@@ -72,7 +71,7 @@ describe("the backlog of a device whose owner was removed while it recorded", ()
     const key = String(device.api_key);
     const started = await done("POST", `/devices/${device.device_id}/session/start`, { key });
     const sessionId = String(started.session_id);
-    const parts = cut(CHUNK_SECONDS);
+    const parts = scriptedChunks(CHUNK_SECONDS);
     const upload = (sequence: number) =>
       done("POST", `/sessions/${sessionId}/upload-audio`, {
         key,
@@ -110,14 +109,21 @@ describe("the backlog of a device whose owner was removed while it recorded", ()
       () => undefined,
     );
     const shelf = new DeviceShelf({ XDG_CONFIG_HOME: service.folder });
-    const recording = parseWave(readFileSync(CONVERSATION));
-    if (recording === undefined) throw new Error(CONVERSATION);
+    const recording = parseWave(conversationWav(1_000, scriptedPcm()));
+    if (recording === undefined) throw new Error("The recording is no WAV file.");
     const told: { sessionId?: string; seconds: number; reason?: string } = { seconds: 0 };
     let disabling: Promise<unknown> | undefined;
     const streaming = simulateDevice(
       { user, shelf },
       [recording],
-      { files: [CONVERSATION], codec: "pcm", chunkSeconds: 1, speed: 3, loss: 0, stream: true },
+      {
+        files: ["conversation.wav"],
+        codec: "pcm",
+        chunkSeconds: 1,
+        speed: 3,
+        loss: 0,
+        stream: true,
+      },
       {
         signal: new AbortController().signal,
         onStarted: ({ id }) => {
@@ -136,7 +142,7 @@ describe("the backlog of a device whose owner was removed while it recorded", ()
     await expect(streaming).rejects.toThrow(/^Your access ended during the recording\. What was/);
     await disabling;
     expect(told.reason).toMatch(/^This device's owner no longer belongs to its workspace/);
-    const seconds = conversationPcm().length / 32_000;
+    const seconds = scriptedPcm().length / 32_000;
     expect(told.seconds).toBeGreaterThan(12);
     expect(told.seconds).toBeLessThan(seconds - 1);
 
@@ -152,7 +158,7 @@ describe("the backlog of a device whose owner was removed while it recorded", ()
     });
     const audio = Buffer.from(await answer.arrayBuffer()).subarray(44);
     expect(audio.length).toBe(Math.round(told.seconds * 32_000));
-    expect(audio.equals(conversationPcm().subarray(0, audio.length))).toBe(true);
+    expect(audio.equals(scriptedPcm().subarray(0, audio.length))).toBe(true);
     const { items } = await done<{ items: { text: string }[] }>(
       "GET",
       `${path}/segments?limit=100`,

@@ -112,7 +112,7 @@ describe("first address in a browser", () => {
       .filter({ hasText: "Somebody invites you to the workspace “Team”, as member." });
     await toSession.getByRole("button", { name: "Decline" }).click();
     await page.getByText("The invitation is declined.").waitFor();
-    expect(await toSession.isVisible()).toBe(false);
+    await toSession.waitFor({ state: "hidden" });
     await toWorkspace.getByRole("button", { name: "Accept" }).click();
     await page.getByText("You are a member now.").waitFor();
     await page.getByText("Nobody waits for an answer").waitFor();

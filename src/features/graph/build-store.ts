@@ -14,7 +14,9 @@ const stateRow = z.object({
   language: z.string(),
 });
 
-const sessionRow = z.object({ workspaceId: z.string(), seq: z.number(), language: z.string() });
+const lockedRow = z.object({ workspaceId: z.string(), seq: z.number() });
+
+const sessionRow = lockedRow.extend({ language: z.string() });
 
 /** SQL for the language in which session `s` is read, with its transcription `t`. */
 const languageRead = sql.fragment`coalesce(nullif(t.forced_language, ''), s.language)`;
@@ -130,7 +132,7 @@ function heardHash() {
  * Checks the input under the session's lock, which every append and every deletion takes as well.
  */
 async function isUnchanged(tx: CommonQueryMethods, input: GraphInput): Promise<boolean> {
-  const alive = await tx.maybeOne(sql.type(sessionRow)`
+  const alive = await tx.maybeOne(sql.type(lockedRow)`
     select workspace_id as "workspaceId", seq from sessions
     where id = ${input.sessionId} and status <> 'deleted' for update`);
   if (alive === null) return false;
