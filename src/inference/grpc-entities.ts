@@ -22,7 +22,7 @@ export interface GraphSegment {
 }
 
 /** The words of a session, and who spoke them. */
-export interface SpokenSession {
+interface SpokenSession {
   sessionId: string;
   /** BCP 47 tag of what is spoken. */
   language: string;
