@@ -21,6 +21,12 @@ const PERMISSIVE = new Set([
   "Zlib",
 ]);
 
+/**
+ * Packages of other licences, each with the reason why it may stand here. FFmpeg is optional, used as a
+ * program of its own in a process of its own, and given out unchanged with its source's address.
+ */
+const EXCEPTIONS = new Map([["@ffmpeg/core", "GPL-2.0-or-later"]]);
+
 /** Told by their LICENSE file only. */
 const TOLD_BY_FILE = new Map([["get-stack-trace", "BSD-3-Clause"]]);
 
@@ -72,7 +78,9 @@ function readManifest(path) {
 
 /** Packages whose licence asks for more. */
 export function restrictive(licences) {
-  return licences.filter(({ licence }) => !isPermissive(String(licence)));
+  return licences.filter(
+    ({ name, licence }) => !isPermissive(String(licence)) && EXCEPTIONS.get(name) !== licence,
+  );
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -580,6 +580,14 @@ export const SETTINGS = {
     readers: ["front"],
     what: "the largest upload of audio",
   },
+  FFMPEG: {
+    group: "limits",
+    type: "text",
+    longest: 4_096,
+    default: "auto",
+    readers: ["front"],
+    what: "what decodes files of formats that the service does not read itself: `auto` is `ffmpeg` in PATH, where it is there, else the bundled one; `bundled` that one always; or the path of an FFmpeg",
+  },
   RATE_LIMIT_FACTOR: {
     group: "limits",
     type: "number",

@@ -23,6 +23,7 @@ import {
   type AudioFolder,
   claimAudioFolder,
 } from "../features/recording/audio-files/audio-folder-store.ts";
+import { findDecoder } from "../base/decoder/decoder-program.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
@@ -104,7 +105,11 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     config.keys === undefined
       ? await loadKeyFolder(config.keyFolder)
       : await parseKeyMaterial(config.keys);
-  const blobs = new FolderBlobs(config.blobFolder);
+  const decoder = findDecoder(config.ffmpeg);
+  if (config.roles.has("front")) {
+    log.info({ decoder: decoder?.name ?? "none" }, "what decodes files of other formats");
+  }
+  const blobs = new FolderBlobs(config.blobFolder, decoder);
   await blobs.start();
   stack.push("audio files", () => blobs.stop());
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);

@@ -77,11 +77,9 @@ describe("bad input", () => {
     const flac = Buffer.concat([Buffer.from("fLaC"), Buffer.alloc(100)]);
     expectProblem(await upload(flac, { ...wav, "content-type": "audio/flac" }), 422, "not_audio");
     const m4a = Buffer.concat([Buffer.from("\0\0\0\x20ftypM4A "), Buffer.alloc(100)]);
-    expectProblem(
-      await upload(m4a, { ...wav, "content-type": "audio/mp4" }),
-      415,
-      "unsupported_media_type",
-    );
+    expectProblem(await upload(m4a, { ...wav, "content-type": "audio/mp4" }), 422, "not_audio");
+    const midi = Buffer.concat([Buffer.from("MThd"), Buffer.alloc(100)]);
+    expectProblem(await upload(midi, wav), 415, "unsupported_media_type");
     const pcm = { "content-type": PCM, "x-chunk-sequence": "first" };
     expectProblem(await upload(Buffer.alloc(320), pcm), 400, "invalid_body");
   });

@@ -136,6 +136,7 @@ describe("signs of life", () => {
       chunks: new PostgresChunkStore(fixture.pool),
       blobs: fixture.blobs,
       sounds: fixture.blobs.sounds,
+      converter: fixture.blobs.converter,
       notifier: { notify: () => {} },
       backlog: { check: () => {} },
       heartbeats: beats,

@@ -83,6 +83,11 @@ describe("upload-audio over HTTP", () => {
       [post(form({ chunk_sequence: "0" }, new Uint8Array())), 422, "not_audio"],
       [
         post(form({ chunk_sequence: "0" }, Buffer.from("\0\0\0\x20ftypM4A "), "audio/ogg")),
+        422,
+        "not_audio",
+      ],
+      [
+        post(form({ chunk_sequence: "0" }, Buffer.from("MThd\0\0\0\x06"))),
         415,
         "unsupported_media_type",
       ],

@@ -18,10 +18,13 @@ export type SoundName = keyof typeof SOUND_FILES;
 
 export const SOUND_NAMES = Object.keys(SOUND_FILES) as SoundName[];
 
+/** The same sentence in files that FFmpeg reads for us. */
+type OtherName = "mono.m4a";
+
 /** Samples by a formula, 600 of each channel, by flac. */
 type MadeName = "ramp-24bit-48000.flac" | "ramp-8bit-8000.flac";
 
-export function soundBytes(name: SoundName | MadeName): Buffer {
+export function soundBytes(name: SoundName | OtherName | MadeName): Buffer {
   return readFileSync(new URL(`../fixtures/sounds/${name}`, import.meta.url));
 }
 

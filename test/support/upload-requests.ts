@@ -45,6 +45,7 @@ const SOUNDS: Readonly<Record<string, () => Buffer>> = {
   "audio/webm": () => soundBytes("left.webm"),
   "audio/mpeg": () => soundBytes("mono-44100.mp3"),
   "audio/flac": () => soundBytes("mono-16000.flac"),
+  "audio/mp4": () => soundBytes("mono.m4a"),
 };
 
 /**

@@ -3,6 +3,11 @@ declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
   }
+  class Memory {
+    readonly buffer: ArrayBuffer;
+    /** Grows by pages of 64 KiB; returns how many there were. */
+    grow(pages: number): number;
+  }
   class Instance {
     constructor(module: Module, imports: object);
     readonly exports: object;

@@ -1,14 +1,21 @@
-import { readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readChannels } from "../../base/audio/pcm-samples.ts";
 import { type AudioFormatError, isAudioFormatError, parseWavHeader } from "../../base/audio/wav.ts";
 import { openSoundFile } from "../../base/codecs/sound-file.ts";
 import { soundKind } from "../../base/codecs/sound-kinds.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { READABLE_FILES } from "../../base/codecs/sound-types.ts";
+import { DecodeFailure, decodeFile } from "../../base/decoder/decode-file.ts";
+import { findDecoder } from "../../base/decoder/decoder-program.ts";
+import { isText } from "../../base/decoder/text-file.ts";
 import { CommandFailure, reasonOf } from "../client/command-context.ts";
 import type { WaveAudio } from "./wave-file.ts";
 
 const MOST_BYTES = 1024 ** 3;
+/** Until FFmpeg is given up. */
+const LONGEST_MS = 15 * 60_000;
 /** Frames that are decoded at a time. */
 const STEP = 48_000;
 
@@ -41,6 +48,13 @@ async function readRecording(file: string): Promise<WaveAudio> {
 
 /** Decodes the bytes of a whole file; see `readRecordings`. */
 export async function decodeRecording(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
+  const audio = await readKnown(bytes);
+  if (!("error" in audio) || isText(bytes)) return audio;
+  return (await decodeOther(bytes)) ?? audio;
+}
+
+/** What we read ourselves. */
+async function readKnown(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
   const kind = soundKind(bytes);
   if (kind === undefined) return notAudio("It is not audio.");
   if (typeof kind === "object") return notAudio(`${kind.refused} is not supported.`);
@@ -49,6 +63,28 @@ export async function decodeRecording(bytes: Buffer): Promise<WaveAudio | AudioF
     return notAudio("It is a later piece of a recording, without the beginning.");
   }
   return decoded(bytes);
+}
+
+/** By FFmpeg, as the service does it, at 16 kHz; undefined when it cannot either. */
+async function decodeOther(bytes: Buffer): Promise<WaveAudio | undefined> {
+  const program = findDecoder("auto");
+  if (program === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "voice-decode-"));
+  try {
+    const [input, output] = [join(folder, "in"), join(folder, "out.wav")];
+    writeFileSync(input, bytes, { mode: 0o600 });
+    const limits = { outputBytes: MOST_BYTES, memoryBytes: MOST_BYTES / 2 };
+    const { signal } = new AbortController();
+    await decodeFile(program, input, output, { limits, longestMs: LONGEST_MS, signal });
+    const audio = readWav(readFileSync(output));
+    return "error" in audio ? undefined : audio;
+  } catch (error) {
+    if (!(error instanceof DecodeFailure)) throw error;
+    if (error.reason === "undecodable") return undefined;
+    throw new CommandFailure(error.message, error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function readWav(bytes: Buffer): WaveAudio | AudioFormatError {

@@ -35,7 +35,7 @@ export function createCompat(
     options;
   const chunks = new PostgresChunkStore(pool);
   const files = new WholeFiles({
-    ...{ chunks, blobs, sounds: blobs.sounds, notifier, backlog },
+    ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, backlog },
     folder: blobs.temporaryFolder,
   });
   queues.add(chunks);

@@ -2,6 +2,7 @@ import type { ServicePrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Upload } from "../../rest/route.ts";
 import type { FinalResultsFrame, ServerFrame, SessionEnd } from "../../wire/live-frames.ts";
+import type { ReadableUpload } from "../recording/readable-upload.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentRecord, SegmentStore } from "../transcript/segments-store.ts";
@@ -60,23 +61,33 @@ export class FileCalls {
     signal: AbortSignal,
   ): Promise<FileCall> {
     const { sessions, files } = this.#options;
-    const audio = await files.inspect(upload);
-    if (audio.frames === 0) throw new AppError("not_audio", "The file holds no sound.");
-    const session = await sessions.begin(caller, order);
+    const file = await files.inspect(upload, caller.makerId, signal);
     try {
-      const last = await files.store(
-        { sessionId: session.id, accountId: caller.makerId },
-        upload,
-        audio,
-        signal,
-      );
-      await sessions.stop(session, last);
+      const { frames, durationSeconds } = file.audio;
+      if (frames === 0) throw new AppError("not_audio", "The file holds no sound.");
+      const session = await sessions.begin(caller, order);
+      await this.#store(caller, session, { file, filename: upload.filename }, signal);
+      return new FileCall(this.#options, session, durationSeconds);
+    } finally {
+      await file.release();
+    }
+  }
+
+  async #store(
+    { makerId: accountId }: ServicePrincipal,
+    session: CompatSession,
+    { file, filename }: { file: ReadableUpload; filename: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { sessions, files } = this.#options;
+    try {
+      const place = { sessionId: session.id, accountId, filename };
+      await sessions.stop(session, await files.store(place, file, signal));
     } catch (error) {
       // Nobody asked for a session without its recording.
       await sessions.leave({ ...session, store: false }, false);
       throw error;
     }
-    return new FileCall(this.#options, session, audio.durationSeconds);
   }
 }
 

@@ -45,7 +45,7 @@ export const RAW_OPUS =
 const KNOWN_TYPES =
   /^(audio\/((x-|vnd\.)?wave?|mpeg|mp3|(x-)?flac|ogg|opus|vorbis|webm)|video\/webm)$/;
 
-interface InspectOptions {
+export interface InspectOptions {
   sounds: Pick<Sounds, "measure">;
   /** What a piece of a stream would follow; absent where none is taken. */
   before?: () => Promise<PieceBefore>;
@@ -54,7 +54,8 @@ interface InspectOptions {
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
 
-async function readHead(content: UploadContent): Promise<Uint8Array> {
+/** The first bytes of an upload, 256 KiB at most. */
+export async function readHead(content: UploadContent): Promise<Uint8Array> {
   if (content.kind === "memory") return content.data.subarray(0, HEAD_BYTES);
   const file = await open(content.path, "r");
   try {

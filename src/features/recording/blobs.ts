@@ -12,11 +12,13 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { type DecoderProgram, findDecoder } from "../../base/decoder/decoder-program.ts";
 import { AppError, errnoOf } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { BlobWriter } from "./blob-writer.ts";
 import type { BlobStore } from "./chunk-store.ts";
+import { FileConverter } from "./conversion/file-converter.ts";
 import { Sounds } from "./sounds.ts";
 
 const LEFT_OVER_MS = 60 * 60 * 1000;
@@ -39,16 +41,20 @@ interface AsideFile {
 export class FolderBlobs implements BlobStore, QueueOwner {
   /** The sound of these files. */
   readonly sounds = new Sounds();
+  /** Decodes uploads of formats that we do not read ourselves. */
+  readonly converter: FileConverter;
   readonly #dir: string;
   readonly #writer: BlobWriter;
 
-  constructor(dir: string) {
+  /** `decoder`: the program for such uploads; by default what is installed. */
+  constructor(dir: string, decoder: DecoderProgram | undefined = findDecoder("auto")) {
     this.#dir = dir;
+    this.converter = new FileConverter({ folder: this.temporaryFolder, program: decoder });
     this.#writer = new BlobWriter(dir, this.temporaryFolder);
   }
 
   get queues(): readonly QueueFigures[] {
-    return [this.#writer.figures("audio_files")];
+    return [this.#writer.figures("audio_files"), ...this.converter.queues];
   }
 
   /** The folder for files that are being received; created by `start`. */

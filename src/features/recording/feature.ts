@@ -45,7 +45,10 @@ export function createRecording(
     deviceSessions,
     routes: [
       ...deviceSessionRoutes(deviceSessions),
-      ...uploadAudioRoutes({ directory, chunks, blobs, sounds: blobs.sounds, notifier, ...intake }),
+      ...uploadAudioRoutes({
+        ...{ directory, chunks, blobs, notifier, ...intake },
+        ...{ sounds: blobs.sounds, converter: blobs.converter },
+      }),
       ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),
       ...sessionStartRoutes({ directory, devices, ...starting }),
     ],

@@ -9,8 +9,10 @@ import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { chunkStatus } from "../transcript/chunks.ts";
-import { inspectAudio, RAW_OPUS, SUPPORTED_AUDIO } from "./audio-container.ts";
+import { RAW_OPUS, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
+import type { FileConverter } from "./conversion/file-converter.ts";
+import { type ReadableUpload, readableUpload } from "./readable-upload.ts";
 import type { Sounds } from "./sounds.ts";
 
 export interface UploadAudioOptions {
@@ -19,6 +21,8 @@ export interface UploadAudioOptions {
   blobs: BlobStore;
   /** Measures files that are not WAV. */
   sounds: Pick<Sounds, "measure">;
+  /** Decodes files that we do not read ourselves. */
+  converter: Pick<FileConverter, "convert" | "isAvailable">;
   notifier: CommandNotifier;
   /** Checked before an upload is taken. */
   backlog: Pick<OutboxBacklog, "check">;
@@ -79,6 +83,7 @@ const UPLOAD_TYPES = [
   "audio/webm",
   "audio/mpeg",
   "audio/flac",
+  "audio/mp4",
   "application/octet-stream",
 ];
 
@@ -124,31 +129,38 @@ function readStartedAt(text: string | undefined): number | undefined {
   return at;
 }
 
-async function describe(
-  upload: Upload,
-  sessionId: string,
-  sequence: number,
-  { sounds, chunks, maxSeconds = MAX_SECONDS }: UploadAudioOptions,
-): Promise<Omit<NewChunk, "recordedAt">> {
-  const audio = await inspectAudio(upload, {
-    sounds,
-    before: () => chunks.pieceBefore(sessionId, sequence),
-  });
+function describe(
+  { upload, audio }: ReadableUpload,
+  place: Pick<NewChunk, "sessionId" | "sequence" | "filename" | "recordedAt">,
+  maxSeconds: number,
+): NewChunk {
   if (audio.durationSeconds > maxSeconds) {
     throw new AppError(
       "payload_too_large",
       `A chunk may hold ${maxSeconds} seconds of audio, this one holds ${Math.ceil(audio.durationSeconds)}. Send it in parts.`,
     );
   }
-  return {
-    id: newId(),
-    sessionId,
-    sequence,
-    filename: upload.filename.slice(0, MAX_FILENAME),
-    bytes: upload.bytes,
-    sha256: upload.sha256,
-    ...audio,
-  };
+  return { id: newId(), ...place, bytes: upload.bytes, sha256: upload.sha256, ...audio };
+}
+
+/** Stores an upload as a chunk of a session. */
+async function storeUpload(
+  options: UploadAudioOptions,
+  file: Upload,
+  place: Pick<NewChunk, "sessionId" | "sequence" | "recordedAt">,
+  { accountId, signal }: { accountId: string; signal: AbortSignal },
+): Promise<{ chunk: StoredChunk; created: boolean }> {
+  const { sounds, chunks, converter, maxSeconds = MAX_SECONDS } = options;
+  const before = () => chunks.pieceBefore(place.sessionId, place.sequence);
+  const order = { sounds, before, converter, accountId, seconds: maxSeconds, signal };
+  const readable = await readableUpload(file, order);
+  try {
+    const filename = file.filename.slice(0, MAX_FILENAME);
+    const chunk = describe(readable, { ...place, filename }, maxSeconds);
+    return await saveChunk(options, chunk, readable.upload.content);
+  } finally {
+    await readable.release();
+  }
 }
 
 /**
@@ -206,7 +218,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     receiving({ principal }) {
       if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
     },
-    async handle({ principal, params, upload: file, headers }) {
+    async handle({ principal, params, upload: file, headers, signal }) {
       if (file === undefined) {
         throw new AppError(
           "invalid_body",
@@ -215,8 +227,9 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
       }
       const sequence = readSequence(file.fields, headers);
       const recordedAt = readStartedAt(file.fields.started_at);
-      const chunk = await describe(file, params.session_id, sequence, options);
-      const stored = await saveChunk(options, { ...chunk, recordedAt }, file.content);
+      const place = { sessionId: params.session_id, sequence, recordedAt };
+      const accountId = principal?.kind === "device" ? principal.ownerId : "";
+      const stored = await storeUpload(options, file, place, { accountId, signal });
       if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
       return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
     },

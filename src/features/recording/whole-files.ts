@@ -7,9 +7,9 @@ import { newId } from "../../base/ids.ts";
 import { Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Upload } from "../../rest/route.ts";
-import { type AudioContainer, inspectAudio } from "./audio-container.ts";
 import type { NewChunk } from "./chunk-store.ts";
 import type { CutAnswer, CutOrder, CutPiece } from "./cut-thread.ts";
+import { type ReadableUpload, readableUpload } from "./readable-upload.ts";
 import { MAX_SECONDS, saveChunk, type UploadAudioOptions } from "./upload.ts";
 
 const ENTRY = new URL("./cut-thread.ts", import.meta.url);
@@ -26,7 +26,10 @@ const CUT_MS = 120_000;
 const MAX_FILENAME = 255;
 
 interface WholeFilesOptions
-  extends Pick<UploadAudioOptions, "chunks" | "blobs" | "sounds" | "notifier" | "backlog"> {
+  extends Pick<
+    UploadAudioOptions,
+    "chunks" | "blobs" | "sounds" | "converter" | "notifier" | "backlog"
+  > {
   /** Folder of unfinished files, on the file system of the stored audio. */
   folder: string;
   /** Longer recordings are cut, seconds; 900 by default. */
@@ -52,9 +55,14 @@ export class WholeFiles implements QueueOwner {
     return this.#cuts.queues;
   }
 
-  /** Finds out what a file holds. Throws `not_audio` and `unsupported_media_type`. */
-  inspect(upload: Upload): Promise<AudioContainer> {
-    return inspectAudio(upload, { sounds: this.#options.sounds });
+  /**
+   * Finds out what a file holds, and decodes it where it is none that we read ourselves. Throws what
+   * `readableUpload` throws.
+   */
+  inspect(upload: Upload, accountId: string, signal: AbortSignal): Promise<ReadableUpload> {
+    const { sounds, converter } = this.#options;
+    const seconds = LONGEST_HOURS * 3_600;
+    return readableUpload(upload, { sounds, converter, accountId, seconds, signal });
   }
 
   /**
@@ -67,15 +75,13 @@ export class WholeFiles implements QueueOwner {
    * @returns the last chunk's sequence
    */
   async store(
-    { sessionId, accountId }: { sessionId: string; accountId: string },
-    upload: Upload,
-    audio: AudioContainer,
+    { sessionId, accountId, filename }: { sessionId: string; accountId: string; filename: string },
+    { upload, audio }: ReadableUpload,
     signal: AbortSignal,
   ): Promise<number> {
     const { backlog, maxSeconds = MAX_SECONDS } = this.#options;
     backlog.check(sessionId);
     if (audio.durationSeconds <= maxSeconds) {
-      const filename = upload.filename.slice(0, MAX_FILENAME);
       const { bytes, sha256, content } = upload;
       const chunk = chunkOf(sessionId, 0, filename, { ...audio, bytes, sha256 });
       await saveChunk(this.#options, chunk, content);
@@ -89,16 +95,15 @@ export class WholeFiles implements QueueOwner {
     const place = this.#cuts.enter();
     try {
       place.claim("account", accountId);
-      return await this.#cut(sessionId, upload, audio, signal);
+      return await this.#cut({ sessionId, filename }, { upload, audio }, signal);
     } finally {
       place.leave();
     }
   }
 
   async #cut(
-    sessionId: string,
-    upload: Upload,
-    audio: AudioContainer,
+    { sessionId, filename }: { sessionId: string; filename: string },
+    { upload, audio }: Pick<ReadableUpload, "upload" | "audio">,
     signal: AbortSignal,
   ): Promise<number> {
     // A folder of its own, so that what an ended thread was writing goes with it.
@@ -116,7 +121,6 @@ export class WholeFiles implements QueueOwner {
     const stop = (): void => void cut.stop();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      const filename = upload.filename.slice(0, MAX_FILENAME);
       return await this.#storePieces(sessionId, filename, cut, signal);
     } finally {
       signal.removeEventListener("abort", stop);
@@ -155,7 +159,8 @@ function chunkOf(
 ): NewChunk {
   const { mediaType, bytes, sha256, frames, sampleRate, durationSeconds } = file;
   return {
-    ...{ id: newId(), sessionId, sequence, filename, recordedAt: undefined },
+    ...{ id: newId(), sessionId, sequence, recordedAt: undefined },
+    filename: filename.slice(0, MAX_FILENAME),
     ...{ mediaType, bytes, sha256, frames, sampleRate, durationSeconds },
   };
 }

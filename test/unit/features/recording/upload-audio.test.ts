@@ -90,6 +90,7 @@ describe("upload-audio", () => {
       blobs,
       notifier: { notify: unused },
       sounds: { measure: unused },
+      converter: { convert: unused, isAvailable: false },
       backlog: { check: () => {} },
     });
     const params = { session_id: sessionId };

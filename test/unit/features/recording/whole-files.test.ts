@@ -60,6 +60,10 @@ describe("whole files", () => {
     const stored = new Map<string, Buffer>();
     const files = new WholeFiles({
       sounds,
+      converter: {
+        convert: () => Promise.reject(new Error("Not asked for.")),
+        isAvailable: false,
+      },
       folder,
       maxSeconds: 0,
       pieceSeconds,
@@ -95,13 +99,10 @@ describe("whole files", () => {
       sha256: createHash("sha256").update(bytes).digest("hex"),
       ...{ mediaType, filename: "talk", fields: {} },
     };
-    const audio = await files.inspect(upload);
-    const last = await files.store(
-      { sessionId: newId(), accountId: newId() },
-      upload,
-      audio,
-      new AbortController().signal,
-    );
+    const { signal } = new AbortController();
+    const file = await files.inspect(upload, newId(), signal);
+    const place = { sessionId: newId(), accountId: newId(), filename: "talk" };
+    const last = await files.store(place, file, signal);
     expect(last).toBe(kept.length - 1);
     return kept;
   }

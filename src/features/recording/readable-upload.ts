@@ -1,0 +1,101 @@
+import { rm } from "node:fs/promises";
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
+import { isText } from "../../base/decoder/text-file.ts";
+import { AppError, isAppError } from "../../base/errors.ts";
+import type { Upload } from "../../rest/route.ts";
+import {
+  type AudioContainer,
+  type InspectOptions,
+  inspectAudio,
+  readHead,
+} from "./audio-container.ts";
+import type { ConvertedFile, FileConverter } from "./conversion/file-converter.ts";
+
+interface ReadableOptions extends InspectOptions {
+  converter: Pick<FileConverter, "convert" | "isAvailable">;
+  /** The account whose upload it is. */
+  accountId: string;
+  /** Longest sound that is taken, seconds. */
+  seconds: number;
+  signal: AbortSignal;
+}
+
+/** An upload that can be stored and read as it is. */
+export interface ReadableUpload {
+  upload: Pick<Upload, "content" | "bytes" | "sha256">;
+  audio: AudioContainer;
+  /** To be called when it was stored, or is not wanted any more. */
+  release(): Promise<void>;
+}
+
+/** Marks of files whose sound no decoder has. */
+const SILENT = /^(MIDI|DSD)$/;
+const MAY_BE_SOUND = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)/;
+
+/**
+ * Checks an upload as `inspectAudio` does; what our own readers do not take is decoded to WAV first.
+ * Throws what `inspectAudio` throws, and what `FileConverter.convert` throws.
+ */
+export async function readableUpload(
+  upload: Upload,
+  options: ReadableOptions,
+): Promise<ReadableUpload> {
+  try {
+    const audio = await inspectAudio(upload, options);
+    return { upload, audio, release: async () => {} };
+  } catch (refusal) {
+    const kind = await convertibleKind(upload, refusal);
+    if (kind === undefined) throw refusal;
+    if (!options.converter.isAvailable) throw withoutDecoder(refusal as AppError);
+    return converted(await convert(upload, options, kind, refusal as AppError));
+  }
+}
+
+function converted(file: ConvertedFile): ReadableUpload {
+  const { path, bytes, sha256, frames, sampleRate } = file;
+  return {
+    upload: { content: { kind: "file", path }, bytes, sha256 },
+    audio: { mediaType: "audio/wav", frames, sampleRate, durationSeconds: frames / SESSION_RATE },
+    release: () => rm(path, { force: true }),
+  };
+}
+
+/** What the refused upload may be all the same, for a sentence; undefined for what is no sound. */
+async function convertibleKind(upload: Upload, refusal: unknown): Promise<string | undefined> {
+  const isRefused =
+    isAppError(refusal, "unsupported_media_type") || isAppError(refusal, "not_audio");
+  if (!isRefused || upload.bytes === 0 || /^audio\/pcm\b/.test(upload.mediaType)) return undefined;
+  const head = await readHead(upload.content);
+  const kind = soundKind(head);
+  if (kind === "ogg-piece" || kind === "webm-piece") return undefined;
+  if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isText(head)))
+    return undefined;
+  const name = nameOf(kind);
+  return SILENT.test(name) ? undefined : name;
+}
+
+function nameOf(kind: SoundKind | undefined): string {
+  return typeof kind === "object" ? kind.refused : (kind?.toUpperCase() ?? "");
+}
+
+/** Of what has no mark at all the first refusal says more than the decoder's. */
+async function convert(
+  { content }: Upload,
+  { converter, ...order }: ReadableOptions,
+  kind: string,
+  refusal: AppError,
+): Promise<ConvertedFile> {
+  try {
+    return await converter.convert(content, order);
+  } catch (error) {
+    if (!isAppError(error, "not_audio")) throw error;
+    if (kind === "") throw refusal;
+    throw new AppError("not_audio", `The file looks like ${kind}. ${error.message}`);
+  }
+}
+
+function withoutDecoder(refusal: AppError): AppError {
+  const message = `${refusal.message} The operator can add others: by the optional package @ffmpeg/core, which the usual installation brings, or FFmpeg.`;
+  return new AppError(refusal.code, message);
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import OpenAI, { toFile } from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { aiffOf } from "../support/aiff.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { CompatCaller } from "../support/compat-caller.ts";
+import { adminToken, call, PairedDevice } from "../support/paired-device.ts";
+import { soundBytes } from "../support/sound-files.ts";
+import { scriptedPcm } from "../support/spoken-script.ts";
+import { runVoice } from "../support/voice-run.ts";
+
+const SECONDS = 12;
+const SPOKEN = /^hello everyone today .* any big problems\.? that is very/i;
+
+/** AIFF keeps every sample, so that the scripted reader knows its words. */
+describe("files of formats that we do not read ourselves", () => {
+  const file = aiffOf(scriptedPcm().subarray(0, SECONDS * 32_000));
+  let service: AppFixture;
+  beforeAll(async () => {
+    service = await AppFixture.start({ FFMPEG: "bundled" });
+  });
+  afterAll(() => service?.stop());
+
+  async function words(sessionId: string, token: string): Promise<string> {
+    const { body } = await call<{ items: { text: string }[] }>(
+      service.api,
+      "GET",
+      `/sessions/${sessionId}/segments?limit=100`,
+      { token },
+    );
+    return body.items.map(({ text }) => text).join(" ");
+  }
+
+  it("other formats: a device's chunk is read, and the same again is the same chunk", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const upload = () =>
+      call(service.api, "POST", `/sessions/${device.sessionId}/upload-audio`, {
+        key: device.key,
+        bytes: file,
+        headers: { "content-type": "audio/aiff", "x-chunk-sequence": "0" },
+      });
+    const [first, again] = [await upload(), await upload()];
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(first.body).toMatchObject({ duration_seconds: SECONDS });
+    expect(again.body.chunk_id).toBe(first.body.chunk_id);
+    await device.stop(0);
+    await device.completed();
+    expect(await words(device.sessionId, device.token)).toMatch(SPOKEN);
+    const sound = await fetch(`${service.api}/sessions/${device.sessionId}/audio`, {
+      headers: { authorization: `Bearer ${device.token}` },
+    });
+    const heard = Buffer.from(await sound.arrayBuffer()).subarray(44);
+    expect(heard.equals(scriptedPcm().subarray(0, SECONDS * 32_000))).toBe(true);
+  });
+
+  it("other formats: programs with OpenAI's client send them, and a phone's memo is sound", async () => {
+    const caller = await CompatCaller.open(service);
+    const apiKey = await caller.key("transcribe");
+    const client = new OpenAI({
+      apiKey,
+      baseURL: `${service.api}/compat/openai/v1`,
+      maxRetries: 0,
+    });
+    const send = async (bytes: Buffer, name: string) =>
+      client.audio.transcriptions.create({ file: await toFile(bytes, name), model: "whisper-1" });
+    expect((await send(file, "talk.aiff")).text).toMatch(SPOKEN);
+    expect((await send(soundBytes("mono.m4a"), "memo.m4a")).text).toBe("");
+    const text = send(Buffer.from("a text, called a memo".repeat(100)), "memo.m4a");
+    await expect(text).rejects.toMatchObject({ status: 400 });
+  });
+
+  it("other formats: the command decodes them and sends their sound", async () => {
+    const folder = join(service.folder, "cli");
+    mkdirSync(folder);
+    const path = join(folder, "talk.aiff");
+    writeFileSync(path, file);
+    const token = await adminToken(service);
+    const connection = ["--base-url", service.ready.base_url, "--token", token];
+    const run = await runVoice(["upload", path, "--json", ...connection], { folder });
+    expect([run.code, run.stderr]).toEqual([0, expect.any(String)]);
+    const sessionId = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(run.stdout)?.[0] ?? "";
+    await expect.poll(() => words(sessionId, token), { timeout: 30_000 }).toMatch(SPOKEN);
+  });
+});

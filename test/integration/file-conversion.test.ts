@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
+import { decodeFile } from "../../src/base/decoder/decode-file.ts";
+import { type DecoderProgram, findDecoder } from "../../src/base/decoder/decoder-program.ts";
+import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
+import { decodedSound, envelope, likeness, soundBytes } from "../support/sound-files.ts";
+
+const FIXTURES = new URL("../fixtures/sounds/", import.meta.url);
+const RATE = 16_000;
+const HEADER = 44;
+const LIMITS = { outputBytes: 10_000_000, memoryBytes: 512 * 1024 * 1024 };
+const NEVER = new AbortController().signal;
+
+describe("files of other formats, by the decoder that every installation has", () => {
+  // As on a machine without FFmpeg.
+  const bundled = findDecoder("auto", "/nowhere") as DecoderProgram;
+  let folder: string;
+  let spoken: number[];
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "voice-conversion-"));
+    await loadDecoders();
+    spoken = envelope(decodedSound(soundBytes("mono-16000.flac")), RATE);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function written(name: string, bytes: Uint8Array | string): string {
+    const path = join(folder, name);
+    writeFileSync(path, bytes);
+    return path;
+  }
+
+  function decode(input: string, options: { outputBytes?: number; longestMs?: number } = {}) {
+    const { outputBytes = LIMITS.outputBytes, longestMs = 60_000 } = options;
+    const output = join(folder, `${createHash("sha256").update(input).digest("hex")}.wav`);
+    rmSync(output, { force: true });
+    const limits = { ...LIMITS, outputBytes };
+    return decodeFile(bundled, input, output, { limits, longestMs, signal: NEVER }).then(
+      (shape) => ({ shape, bytes: readFileSync(output) }),
+    );
+  }
+
+  it("is there without FFmpeg", () => {
+    expect(bundled.name).toBe("@ffmpeg/core");
+  });
+
+  it.each([
+    "mono.m4a",
+    "front.mp4",
+    "mono.3gp",
+    "mono.aac",
+    "alac.caf",
+    "mono.aiff",
+    "mono.wma",
+    "adpcm.wav",
+    "mono.mka",
+  ])("%s says what its source says", async (name) => {
+    const { shape, bytes } = await decode(new URL(name, FIXTURES).pathname);
+    expect(shape).toMatchObject({ sampleRate: RATE, channels: 1 });
+    expect(bytes.length).toBe(HEADER + 2 * shape.frames);
+    const samples = new Int16Array(Uint8Array.from(bytes.subarray(HEADER)).buffer);
+    // Encoders put up to a tenth of a second of silence in front.
+    const best = [0, 1, 2, 3, 4, 5, 6].map((shift) =>
+      likeness(envelope(samples.subarray(shift * 320), RATE), spoken),
+    );
+    expect(Math.max(...best)).toBeGreaterThan(0.97);
+    expect(Math.abs(shape.frames / RATE - spoken.length * 0.02)).toBeLessThan(0.2);
+  });
+
+  it.each([
+    ["a playlist", "#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"],
+    ["a list of parts", "ffconcat version 1.0\nfile '/etc/hostname'\n"],
+    ["a text", "no sound, but many words. ".repeat(500)],
+    ["zeros", new Uint8Array(100_000)],
+    ["a beginning alone", readFileSync(new URL("front.mp4", FIXTURES)).subarray(0, 900)],
+  ])("%s is none, and opens nothing else", async (name, bytes) => {
+    const path = written(`${name}.m4a`, bytes);
+    const reason = await decode(path).then(
+      ({ shape }) => shape,
+      (error: { reason: string }) => error.reason,
+    );
+    expect(reason).toBe("undecodable");
+  });
+
+  it("one that would be longer than is taken is given up", async () => {
+    const failed = decode(new URL("mono.m4a", FIXTURES).pathname, { outputBytes: 8_000 });
+    await expect(failed).rejects.toMatchObject({ reason: "too_large" });
+  });
+
+  it("one that takes too long is given up, with its process", async () => {
+    const failed = decode(new URL("mono.m4a", FIXTURES).pathname, { longestMs: 1 });
+    await expect(failed).rejects.toMatchObject({
+      reason: "too_large",
+      message: "It takes too long to decode.",
+    });
+  });
+
+  it("leaves nothing behind, whoever goes and whatever fails; the same file gives the same", async () => {
+    const place = mkdtempSync(join(folder, "place-"));
+    const converter = new FileConverter({ folder: place, program: bundled });
+    const order = { accountId: "a", seconds: 60, signal: NEVER };
+    const data = readFileSync(new URL("mono.m4a", FIXTURES));
+    const [one, two] = await Promise.all(
+      ["a", "b"].map((accountId) =>
+        converter.convert({ kind: "memory", data }, { ...order, accountId }),
+      ),
+    );
+    expect(one?.sha256).toBe(two?.sha256);
+    for (const file of [one, two]) {
+      const bytes = readFileSync(file?.path ?? "");
+      expect(createHash("sha256").update(bytes).digest("hex")).toBe(file?.sha256);
+      rmSync(file?.path ?? "");
+    }
+    const gone = AbortSignal.timeout(1);
+    const left = converter.convert({ kind: "memory", data }, { ...order, signal: gone });
+    await expect(left).rejects.toThrow();
+    const noise = converter.convert({ kind: "memory", data: Buffer.from("noise") }, order);
+    await expect(noise).rejects.toMatchObject({ code: "not_audio" });
+    expect(readdirSync(place)).toEqual([]);
+    expect(converter.queues).toMatchObject([{ length: 0 }]);
+    expect(existsSync(place)).toBe(true);
+  });
+
+  it("whoever brings many has them decoded in turn with others', and is told when they are too many", async () => {
+    const place = mkdtempSync(join(folder, "place-"));
+    const converter = new FileConverter({ folder: place, program: bundled });
+    const data = Buffer.from("noise");
+    const ends: string[] = [];
+    const begin = (accountId: string) =>
+      converter
+        .convert({ kind: "memory", data }, { accountId, seconds: 60, signal: NEVER })
+        .catch((error: { code: string }) => ends.push(`${accountId} ${error.code}`));
+    const many = Array.from({ length: 7 }, () => begin("many"));
+    await Promise.all([...many, begin("one")]);
+    expect(ends.filter((end) => end === "many overloaded")).toHaveLength(1);
+    const places = ends.filter((end) => !end.endsWith("overloaded"));
+    // Two run and four wait; the other one has its turn after the first of those.
+    expect(places.indexOf("one not_audio")).toBeLessThan(5);
+  });
+});
