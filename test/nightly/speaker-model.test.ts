@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { InferencePool } from "../../workers/inference/inference-pool.ts";
 import { SherpaEmbedder } from "../../workers/speakers/sherpa-embedder.ts";
 import { findSpeakerModel, SpeakerModelError } from "../../workers/speakers/speaker-model.ts";
 import { trySpeakerModel } from "../../workers/speakers/speaker-model-trial.ts";
@@ -147,8 +148,9 @@ describe("speaker model: in a worker", () => {
     put(makeSpeakerModel());
     const speakerModel = await findSpeakerModel(folder);
     await trySpeakerModel(speakerModel);
-    const settings = { speakerModel };
-    const readers = await createSpeechReaders(settings);
+    const pool = new InferencePool({ threads: 1 });
+    await pool.start();
+    const readers = await createSpeechReaders({ speakerModel, inference: pool.connect() });
     try {
       const reader = await openReading(readers, "moonshine-tiny-en");
       expect(reader.opened.diarisationModelVersion).toBe(
@@ -160,6 +162,7 @@ describe("speaker model: in a worker", () => {
       expect(segments.every(({ cluster }) => cluster >= 0)).toBe(true);
     } finally {
       await readers.close();
+      pool.stop();
     }
   }, 60_000);
 
