@@ -72,6 +72,8 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0073_reading_devices.sql": "341eabf1928baf42190539f850d2a5bf27386e71e35797dadc823bf1fdd7a742",
   "0074_compat_guests.sql": "cc1f8c3da0fc51ce5fdf0d784457fc025759d9b4bf8562bebb4605aa00811f3e",
   "0075_unread_languages.sql": "6bcba55e2547ae0a02bd6815027fe0e06bd376ffa080ee318b45d17a398083d0",
+  "0077_checkpoints_of_trained_readers.sql":
+    "9a4f132a1f980144ed2227ee1362f0587f26974207f1db5f50c61e08bef43056",
   "0076_graphs_of_english.sql": "6f34a77d04619aad76e247978993680f5819a9c15950f1192a6b32359d07182b",
 };
 
