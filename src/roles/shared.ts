@@ -3,6 +3,7 @@ import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { RevocationReader } from "../access/revocation-reader.ts";
 import { workerInClear } from "../base/clear-text.ts";
 import type { Clock } from "../base/clock.ts";
+import { findDecoder } from "../base/decoder/decoder-program.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import { derivedId } from "../base/ids.ts";
 import { inStep } from "../base/in-step.ts";
@@ -23,7 +24,6 @@ import {
   type AudioFolder,
   claimAudioFolder,
 } from "../features/recording/audio-files/audio-folder-store.ts";
-import { findDecoder } from "../base/decoder/decoder-program.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";

@@ -10,6 +10,7 @@ const QUEUES = [
   "answers_awaited",
   "audio_ahead_samples",
   "audio_files",
+  "conversions",
   "audio_pieces",
   "background",
   "bytes_of_request_bodies",
