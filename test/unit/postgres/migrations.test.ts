@@ -73,7 +73,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0074_compat_guests.sql": "cc1f8c3da0fc51ce5fdf0d784457fc025759d9b4bf8562bebb4605aa00811f3e",
   "0075_unread_languages.sql": "6bcba55e2547ae0a02bd6815027fe0e06bd376ffa080ee318b45d17a398083d0",
   "0077_checkpoints_of_trained_readers.sql":
-    "9a4f132a1f980144ed2227ee1362f0587f26974207f1db5f50c61e08bef43056",
+    "2f2122ba185bdaf64ca71326f89306cfeab6d424b6cdec7a47d9016f4128337e",
   "0076_graphs_of_english.sql": "6f34a77d04619aad76e247978993680f5819a9c15950f1192a6b32359d07182b",
 };
 

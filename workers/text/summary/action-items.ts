@@ -1,6 +1,6 @@
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
-import { nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
+import { englishOnly, nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
 
 const DAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)";
 const MONTH =
@@ -95,11 +95,7 @@ const WONDERING = /\b(?:if|whether|when|unless)\s+(?:i|we|you)\b/iu;
  * Tasks that people said they or others would do, with owner and due time. English patterns only.
  */
 export function* listActionItems(text: SpokenText): Generator<number, SummaryDraft> {
-  if (!text.english) {
-    return nothing(
-      `Action items are recognised in English only; this session's language is ${text.language}.`,
-    );
-  }
+  if (!text.english) return englishOnly("Action items", text);
   const names = new Set(text.segments.map(({ speaker }) => speaker));
   const items: SummaryItem[] = [];
   for (const sentence of text.sentences) {

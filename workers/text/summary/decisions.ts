@@ -1,7 +1,7 @@
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import { toTerms } from "../language/terms.ts";
 import type { SpokenText } from "./spoken-text.ts";
-import { nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
+import { englishOnly, nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
 
 const STEP = 100;
 const MAX_ITEMS = 50;
@@ -31,11 +31,7 @@ const CUE_TERMS: ReadonlySet<string> = new Set(
 
 /** Decisions, in the speakers' own words. English patterns only. */
 export function* listDecisions(text: SpokenText): Generator<number, SummaryDraft> {
-  if (!text.english) {
-    return nothing(
-      `Decisions are recognised in English only; this session's language is ${text.language}.`,
-    );
-  }
+  if (!text.english) return englishOnly("Decisions", text);
   const items: SummaryItem[] = [];
   for (const sentence of text.sentences) {
     if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;

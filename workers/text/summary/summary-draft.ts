@@ -23,3 +23,8 @@ export function toList(items: SummaryItem[], toLine: (item: SummaryItem) => stri
 export function nothing(text: string): SummaryDraft {
   return { text, items: [] };
 }
+
+/** The draft of a summary whose rules are those of English. `what`: a plural that begins a sentence. */
+export function englishOnly(what: string, { language }: SpokenText): SummaryDraft {
+  return nothing(`${what} are recognised in English only; this session's language is ${language}.`);
+}

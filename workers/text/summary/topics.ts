@@ -3,7 +3,7 @@ import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import { isStopWord, toWords } from "../language/terms.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
-import { nothing, type SummaryDraft, toList } from "./summary-draft.ts";
+import { englishOnly, nothing, type SummaryDraft, toList } from "./summary-draft.ts";
 
 const MAX_TOPICS = 10;
 const MAX_PHRASE_WORDS = 4;
@@ -42,11 +42,7 @@ interface Topic {
 
 /** The topics: noun phrases with their number of mentions and first time. English only. */
 export function* listTopics(text: SpokenText): Generator<number, SummaryDraft> {
-  if (!text.english) {
-    return nothing(
-      `Topics are recognised in English only; this session's language is ${text.language}.`,
-    );
-  }
+  if (!text.english) return englishOnly("Topics", text);
   const topics = yield* findPhrases(text);
   for (const sentence of text.sentences) {
     const words = toSingulars(sentence.clear);
