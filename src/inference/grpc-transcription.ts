@@ -154,9 +154,12 @@ export class GrpcTranscription implements TranscriptionStream {
     });
   }
 
-  /** Audio that was sent and is not read yet, in samples. */
+  /**
+   * Audio that was sent and is not read yet, in samples; 0 when it is so little that the worker may
+   * have read it.
+   */
   get ahead(): number {
-    return Math.max(0, this.#sentTo - this.#readTo);
+    return this.#hasUnread() ? this.#sentTo - this.#readTo : 0;
   }
 
   send(message: TranscribeMessage): boolean {

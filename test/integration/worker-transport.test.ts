@@ -112,6 +112,21 @@ describe("worker: a stream", () => {
     probe.stream.cancel();
   });
 
+  it("counts no audio as waiting that was read but not reported yet", async () => {
+    const { client, address } = await startServer();
+    const ahead = (): number | undefined => client.queues[0]?.length;
+    const probe = openProbe(client, address);
+    probe.open();
+    await probe.until("opened");
+    // The scripted reader reports whole seconds only, and readers as often.
+    const length = 10 * SECOND + 15_815;
+    probe.chunk(0, 0, length, "test/audio");
+    expect(ahead()).toBe(length);
+    await probe.until("utterance", 10);
+    expect(ahead()).toBe(0);
+    probe.stream.cancel();
+  });
+
   it("says nothing more once cancelled, and takes what is sent after its end", async () => {
     const { client, address, pool } = await startServer();
     const probe = openProbe(client, address);
