@@ -1,8 +1,8 @@
 import { AppError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 
-/** How much longer a place is kept for a tenant than its session takes to ask again, milliseconds. */
-const KEPT_MS = 8_000;
+/** A session that waits asks again within this time, milliseconds. */
+const ASKS_AGAIN_MS = 8_000;
 
 interface Holder {
   readonly tenant: string | undefined;
@@ -21,9 +21,15 @@ export class FairPlaces {
   readonly #holders = new Set<Holder>();
   /** Tenants for which a place was freed, and until when it is theirs. */
   readonly #kept = new Map<string, number>();
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(runtime: Pick<Runtime, "monotonic">) {
     this.#runtime = runtime;
+  }
+
+  /** True while somebody waits for a place. */
+  get isCrowded(): boolean {
+    return this.#runtime.monotonic() - this.#refusedAt < ASKS_AGAIN_MS;
   }
 
   /** False while what is free is kept for others alone. */
@@ -44,13 +50,14 @@ export class FairPlaces {
 
   /** No place is free for the tenant: frees the newest of the one that has most, if that is fair. */
   makeRoom(tenant: string | undefined): void {
+    this.#refusedAt = this.#runtime.monotonic();
     if (tenant === undefined || this.#kept.has(tenant)) return;
     const own = this.#count(tenant);
     const newest = [...this.#holders].reverse();
     const counts = newest.map((holder) => this.#count(holder.tenant));
     const most = Math.max(0, ...counts);
     if (most < own + 2) return;
-    this.#kept.set(tenant, this.#runtime.monotonic() + KEPT_MS);
+    this.#kept.set(tenant, this.#runtime.monotonic() + ASKS_AGAIN_MS);
     const reason = "Others wait for a worker, too; audio waits for its turn.";
     newest[counts.indexOf(most)]?.end(new AppError("overloaded", reason));
   }

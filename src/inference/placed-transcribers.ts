@@ -32,6 +32,10 @@ export class PlacedTranscribers implements Transcribers {
     this.#engine = engine;
   }
 
+  get isCrowded(): boolean {
+    return this.#places.isCrowded;
+  }
+
   open(wish: EngineWish): TranscriptionStream {
     const engine = chooseEngine(this.#placement.engines(), wish, this.#engine).name;
     const { tenant } = wish;

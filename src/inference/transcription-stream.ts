@@ -34,6 +34,11 @@ export interface TranscriptionStream {
 /** Port: opens readings on workers. */
 export interface Transcribers {
   /**
+   * True while sessions of this process wait for a place at a worker: a reading that has nothing to
+   * read then gives its own up soon.
+   */
+  readonly isCrowded: boolean;
+  /**
    * Opens a reading by the engine that fits the wish. Throws `unavailable` when there is no worker,
    * `overloaded` when all are full, `engine_unavailable` when none has such an engine.
    */

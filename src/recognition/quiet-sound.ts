@@ -1,5 +1,16 @@
+import type { Beat } from "./rest.ts";
+
 /** An unfinished utterance is ended after this time without more audio, milliseconds. */
 const QUIET = 15_000;
+/** The same while other sessions wait for the place at the worker. */
+const QUIET_CROWDED = 5_000;
+
+interface Sound extends Beat {
+  /** End of the sound so far, in samples. */
+  fedTo: number;
+  /** No more audio is expected for now. */
+  isGone: boolean;
+}
 
 /** Detects that a device has vanished in the middle of an utterance. */
 export class QuietSound {
@@ -7,20 +18,15 @@ export class QuietSound {
   #since = 0;
   #isEnded = true;
 
-  /**
-   * True once for each end of the sound, `QUIET` after it, if no more audio is expected.
-   *
-   * @param fedTo end of the sound so far, in samples
-   * @param now milliseconds
-   * @param isGone no more audio is expected for now
-   */
-  isToEnd(fedTo: number, now: number, isGone: boolean): boolean {
+  /** True once for each end of the sound, some time after it, if no more audio is expected. */
+  isToEnd({ fedTo, isGone, now, isCrowded }: Sound): boolean {
     if (fedTo !== this.#fedTo) {
       this.#fedTo = fedTo;
       this.#since = now;
       this.#isEnded = false;
     }
-    if (this.#isEnded || !isGone || now - this.#since < QUIET) return false;
+    const quiet = isCrowded ? QUIET_CROWDED : QUIET;
+    if (this.#isEnded || !isGone || now - this.#since < quiet) return false;
     this.#isEnded = true;
     return true;
   }

@@ -8,11 +8,21 @@ import type { Reading } from "./reading.ts";
  * stream is ended well before.
  */
 const IDLE = 20_000;
+/** The same while other sessions wait for the place; devices send their chunks each few seconds. */
+const IDLE_CROWDED = 10_000;
 /**
  * Most samples at the end that may not be final: speech may begin at the end of silence, and the
  * worker reports about once a second what is final.
  */
 const KEPT = 1.3 * SAMPLE_RATE;
+
+/** A moment at which it is looked whether a session may rest. */
+export interface Beat {
+  /** Monotonic, milliseconds. */
+  now: number;
+  /** Other sessions wait for a place at a worker. */
+  isCrowded: boolean;
+}
 
 type Waiting = Pick<SessionState, "phase" | "stop" | "timeline">;
 
@@ -37,17 +47,21 @@ export class Rest {
   }
 
   /**
-   * Closes the reading if the session may rest, and returns whether it did. `now` is monotonic, in
-   * milliseconds.
+   * Closes the reading if the session may rest, and returns whether it did. While others wait for
+   * the place it may in the middle of an utterance, which is then read again from its beginning.
+   *
+   * @param finalisedTo end of the final text, in samples
    */
-  begins(reading: Reading | undefined, finalisedTo: number, now: number, state: Waiting): boolean {
+  begins(reading: Reading | undefined, state: Waiting, finalisedTo: number, at: Beat): boolean {
+    const { now, isCrowded } = at;
     if (reading === undefined) return false;
     if (reading.fedTo !== this.#fedTo) {
       this.#fedTo = reading.fedTo;
       this.#since = now;
     }
-    const isAllFinal = reading.isIdle && reading.fedTo - finalisedTo <= KEPT;
-    if (state.phase !== "recording" || !isAllFinal || now - this.#since < IDLE) return false;
+    const isFinal = reading.fedTo - finalisedTo <= KEPT;
+    if (state.phase !== "recording" || !reading.isIdle || !(isFinal || isCrowded)) return false;
+    if (now - this.#since < (isCrowded ? IDLE_CROWDED : IDLE)) return false;
     reading.close();
     this.#next = state.timeline.next;
     return true;

@@ -24,7 +24,7 @@ import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
 import { heartbeatFrame, interimFrame, toProposal, toSegment } from "./recognised.ts";
-import { Rest } from "./rest.ts";
+import { type Beat, Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
 import { endUnread } from "./unread-session.ts";
@@ -376,11 +376,10 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   /** Ends the utterance of a silent stream, or of a device that is gone. */
-  #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined): void {
+  #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined, at: Beat): void {
+    if (phase !== "recording") return;
     const isGone = device?.presence === "offline" || this.#isStreamed;
-    const now = this.#options.runtime.monotonic();
-    if (phase !== "recording" || !this.#quiet.isToEnd(this.#fedTo, now, isGone)) return;
-    this.#reading?.endUtterance();
+    if (this.#quiet.isToEnd({ fedTo: this.#fedTo, isGone, ...at })) this.#reading?.endUtterance();
   }
 
   get #fedTo(): number {
@@ -397,9 +396,10 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       finalisedTo: this.#finalisedTo,
     };
     const device = this.#options.device?.();
-    this.#endQuiet(state, device);
-    const now = this.#options.runtime.monotonic();
-    if (this.#rest.begins(this.#reading, this.#finalisedTo, now, state)) this.#reading = undefined;
+    const { runtime, transcribers } = this.#options;
+    const at = { now: runtime.monotonic(), isCrowded: transcribers.isCrowded };
+    this.#endQuiet(state, device, at);
+    if (this.#rest.begins(this.#reading, state, read.finalisedTo, at)) this.#reading = undefined;
     this.#noteRead();
     this.#publish(heartbeatFrame(state, this.#seq, read, device));
   }

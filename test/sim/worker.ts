@@ -72,6 +72,10 @@ export class SimTranscribers implements Transcribers {
     this.#machine = machine;
   }
 
+  get isCrowded(): boolean {
+    return this.#pool.workers.every(({ streams, options }) => streams.size >= options.capacity);
+  }
+
   open(): TranscriptionStream {
     for (const { streams } of this.#pool.workers) {
       // A worker notices soon that the other end is gone.

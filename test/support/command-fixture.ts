@@ -149,6 +149,7 @@ export class CommandFixture {
       backlog: new SessionBacklog(pool),
       source: new SessionAudio(pool, (id, sha256) => this.fixture.blobs.read(id, sha256)),
       transcribers: {
+        isCrowded: false,
         open() {
           throw new AppError("unavailable", "There are no workers here.");
         },

@@ -47,6 +47,7 @@ export async function startLeaseHost(
     backlog: new SessionBacklog(pool),
     source: new SessionAudio(pool, (id, sha256) => fixture.blobs.read(id, sha256)),
     transcribers: {
+      isCrowded: false,
       open() {
         throw new AppError("unavailable", "There are no workers here.");
       },

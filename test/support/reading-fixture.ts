@@ -98,6 +98,7 @@ export class ReadingFixture {
     const { pool, blobs } = this.fixture;
     const source = new SessionAudio(pool, (id, sha256) => blobs.read(id, sha256));
     const transcribers = {
+      isCrowded: false,
       open: () => {
         if (this.opens <= 0) throw new AppError("unavailable", "Held back by the test.");
         const stream = this.#transcribers.open({ language: "en", mayLeave: false });

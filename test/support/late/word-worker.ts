@@ -36,6 +36,8 @@ export class WordWorker implements Transcribers {
   readonly resting = new Set<WordStream>();
   /** Places for readings. */
   capacity = Number.POSITIVE_INFINITY;
+  /** Other sessions wait for a place. */
+  isCrowded = false;
   /** The final pass of readings that begin from here on, over all segments that they told. */
   finalPass: ((told: readonly Segment[]) => SpeakerUpdate) | undefined;
   readonly #words: readonly SpokenWord[];

@@ -32,6 +32,10 @@ class Workers {
     return true;
   }
 
+  get isCrowded(): boolean {
+    return this.#places.isCrowded;
+  }
+
   count(tenant: string): number {
     return this.held.filter((one) => one.tenant === tenant && one.ended === undefined).length;
   }
@@ -43,6 +47,16 @@ describe("places of workers that are too few", () => {
     for (let n = 0; n < 10; n += 1) workers.ask("mallory");
     expect(workers.count("mallory")).toBe(8);
     expect(workers.held.some(({ ended }) => ended)).toBe(false);
+  });
+
+  it("are crowded while somebody waits for one", () => {
+    const workers = new Workers(1);
+    workers.ask("mallory");
+    expect(workers.isCrowded).toBe(false);
+    workers.ask("alice");
+    expect(workers.isCrowded).toBe(true);
+    workers.now += 8_000;
+    expect(workers.isCrowded).toBe(false);
   });
 
   it("go to a tenant that has none, whoever asks meanwhile", () => {

@@ -110,6 +110,36 @@ describe("late audio", () => {
     expect(scene.said).toEqual(all(scene));
   });
 
+  it("rest: what was begun to be said gives its place to those who wait, and is read again", async () => {
+    const [first = 0, second = 0] = pausing();
+    const scene = await begin([first - 1.2 * SAMPLE_RATE, second + 1.2 * SAMPLE_RATE]);
+    scene.worker.isCrowded = true;
+    await scene.upload(0);
+    await scene.pass(8_000);
+    expect(scene.worker.placesTaken).toBe(1);
+    await scene.pass(12_000);
+    expect(scene.worker.placesTaken).toBe(0);
+    await scene.pass(2 * MINUTE);
+    expect(scene.worker.streams).toHaveLength(1);
+    await scene.upload(1);
+    await scene.stop();
+    expect(scene.said).toEqual(all(scene));
+  });
+
+  it("rest: while others wait, what a vanished device had said stands, and its place is free", async () => {
+    const [first = 0] = pausing();
+    const scene = await begin([first - 1.2 * SAMPLE_RATE]);
+    scene.worker.isCrowded = true;
+    await scene.upload(0);
+    scene.presence = "offline";
+    await scene.pass(20_000);
+    expect(scene.worker.placesTaken).toBe(0);
+    expect(scene.said.length).toBeGreaterThan(0);
+    const said = scene.said;
+    await scene.stop();
+    expect(scene.said).toEqual(said);
+  });
+
   it.each([0, 10, 5_000, 20_000, 40_000])(
     "late audio: two chunks that come %i ms apart after the stop leave no word out",
     async (apart) => {

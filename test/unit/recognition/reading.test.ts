@@ -75,7 +75,7 @@ class Scene {
       interim: true,
       readFilled: false,
       source,
-      transcribers: { open: () => stream },
+      transcribers: { isCrowded: false, open: () => stream },
       runtime: { delay: async () => {} },
       ...(isStreamed ? { tail: tails.open("session") } : {}),
       detector: new PoisonDetector(),
