@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wavFileHeader } from "../../src/base/audio/wav.ts";
 import { aiffOf } from "../support/aiff.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller } from "../support/compat-caller.ts";
@@ -12,6 +13,22 @@ import { runVoice } from "../support/voice-run.ts";
 
 const SECONDS = 12;
 const SPOKEN = /^hello everyone today .* any big problems\.? that is very/i;
+
+function wavOf(pcm: Buffer, channels: number): Buffer {
+  const frames = pcm.length / (2 * channels);
+  return Buffer.concat([wavFileHeader({ sampleRate: 16_000, channels, frames }), pcm]);
+}
+
+/** Each sample on the left, and upside down on the right. */
+function interleavedWithOpposite(mono: Buffer): Buffer {
+  const stereo = Buffer.alloc(2 * mono.length);
+  for (let at = 0; at < mono.length; at += 2) {
+    const sample = mono.readInt16LE(at);
+    stereo.writeInt16LE(sample, 2 * at);
+    stereo.writeInt16LE(Math.min(32_767, -sample), 2 * at + 2);
+  }
+  return stereo;
+}
 
 /** AIFF keeps every sample, so that the scripted reader knows its words. */
 describe("files of formats that we do not read ourselves", () => {
@@ -53,6 +70,26 @@ describe("files of formats that we do not read ourselves", () => {
     });
     const heard = Buffer.from(await sound.arrayBuffer()).subarray(44);
     expect(heard.equals(scriptedPcm().subarray(0, SECONDS * 32_000))).toBe(true);
+  });
+
+  it("other formats: two recordings in one file, one with a side upside down, are heard whole", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const pcm = scriptedPcm().subarray(0, SECONDS * 32_000);
+    const half = pcm.length / 2;
+    const bytes = Buffer.concat([
+      wavOf(interleavedWithOpposite(pcm.subarray(0, half)), 2),
+      wavOf(pcm.subarray(half), 1),
+    ]);
+    const stored = await call(service.api, "POST", `/sessions/${device.sessionId}/upload-audio`, {
+      key: device.key,
+      bytes,
+      headers: { "content-type": "audio/wav", "x-chunk-sequence": "0" },
+    });
+    expect(stored.body).toMatchObject({ success: true, duration_seconds: SECONDS });
+    await device.stop(0);
+    await device.completed();
+    expect(await words(device.sessionId, device.token)).toMatch(SPOKEN);
   });
 
   it("other formats: programs with OpenAI's client send them, and a phone's memo is sound", async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseWavHeader, wavFileHeader } from "../../src/base/audio/wav.ts";
 import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { decodeFile } from "../../src/base/decoder/decode-file.ts";
 import { type DecoderProgram, findDecoder } from "../../src/base/decoder/decoder-program.ts";
@@ -14,6 +15,14 @@ const RATE = 16_000;
 const HEADER = 44;
 const LIMITS = { outputBytes: 10_000_000, memoryBytes: 512 * 1024 * 1024 };
 const NEVER = new AbortController().signal;
+
+/** A WAV file of constant values, one for each channel. */
+function wavOf(values: readonly number[], frames: number): Buffer {
+  const samples = new Int16Array(frames * values.length);
+  for (let at = 0; at < samples.length; at += 1) samples[at] = values[at % values.length] ?? 0;
+  const head = wavFileHeader({ sampleRate: RATE, channels: values.length, frames });
+  return Buffer.concat([head, new Uint8Array(samples.buffer)]);
+}
 
 describe("files of other formats, by the decoder that every installation has", () => {
   // As on a machine without FFmpeg.
@@ -96,6 +105,38 @@ describe("files of other formats, by the decoder that every installation has", (
       reason: "too_large",
       message: "It takes too long to decode.",
     });
+  });
+
+  it("several recordings in one file become one sound, in stereo where one of them is", async () => {
+    const place = mkdtempSync(join(folder, "place-"));
+    const converter = new FileConverter({ folder: place, program: bundled });
+    const files = [soundBytes("mono-16000.flac"), wavOf([-8_000, 4_000], 16_000)];
+    const [first = Buffer.alloc(0)] = files;
+    const order = { accountId: "a", seconds: 60, signal: NEVER };
+    const content = { kind: "memory" as const, data: Buffer.concat(files) };
+    const sound = await converter.convert(content, order, [first.length]);
+    const bytes = readFileSync(sound.path);
+    const alone = decodedSound(first);
+    expect(sound).toMatchObject({ channels: 2, frames: alone.length + 16_000 });
+    expect(parseWavHeader(bytes)).toMatchObject({ channels: 2, frames: sound.frames });
+    const samples = new Int16Array(Uint8Array.from(bytes.subarray(HEADER)).buffer);
+    const begin = samples.subarray(0, 2 * alone.length);
+    expect(begin.filter((_, at) => at % 2 === 0)).toEqual(alone);
+    expect(begin.filter((_, at) => at % 2 === 1)).toEqual(alone);
+    expect([...samples.subarray(-2)]).toEqual([-8_000, 4_000]);
+    rmSync(sound.path);
+    const broken = converter.convert(
+      { kind: "memory", data: Buffer.concat([first, Buffer.from("RIFF....WAVE")]) },
+      order,
+      [first.length],
+    );
+    await expect(broken).rejects.toMatchObject({
+      code: "not_audio",
+      message: expect.stringMatching(/^Recording 2 of the file, after 1\.4 s: /),
+    });
+    const short = converter.convert(content, { ...order, seconds: 1 }, [first.length]);
+    await expect(short).rejects.toMatchObject({ code: "payload_too_large" });
+    expect(readdirSync(place)).toEqual([]);
   });
 
   it("leaves nothing behind, whoever goes and whatever fails; the same file gives the same", async () => {

@@ -39,17 +39,47 @@ export function toInt16(value: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(value) || 0));
 }
 
-/** The whole frames of `bytes` as 16-bit mono; channels are averaged. */
+/** The whole frames of `bytes` as 16-bit mono, as `mix` makes it. */
 export function readMono(format: PcmFormat, bytes: Uint8Array): Int16Array {
-  const samples = readSamples(format, bytes);
-  const { channels } = format;
-  const mono = new Int16Array(samples.length / channels);
-  for (let frame = 0, at = 0; frame < mono.length; frame++) {
-    let sum = 0;
-    for (let channel = 0; channel < channels; channel++, at++) sum += samples[at] ?? 0;
-    mono[frame] = toInt16(sum / channels);
+  return mix(readSamples(format, bytes), format.channels);
+}
+
+/** Frames that are mixed alike. */
+const MIX_FRAMES = 4_096;
+/**
+ * Channels that have nothing in common mix to 1/n² of the loudest one's power at least; a mix of
+ * less than this share of that has lost what they say, as one is another turned upside down.
+ */
+const CANCELLED = 0.25;
+
+/** Interleaved samples as 16-bit mono: their mean, or the loudest channel where the mean cancels them. */
+function mix(samples: Float64Array | Int16Array, channels: number): Int16Array {
+  const mono = new Int16Array(Math.floor(samples.length / channels));
+  for (let from = 0; from < mono.length; from += MIX_FRAMES) {
+    const block = samples.subarray(from * channels, (from + MIX_FRAMES) * channels);
+    mono.set(mixBlock(block, channels), from);
   }
   return mono;
+}
+
+function mixBlock(samples: Float64Array | Int16Array, channels: number): Int16Array {
+  const mono = new Int16Array(Math.floor(samples.length / channels));
+  const powers = new Float64Array(channels);
+  let mixed = 0;
+  for (let frame = 0, at = 0; frame < mono.length; frame++) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel++, at++) {
+      const sample = samples[at] ?? 0;
+      sum += sample;
+      powers[channel] = (powers[channel] ?? 0) + sample * sample;
+    }
+    mono[frame] = toInt16(sum / channels);
+    mixed += (sum / channels) ** 2;
+  }
+  const loudest = Math.max(...powers);
+  if (channels === 1 || mixed * channels * channels >= CANCELLED * loudest) return mono;
+  const chosen = powers.indexOf(loudest);
+  return mono.map((_, frame) => toInt16(samples[frame * channels + chosen] ?? 0));
 }
 
 /**
@@ -82,20 +112,15 @@ function readSamples(format: PcmFormat, bytes: Uint8Array): Float64Array {
 }
 
 /**
- * Interleaved samples of `own` channels as those of `wanted` ones: with one, all are mixed; of
+ * Interleaved samples of `own` channels as those of `wanted` ones: with one, as `mix` makes it; of
  * several, those that the audio lacks are silent and further ones left out.
  */
 export function toChannels(samples: Int16Array, own: number, wanted: number): Int16Array {
   if (own === wanted) return samples;
+  if (wanted === 1) return mix(samples, own);
   const frames = Math.floor(samples.length / own);
   const result = new Int16Array(frames * wanted);
   for (let frame = 0; frame < frames; frame++) {
-    if (wanted === 1) {
-      let sum = 0;
-      for (let channel = 0; channel < own; channel++) sum += samples[frame * own + channel] ?? 0;
-      result[frame] = toInt16(sum / own);
-      continue;
-    }
     for (let channel = 0; channel < Math.min(own, wanted); channel++) {
       result[frame * wanted + channel] = samples[frame * own + channel] ?? 0;
     }

@@ -3,6 +3,8 @@ import { afterId3Tags } from "./id3.ts";
 
 /** Junk before the first frame that is searched for it, bytes. */
 const LONGEST_JUNK = 64 * 1024;
+/** So many frames in a row are sound, a quarter of a second. */
+const LONG = 10;
 /** What a decoder of layer III holds back, samples (Xing/LAME tag, "decoder delay"). */
 const DECODER_DELAY = 529;
 /** What LAME, and most encoders after it, put before the sound, samples. */
@@ -20,6 +22,10 @@ export interface MpegAudio {
   skip: number;
   /** Samples of each channel that count. */
   frames: number;
+  /** Behind the last frame, bytes: sound of another kind may follow. */
+  end: number;
+  /** Whether the frames are so many that they are no bytes that look like some. */
+  isLong: boolean;
 }
 
 /**
@@ -38,7 +44,7 @@ export function findMpegFrames(bytes: Uint8Array): MpegAudio | undefined {
     let header = readFrameHeader(bytes, at);
     if (header === undefined || !isAlike(header, first)) {
       const next = nextFrame(bytes, at, first, bytes.byteLength);
-      if (next === undefined) break;
+      if (next === undefined || hasOtherSound(bytes, at, next.at)) break;
       at = next.at;
       header = next.header;
     }
@@ -67,6 +73,8 @@ function described(bytes: Uint8Array, first: FrameHeader, places: number[]): Mpe
     places,
     skip,
     frames,
+    end: (places.at(-2) ?? 0) + (places.at(-1) ?? 0),
+    isLong: places.length >= 2 * LONG,
   };
 }
 
@@ -109,6 +117,28 @@ function nextFrame(
     if (isLast || (next !== undefined && isAlike(next, header))) return { at, header };
   }
   return undefined;
+}
+
+/** Whether so many frames of one kind follow each other here that they are another recording. */
+function hasOtherSound(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    const begin = nextFrame(bytes, at, undefined, to);
+    if (begin === undefined) return false;
+    at = begin.at;
+    if (runLength(bytes, begin.at, begin.header) >= LONG) return true;
+  }
+  return false;
+}
+
+/** Frames of this kind that follow each other from here on, `LONG` at most. */
+function runLength(bytes: Uint8Array, from: number, first: FrameHeader): number {
+  let count = 0;
+  for (let at = from; count < LONG; count += 1) {
+    const header = readFrameHeader(bytes, at);
+    if (header === undefined || !isAlike(header, first)) break;
+    at += header.length;
+  }
+  return count;
 }
 
 /** Whether one stream holds both; the bits about rights and emphasis may differ. */

@@ -70,6 +70,27 @@ export function oggKinds(bytes: Uint8Array): Uint8Array[] {
   return kinds;
 }
 
+/**
+ * Where a stream begins behind others that no reader of theirs reaches: one of another kind, or any
+ * behind one that is not `chainable`. Undefined when there is none.
+ */
+export function joinedOggStream(
+  bytes: Uint8Array,
+  chainable: (packet: Uint8Array) => boolean,
+): number | undefined {
+  let [isBegun, isChain] = [false, true];
+  for (const page of pagesOf(bytes)) {
+    if ((page.flags & FLAG_FIRST) === 0) {
+      isBegun = true;
+      continue;
+    }
+    const isChainable = chainable(bytes.subarray(page.body, page.end));
+    if (isBegun && !(isChain && isChainable)) return page.at;
+    isChain &&= isChainable;
+  }
+  return undefined;
+}
+
 class StreamReader {
   readonly #bytes: Uint8Array;
   readonly #wants: (packet: Uint8Array) => boolean;

@@ -15,7 +15,7 @@ const MOST_REASON = 200;
 /** Below live sound and everything else. */
 const NICE = 10;
 
-interface DecodeOptions {
+export interface DecodeOptions {
   limits: DecoderLimits;
   /** Until the program is killed, milliseconds. */
   longestMs: number;

@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readChannels } from "../../base/audio/pcm-samples.ts";
 import { type AudioFormatError, isAudioFormatError, parseWavHeader } from "../../base/audio/wav.ts";
+import { MOST_RECORDINGS, recordingStarts } from "../../base/codecs/joined-recordings.ts";
 import { openSoundFile } from "../../base/codecs/sound-file.ts";
 import { soundKind } from "../../base/codecs/sound-kinds.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { READABLE_FILES } from "../../base/codecs/sound-types.ts";
-import { DecodeFailure, decodeFile } from "../../base/decoder/decode-file.ts";
+import { DecodeFailure } from "../../base/decoder/decode-file.ts";
+import { decodeRecordings } from "../../base/decoder/decode-recordings.ts";
 import { findDecoder } from "../../base/decoder/decoder-program.ts";
 import { isText } from "../../base/decoder/text-file.ts";
 import { CommandFailure, reasonOf } from "../client/command-context.ts";
@@ -48,9 +50,22 @@ async function readRecording(file: string): Promise<WaveAudio> {
 
 /** Decodes the bytes of a whole file; see `readRecordings`. */
 export async function decodeRecording(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
+  const starts = recordingStarts(bytes);
+  if (starts.length > 0) return decodeSeveral(bytes, starts);
   const audio = await readKnown(bytes);
   if (!("error" in audio) || isText(bytes)) return audio;
   return (await decodeOther(bytes)) ?? audio;
+}
+
+async function decodeSeveral(
+  bytes: Buffer,
+  starts: readonly number[],
+): Promise<WaveAudio | AudioFormatError> {
+  const audio = starts.length < MOST_RECORDINGS ? await decodeOther(bytes, starts) : undefined;
+  if (audio !== undefined) return audio;
+  return notAudio(
+    `It holds ${starts.length + 1} recordings one after the other or more, the second from byte ${starts[0]} on; send them apart.`,
+  );
 }
 
 /** What we read ourselves. */
@@ -66,7 +81,10 @@ async function readKnown(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
 }
 
 /** By FFmpeg, as the service does it, at 16 kHz; undefined when it cannot either. */
-async function decodeOther(bytes: Buffer): Promise<WaveAudio | undefined> {
+async function decodeOther(
+  bytes: Buffer,
+  starts: readonly number[] = [],
+): Promise<WaveAudio | undefined> {
   const program = findDecoder("auto");
   if (program === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "voice-decode-"));
@@ -75,7 +93,8 @@ async function decodeOther(bytes: Buffer): Promise<WaveAudio | undefined> {
     writeFileSync(input, bytes, { mode: 0o600 });
     const limits = { outputBytes: MOST_BYTES, memoryBytes: MOST_BYTES / 2 };
     const { signal } = new AbortController();
-    await decodeFile(program, input, output, { limits, longestMs: LONGEST_MS, signal });
+    const files = { input, starts, output };
+    await decodeRecordings(program, files, { limits, longestMs: LONGEST_MS, signal });
     const audio = readWav(readFileSync(output));
     return "error" in audio ? undefined : audio;
   } catch (error) {

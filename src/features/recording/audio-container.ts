@@ -24,6 +24,8 @@ export interface AudioContainer {
   frames: number;
   sampleRate: number;
   durationSeconds: number;
+  /** Where further recordings begin behind what is measured, bytes; set for a file of several. */
+  starts?: readonly number[];
   /** Set for a file of a stream that may be cut into several; see `NewChunk`. */
   part?: NonNullable<NewChunk["part"]>;
 }
@@ -46,13 +48,15 @@ const KNOWN_TYPES =
   /^(audio\/((x-|vnd\.)?wave?|mpeg|mp3|(x-)?flac|ogg|opus|vorbis|webm)|video\/webm)$/;
 
 export interface InspectOptions {
-  sounds: Pick<Sounds, "measure">;
+  sounds: Pick<Sounds, "measure" | "starts">;
   /** What a piece of a stream would follow; absent where none is taken. */
   before?: () => Promise<PieceBefore>;
 }
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
+/** A shorter rest behind the samples of a WAV file is no other recording. */
+const LEAST_WAV_BYTES = 44;
 
 /** The first bytes of an upload, 256 KiB at most. */
 export async function readHead(content: UploadContent): Promise<Uint8Array> {
@@ -77,13 +81,32 @@ function toContainer(mediaType: string, format: PcmFormat, frames: number): Audi
   return { mediaType, frames, sampleRate, durationSeconds: frames / sampleRate };
 }
 
-function wavContainer(head: Uint8Array, bytes: number): AudioContainer {
-  const wav = parseWavHeader(head, bytes);
+async function wavContainer(
+  head: Uint8Array,
+  file: UploadedFile,
+  options: InspectOptions,
+): Promise<AudioContainer> {
+  const wav = parseWavHeader(head, file.bytes);
   if (isAudioFormatError(wav)) {
     const hint = wav.code === "unsupported_media_type" ? ` ${SUPPORTED_AUDIO}` : "";
     throw new AppError(wav.code, `${wav.error}${hint}`);
   }
-  return toContainer("audio/wav", wav, wav.frames);
+  const container = toContainer("audio/wav", wav, wav.frames);
+  const isFollowed = file.bytes - wav.dataOffset - wav.dataLength > LEAST_WAV_BYTES;
+  return isFollowed ? withStarts(container, file, options) : container;
+}
+
+async function withStarts(
+  container: AudioContainer,
+  { content }: UploadedFile,
+  { sounds }: InspectOptions,
+): Promise<AudioContainer> {
+  const starts = await sounds.starts(sourceOf(content));
+  return starts.length === 0 ? container : { ...container, starts };
+}
+
+function sourceOf(content: UploadContent): { data: Uint8Array } | { path: string } {
+  return content.kind === "memory" ? { data: content.data } : { path: content.path };
 }
 
 function pcmContainer(mediaType: string, bytes: number): AudioContainer {
@@ -125,21 +148,22 @@ function refusal(mediaType: string): AppError {
 }
 
 async function measured(
-  { content }: UploadedFile,
-  { sounds }: InspectOptions,
+  file: UploadedFile,
+  options: InspectOptions,
   lead?: Uint8Array,
 ): Promise<AudioContainer> {
-  const source = content.kind === "memory" ? { data: content.data } : { path: content.path };
-  const sound = await sounds.measure(lead === undefined ? source : { ...source, lead });
+  const source = sourceOf(file.content);
+  const sound = await options.sounds.measure(lead === undefined ? source : { ...source, lead });
   if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
   const { mediaType, frames, sampleRate, part } = sound;
-  return {
+  const container = {
     mediaType: lead === undefined ? mediaType : toPieceMediaType(mediaType),
     frames,
     sampleRate,
     durationSeconds: frames / sampleRate,
     ...(part && { part }),
   };
+  return sound.isJoined ? withStarts(container, file, options) : container;
 }
 
 /**
@@ -182,7 +206,7 @@ export async function inspectAudio(
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
   const head = await readHead(file.content);
   const kind = soundKind(head);
-  if (kind === "wav") return wavContainer(head, file.bytes);
+  if (kind === "wav") return wavContainer(head, file, options);
   if (/^audio\/pcm\s*(;|$)/.test(file.mediaType)) {
     assertBare(head);
     return pcmContainer(file.mediaType, file.bytes);

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import { MOST_RECORDINGS } from "../../base/codecs/joined-recordings.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { isText } from "../../base/decoder/text-file.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
@@ -41,15 +42,31 @@ export async function readableUpload(
   upload: Upload,
   options: ReadableOptions,
 ): Promise<ReadableUpload> {
-  try {
-    const audio = await inspectAudio(upload, options);
-    return { upload, audio, release: async () => {} };
-  } catch (refusal) {
+  const inspected = await inspectAudio(upload, options).catch(async (refusal: unknown) => {
     const kind = await convertibleKind(upload, refusal);
     if (kind === undefined) throw refusal;
     if (!options.converter.isAvailable) throw withoutDecoder(refusal as AppError);
-    return converted(await convert(upload, options, kind, refusal as AppError));
+    return convert(upload, options, kind, refusal as AppError);
+  });
+  if ("path" in inspected) return converted(inspected);
+  const { starts, ...audio } = inspected;
+  if (starts !== undefined) return joinedUpload(upload, options, audio, starts);
+  return { upload, audio, release: async () => {} };
+}
+
+/** Several recordings in one file: all of them, one after the other. */
+async function joinedUpload(
+  upload: Upload,
+  { converter, ...order }: ReadableOptions,
+  { durationSeconds }: AudioContainer,
+  starts: readonly number[],
+): Promise<ReadableUpload> {
+  if (converter.isAvailable && starts.length < MOST_RECORDINGS) {
+    return converted(await converter.convert(upload.content, order, starts));
   }
+  const message = `The file holds ${starts.length + 1} recordings one after the other or more, the second after ${durationSeconds.toFixed(1)} s (byte ${starts[0]}): send them apart.`;
+  const refusal = new AppError("not_audio", message);
+  throw converter.isAvailable ? refusal : withoutDecoder(refusal);
 }
 
 function converted(file: ConvertedFile): ReadableUpload {

@@ -4,6 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
+import { nextRecording, recordingStarts } from "../../base/codecs/joined-recordings.ts";
 import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { errnoOf } from "../../base/errors.ts";
@@ -22,6 +23,7 @@ export type ThreadFile = PlacedFile & { path: string };
 
 export type SoundRequest =
   | { kind: "measure"; source: SoundSource }
+  | { kind: "starts"; source: SoundSource }
   | { kind: "wave"; source: SoundSource }
   | {
       kind: "samples";
@@ -39,10 +41,13 @@ export interface MeasuredSound {
   channels: number;
   frames: number;
   part?: StreamPart;
+  /** Another recording follows, which is not counted. */
+  isJoined: boolean;
 }
 
 export type SoundAnswer =
   | { kind: "measured"; sound: MeasuredSound | AudioFormatError }
+  | { kind: "starts"; starts: number[] }
   | { kind: "wave"; bytes: Uint8Array | undefined }
   | { kind: "samples"; samples: Int16Array };
 
@@ -59,6 +64,8 @@ async function carryOut(request: SoundRequest): Promise<SoundAnswer> {
   switch (request.kind) {
     case "measure":
       return { kind: "measured", sound: measure(request.source) };
+    case "starts":
+      return { kind: "starts", starts: recordingStarts(bytesOf(request.source)) };
     case "wave":
       return { kind: "wave", bytes: await toWave(request.source) };
     case "samples": {
@@ -82,10 +89,12 @@ function bytesOf({ path, data, lead }: SoundSource): Uint8Array {
 }
 
 function measure(source: SoundSource): MeasuredSound | AudioFormatError {
-  const file = openSoundFile(bytesOf(source), source.lead !== undefined);
+  const bytes = bytesOf(source);
+  const file = openSoundFile(bytes, source.lead !== undefined);
   if ("error" in file) return file;
   const { mediaType, sampleRate, channels, frames, part } = file;
-  return { mediaType, sampleRate, channels, frames, ...(part && { part }) };
+  const isJoined = source.lead === undefined && nextRecording(bytes) !== undefined;
+  return { mediaType, sampleRate, channels, frames, isJoined, ...(part && { part }) };
 }
 
 /** The whole file as WAV with its own rate and channels; undefined when it cannot be read. */

@@ -31,6 +31,11 @@ export class Sounds {
     return (answer as Answered<"measured">).sound;
   }
 
+  /** Where further recordings begin in a file that was put together; see `recordingStarts`. */
+  async starts(source: SoundSource): Promise<readonly number[]> {
+    return ((await this.#measuring.call({ kind: "starts", source })) as Answered<"starts">).starts;
+  }
+
   /** Decodes a whole file to WAV of its own rate and channels; undefined when it has no sound. */
   async wave(source: SoundSource): Promise<Uint8Array | undefined> {
     return ((await this.#playing.call({ kind: "wave", source })) as Answered<"wave">).bytes;

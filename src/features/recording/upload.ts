@@ -20,7 +20,7 @@ export interface UploadAudioOptions {
   chunks: ChunkStore;
   blobs: BlobStore;
   /** Measures files that are not WAV. */
-  sounds: Pick<Sounds, "measure">;
+  sounds: Pick<Sounds, "measure" | "starts">;
   /** Decodes files that we do not read ourselves. */
   converter: Pick<FileConverter, "convert" | "isAvailable">;
   notifier: CommandNotifier;

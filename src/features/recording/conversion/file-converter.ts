@@ -6,8 +6,8 @@ import {
   BYTES_PER_SECOND,
   type DecodedShape,
   DecodeFailure,
-  decodeFile,
 } from "../../../base/decoder/decode-file.ts";
+import { decodeRecordings } from "../../../base/decoder/decode-recordings.ts";
 import type { DecoderProgram } from "../../../base/decoder/decoder-program.ts";
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 import { AppError } from "../../../base/errors.ts";
@@ -81,11 +81,17 @@ export class FileConverter implements QueueOwner {
    * Throws `not_audio` for what cannot be decoded, with the decoder's reason, `payload_too_large` for
    * what would take more than its limits, `overloaded` when too many files wait, `unavailable` without
    * a decoder, and the abort reason of its caller.
+   *
+   * @param starts where further recordings begin in it, bytes; see `recordingStarts`
    */
-  async convert(content: UploadContent, order: ConversionOrder): Promise<ConvertedFile> {
+  async convert(
+    content: UploadContent,
+    order: ConversionOrder,
+    starts: readonly number[] = [],
+  ): Promise<ConvertedFile> {
     await this.#takePlace(order.accountId);
     try {
-      return await this.#decode(content, order);
+      return await this.#decode(content, order, starts);
     } finally {
       const next = this.#waiting.take();
       if (next === undefined) this.#running -= 1;
@@ -108,22 +114,22 @@ export class FileConverter implements QueueOwner {
     await turn.promise;
   }
 
-  async #decode(content: UploadContent, order: ConversionOrder): Promise<ConvertedFile> {
+  async #decode(
+    content: UploadContent,
+    order: ConversionOrder,
+    starts: readonly number[],
+  ): Promise<ConvertedFile> {
     const { folder, program, longestMs = LONGEST_MS } = this.#options;
     if (program === undefined) throw new AppError("unavailable", "There is no decoder.");
     const [input, path] = [join(folder, `${newId()}.upload`), join(folder, `${newId()}.upload`)];
     try {
       if (content.kind === "memory") await writeFile(input, content.data, { mode: 0o600 });
-      const shape = await decodeFile(
-        program,
-        content.kind === "file" ? content.path : input,
-        path,
-        {
-          limits: { outputBytes: order.seconds * BYTES_PER_SECOND, memoryBytes: MEMORY_BYTES },
-          longestMs,
-          signal: order.signal,
-        },
-      );
+      const files = { input: content.kind === "file" ? content.path : input, starts, output: path };
+      const shape = await decodeRecordings(program, files, {
+        limits: { outputBytes: order.seconds * BYTES_PER_SECOND, memoryBytes: MEMORY_BYTES },
+        longestMs,
+        signal: order.signal,
+      });
       const { size: bytes } = await stat(path);
       return { ...shape, path, bytes, sha256: await sha256Of(path) };
     } catch (error) {

@@ -89,7 +89,7 @@ describe("upload-audio", () => {
       chunks,
       blobs,
       notifier: { notify: unused },
-      sounds: { measure: unused },
+      sounds: { measure: unused, starts: unused },
       converter: { convert: unused, isAvailable: false },
       backlog: { check: () => {} },
     });

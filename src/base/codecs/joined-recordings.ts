@@ -1,0 +1,87 @@
+import { isAudioFormatError, parseWavHeader } from "../audio/wav.ts";
+import { readFlac } from "./flac.ts";
+import { findMpegFrames } from "./mpeg.ts";
+import { joinedOggStream } from "./ogg.ts";
+import { isOpusHead } from "./opus-head.ts";
+import { soundKind } from "./sound-kinds.ts";
+
+/** Most recordings of one file that are read. */
+export const MOST_RECORDINGS = 20;
+/** Most chunks behind the samples of a WAV file that are looked at. */
+const MOST_CHUNKS = 100;
+/** A FLAC file's mark and the head of its first block, STREAMINFO; the last one, or not. */
+const FLAC_MARKS = [
+  Buffer.from("fLaC\0\0\0\x22", "latin1"),
+  Buffer.from("fLaC\x80\0\0\x22", "latin1"),
+];
+
+/**
+ * Where other recordings begin in a file that was put together from whole ones (`cat a.wav b.wav`)
+ * and that a reader of the first one does not reach: byte offsets, in order. Empty for a usual file;
+ * as many as `MOST_RECORDINGS` for one of too many.
+ */
+export function recordingStarts(bytes: Uint8Array): number[] {
+  const starts: number[] = [];
+  for (let at = 0; starts.length < MOST_RECORDINGS; ) {
+    const next = nextRecording(bytes.subarray(at));
+    if (next === undefined) break;
+    at += next;
+    starts.push(at);
+  }
+  return starts;
+}
+
+/** Where the recording behind the first one begins; undefined when there is none. */
+export function nextRecording(bytes: Uint8Array): number | undefined {
+  switch (soundKind(bytes)) {
+    case "wav":
+      return behindWav(bytes);
+    case "mp3":
+      return behindMpeg(bytes);
+    case "flac":
+      return behindFlac(bytes);
+    case "ogg":
+      return joinedOggStream(bytes, isOpusHead);
+    default:
+      return undefined;
+  }
+}
+
+/** Other chunks may follow the samples: texts, cue points. */
+function behindWav(bytes: Uint8Array): number | undefined {
+  const format = parseWavHeader(bytes);
+  if (isAudioFormatError(format)) return undefined;
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = format.dataOffset + format.dataLength;
+  for (let chunk = 0; chunk < MOST_CHUNKS && at + 12 <= data.length; chunk += 1) {
+    // Each begins at an even place, which some programs forget.
+    const place = [at, at + 1].find((each) => isBeginning(data, each));
+    if (place !== undefined) return place;
+    at += at % 2;
+    at += 8 + data.readUInt32LE(at + 4);
+    at += at % 2;
+  }
+  return undefined;
+}
+
+function behindMpeg(bytes: Uint8Array): number | undefined {
+  const end = findMpegFrames(bytes)?.end;
+  if (end === undefined) return undefined;
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isBeginning(data, end)) return end;
+  return findMpegFrames(bytes.subarray(end))?.isLong === true ? end : undefined;
+}
+
+function behindFlac(bytes: Uint8Array): number | undefined {
+  const flac = readFlac(bytes);
+  if (flac === undefined) return undefined;
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const places = FLAC_MARKS.map((mark) => data.indexOf(mark, flac.audio)).filter((at) => at >= 0);
+  return places.length === 0 ? undefined : Math.min(...places);
+}
+
+/** Whether a file of a kind with a plain mark begins here. */
+function isBeginning(bytes: Uint8Array, at: number): boolean {
+  const kind = soundKind(bytes.subarray(at, at + 64));
+  return kind === "wav" || kind === "flac" || kind === "ogg";
+}
