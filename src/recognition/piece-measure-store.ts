@@ -2,7 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import type { FolderBlobs } from "../features/recording/blobs.ts";
-import { keepCarry, readLead } from "../features/transcript/audio-parts-store.ts";
+import { keepMeasured, readLead } from "../features/transcript/audio-parts-store.ts";
 import type { MeasurePiece } from "./piece-measuring.ts";
 
 const fileRow = z.object({ sha256: z.string() });
@@ -22,11 +22,12 @@ export function pieceMeasure(
     const path = blobs.pathOf(sessionId, file.sha256);
     const sound = await blobs.sounds.measure({ path, lead });
     if ("error" in sound) {
-      await keepCarry(pool, sessionId, sequence, new Uint8Array(0));
+      await keepMeasured(pool, { sessionId, sequence }, { carry: new Uint8Array(0) });
       return { frames: 0, sampleRate: SESSION_RATE, unreadable: sound.error };
     }
     // Before the length is on record: whoever measures the next piece finds it.
-    await keepCarry(pool, sessionId, sequence, sound.part?.carry ?? new Uint8Array(0));
+    const { head, carry = new Uint8Array(0) } = sound.part ?? {};
+    await keepMeasured(pool, { sessionId, sequence }, { head, carry });
     const { frames, sampleRate } = sound;
     return { frames, sampleRate };
   };

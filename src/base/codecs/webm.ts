@@ -46,6 +46,8 @@ const AUDIO_CODECS = new Map([
 interface WebmAudio {
   /** Undefined when no audio track is listed. */
   codec: string | undefined;
+  /** Whether tracks are listed, of whatever kind. */
+  hasTracks: boolean;
   head: OpusHead | undefined;
   packets: Uint8Array[];
   /** Where the first cluster begins; everything before it is the head. */
@@ -85,6 +87,7 @@ class WebmReader {
   readonly #bytes: Uint8Array;
   readonly #packets: Uint8Array[] = [];
   #track: Track | undefined;
+  #hasTracks = false;
   #headEnd: number | undefined;
   #at = 0;
   /** Where the next cluster begins that a search has found; so each byte is searched once. */
@@ -99,6 +102,7 @@ class WebmReader {
   result(): WebmAudio {
     return {
       codec: this.#track?.codec,
+      hasTracks: this.#hasTracks,
       head: this.#track?.head,
       packets: this.#packets,
       headEnd: this.#headEnd ?? this.#bytes.byteLength - this.#rest.byteLength,
@@ -124,7 +128,10 @@ class WebmReader {
     if (element.id === ID.cluster) this.#headEnd ??= this.#at;
     this.#at = STEPPED_INTO.has(element.id) ? element.from : element.end;
     const contents = this.#bytes.subarray(element.from, element.end);
-    if (element.id === ID.tracks) this.#track ??= audioTrack(contents);
+    if (element.id === ID.tracks) {
+      this.#hasTracks = true;
+      this.#track ??= audioTrack(contents);
+    }
     if (element.id === ID.simpleBlock || element.id === ID.block) this.#takeBlock(contents);
   }
 

@@ -10,7 +10,8 @@ import {
 } from "../../base/audio/wav.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { READABLE_FILES, toPieceMediaType } from "../../base/codecs/sound-types.ts";
-import { AppError } from "../../base/errors.ts";
+import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
+import { AppError, isAppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 import type { PieceBefore } from "../transcript/audio-parts-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
@@ -29,6 +30,8 @@ export interface AudioContainer {
   /** Set for a file of a stream that may be cut into several; see `NewChunk`. */
   part?: NonNullable<NewChunk["part"]>;
 }
+
+type StreamKind = "ogg" | "webm";
 
 interface UploadedFile {
   content: UploadContent;
@@ -167,23 +170,57 @@ async function measured(
 }
 
 /**
- * A file without a beginning of its own: a later piece of a stream, if the chunk before is one. Is
- * that one not there yet, the piece is measured when it came.
+ * A piece of a stream that recorders send as it grows, cut anywhere, also into pieces of no bytes:
+ * its beginning, or what continues the chunk before. Is that one not there yet, the piece is
+ * measured when it came. Undefined for what is none.
  */
 async function pieceContainer(
   file: UploadedFile,
-  stream: "ogg" | "webm",
+  { head, kind }: { head: Uint8Array; kind: SoundKind | undefined },
   options: InspectOptions,
 ): Promise<AudioContainer | undefined> {
-  const before = await options.before?.();
-  if (before === undefined || before.kind === "other") return undefined;
-  if (before.kind === "lead") return measured(file, options, before.lead);
+  if (options.before === undefined) return undefined;
+  if (kind === "webm" || kind === "ogg") {
+    return streamBeginning(head) && beginningOf(kind, head);
+  }
+  const stream = streamOf(kind, file.mediaType);
+  if (stream === undefined && kind !== undefined) return undefined;
+  const before = await options.before();
+  if (before.kind === "lead") return continuation(file, before.lead, stream, options);
+  if (before.kind === "missing") return stream && unmeasured(stream);
+  const beginning = streamBeginning(head) ?? (file.bytes === 0 ? stream : undefined);
+  return beginning && beginningOf(beginning, head);
+}
+
+/** An untyped piece that does not continue the stream is something else. */
+async function continuation(
+  file: UploadedFile,
+  lead: Uint8Array,
+  stream: StreamKind | undefined,
+  options: InspectOptions,
+): Promise<AudioContainer | undefined> {
+  const piece = measured(file, options, lead);
+  if (stream !== undefined || file.bytes === 0) return piece;
+  return piece.catch((error: unknown) => {
+    if (isAppError(error, "not_audio") || isAppError(error, "unsupported_media_type"))
+      return undefined;
+    throw error;
+  });
+}
+
+function unmeasured(stream: StreamKind): AudioContainer {
   const mediaType = toPieceMediaType(`audio/${stream};codecs=opus`);
   return { mediaType, frames: 0, sampleRate: SESSION_RATE, durationSeconds: 0, part: {} };
 }
 
+function beginningOf(stream: StreamKind, head: Uint8Array): AudioContainer {
+  const part = { head, carry: new Uint8Array(0) };
+  const mediaType = `audio/${stream};codecs=opus`;
+  return { mediaType, frames: 0, sampleRate: SESSION_RATE, durationSeconds: 0, part };
+}
+
 /** The stream that a file may continue, by its mark or else by its declared type. */
-function streamOf(kind: SoundKind | undefined, mediaType: string): "ogg" | "webm" | undefined {
+function streamOf(kind: SoundKind | undefined, mediaType: string): StreamKind | undefined {
   if (kind === "ogg-piece") return "ogg";
   if (kind === "webm-piece") return "webm";
   if (kind !== undefined && typeof kind !== "object" && kind !== "mp3") return undefined;
@@ -203,7 +240,6 @@ export async function inspectAudio(
   file: UploadedFile,
   options: InspectOptions,
 ): Promise<AudioContainer> {
-  if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
   const head = await readHead(file.content);
   const kind = soundKind(head);
   if (kind === "wav") return wavContainer(head, file, options);
@@ -211,9 +247,9 @@ export async function inspectAudio(
     assertBare(head);
     return pcmContainer(file.mediaType, file.bytes);
   }
-  const stream = streamOf(kind, file.mediaType);
-  const piece = stream && (await pieceContainer(file, stream, options));
+  const piece = await pieceContainer(file, { head, kind }, options);
   if (piece !== undefined) return piece;
+  if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
   if (kind === "ogg-piece" || kind === "webm-piece") {
     const message =
       "This is a later piece of a recording: the piece with its beginning has to be in the session, with the chunk_sequence before it.";

@@ -3,10 +3,12 @@
  * event loop of the service never does.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
 import { nextRecording, recordingStarts } from "../../base/codecs/joined-recordings.ts";
 import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
+import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
@@ -90,11 +92,37 @@ function bytesOf({ path, data, lead }: SoundSource): Uint8Array {
 
 function measure(source: SoundSource): MeasuredSound | AudioFormatError {
   const bytes = bytesOf(source);
-  const file = openSoundFile(bytes, source.lead !== undefined);
+  const { lead } = source;
+  if (lead !== undefined) {
+    // Where nothing came yet, the pieces behind it tell the kind.
+    const beginning = bytes.byteLength === 0 ? "webm" : streamBeginning(bytes);
+    if (beginning !== undefined) return begun(beginning, bytes);
+  }
+  const file = openSoundFile(bytes, lead !== undefined);
   if ("error" in file) return file;
-  const { mediaType, sampleRate, channels, frames, part } = file;
-  const isJoined = source.lead === undefined && nextRecording(bytes) !== undefined;
+  const { mediaType, sampleRate, channels, frames } = file;
+  const part = lead === undefined ? file.part : partAfter(lead, bytes, file.part);
+  const isJoined = lead === undefined && nextRecording(bytes) !== undefined;
   return { mediaType, sampleRate, channels, frames, isJoined, ...(part && { part }) };
+}
+
+/** The beginning of a stream's headers, kept until the next piece comes. */
+function begun(kind: "ogg" | "webm", bytes: Uint8Array): MeasuredSound {
+  const part = { head: Uint8Array.from(bytes), carry: new Uint8Array(0) };
+  const shape = { sampleRate: SESSION_RATE, channels: 1, frames: 0, isJoined: false };
+  return { mediaType: `audio/${kind};codecs=opus`, ...shape, part };
+}
+
+/** A piece with which the stream's headers become whole keeps them for the pieces behind it. */
+function partAfter(
+  lead: Uint8Array,
+  bytes: Uint8Array,
+  part: StreamPart | undefined,
+): StreamPart | undefined {
+  const isOpen = lead.byteLength === 0 || streamBeginning(lead) !== undefined;
+  if (!isOpen || part === undefined) return part;
+  const whole = openSoundFile(bytes);
+  return "error" in whole ? part : (whole.part ?? part);
 }
 
 /** The whole file as WAV with its own rate and channels; undefined when it cannot be read. */

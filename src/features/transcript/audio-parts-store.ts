@@ -77,14 +77,15 @@ export async function keepPart(
     values (${sessionId}, ${sequence}, ${bytes(head)}, ${bytes(carry)})`);
 }
 
-/** Keeps what begins in a piece and ends in the next one. */
-export async function keepCarry(
+/** Keeps what later parts need of a piece that is measured; `head` where it is with it that the head is whole. */
+export async function keepMeasured(
   connection: CommonQueryMethods,
-  sessionId: string,
-  sequence: number,
-  carry: Uint8Array,
+  { sessionId, sequence }: { sessionId: string; sequence: number },
+  { head, carry }: { head?: Uint8Array | undefined; carry: Uint8Array },
 ): Promise<void> {
+  const whole = head === undefined ? null : sql.binary(Buffer.from(head));
   await connection.query(sql.unsafe`
-    update audio_parts set carry = ${sql.binary(Buffer.from(carry))}
+    update audio_parts
+    set carry = ${sql.binary(Buffer.from(carry))}, head = coalesce(${whole}::bytea, head)
     where session_id = ${sessionId} and sequence = ${sequence}`);
 }
