@@ -185,7 +185,7 @@ function toStatusEvent(
 ): Event {
   switch (frame.type) {
     case "SessionStatus":
-      return { $case: "sessionStatus", value: { status: frame.status } };
+      return { $case: "sessionStatus", value: { status: frame.status, reason: frame.reason } };
     case "JobStatus": {
       const { job_id: jobId, status, progress, error } = frame;
       return { $case: "jobStatus", value: { jobId, status, progress, error } };

@@ -89,9 +89,12 @@ async function projectPhase(
       where id = ${sessionId} and status in ('recording', 'processing')`);
     return;
   }
-  const status = event.type === "SessionCompleted" ? "completed" : "failed";
+  const isFailed = event.type === "SessionFailed";
+  const reason = (isFailed ? event.reason : undefined) ?? null;
   await tx.query(sql.unsafe`
-    update sessions set status = ${status}, completed_at = ${timestamp(at)}
+    update sessions
+    set status = ${isFailed ? "failed" : "completed"}, completed_at = ${timestamp(at)},
+        failure_reason = ${reason}
     where id = ${sessionId} and status <> 'deleted'`);
 }
 

@@ -55,15 +55,11 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
     case "SessionStarted":
       return { type: "SessionStatus", status: "recording" };
     case "SessionStopped":
-      return {
-        type: "SessionStatus",
-        status: "processing",
-        ...(event.reason && { reason: event.reason }),
-      };
+      return renderEnd("processing", event);
     case "SessionCompleted":
       return { type: "SessionStatus", status: "completed" };
     case "SessionFailed":
-      return { type: "SessionStatus", status: "failed" };
+      return renderEnd("failed", event);
     case "SessionDeleted":
       return { type: "SessionStatus", status: "deleted" };
     case "ChunkReceived":
@@ -113,6 +109,13 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
     case "GuestJoined":
       return renderGuest(event, displayNames.get(event.guestId));
   }
+}
+
+function renderEnd(
+  status: "processing" | "failed",
+  { reason }: EventOf<"SessionStopped" | "SessionFailed">,
+): FrameBody {
+  return { type: "SessionStatus", status, ...(reason && { reason }) };
 }
 
 function chunkOf({ chunkId, sequence }: { chunkId: string; sequence: number }) {

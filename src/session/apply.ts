@@ -24,6 +24,7 @@ import {
   applyReceived,
   applyTranscribed,
   finalisedTo,
+  isEmpty,
 } from "./timeline.ts";
 
 /**
@@ -66,9 +67,13 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
     case "ChunkPlaced":
       return applyPlaced(state.timeline, event, at);
     case "ChunkTranscribed":
-      state.heard = true;
+      if (!isEmpty(state.timeline, event.sequence)) {
+        state.heard = true;
+        delete state.lost;
+      }
       return applyTranscribed(state.timeline, event.sequence);
     case "ChunkFailed":
+      if (!state.heard) state.lost = true;
       applyDone(state.timeline, event.sequence);
       return applyLost(state.timeline, event.chunkId);
     case "GapDeclared":

@@ -170,5 +170,5 @@ export function decideLanguageUnsupported(
   const { state } = turn;
   if (attempt !== state.attempt || state.phase !== "processing" || !isAllPlaced(state)) return;
   turn.emit({ type: "JobFailed", jobId: state.jobId, attempt, message });
-  turn.emit({ type: "SessionFailed", message });
+  turn.emit({ type: "SessionFailed", message, reason: "language_unsupported" });
 }

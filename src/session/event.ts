@@ -1,4 +1,4 @@
-import type { ClaimSource, ReviewOutcome, StopReason } from "./status.ts";
+import type { ClaimSource, FailureReason, ReviewOutcome, StopReason } from "./status.ts";
 
 /**
  * The events of a session. They carry ids, times and labels only; words live in the segments table,
@@ -199,6 +199,8 @@ export interface SessionCompleted {
 export interface SessionFailed {
   type: "SessionFailed";
   message: string;
+  /** Absent in events of earlier releases. */
+  reason?: FailureReason;
 }
 
 export interface JobStarted {

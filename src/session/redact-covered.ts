@@ -46,15 +46,17 @@ function fail(turn: Turn, attempt: number): void {
     ? "What the device streamed is no audio."
     : "None of the audio could be read.";
   turn.emit({ type: "JobFailed", jobId, attempt, message });
-  if (turn.state.phase !== "failed") turn.emit({ type: "SessionFailed", message });
+  if (turn.state.phase !== "failed") {
+    turn.emit({ type: "SessionFailed", message, reason: "audio_unreadable" });
+  }
 }
 
 /**
  * True when audio came and none of it could be read. Only meaningful when all of it was processed.
  */
-export function isUnreadable({ heard, segments, refused, timeline }: SessionState): boolean {
+export function isUnreadable({ heard, segments, refused, lost }: SessionState): boolean {
   if (heard || segments.length > 0) return false;
-  return timeline.next > timeline.gaps.length || refused === true;
+  return refused === true || lost === true;
 }
 
 /** True when all chunks of the session have their place on the timeline. */

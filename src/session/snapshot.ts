@@ -52,7 +52,7 @@ function unpackId(packed: string): string {
  * not fit. Snapshots only save time: those of another version are ignored, because every event is
  * kept.
  */
-export const SNAPSHOT_VERSION = 5;
+export const SNAPSHOT_VERSION = 6;
 
 interface Packed extends Omit<SessionState, "segments"> {
   segments: string;

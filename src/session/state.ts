@@ -29,8 +29,10 @@ export interface SessionState {
   /** Position of the newest stored checkpoint at the newest segment; see `resumesAt`. */
   resume?: number | undefined;
   stop: { lastSequence: number; at: number } | undefined;
-  /** At least one chunk was transcribed. */
+  /** At least one chunk that holds sound was transcribed. */
   heard: boolean;
+  /** A chunk came that could not be read, and none that could. */
+  lost?: true;
   /** The session was stopped because its device streamed something that is not audio. */
   refused?: true;
   /** Redacted spans, whose words must not come back when audio is read again. */

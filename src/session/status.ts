@@ -6,6 +6,10 @@ export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancell
 export const STOP_REASONS = ["device_silent", "not_audio"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
+/** Reasons for which a session ends without a text. */
+export const FAILURE_REASONS = ["audio_unreadable", "language_unsupported"] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
 export const CLAIM_SOURCES = ["self_claim", "moderator_assignment"] as const;
 export type ClaimSource = (typeof CLAIM_SOURCES)[number];
 

@@ -229,6 +229,11 @@ function advance(timeline: Timeline, sequence: number, position: number): void {
   timeline.position = position;
 }
 
+/** True of a placed chunk that holds no sound, as a stream's header has none. */
+export function isEmpty({ open }: Timeline, sequence: number): boolean {
+  return open.find((entry) => entry.sequence === sequence)?.length === 0;
+}
+
 /** Notes that the chunk, and all before it, are in the text. */
 export function applyTranscribed(timeline: Timeline, sequence: number): void {
   const entry = timeline.open.find((each) => each.sequence === sequence);

@@ -62,7 +62,10 @@ export function toWebhookEvent(
     case "SessionCompleted":
       return { type: "session.completed", data: { status: "completed" } };
     case "SessionFailed":
-      return { type: "session.failed", data: { status: "failed" } };
+      return {
+        type: "session.failed",
+        data: { status: "failed", ...(event.reason && { reason: event.reason }) },
+      };
     case "ChunkFailed":
       return {
         type: "chunk.failed",

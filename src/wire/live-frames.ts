@@ -223,11 +223,11 @@ export const SERVER_FRAMES = {
     payload: event("SessionStatus", {
       status,
       reason: Type.Optional(
-        Type.Unsafe<"device_silent" | "not_audio">({
+        Type.Unsafe<"device_silent" | "not_audio" | "audio_unreadable" | "language_unsupported">({
           type: "string",
-          enum: ["device_silent", "not_audio"],
+          enum: ["device_silent", "not_audio", "audio_unreadable", "language_unsupported"],
           description:
-            "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio",
+            "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio. Set when it failed: sound came and none of it could be read, or no engine reads its language",
         }),
       ),
     }),

@@ -57,7 +57,7 @@ describe("pieces of a recording, cut anywhere", () => {
   let service: AppFixture;
   let token: string;
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
     token = await adminToken(service);
   });
   afterAll(() => service?.stop());
@@ -111,6 +111,24 @@ describe("pieces of a recording, cut anywhere", () => {
     expectSame(await played(await recorded(typed)), whole);
     const backwards = [...typed.keys()].reverse();
     expectSame(await played(await recorded(typed, backwards)), whole);
+  });
+
+  it("recorder pieces: a recording without its beginning fails, and says why", async () => {
+    const device = await PairedDevice.pair(service, token);
+    await device.start();
+    const type = "audio/webm;codecs=opus";
+    for (const [at, bytes] of cutAt(WEBM, [700, 2_000, 4_000]).entries()) {
+      if (at > 0) expect((await send(device, at, { bytes, type })).status).toBe(201);
+    }
+    await device.stop(3);
+    const session = `/sessions/${device.sessionId}`;
+    const read = async () => (await call(service.api, "GET", session, { token })).body;
+    await expect
+      .poll(read, { timeout: 60_000 })
+      .toMatchObject({ status: "failed", reason: "audio_unreadable" });
+    const { body } = await call(service.api, "GET", `${session}/chunks`, { token });
+    const failed = { transcription_status: "failed", message: expect.stringMatching(/beginning/) };
+    expect(body.chunks).toMatchObject([failed, failed, failed]);
   });
 
   it("recorder pieces: nothing at all, and what continues nothing, are refused", async () => {

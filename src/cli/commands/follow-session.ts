@@ -3,6 +3,7 @@ import { LiveViewer } from "../client/live-viewer.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { operations } from "../gen/api-schema.ts";
 import type { TranscriptView } from "../view/plain-view.ts";
+import { REASONS } from "../view/session-rows.ts";
 import { type Line, lineOfSegment, Transcript } from "../view/transcript.ts";
 
 const EVERY_MS = 2_000;
@@ -116,6 +117,13 @@ export async function followSession(
 /** Additional text for frames that users should notice, apart from the changed transcript. */
 export function remarkOn(frame: ServerFrame): string | undefined {
   if (frame.type === "GuestJoined") return `${frame.display_name} joined as a guest.`;
+  if (frame.type === "ChunkStatus" && frame.message !== undefined) {
+    return `Chunk ${frame.chunk_sequence} was not read: ${frame.message}`;
+  }
+  if (frame.type === "SessionStatus" && frame.status === "failed") {
+    const why = frame.reason === undefined ? "" : `: ${REASONS[frame.reason]}`;
+    return `The session failed${why}.`;
+  }
   if (frame.type !== "TranscriptReplaced" || frame.edits_replaced === 0) return undefined;
   const { edits_replaced: edits } = frame;
   const what = edits === 1 ? "1 edited segment was" : `${edits} edited segments were`;

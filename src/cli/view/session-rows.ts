@@ -20,10 +20,10 @@ export function sessionRows(
   completeness: Completeness,
   speakers: readonly Speaker[],
 ): string[] {
-  const { stopped_at, completed_at, stop_reason, waiting } = session;
+  const { stopped_at, completed_at, waiting } = session;
   const facts: [string, string | undefined][] = [
     ["title", printable(session.title)],
-    ["status", session.status + (stop_reason === undefined ? "" : ` (${STOPS[stop_reason]})`)],
+    ["status", statusText(session)],
     ["workspace", session.workspace_id],
     ["language", session.language],
     ["engine", engineText(session)],
@@ -38,10 +38,18 @@ export function sessionRows(
   return [`Session ${session.id}`, ...rows, ...(voices.length > 0 ? ["speakers", ...voices] : [])];
 }
 
-const STOPS = {
+/** Why the service stopped a session, or why it failed, for people. */
+export const REASONS = {
   device_silent: "nothing came any more",
   not_audio: "what came was no audio",
+  audio_unreadable: "none of its audio could be read",
+  language_unsupported: "no engine reads its language",
 } as const;
+
+function statusText({ status, stop_reason, reason }: Session): string {
+  const why = stop_reason ?? reason;
+  return why === undefined ? status : `${status} (${REASONS[why]})`;
+}
 
 /** The engine's name, with a mark when the sound leaves the installation. */
 export function engineText({

@@ -3,7 +3,7 @@ import { GUEST_ACCESS } from "../../access/policy.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { pageSchema } from "../../rest/page.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
-import type { StopReason } from "../../session/status.ts";
+import { FAILURE_REASONS, type FailureReason, type StopReason } from "../../session/status.ts";
 import { FREE_NAME } from "../../wire/field-descriptions.ts";
 import {
   sessionCompat,
@@ -73,6 +73,14 @@ export const sessionSchema = Type.Object(
         enum: ["device_silent", "not_audio"],
         description:
           "Set when the service stopped it: nothing came from its device (without one, no audio at all), or its device began it with a stream that was no audio",
+      }),
+    ),
+    reason: Type.Optional(
+      Type.Unsafe<FailureReason>({
+        type: "string",
+        enum: [...FAILURE_REASONS],
+        description:
+          "Why it failed: sound came and none of it could be read (each chunk says why), or no engine reads its language",
       }),
     ),
     completed_at: Type.Optional(timestamp),
@@ -148,6 +156,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     stopped_at: optionalTime(session.stoppedAt),
     duration_ms: session.durationMs,
     stop_reason: session.stopReason,
+    reason: session.failureReason,
     completed_at: optionalTime(session.completedAt),
     created_at: toTimestamp(session.createdAt),
   };

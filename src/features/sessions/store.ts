@@ -9,7 +9,13 @@ import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { nameColumn, optionalColumn } from "../../postgres/columns.ts";
-import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
+import {
+  type ClaimSource,
+  FAILURE_REASONS,
+  type FailureReason,
+  type SessionPhase,
+  type StopReason,
+} from "../../session/status.ts";
 import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-record.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
@@ -42,6 +48,8 @@ export interface SessionRecord {
   stoppedAt?: number;
   /** Set when the service stopped the session by itself. */
   stopReason?: StopReason;
+  /** Set when it failed, but for sessions that an earlier release ended. */
+  failureReason?: FailureReason;
   completedAt?: number;
   createdAt: number;
 }
@@ -149,6 +157,7 @@ export const sessionRow = z.object({
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
   stopReason: optionalColumn(z.enum(["device_silent", "not_audio"])),
+  failureReason: optionalColumn(z.enum(FAILURE_REASONS)),
   completedAt: optionalColumn(z.number()),
   createdAt: z.number(),
 });
@@ -179,6 +188,7 @@ export const SESSION_COLUMNS = sql.fragment`
   s.started_at as "startedAt",
   s.stopped_at as "stoppedAt",
   s.stop_reason as "stopReason",
+  s.failure_reason as "failureReason",
   s.completed_at as "completedAt",
   s.created_at as "createdAt"
 `;

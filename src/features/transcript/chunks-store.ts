@@ -10,6 +10,7 @@ const chunkRow = z.object({
   sequence: z.number(),
   filename: z.string(),
   status: z.enum(["pending", "processing", "completed", "failed"]),
+  error: z.string(),
   uploadedAt: z.number(),
   recordedAt: optionalColumn(z.number()),
   durationSeconds: z.number(),
@@ -41,7 +42,7 @@ export class ChunkListStore {
     const { after = -1, limit } = page;
     const rows = await this.#pool.any(sql.type(chunkRow)`
       select
-        id, sequence, filename, status,
+        id, sequence, filename, status, error,
         uploaded_at as "uploadedAt",
         recorded_at as "recordedAt",
         duration_seconds as "durationSeconds",
@@ -75,6 +76,8 @@ export interface ChunkRecord extends ChunkSpan {
   sequence: number;
   filename: string;
   status: ChunkStatus;
+  /** Why it failed; "" otherwise. */
+  error: string;
   /** Unix milliseconds. */
   uploadedAt: number;
   /** When it was recorded according to the device, Unix milliseconds. */

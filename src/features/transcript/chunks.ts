@@ -28,6 +28,7 @@ const chunkSchema = Type.Object(
     filename: Type.String(),
     transcription_status: chunkStatus,
     transcription_text: Type.String(),
+    message: Type.Optional(Type.String({ description: "Why it failed" })),
     uploaded_at: timestamp,
     started_at: Type.Optional(timestamp),
     duration_seconds: Type.Optional(
@@ -60,6 +61,7 @@ function presentChunk(chunk: ChunkRecord, text: string): Static<typeof chunkSche
     filename: chunk.filename,
     transcription_status: chunk.status,
     transcription_text: chunk.status === "pending" ? "" : text,
+    message: chunk.status === "failed" && chunk.error !== "" ? chunk.error : undefined,
     uploaded_at: toTimestamp(chunk.uploadedAt),
     started_at: chunk.recordedAt === undefined ? undefined : toTimestamp(chunk.recordedAt),
     duration_seconds: chunk.durationSeconds === 0 ? undefined : chunk.durationSeconds,

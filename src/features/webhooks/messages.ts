@@ -30,7 +30,18 @@ const OWN_DATA: Readonly<Record<WebhookMessageType, [summary: string, members: T
     },
   ],
   "session.completed": ["A session was read to its end", { status: Type.Literal("completed") }],
-  "session.failed": ["Nothing of a session could be read", { status: Type.Literal("failed") }],
+  "session.failed": [
+    "Nothing of a session could be read",
+    {
+      status: Type.Literal("failed"),
+      reason: Type.Optional(
+        Type.String({
+          description: "Why; absent of sessions that an earlier release ended",
+          examples: ["audio_unreadable"],
+        }),
+      ),
+    },
+  ],
   "session.deleted": [
     "A session was deleted, with its words and audio",
     {

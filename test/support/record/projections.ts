@@ -68,11 +68,13 @@ async function projectPhase({ tx, t, id }: Projection, event: SessionEvent, at: 
         ({ status }) => status === "recording" || status === "processing",
       );
     }
-    const status = event.type === "SessionCompleted" ? "completed" : ("failed" as const);
+    const isFailed = event.type === "SessionFailed";
+    const failure_reason = (isFailed ? event.reason : undefined) ?? null;
+    const status = isFailed ? "failed" : "completed";
     return s.update(
       t.sessions,
       id,
-      () => ({ status, completed_at: at }) as const,
+      () => ({ status, completed_at: at, failure_reason }) as const,
       (row) => row.status !== "deleted",
     );
   });

@@ -21,6 +21,7 @@ export interface SessionRow {
   completed_at: number | null;
   updated_at: number;
   stop_reason: string | null;
+  failure_reason: string | null;
 }
 
 export interface ChunkRow {

@@ -20,7 +20,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     columns: [
       ..."id workspace_id owner_id device_id job_id title language vocabulary status".split(" "),
       ..."epoch seq last_chunk_sequence started_at stopped_at completed_at".split(" "),
-      ..."updated_at stop_reason has_work work_seq".split(" "),
+      ..."updated_at stop_reason failure_reason has_work work_seq".split(" "),
     ],
   },
   chunks: {

@@ -137,6 +137,7 @@ function toRow(session: NewSession, now: number): SessionRow {
     completed_at: null,
     updated_at: now,
     stop_reason: null,
+    failure_reason: null,
   };
 }
 

@@ -65,7 +65,7 @@ function flags(): Set<string> {
   return names;
 }
 
-const ENDED = ["stopped_at", "completed_at", "duration_ms", "stop_reason", "closed_at"];
+const ENDED = ["stopped_at", "completed_at", "duration_ms", "stop_reason", "reason", "closed_at"];
 
 /** Members that a thing in this state cannot have. */
 const TOO_EARLY: Readonly<Record<string, readonly string[]>> = {

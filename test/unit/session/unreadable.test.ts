@@ -68,7 +68,8 @@ describe("unreadable audio", () => {
     expect(bench.of("JobCompleted")).toEqual([]);
     const message = "None of the audio could be read.";
     expect(bench.of("JobFailed")).toEqual([{ type: "JobFailed", jobId: "j", attempt: 1, message }]);
-    expect(bench.of("SessionFailed")).toEqual([{ type: "SessionFailed", message }]);
+    const reason = "audio_unreadable";
+    expect(bench.of("SessionFailed")).toEqual([{ type: "SessionFailed", message, reason }]);
     expect(bench.state.phase).toBe("failed");
   });
 
@@ -97,6 +98,27 @@ describe("unreadable audio", () => {
     bench.now += GAP_WAIT;
     bench.run({ type: "GapTimeout", sequence: 0 });
     bench.run({ type: "Stop", lastSequence: 1 });
+    done(bench);
+    expect(bench.state.phase).toBe("completed");
+  });
+
+  it("unreadable audio: neither a missing chunk nor a stream's header beside it is sound", () => {
+    const bench = new SessionBench().start();
+    const header = { chunkId: "c1", sequence: 1, frames: 0, sampleRate: SECOND };
+    bench.run({ type: "ChunkStored", ...header });
+    unreadable(bench, 2);
+    bench.now += GAP_WAIT;
+    bench.run({ type: "GapTimeout", sequence: 0 });
+    bench.run({ type: "Stop", lastSequence: 2 });
+    done(bench);
+    expect(bench.of("ChunkTranscribed").map(({ sequence }) => sequence)).toEqual([1]);
+    expect(bench.state.phase).toBe("failed");
+  });
+
+  it("unreadable audio: a stream's header alone is no sound that could not be read", () => {
+    const bench = new SessionBench().start();
+    bench.run({ type: "ChunkStored", chunkId: "c0", sequence: 0, frames: 0, sampleRate: SECOND });
+    bench.run({ type: "Stop", lastSequence: 0 });
     done(bench);
     expect(bench.state.phase).toBe("completed");
   });

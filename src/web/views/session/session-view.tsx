@@ -180,7 +180,7 @@ function moveAmongTabs(event: KeyboardEvent & { currentTarget: HTMLElement }): v
   if (step === undefined) return;
   const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
   const shown = tabs.filter((tab) => tab.offsetParent !== null);
-  const at = shown.findIndex((tab) => tab === document.activeElement);
+  const at = shown.indexOf(document.activeElement as HTMLElement);
   const next = shown[(at + step + shown.length) % shown.length];
   event.preventDefault();
   next?.focus();

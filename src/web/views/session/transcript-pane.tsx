@@ -5,6 +5,7 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { Empty, Loading } from "../../parts/states.tsx";
 import { lengthOf } from "../../parts/times.ts";
 import { useVirtual } from "../../parts/virtual-list.ts";
+import { FailedSession } from "./failed-session.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { TranscriptLine } from "./transcript-line.tsx";
 import { type Row, rowAt, rowsOf } from "./transcript-rows.ts";
@@ -26,6 +27,7 @@ export function TranscriptPane({ model }: { model: SessionModel }): VNode {
     estimate: 58,
   });
   const isLive = model.isLive;
+  const hasFailed = model.session.value?.status === "failed";
   useLayoutEffect(() => {
     const box = scroller.current;
     if (isLive && isFollowing && box !== null) box.scrollTop = box.scrollHeight;
@@ -56,7 +58,8 @@ export function TranscriptPane({ model }: { model: SessionModel }): VNode {
         aria-label="Transcript"
         onScroll={onScroll}
       >
-        {rows.length === 0 && <NoWords isLive={isLive} />}
+        {hasFailed && <FailedSession model={model} />}
+        {rows.length === 0 && !hasFailed && <NoWords isLive={isLive} />}
         <Rows model={model} rows={rows} virtual={virtual} shown={shown} />
       </section>
       {isLive && !isFollowing && (
