@@ -45,9 +45,23 @@ export class WholeService implements TestService {
     return new WholeService(folder);
   }
 
-  /** `layDown` fills the data folder, which is not there yet, before the start. */
+  /**
+   * `layDown` fills the data folder, which is not there yet, before the start. Where another program
+   * takes one of its free ports before it does, it is started once more.
+   */
   static async start(
     env: NodeJS.ProcessEnv = {},
+    layDown?: (data: string) => Promise<void>,
+  ): Promise<WholeService> {
+    const start = () => WholeService.#startOnce(env, layDown);
+    return start().catch((error: unknown) => {
+      if (!/is taken by|EADDRINUSE/.test(String(error))) throw error;
+      return start();
+    });
+  }
+
+  static async #startOnce(
+    env: NodeJS.ProcessEnv,
     layDown?: (data: string) => Promise<void>,
   ): Promise<WholeService> {
     countStart();

@@ -58,6 +58,8 @@ const FORMAT_EXTENSIBLE = 0xfffe;
 const SIZE_UNKNOWN = 0xffffffff;
 /** The sub-format GUID of WAVE_FORMAT_EXTENSIBLE begins with the plain format tag. */
 const SUB_FORMAT_OFFSET = 24;
+/** Size of an extensible format chunk, bytes. */
+const LONGEST_FORMAT = 40;
 
 /**
  * Reads a WAV header (RIFF or RF64) without touching the samples. A data size of 0 or 0xFFFFFFFF,
@@ -75,15 +77,53 @@ export function parseWavHeader(
   if ((form !== "RIFF" && form !== "RF64") || tagAt(view, 8) !== "WAVE") {
     return notAudio("The file is no WAV audio: it does not begin with a RIFF/WAVE header.");
   }
-  let format: PcmFormat | AudioFormatError | undefined;
+  const { format, data } = readChunks(view);
+  if (data === undefined) return notAudio("The WAV file ends before its samples begin.");
+  return withData(format, data.from, data.size, totalLength);
+}
+
+/** The header that some programs send before bare samples. */
+interface StreamedWavHeader extends PcmFormat {
+  /** Offset of the first sample, bytes. */
+  dataOffset: number;
+}
+
+/**
+ * Reads the WAV header at the beginning of a stream, whatever lengths it states; undefined while
+ * more of it is needed.
+ *
+ * @param bytes the stream's beginning, at least its form (12 bytes)
+ */
+export function parseStreamedWavHeader(
+  bytes: Uint8Array,
+): StreamedWavHeader | AudioFormatError | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (tagAt(view, 8) !== "WAVE") return notAudio("It does not begin with a RIFF/WAVE header.");
+  const { format, data } = readChunks(view);
+  if (format !== undefined && isAudioFormatError(format)) return format;
+  if (data === undefined) return undefined;
+  if (format === undefined) return notAudio("It has no format chunk before its samples.");
+  return { ...format, dataOffset: data.from };
+}
+
+interface WavChunks {
+  format?: PcmFormat | AudioFormatError;
+  data?: { from: number; size: number };
+}
+
+/** The chunks up to the samples, as far as they are there. */
+function readChunks(view: DataView): WavChunks {
+  const found: WavChunks = {};
   for (let at = 12; at + 8 <= view.byteLength; ) {
     const tag = tagAt(view, at);
     const size = view.getUint32(at + 4, true);
-    if (tag === "fmt ") format = readFormat(view, at + 8, size);
-    if (tag === "data") return withData(format, at + 8, size, totalLength);
-    at += 8 + size + (size % 2);
+    const from = at + 8;
+    if (tag === "data") return { ...found, data: { from, size } };
+    const isThere = from + Math.min(size, LONGEST_FORMAT) <= view.byteLength;
+    if (tag === "fmt " && isThere) found.format = readFormat(view, from, size);
+    at = from + size + (size % 2);
   }
-  return notAudio("The WAV file ends before its samples begin.");
+  return found;
 }
 
 /**
@@ -116,13 +156,11 @@ export function bytesPerFrame(format: PcmFormat): number {
 }
 
 function readFormat(view: DataView, at: number, size: number): PcmFormat | AudioFormatError {
-  if (size < 16 || at + 16 > view.byteLength) return notAudio("The WAV format chunk is too short.");
+  if (size < 16) return notAudio("The WAV format chunk is too short.");
   const bits = view.getUint16(at + 14, true);
   let tag = view.getUint16(at, true);
   if (tag === FORMAT_EXTENSIBLE) {
-    if (size < 40 || at + SUB_FORMAT_OFFSET + 2 > view.byteLength) {
-      return notAudio("The extensible WAV format chunk is too short.");
-    }
+    if (size < LONGEST_FORMAT) return notAudio("The extensible WAV format chunk is too short.");
     tag = view.getUint16(at + SUB_FORMAT_OFFSET, true);
   }
   const encoding = encodingOf(tag, bits);
@@ -132,11 +170,16 @@ function readFormat(view: DataView, at: number, size: number): PcmFormat | Audio
     );
   }
   const channels = view.getUint16(at + 2, true);
-  const format = { encoding, channels, sampleRate: view.getUint32(at + 4, true) };
-  if (view.getUint16(at + 12, true) !== (channels * bits) / 8) {
-    return notAudio("The WAV format chunk contradicts itself about the size of a frame.");
+  const sampleRate = view.getUint32(at + 4, true);
+  const frameBytes = view.getUint16(at + 12, true);
+  // Samples may lie in wider ones; where only one of two fields says so, it is wrong.
+  const isWider = view.getUint32(at + 8, true) === sampleRate * frameBytes;
+  if (isWider && frameBytes !== (channels * bits) / 8) {
+    return unsupported(
+      `WAV of ${bits} bits in frames of ${frameBytes} bytes and ${channels} channels is not supported.`,
+    );
   }
-  return checked({ ...format, bitsPerSample: bits });
+  return checked({ encoding, channels, sampleRate, bitsPerSample: bits });
 }
 
 function encodingOf(tag: number, bits: number): SampleEncoding | undefined {

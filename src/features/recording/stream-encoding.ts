@@ -27,6 +27,8 @@ export interface StreamCutter {
    * then takes none of it.
    */
   push(message: Uint8Array): boolean[];
+  /** Counts bytes of the stream that hold no sound, as headers do, with what is cut next. */
+  skip(bytes: number): void;
   /**
    * Returns the oldest whole frames, about `limit` bytes at most; undefined when there are none.
    */
@@ -68,6 +70,7 @@ class SampleCutter implements StreamCutter {
   readonly #silence: number;
   #parts: Uint8Array[] = [];
   #buffered = 0;
+  #skipped = 0;
 
   constructor({ encoding, sampleRate, channels }: StreamSettings) {
     const name = encoding === "mulaw" ? "mulaw" : "s16le";
@@ -90,6 +93,10 @@ class SampleCutter implements StreamCutter {
     return [];
   }
 
+  skip(bytes: number): void {
+    this.#skipped += bytes;
+  }
+
   cut(limit: number): CutAudio | undefined {
     const frames = Math.floor(Math.min(this.#buffered, limit) / this.#frameBytes);
     if (frames === 0) return undefined;
@@ -98,7 +105,9 @@ class SampleCutter implements StreamCutter {
     const rest = all.subarray(bytes);
     this.#parts = rest.byteLength > 0 ? [rest] : [];
     this.#buffered = rest.byteLength;
-    return { data: all.subarray(0, bytes), frames, streamBytes: bytes };
+    const skipped = this.#skipped;
+    this.#skipped = 0;
+    return { data: all.subarray(0, bytes), frames, streamBytes: bytes + skipped };
   }
 
   checkLoss(bytes: number): void {
@@ -127,7 +136,7 @@ class OpusCutter implements StreamCutter {
   readonly #framing: StreamSettings["framing"];
   #messages: CutAudio[] = [];
   #buffered = 0;
-  #lost = 0;
+  #skipped = 0;
 
   constructor({ channels, framing }: StreamSettings) {
     const mediaType = `audio/opus;rate=${OPUS_RATE};channels=${channels};framing=length-prefixed`;
@@ -186,20 +195,24 @@ class OpusCutter implements StreamCutter {
     const taken = this.#messages.splice(0, count);
     const streamBytes = taken.reduce((sum, part) => sum + part.streamBytes, 0);
     this.#buffered -= streamBytes;
-    const lost = this.#lost;
-    this.#lost = 0;
+    const skipped = this.#skipped;
+    this.#skipped = 0;
     return {
       data: Buffer.concat(taken.map(({ data }) => data)),
       frames: taken.reduce((sum, { frames }) => sum + frames, 0),
-      streamBytes: streamBytes + lost,
+      streamBytes: streamBytes + skipped,
     };
+  }
+
+  skip(bytes: number): void {
+    this.#skipped += bytes;
   }
 
   /** The duration of lost packets is unknown, so nothing replaces them. */
   checkLoss(): void {}
 
   lose(bytes: number): number {
-    this.#lost += bytes;
+    this.skip(bytes);
     return bytes;
   }
 }

@@ -4,10 +4,17 @@ import {
   markedContainer,
 } from "../../base/audio/container-marks.ts";
 import { splitOpusPackets } from "../../base/audio/opus-packets.ts";
+import {
+  isAudioFormatError,
+  type PcmFormat,
+  parseStreamedWavHeader,
+} from "../../base/audio/wav.ts";
 import { AppError } from "../../base/errors.ts";
 import type { StreamSettings } from "./stream-records.ts";
 
 const LENGTH_BYTES = 2;
+/** `RIFF`, a length and `WAVE`. */
+const WAV_FORM_BYTES = 12;
 /**
  * A packet that begins with this many letters is text; about one Opus packet in ten thousand
  * million looks like that.
@@ -28,12 +35,14 @@ const NAMES: Readonly<Record<Container, string>> = {
 
 /**
  * Holds back the first messages of a session's stream until it is clear that they are bare audio
- * and not a file. For nearly all audio nothing is held back.
+ * and not a file. For nearly all audio nothing is held back. A WAV header before samples of the
+ * stream's own format is left out.
  */
 export class StreamHead {
   readonly #settings: StreamSettings;
   #messages: Uint8Array[] = [];
   #held = 0;
+  #skipped = 0;
 
   constructor(settings: StreamSettings) {
     this.#settings = settings;
@@ -42,6 +51,11 @@ export class StreamHead {
   /** Number of bytes held back. */
   get held(): number {
     return this.#held;
+  }
+
+  /** Length of the header that was left out of what `take` returned, bytes. */
+  get skipped(): number {
+    return this.#skipped;
   }
 
   /**
@@ -56,6 +70,7 @@ export class StreamHead {
     const isPrefixed = this.#isOpus && this.#settings.framing === "length_prefixed";
     const marks = [markedContainer(head)];
     if (isPrefixed) marks.push(markedContainer(head.subarray(LENGTH_BYTES)));
+    if (marks[0] === "WAV" && !this.#isOpus) return this.#takeWav(head);
     for (const mark of marks) {
       if (mark === "none" || mark === "more") continue;
       this.release();
@@ -67,6 +82,23 @@ export class StreamHead {
       throw new AppError("not_audio", textSentence(this.#settings));
     }
     return marks.includes("more") ? undefined : this.release();
+  }
+
+  /** The samples behind a WAV header; throws where they are others than the stream's. */
+  #takeWav(head: Uint8Array): Uint8Array[] | undefined {
+    const isAll = this.#held >= MOST_HEAD_BYTES;
+    const wav = head.byteLength < WAV_FORM_BYTES ? undefined : parseStreamedWavHeader(head);
+    if (wav === undefined && !isAll) return undefined;
+    const messages = this.release();
+    if (wav === undefined || isAudioFormatError(wav)) {
+      throw new AppError("unsupported_media_type", fileSentence("WAV", this.#settings));
+    }
+    if (!isOf(this.#settings, wav)) {
+      throw new AppError("unsupported_media_type", otherFormat(wav, this.#settings));
+    }
+    this.#skipped = wav.dataOffset;
+    const samples = Buffer.concat(messages).subarray(wav.dataOffset);
+    return samples.byteLength === 0 ? [] : [samples];
   }
 
   /** Returns all messages that were held back, because the stream ends or pauses. */
@@ -90,6 +122,16 @@ export class StreamHead {
   get #isOpus(): boolean {
     return this.#settings.encoding === "opus";
   }
+}
+
+function isOf({ encoding, sampleRate, channels }: StreamSettings, wav: PcmFormat): boolean {
+  const wanted = encoding === "mulaw" ? "mulaw" : "s16le";
+  return wav.encoding === wanted && wav.sampleRate === sampleRate && wav.channels === channels;
+}
+
+function otherFormat(wav: PcmFormat, { encoding, sampleRate, channels }: StreamSettings): string {
+  const found = `${wav.encoding}, ${wav.sampleRate} Hz, ${wav.channels} channels`;
+  return `The stream begins with a WAV header of another format (${found}) than its Configure (${encoding}, ${sampleRate} Hz, ${channels} channels).`;
 }
 
 function isText(bytes: Uint8Array, least: number): boolean {

@@ -139,6 +139,7 @@ export class AudioStream {
     if (this.#head === undefined) return this.#accept([message]);
     const messages = this.#head.take(message);
     if (messages === undefined) return;
+    this.#cutter.skip(this.#head.skipped);
     this.#head = undefined;
     this.#accept(messages);
   }

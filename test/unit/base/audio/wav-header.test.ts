@@ -52,6 +52,17 @@ describe("wav header", () => {
     });
   });
 
+  it("wav header: one field that is wrong about the size of a frame does no harm, two say another format", () => {
+    const file = makeWav({ frames: 50 });
+    file.writeUInt16LE(4, 32);
+    expect(parseWavHeader(file)).toMatchObject({ encoding: "s16le", frames: 50 });
+    file.writeUInt16LE(0, 32);
+    expect(parseWavHeader(file)).toMatchObject({ encoding: "s16le", frames: 50 });
+    file.writeUInt16LE(4, 32);
+    file.writeUInt32LE(4 * 16_000, 28);
+    expect(refusal(file)).toBe("unsupported_media_type");
+  });
+
   it.each([0, 0xffffffff, 1_000_000])(
     "wav header: a claimed length of %d is not believed",
     (claimed) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { wavFileHeader } from "../../../../src/base/audio/wav.ts";
 import { StreamHead } from "../../../../src/features/recording/stream-head.ts";
 import type { StreamSettings } from "../../../../src/features/recording/stream-records.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
@@ -28,6 +29,37 @@ describe("stream head", () => {
         /looks like text .* Send 16-bit little-endian samples/,
       );
     }
+  });
+
+  it("stream head: a WAV header before samples of the same format is left out, in any cutting", () => {
+    const sound = Buffer.from(samples(800, (at) => Math.round(9_000 * Math.sin(at / 9))));
+    const header = wavFileHeader({ sampleRate: 16_000, channels: 1, frames: 0 });
+    const list = Buffer.from("LIST\x04\0\0\0INFO", "latin1");
+    const long = Buffer.concat([header.subarray(0, 36), list, header.subarray(36)]);
+    for (const [head, step] of [
+      [header, 1],
+      [header, 44],
+      [long, 17],
+      [long, 4_000],
+    ] as const) {
+      const stream = Buffer.concat([head, sound]);
+      const opening = new StreamHead(PCM);
+      let at = 0;
+      let taken: Uint8Array[] | undefined;
+      for (; taken === undefined; at += step) taken = opening.take(stream.subarray(at, at + step));
+      expect(opening.skipped).toBe(head.length);
+      expect(Buffer.concat([...taken, stream.subarray(at)]).equals(sound)).toBe(true);
+    }
+  });
+
+  it("stream head: a WAV header of another format is refused, with both", () => {
+    const header = wavFileHeader({ sampleRate: 44_100, channels: 2, frames: 0 });
+    expect(() => new StreamHead(PCM).take(header)).toThrow(
+      /another format \(s16le, 44100 Hz, 2 channels\) than its Configure \(pcm_s16le, 16000 Hz/,
+    );
+    expect(() => new StreamHead({ ...PCM, encoding: "opus" }).take(header)).toThrow(/a WAV file/);
+    const other = Buffer.from("RIFF\x04\0\0\0AVI LIST", "latin1");
+    expect(() => new StreamHead(PCM).take(other)).toThrow(/looks like a WAV file/);
   });
 
   it("stream head: samples whose bytes may be letters are sound all the same", () => {
