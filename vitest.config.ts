@@ -15,10 +15,10 @@ export default defineConfig({
 });
 
 function optionsOf(project: SuiteProject) {
-  const { name, folder, pool, sharesModules, globalSetup, timeoutMs, isAlone } = project;
+  const { name, folders, pool, sharesModules, globalSetup, timeoutMs, isAlone } = project;
   return {
     name,
-    include: [`test/${folder}/**/*.test.ts`],
+    include: folders.map((folder) => `test/${folder}/*.test.ts`),
     pool,
     isolate: sharesModules !== true,
     globalSetup: [...(globalSetup ?? [])],

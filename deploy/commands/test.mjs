@@ -21,7 +21,10 @@ const KEPT = ["VOICE_IGNORE_SYSTEM_PACKAGES", "VOICE_CACHE_DIR", "VOICE_NATS_SER
 const SUITES = PROJECTS.map(({ name }) => name);
 const NIGHTLY = NIGHTLY_PROJECTS.map(({ name }) => name);
 /** Tests of whole processes import nothing of the service. */
-const FOLLOWS_IMPORTS = ["unit", "contract", "integration", "attacks", "sim"];
+const FOLLOWS_IMPORTS = [
+  ...["unit", "contract", "integration", "attacks", "sim"],
+  ...["integration-nightly", "attacks-nightly"],
+];
 const CHECKS_OF_CHANGES = ["types", "page-types", "lint", "imports"];
 
 const NOTHING = { passed: 0, failed: 0, skipped: 0, installations: [] };
@@ -45,7 +48,7 @@ await runEntry(async (screen) => {
   shieldFromSettings();
   const env = await prepare(screen);
   // Programs of other people, which these tests meet.
-  const meetOthers = ["attacks", "e2e", "e2e-faults", ...NIGHTLY];
+  const meetOthers = ["attacks", "e2e", ...NIGHTLY];
   if (suites.some((name) => meetOthers.includes(name))) {
     Object.assign(env, await prepareForeignPrograms(screen));
   }

@@ -13,7 +13,7 @@ export const CHECKS = {
   // Makes the types of the command line's client, which the checks below read.
   client: ["test/support/write-api-schema.ts"],
   types: [
-    "node_modules/typescript/bin/tsc",
+    "node_modules/typescript-7/bin/tsc",
     "--noEmit",
     "--pretty",
     "false",
@@ -24,7 +24,7 @@ export const CHECKS = {
   ],
   // The page has a browser's types, not Node's.
   "page-types": [
-    "node_modules/typescript/bin/tsc",
+    "node_modules/typescript-7/bin/tsc",
     "--project",
     "src/web/tsconfig.json",
     "--pretty",

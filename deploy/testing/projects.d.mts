@@ -1,8 +1,8 @@
-/** A folder of tests: a project of vitest, and a stage of `npm test` or `npm run nightly`. */
+/** Folders of tests: a project of vitest, and a stage of `npm test` or `npm run nightly`. */
 export interface SuiteProject {
   readonly name: string;
-  /** Below `test/`; every `*.test.ts` in it. */
-  readonly folder: string;
+  /** Patterns below `test/`; every `*.test.ts` in them. */
+  readonly folders: readonly string[];
   readonly pool: "forks" | "threads";
   /** Files run in workers that keep their modules, so that each is loaded once for a worker. */
   readonly sharesModules?: boolean;
@@ -10,6 +10,8 @@ export interface SuiteProject {
   readonly globalSetup?: readonly string[];
   /** Of a test and of a hook. */
   readonly timeoutMs: number;
+  /** `npm test` leaves out the files in its folder `nightly`. */
+  readonly isSplit?: boolean;
   /** Its files run one after the other, before all others. */
   readonly isAlone?: boolean;
 }

@@ -27,6 +27,9 @@ describe("reference in a browser, in use", () => {
   });
   afterAll(() => reference?.close());
 
+  it("reference: shows both documents in 1280 pixels, and asks nobody else", () =>
+    reference.expectDocuments(1280));
+
   it("reference: shows both documents in 390 pixels, and asks nobody else", () =>
     reference.expectDocuments(390));
 

@@ -1,3 +1,5 @@
+import { NIGHTLY_PROJECTS } from "../../deploy/testing/projects.mjs";
+
 /** One command of the nightly run. */
 export interface Part {
   readonly name: string;
@@ -13,7 +15,7 @@ export const PARTS: readonly Part[] = [
   {
     name: "tests",
     what: "tests that are slow or bring installations of their own",
-    command: ["deploy/test.mjs", "nightly"],
+    command: ["deploy/test.mjs", ...NIGHTLY_PROJECTS.map(({ name }) => name)],
   },
   {
     name: "sim",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { AttackedService, type Headers, type Person } from "../support/attacked-service.ts";
-import { PCM } from "../support/paired-device.ts";
-import { until } from "../support/until.ts";
-import { Viewer } from "../support/viewer.ts";
+import { AttackedService, type Headers, type Person } from "../../support/attacked-service.ts";
+import { PCM } from "../../support/paired-device.ts";
+import { until } from "../../support/until.ts";
+import { Viewer } from "../../support/viewer.ts";
 
 /** Half a second. */
 const AUDIO = Buffer.alloc(16_000, 1);

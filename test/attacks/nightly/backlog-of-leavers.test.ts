@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ApiClient } from "../../src/cli/client/api-client.ts";
-import { UserSession } from "../../src/cli/client/user-session.ts";
-import { DeviceShelf } from "../../src/cli/device/device-shelf.ts";
-import { simulateDevice } from "../../src/cli/device/simulate-device.ts";
-import { parseWave } from "../../src/cli/device/wave-file.ts";
-import { AppFixture } from "../support/app-fixture.ts";
-import { conversationWav } from "../support/compat-caller.ts";
-import { adminToken, call, PCM, scriptedChunks } from "../support/paired-device.ts";
-import { scriptedPcm } from "../support/spoken-script.ts";
-import { until } from "../support/until.ts";
+import { ApiClient } from "../../../src/cli/client/api-client.ts";
+import { UserSession } from "../../../src/cli/client/user-session.ts";
+import { DeviceShelf } from "../../../src/cli/device/device-shelf.ts";
+import { simulateDevice } from "../../../src/cli/device/simulate-device.ts";
+import { parseWave } from "../../../src/cli/device/wave-file.ts";
+import { AppFixture } from "../../support/app-fixture.ts";
+import { conversationWav } from "../../support/compat-caller.ts";
+import { adminToken, call, PCM, scriptedChunks } from "../../support/paired-device.ts";
+import { scriptedPcm } from "../../support/spoken-script.ts";
+import { until } from "../../support/until.ts";
 
 const PASSWORD = "a horse that staples correctly";
 const CHUNK_SECONDS = 5;

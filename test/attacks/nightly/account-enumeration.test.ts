@@ -1,10 +1,10 @@
 import pg from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { newId } from "../../src/base/ids.ts";
-import type { MailMessage } from "../../src/features/accounts/mail.ts";
-import { AttackedService, type Person as SignedIn } from "../support/attacked-service.ts";
-import { type Answer, HttpFixture } from "../support/http-fixture.ts";
+import { newId } from "../../../src/base/ids.ts";
+import type { MailMessage } from "../../../src/features/accounts/mail.ts";
+import { AttackedService, type Person as SignedIn } from "../../support/attacked-service.ts";
+import { type Answer, HttpFixture } from "../../support/http-fixture.ts";
 
 type Body = Record<string, unknown>;
 type Person = { id: string; email: string; token: string };

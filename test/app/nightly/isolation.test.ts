@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ApiClient } from "../support/api-client.ts";
-import { AppFixture } from "../support/app-fixture.ts";
+import { ApiClient } from "../../support/api-client.ts";
+import { AppFixture } from "../../support/app-fixture.ts";
 import {
   type Cursors,
   type ForeignRequest,
   foreignRequests,
   ownRequests,
   readings,
-} from "../support/foreign-requests.ts";
-import { scriptedChunks } from "../support/paired-device.ts";
-import { ACTORS, Tenant } from "../support/tenant.ts";
-import { until } from "../support/until.ts";
-import { Viewer } from "../support/viewer.ts";
+} from "../../support/foreign-requests.ts";
+import { scriptedChunks } from "../../support/paired-device.ts";
+import { ACTORS, Tenant } from "../../support/tenant.ts";
+import { until } from "../../support/until.ts";
+import { Viewer } from "../../support/viewer.ts";
 
 /** Two users in two workspaces: what the one has never reaches the other, by any route. */
 describe("isolation", () => {

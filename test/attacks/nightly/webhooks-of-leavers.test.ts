@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { AttackedService, type Person } from "../support/attacked-service.ts";
-import { until } from "../support/until.ts";
-import { WebhookReceiver } from "../support/webhook-receiver.ts";
+import { AttackedService, type Person } from "../../support/attacked-service.ts";
+import { until } from "../../support/until.ts";
+import { WebhookReceiver } from "../../support/webhook-receiver.ts";
 
 describe("a webhook whose maker has left", () => {
   let service: AttackedService;

@@ -1,12 +1,12 @@
 import { type DatabasePool, sql } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
-import { isAppError } from "../../src/base/errors.ts";
-import { createPool } from "../../src/postgres/pool.ts";
-import { FaultProxy } from "../support/fault-proxy.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { until } from "../support/until.ts";
+import { withClient } from "../../../deploy/supervisor/postgres/roles.ts";
+import { isAppError } from "../../../src/base/errors.ts";
+import { createPool } from "../../../src/postgres/pool.ts";
+import { FaultProxy } from "../../support/fault-proxy.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 
 const SIZE = 3;
 const row = z.object({ n: z.number() });

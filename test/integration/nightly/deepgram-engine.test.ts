@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EngineSettings } from "../../workers/speech/engine-settings.ts";
-import type { ReaderFactory, ResponseMessage } from "../../workers/speech/reader.ts";
+import type { EngineSettings } from "../../../workers/speech/engine-settings.ts";
+import type { ReaderFactory, ResponseMessage } from "../../../workers/speech/reader.ts";
 import {
   openReading,
   readAll,
@@ -8,9 +8,13 @@ import {
   someSpeech,
   textsOf,
   utterancesOf,
-} from "../support/engine-reading.ts";
-import { results, type StreamedConnection, StreamingServer } from "../support/streaming-server.ts";
-import { until } from "../support/until.ts";
+} from "../../support/engine-reading.ts";
+import {
+  results,
+  type StreamedConnection,
+  StreamingServer,
+} from "../../support/streaming-server.ts";
+import { until } from "../../support/until.ts";
 
 const LONG = 60_000;
 const SECONDS = 14;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AttackedService } from "../support/attacked-service.ts";
+import { AttackedService } from "../../support/attacked-service.ts";
 
 const MOST = 3;
 const AT_ONCE = 12;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../src/base/ids.ts";
-import { PASSWORD } from "../support/account-fixture.ts";
-import { HttpFixture } from "../support/http-fixture.ts";
+import { newId } from "../../../src/base/ids.ts";
+import { PASSWORD } from "../../support/account-fixture.ts";
+import { HttpFixture } from "../../support/http-fixture.ts";
 
 const OVER = 70;
 

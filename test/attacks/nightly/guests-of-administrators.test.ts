@@ -1,9 +1,9 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AttackedService, type Headers, type Person } from "../support/attacked-service.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { until } from "../support/until.ts";
-import { Viewer } from "../support/viewer.ts";
+import { AttackedService, type Headers, type Person } from "../../support/attacked-service.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
+import { Viewer } from "../../support/viewer.ts";
 
 const REASON = "A complaint about this conversation";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EngineSettings } from "../../workers/speech/engine-settings.ts";
-import type { ReaderFactory } from "../../workers/speech/reader.ts";
+import type { EngineSettings } from "../../../workers/speech/engine-settings.ts";
+import type { ReaderFactory } from "../../../workers/speech/reader.ts";
 import {
   openReading,
   readAll,
@@ -8,8 +8,8 @@ import {
   someSpeech,
   textsOf,
   utterancesOf,
-} from "../support/engine-reading.ts";
-import { TranscriptionServer } from "../support/transcription-server.ts";
+} from "../../support/engine-reading.ts";
+import { TranscriptionServer } from "../../support/transcription-server.ts";
 
 const LONG = 60_000;
 /** Enough for some utterances of the conversation. */

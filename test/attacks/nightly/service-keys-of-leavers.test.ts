@@ -1,11 +1,11 @@
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { newId } from "../../src/base/ids.ts";
-import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
-import { AttackedService, type Headers, type Person } from "../support/attacked-service.ts";
-import { TranscriptWatch } from "../support/transcript-watch.ts";
-import { until } from "../support/until.ts";
-import { Viewer } from "../support/viewer.ts";
+import { newId } from "../../../src/base/ids.ts";
+import { SessionServiceClient } from "../../../src/wire/gen/voice/v1/sessions.ts";
+import { AttackedService, type Headers, type Person } from "../../support/attacked-service.ts";
+import { TranscriptWatch } from "../../support/transcript-watch.ts";
+import { until } from "../../support/until.ts";
+import { Viewer } from "../../support/viewer.ts";
 
 const PATIENT_MS = 30_000;
 const PERMISSION_DENIED = 7;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { poisoned } from "../support/poison-reader.ts";
-import { BYTES, innocent, OUTCOME, PoisonedRecording } from "../support/poisoned-recording.ts";
-import type { ReadingFixture } from "../support/reading-fixture.ts";
-import { until } from "../support/until.ts";
+import { poisoned } from "../../support/poison-reader.ts";
+import { BYTES, innocent, OUTCOME, PoisonedRecording } from "../../support/poisoned-recording.ts";
+import type { ReadingFixture } from "../../support/reading-fixture.ts";
+import { until } from "../../support/until.ts";
 
 let recording: PoisonedRecording;
 let bench: ReadingFixture;

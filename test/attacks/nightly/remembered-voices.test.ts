@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Headers, Person } from "../support/attacked-service.ts";
-import { halfOf } from "../support/demo-voices.ts";
-import { until } from "../support/until.ts";
-import { VoiceHouse } from "../support/voice-house.ts";
+import type { Headers, Person } from "../../support/attacked-service.ts";
+import { halfOf } from "../../support/demo-voices.ts";
+import { until } from "../../support/until.ts";
+import { VoiceHouse } from "../../support/voice-house.ts";
 
 interface Speaker {
   speaker_label: string;

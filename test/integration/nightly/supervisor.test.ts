@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isAlive, SupervisedRun } from "../support/supervised-run.ts";
+import { isAlive, SupervisedRun } from "../../support/supervised-run.ts";
 
 const PARTS = ["worker", "main", "nats", "postgres"] as const;
 

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { withTimeout } from "../../src/base/deferred.ts";
-import { WorkerClient } from "../../src/inference/worker-client.ts";
-import { scrapeQueues } from "../support/scraped-metrics.ts";
-import { TranscribeProbe } from "../support/transcribe-probe.ts";
-import { until } from "../support/until.ts";
-import { WORKER_KEY } from "../support/worker-key.ts";
+import { withTimeout } from "../../../src/base/deferred.ts";
+import { WorkerClient } from "../../../src/inference/worker-client.ts";
+import { scrapeQueues } from "../../support/scraped-metrics.ts";
+import { TranscribeProbe } from "../../support/transcribe-probe.ts";
+import { until } from "../../support/until.ts";
+import { WORKER_KEY } from "../../support/worker-key.ts";
 
-const MAIN = fileURLToPath(new URL("../../workers/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../workers/main.ts", import.meta.url));
 
 let children: ChildProcess[] = [];
 afterEach(() => {

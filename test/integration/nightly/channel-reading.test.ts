@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Segment } from "../../src/wire/gen/voice/v1/worker.ts";
-import type { ResponseMessage } from "../../workers/speech/reader.ts";
-import { wordErrors } from "../eval/word-error-rate.ts";
-import { channelConversation, cutChannelChunks } from "../support/channel-conversation.ts";
-import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
+import type { Segment } from "../../../src/wire/gen/voice/v1/worker.ts";
+import type { ResponseMessage } from "../../../workers/speech/reader.ts";
+import { wordErrors } from "../../eval/word-error-rate.ts";
+import { channelConversation, cutChannelChunks } from "../../support/channel-conversation.ts";
+import { type RunningEngine, startMoonshine } from "../../support/moonshine-engine.ts";
 import {
   chunkMessages,
   readSession,
   SessionReading,
   utterancesOf,
-} from "../support/read-session.ts";
+} from "../../support/read-session.ts";
 
 const SECOND = 16_000;
 const LIMIT_MS = 300_000;
