@@ -95,6 +95,11 @@ export interface Route {
    * Called when an upload is admitted, and as its bytes come, until it is complete. Must not throw.
    */
   receiving?(request: Request): void;
+  /**
+   * Called with the first bytes of an uploaded file, before the rest of it is taken, and with its
+   * declared type. Returns why the file is refused, if it is.
+   */
+  refusesUpload?(head: Uint8Array, mediaType: string): AppError | undefined;
   handle(request: Request, resource: unknown): Promise<Reply>;
 }
 

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wavFileHeader } from "../../src/base/audio/wav.ts";
@@ -90,6 +92,32 @@ describe("files of formats that we do not read ourselves", () => {
     await device.stop(0);
     await device.completed();
     expect(await words(device.sessionId, device.token)).toMatch(SPOKEN);
+  });
+
+  it("other formats: what is no sound is refused by its first bytes, before the rest is sent", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const url = `${service.api}/sessions/${device.sessionId}/upload-audio`;
+    const answer = (type: string, first: string) =>
+      new Promise<[status: number | undefined, message: string]>((settle, fail) => {
+        const headers = { "x-api-key": device.key, "x-chunk-sequence": "0", "content-type": type };
+        const asked = request(url, { method: "POST", headers }, async (response) => {
+          const { message } = (await json(response)) as { message: string };
+          settle([response.statusCode, message]);
+          asked.destroy();
+        });
+        asked.on("error", fail);
+        // Nothing follows, and the body does not end.
+        asked.write(first.padEnd(64));
+      });
+    const pdf = await answer("application/octet-stream", "%PDF-1.7\n");
+    expect(pdf).toEqual([422, expect.stringMatching(/is a PDF document, not audio\. Send WAV/)]);
+    const form =
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="a.html"\r\n\r\n<!doctype html>';
+    const page = await answer("multipart/form-data; boundary=b", form.padEnd(400));
+    expect(page).toEqual([422, expect.stringMatching(/is an HTML page/)]);
+    const song = await answer("audio/midi", "MThd");
+    expect(song).toEqual([415, expect.stringMatching(/^MIDI is not supported\./)]);
   });
 
   it("other formats: programs with OpenAI's client send them, and a phone's memo is sound", async () => {

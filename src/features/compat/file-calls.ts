@@ -50,6 +50,11 @@ export class FileCalls {
     this.#options = options;
   }
 
+  /** Why a file is refused by its first bytes, if it is. */
+  refusalByHead(head: Uint8Array, mediaType: string): AppError | undefined {
+    return this.#options.files.refusalByHead(head, mediaType);
+  }
+
   /**
    * Makes the session and stores the recording. Throws what is wrong with either; then nothing is
    * left of it. The call that is returned must be read to its end or left.

@@ -72,6 +72,7 @@ function createTranscription({ calls, engines }: OpenAiRouteOptions): Route {
       "conflict",
       "language_unsupported",
     ],
+    refusesUpload: (head, mediaType) => calls.refusalByHead(head, mediaType),
     async handle({ principal, upload, signal }) {
       const caller = requireService(principal);
       if (upload === undefined || Object.keys(upload.fields).length === 0) {

@@ -8,6 +8,7 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../../base/audio/wav.ts";
+import { otherFile } from "../../base/codecs/other-files.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { READABLE_FILES, toPieceMediaType } from "../../base/codecs/sound-types.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
@@ -138,6 +139,18 @@ function assertBare(head: Uint8Array): void {
   );
 }
 
+/** The error for audio of a format that our own readers do not take. */
+export function unsupported(name: string): AppError {
+  return new AppError("unsupported_media_type", `${name} is not supported. ${SUPPORTED_AUDIO}`);
+}
+
+/** The error for a file that holds no sound, known by its first bytes; undefined for others. */
+export function refusalOfOther(head: Uint8Array): AppError | undefined {
+  const other = otherFile(head);
+  if (other === undefined) return undefined;
+  return new AppError("not_audio", `The file is ${other}, not audio. ${SUPPORTED_AUDIO}`);
+}
+
 /** The error for a file without a mark: its declared type tells whether another one was meant. */
 function refusal(mediaType: string): AppError {
   const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -145,7 +158,7 @@ function refusal(mediaType: string): AppError {
     return new AppError("unsupported_media_type", `${RAW_OPUS} ${SUPPORTED_AUDIO}`);
   }
   if (/^(audio|video)\//.test(type) && !KNOWN_TYPES.test(type)) {
-    return new AppError("unsupported_media_type", `${type} is not supported. ${SUPPORTED_AUDIO}`);
+    return unsupported(type);
   }
   return new AppError("not_audio", `The file is not audio. ${SUPPORTED_AUDIO}`);
 }
@@ -255,10 +268,7 @@ export async function inspectAudio(
       "This is a later piece of a recording: the piece with its beginning has to be in the session, with the chunk_sequence before it.";
     throw new AppError("not_audio", message);
   }
-  if (kind === undefined) throw refusal(file.mediaType);
-  if (typeof kind === "object") {
-    const message = `${kind.refused} is not supported. ${SUPPORTED_AUDIO}`;
-    throw new AppError("unsupported_media_type", message);
-  }
+  if (kind === undefined) throw refusalOfOther(head) ?? refusal(file.mediaType);
+  if (typeof kind === "object") throw unsupported(kind.refused);
   return measured(file, options);
 }

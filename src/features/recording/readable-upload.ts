@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { MOST_RECORDINGS } from "../../base/codecs/joined-recordings.ts";
+import { otherFile } from "../../base/codecs/other-files.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { isText } from "../../base/decoder/text-file.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
@@ -10,6 +11,8 @@ import {
   type InspectOptions,
   inspectAudio,
   readHead,
+  refusalOfOther,
+  unsupported,
 } from "./audio-container.ts";
 import type { ConvertedFile, FileConverter } from "./conversion/file-converter.ts";
 
@@ -54,6 +57,26 @@ export async function readableUpload(
   return { upload, audio, release: async () => {} };
 }
 
+/** Types under which the pieces of a stream come, which may begin with any bytes. */
+const PIECES = /^(audio|video)\/(webm|ogg)\b/;
+
+/**
+ * Why an upload is refused by its first bytes, before the rest of it is sent: it is no audio, or of
+ * a format that nothing here decodes. Undefined where it takes the whole file to tell.
+ */
+export function refusalByHead(
+  head: Uint8Array,
+  mediaType: string,
+  isDecoderAvailable: boolean,
+): AppError | undefined {
+  if (PIECES.test(mediaType) || /^audio\/pcm\b/.test(mediaType)) return undefined;
+  const kind = soundKind(head);
+  if (kind === undefined) return refusalOfOther(head);
+  if (typeof kind === "string") return undefined;
+  if (SILENT.test(kind.refused)) return unsupported(kind.refused);
+  return isDecoderAvailable ? undefined : withoutDecoder(unsupported(kind.refused));
+}
+
 /** Several recordings in one file: all of them, one after the other. */
 async function joinedUpload(
   upload: Upload,
@@ -86,8 +109,8 @@ async function convertibleKind(upload: Upload, refusal: unknown): Promise<string
   const head = await readHead(upload.content);
   const kind = soundKind(head);
   if (kind === "ogg-piece" || kind === "webm-piece") return undefined;
-  if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isText(head)))
-    return undefined;
+  const isOther = isText(head) || otherFile(head) !== undefined;
+  if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isOther)) return undefined;
   const name = nameOf(kind);
   return SILENT.test(name) ? undefined : name;
 }

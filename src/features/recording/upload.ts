@@ -12,7 +12,7 @@ import { chunkStatus } from "../transcript/chunks.ts";
 import { RAW_OPUS, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 import type { FileConverter } from "./conversion/file-converter.ts";
-import { type ReadableUpload, readableUpload } from "./readable-upload.ts";
+import { type ReadableUpload, readableUpload, refusalByHead } from "./readable-upload.ts";
 import type { Sounds } from "./sounds.ts";
 
 export interface UploadAudioOptions {
@@ -215,6 +215,8 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
       await requireSession(options.directory, principal, params.session_id, "session.upload");
       options.backlog.check(params.session_id);
     },
+    refusesUpload: (head, mediaType) =>
+      refusalByHead(head, mediaType, options.converter.isAvailable),
     receiving({ principal }) {
       if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
     },

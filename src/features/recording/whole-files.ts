@@ -9,7 +9,7 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Upload } from "../../rest/route.ts";
 import type { NewChunk } from "./chunk-store.ts";
 import type { CutAnswer, CutOrder, CutPiece } from "./cut-thread.ts";
-import { type ReadableUpload, readableUpload } from "./readable-upload.ts";
+import { type ReadableUpload, readableUpload, refusalByHead } from "./readable-upload.ts";
 import { MAX_SECONDS, saveChunk, type UploadAudioOptions } from "./upload.ts";
 
 const ENTRY = new URL("./cut-thread.ts", import.meta.url);
@@ -53,6 +53,11 @@ export class WholeFiles implements QueueOwner {
 
   get queues(): readonly QueueFigures[] {
     return this.#cuts.queues;
+  }
+
+  /** Why a file is refused by its first bytes, if it is; see `refusalByHead`. */
+  refusalByHead(head: Uint8Array, mediaType: string): AppError | undefined {
+    return refusalByHead(head, mediaType, this.#options.converter.isAvailable);
   }
 
   /**

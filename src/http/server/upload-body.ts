@@ -25,34 +25,45 @@ interface UploadLimits {
   pace: BodyPace;
   /** Called whenever bytes have come. */
   onBytes?(): void;
+  /** See `Route.refusesUpload`. */
+  refuses?(head: Uint8Array, mediaType: string): AppError | undefined;
 }
 type Part = Pick<Upload, "filename" | "mediaType">;
 
 /** An upload up to this size stays in memory; the number of concurrent uploads is limited. */
 export const MEMORY_BYTES = 256 * 1024;
 
+/** Bytes of a file after which it is checked what it is. */
+const HEAD_BYTES = 64;
+
 /** The received bytes: in memory while they are few, then in a temporary file. */
 class Received {
-  readonly #folder: string;
+  readonly #limits: Pick<UploadLimits, "folder" | "refuses">;
   readonly #onDrain: () => void;
   readonly #onFailed: (error: AppError) => void;
   #options: Buffer[] = [];
   #bytes = 0;
   #file: TemporaryFile | undefined;
 
-  constructor(folder: string, onDrain: () => void, onFailed: (error: AppError) => void) {
-    this.#folder = folder;
+  constructor(
+    limits: Pick<UploadLimits, "folder" | "refuses">,
+    onDrain: () => void,
+    onFailed: (error: AppError) => void,
+  ) {
+    this.#limits = limits;
     this.#onDrain = onDrain;
     this.#onFailed = onFailed;
   }
 
   /** False when the writer should wait for the drain. */
-  write(chunk: Buffer): boolean {
+  write(chunk: Buffer, mediaType: string): boolean {
+    const before = this.#bytes;
     this.#bytes += chunk.byteLength;
     if (this.#file !== undefined) return this.#file.write(chunk);
     this.#options.push(chunk);
+    if (before < HEAD_BYTES && this.#bytes >= HEAD_BYTES) this.#check(mediaType);
     if (this.#bytes <= MEMORY_BYTES) return true;
-    const file = new TemporaryFile(this.#folder);
+    const file = new TemporaryFile(this.#limits.folder);
     this.#file = file;
     file.stream.on("drain", this.#onDrain);
     file.closed.catch(this.#onFailed);
@@ -62,6 +73,12 @@ class Received {
         .map((part) => file.write(part))
         .at(-1) ?? true
     );
+  }
+
+  #check(mediaType: string): void {
+    const head = Buffer.concat(this.#options).subarray(0, HEAD_BYTES);
+    const refusal = this.#limits.refuses?.(head, mediaType);
+    if (refusal !== undefined) this.#onFailed(refusal);
   }
 
   async finish(part: Part, fields: Record<string, string>): Promise<Upload> {
@@ -164,7 +181,7 @@ export async function readUpload(
   const failed = createDeferred<never>();
   failed.promise.catch(() => {});
   const received: Received = new Received(
-    limits.folder,
+    limits,
     () => intake.drained(),
     (error) => failed.reject(error),
   );
@@ -192,7 +209,7 @@ function openIntake(received: Received, headers: Headers, resume: () => void): I
   }
   const mediaType = type.trim().toLowerCase() || "application/octet-stream";
   return {
-    write: (chunk) => received.write(chunk),
+    write: (chunk) => received.write(chunk, mediaType),
     drained: resume,
     finish: () => received.finish({ filename: "", mediaType }, {}),
   };
@@ -302,11 +319,12 @@ function multipart(received: Received, contentType: string, resume: () => void):
       stream.resume();
       return;
     }
-    part = { filename: filename ?? "", mediaType: mediaType.toLowerCase() };
+    const type = mediaType.toLowerCase();
+    part = { filename: filename ?? "", mediaType: type };
     ended = new Promise((resolve) => stream.once("end", resolve));
     stream.on("data", (chunk: Buffer) => {
       moved = true;
-      if (received.write(chunk)) return;
+      if (received.write(chunk, type)) return;
       paused = stream;
       stream.pause();
     });
