@@ -1,20 +1,24 @@
 /**
- * `npm run eval:formats`: makes some seventy files of the beginning of the shipped conversation, with
- * ffmpeg, sox, flac, flite and espeak-ng, and has each checked as an upload and read as by a worker.
- * Prints whether it was taken, with what sentence, its length and its words against the WAV file's.
+ * `npm run eval:formats`: makes some hundred files of the beginning of the shipped conversation, with
+ * ffmpeg, sox, flac, flite and espeak-ng, and has each checked and, where it takes that, decoded as an
+ * upload, and read as by a worker. Prints whether it was taken, with what sentence, its length and its
+ * words against the WAV file's, how fast it became readable, and the memory of its decoder.
  * Writes out/formats.json; ends with 1 when a file came to something else than it should.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SESSION_RATE, toSessionSamples } from "../../src/base/audio/sample-rate.ts";
+import { findDecoder } from "../../src/base/decoder/decoder-program.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { encodeWave, readWave } from "../../src/cli/device/wave-file.ts";
-import { inspectAudio } from "../../src/features/recording/audio-container.ts";
+import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
+import { readableUpload } from "../../src/features/recording/readable-upload.ts";
 import { Sounds } from "../../src/features/recording/sounds.ts";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, readSession, textOf } from "../support/read-session.ts";
+import { ChildMemory } from "./child-memory.ts";
 import { FORMAT_FILES, type FormatFile, Workshop } from "./format-files.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import { textTable } from "./text-table.ts";
@@ -23,6 +27,7 @@ import { wordErrors } from "./word-error-rate.ts";
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval:formats -- [options]
   --only TEXT   only files whose name contains TEXT
+  --decoder X   what decodes that we do not read ourselves: bundled (default), or FFmpeg's path
   --out DIR     where formats.json goes (default: out)`;
 /** Two turns of the conversation. */
 const SECONDS = 10.1;
@@ -35,6 +40,7 @@ const MOST_ERRORS = 0.35;
 const { values: options } = parseArgs({
   options: {
     only: { type: "string", default: "" },
+    decoder: { type: "string", default: "bundled" },
     out: { type: "string", default: join(PROJECT, "out") },
     help: { type: "boolean", default: false },
   },
@@ -48,6 +54,10 @@ interface Outcome {
   /** Media type under which it is stored; absent when it is refused. */
   mediaType?: string;
   seconds?: number;
+  /** Seconds of sound for each second until it could be stored. */
+  speed?: number;
+  /** Most memory of the process that decoded it, MiB; absent where none was needed. */
+  decoderMiB?: number;
   words?: string[];
   /** Words that differ from what is heard in the WAV file, of how many there. */
   errors?: number;
@@ -75,13 +85,15 @@ async function evaluate(): Promise<void> {
     const data = base.data.subarray(0, 2 * SECONDS * base.sampleRate);
     writeFileSync(join(folder, "base.wav"), encodeWave({ ...base, data }));
     const workshop = new Workshop(folder, SECONDS);
+    const program = findDecoder(options.decoder);
+    const door: Door = { sounds, converter: new FileConverter({ folder, program }) };
     const read: Read = (...file) => readFile(engine, ...file);
     const truth = await read("audio/wav", workshop.base(), SECONDS * SESSION_RATE, SESSION_RATE);
     const outcomes: Outcome[] = [];
     const missing: string[] = [];
     for (const file of FORMAT_FILES.filter(({ name }) => name.includes(options.only))) {
       const bytes = madeBytes(file, workshop, missing);
-      if (bytes !== undefined) outcomes.push(await judge(file, bytes, { sounds, read, truth }));
+      if (bytes !== undefined) outcomes.push(await judge(file, bytes, { door, read, truth }));
     }
     report(outcomes, missing);
   } finally {
@@ -106,20 +118,20 @@ function madeBytes(file: FormatFile, workshop: Workshop, missing: string[]): Buf
 async function judge(
   file: FormatFile,
   bytes: Buffer,
-  { sounds, read, truth }: { sounds: Sounds; read: Read; truth: Heard },
+  { door, read, truth }: { door: Door; read: Read; truth: Heard },
 ): Promise<Outcome> {
   process.stderr.write(`${file.name}\n`);
   const { name, mediaType = "application/octet-stream" } = file;
-  const content = { kind: "memory" as const, data: bytes };
   const size = { name, bytes: bytes.length };
   try {
-    const taken = await inspectAudio({ content, bytes: bytes.length, mediaType }, { sounds });
-    const heard = await read(taken.mediaType, bytes, taken.frames, taken.sampleRate);
+    const { data, audio: taken, ...cost } = await throughDoor(bytes, mediaType, door);
+    const heard = await read(taken.mediaType, data, taken.frames, taken.sampleRate);
     const { substitutions, deletions, insertions } = wordErrors(truth.words, heard.words);
     const outcome = {
       ...size,
       mediaType: taken.mediaType,
       seconds: taken.durationSeconds,
+      ...cost,
       words: heard.words,
       sentence: heard.failed ?? "",
       ...("read" in file.expected &&
@@ -134,6 +146,34 @@ async function judge(
     if (!isRefusal) throw error;
     const outcome = { ...size, sentence: error.message };
     return { ...outcome, fault: faultOf(file, outcome) };
+  }
+}
+
+interface Door {
+  sounds: Sounds;
+  converter: FileConverter;
+}
+
+/** Checks and decodes a file as the routes of uploads do. */
+async function throughDoor(bytes: Buffer, mediaType: string, door: Door) {
+  const begun = performance.now();
+  const memory = new ChildMemory();
+  try {
+    const { upload, audio, release } = await readableUpload(
+      {
+        ...{ content: { kind: "memory", data: bytes }, bytes: bytes.length, mediaType },
+        ...{ sha256: "", filename: "", fields: {} },
+      },
+      { ...door, accountId: "eval", seconds: 900, signal: new AbortController().signal },
+    );
+    const seconds = (performance.now() - begun) / 1_000;
+    const { content } = upload;
+    const data = content.kind === "memory" ? content.data : readFileSync(content.path);
+    await release();
+    const speed = audio.durationSeconds / seconds;
+    return { data, audio, speed, ...(memory.most > 0 && { decoderMiB: memory.most }) };
+  } finally {
+    memory.stop();
   }
 }
 
@@ -171,11 +211,13 @@ function report(outcomes: readonly Outcome[], missing: readonly string[]): void 
   mkdirSync(options.out, { recursive: true });
   const path = join(options.out, "formats.json");
   writeFileSync(path, `${JSON.stringify({ outcomes, missing }, null, 2)}\n`);
-  const head = ["file", "bytes", "seconds", "words", "other words", "fault"];
-  const rows = outcomes.map(({ name, bytes, seconds, words, errors, of, fault }) => [
+  const head = ["file", "bytes", "seconds", "× real time", "MiB", "words", "other words", "fault"];
+  const rows = outcomes.map(({ name, bytes, seconds, words, errors, of, fault, ...cost }) => [
     name,
     String(bytes),
     seconds?.toFixed(3) ?? "refused",
+    cost.speed?.toFixed(0) ?? "",
+    cost.decoderMiB?.toFixed(0) ?? "",
     words === undefined ? "" : String(words.length),
     errors === undefined ? "" : `${errors} of ${of}`,
     fault ?? "",

@@ -8,6 +8,7 @@ import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { decodeFile } from "../../src/base/decoder/decode-file.ts";
 import { type DecoderProgram, findDecoder } from "../../src/base/decoder/decoder-program.ts";
 import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
+import { withExternalSound } from "../support/external-mp4.ts";
 import { decodedSound, envelope, likeness, soundBytes } from "../support/sound-files.ts";
 
 const FIXTURES = new URL("../fixtures/sounds/", import.meta.url);
@@ -92,6 +93,14 @@ describe("files of other formats, by the decoder that every installation has", (
       (error: { reason: string }) => error.reason,
     );
     expect(reason).toBe("undecodable");
+  });
+
+  it("one whose sound lies in another file is none: that file is not opened", async () => {
+    const inside = readFileSync(new URL("mono.m4a", FIXTURES));
+    // At the places that the index names, the other file has the sound.
+    const outside = written("outside.m4a", inside);
+    const failed = decode(written("reference.m4a", withExternalSound(inside, outside)));
+    await expect(failed).rejects.toMatchObject({ reason: "undecodable" });
   });
 
   it("one that would be longer than is taken is given up", async () => {
