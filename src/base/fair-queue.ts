@@ -50,9 +50,10 @@ export class FairQueue<T> {
     return pushedOut;
   }
 
-  /** Removes and returns the item whose turn it is; undefined when none waits. */
-  take(): T | undefined {
+  /** Removes and returns the item whose turn it is, of holders that `may`; undefined when none waits. */
+  take(may: (holder: string) => boolean = () => true): T | undefined {
     for (const [holder, items] of this.#waiting) {
+      if (!may(holder)) continue;
       const item = items.shift();
       this.#waiting.delete(holder);
       // Behind all others, as it had its turn.

@@ -16,7 +16,7 @@ import { newId } from "../../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../../base/queue-metrics.ts";
 import type { UploadContent } from "../../../rest/route.ts";
 
-/** Files that are decoded at once; each has a process of its own. */
+/** Files that are decoded at once, of different accounts; each has a process of its own. */
 const AT_ONCE = 2;
 /** Files that wait; each is an upload that has come. */
 const WAITING = { capacity: 32, share: 4 };
@@ -39,6 +39,11 @@ interface ConverterOptions {
   longestMs?: number;
 }
 
+interface Turn {
+  accountId: string;
+  begun: Deferred<void>;
+}
+
 interface ConversionOrder {
   /** The account whose file it is: accounts have their turns one after the other. */
   accountId: string;
@@ -58,8 +63,9 @@ export interface ConvertedFile extends DecodedShape {
 /** Turns sound files of any usual format into WAV, each in a process of its own with limits. */
 export class FileConverter implements QueueOwner {
   readonly #options: ConverterOptions;
-  readonly #waiting = new FairQueue<Deferred<void>>(WAITING);
-  #running = 0;
+  readonly #waiting = new FairQueue<Turn>(WAITING);
+  /** The accounts of the files that are decoded now. */
+  readonly #running = new Set<string>();
 
   constructor(options: ConverterOptions) {
     this.#options = options;
@@ -68,7 +74,12 @@ export class FileConverter implements QueueOwner {
   get queues(): readonly QueueFigures[] {
     const { size, capacity, refused } = this.#waiting;
     return [
-      { queue: "conversions", length: this.#running + size, limit: AT_ONCE + capacity, refused },
+      {
+        queue: "conversions",
+        length: this.#running.size + size,
+        limit: AT_ONCE + capacity,
+        refused,
+      },
     ];
   }
 
@@ -89,29 +100,30 @@ export class FileConverter implements QueueOwner {
     order: ConversionOrder,
     starts: readonly number[] = [],
   ): Promise<ConvertedFile> {
-    await this.#takePlace(order.accountId);
+    const { accountId } = order;
+    await this.#takePlace(accountId);
     try {
       return await this.#decode(content, order, starts);
     } finally {
-      const next = this.#waiting.take();
-      if (next === undefined) this.#running -= 1;
-      else next.resolve();
+      this.#running.delete(accountId);
+      const next = this.#waiting.take((holder) => !this.#running.has(holder));
+      if (next !== undefined) this.#begin(next);
     }
   }
 
   async #takePlace(accountId: string): Promise<void> {
-    // A conversion that ends hands its place over, so the count stays.
-    if (this.#running < AT_ONCE) {
-      this.#running += 1;
-      return;
-    }
-    const turn = createDeferred<void>();
+    const turn: Turn = { accountId, begun: createDeferred<void>() };
+    if (this.#running.size < AT_ONCE && !this.#running.has(accountId)) return this.#begin(turn);
+    const refusal = { retryAfter: 10 };
     this.#waiting
       .offer(accountId, turn)
-      ?.reject(
-        new AppError("overloaded", "Too many files wait to be decoded.", { retryAfter: 10 }),
-      );
-    await turn.promise;
+      ?.begun.reject(new AppError("overloaded", "Too many files wait to be decoded.", refusal));
+    await turn.begun.promise;
+  }
+
+  #begin({ accountId, begun }: Turn): void {
+    this.#running.add(accountId);
+    begun.resolve();
   }
 
   async #decode(
