@@ -20,6 +20,7 @@ import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.
 import { chunkMessages, readSession, textOf } from "../support/read-session.ts";
 import { ChildMemory } from "./child-memory.ts";
 import { FORMAT_FILES, type FormatFile, Workshop } from "./format-files.ts";
+import { measureHostile } from "./format-hostile.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import { textTable } from "./text-table.ts";
 import { wordErrors } from "./word-error-rate.ts";
@@ -95,7 +96,8 @@ async function evaluate(): Promise<void> {
       const bytes = madeBytes(file, workshop, missing);
       if (bytes !== undefined) outcomes.push(await judge(file, bytes, { door, read, truth }));
     }
-    report(outcomes, missing);
+    const hostile = await measureHostile(program);
+    report(outcomes, missing, hostile);
   } finally {
     engine.close();
     await sounds.stop();
@@ -207,10 +209,14 @@ function faultOf({ expected }: FormatFile, outcome: Outcome): string | undefined
   return isHeard ? undefined : "has other words";
 }
 
-function report(outcomes: readonly Outcome[], missing: readonly string[]): void {
+function report(
+  outcomes: readonly Outcome[],
+  missing: readonly string[],
+  hostile: Awaited<ReturnType<typeof measureHostile>>,
+): void {
   mkdirSync(options.out, { recursive: true });
   const path = join(options.out, "formats.json");
-  writeFileSync(path, `${JSON.stringify({ outcomes, missing }, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify({ outcomes, missing, hostile }, null, 2)}\n`);
   const head = ["file", "bytes", "seconds", "× real time", "MiB", "words", "other words", "fault"];
   const rows = outcomes.map(({ name, bytes, seconds, words, errors, of, fault, ...cost }) => [
     name,
@@ -224,6 +230,7 @@ function report(outcomes: readonly Outcome[], missing: readonly string[]): void 
   ]);
   // What is accepted follows each refusal.
   const sentences = ["", ...outcomes.map(({ sentence }) => sentence.split(" Send ")[0] ?? "")];
+  reportHostile(hostile);
   const faults = outcomes.filter(({ fault }) => fault !== undefined).length;
   const taken = outcomes.filter(({ seconds }) => seconds !== undefined).length;
   const lines = textTable([head, ...rows]).split("\n");
@@ -232,5 +239,26 @@ function report(outcomes: readonly Outcome[], missing: readonly string[]): void 
   console.log(
     `\n${outcomes.length} files: ${taken} taken, ${outcomes.length - taken} refused, ${faults} not as they should be; written to ${path}`,
   );
-  process.exitCode = faults === 0 ? 0 : 1;
+  const isFair = hostile.outcomes.every(({ met }) => met);
+  process.exitCode = faults === 0 && isFair ? 0 : 1;
+}
+
+function reportHostile({ aloneMs, outcomes }: Awaited<ReturnType<typeof measureHostile>>): void {
+  const head = [
+    "hostile file",
+    "bytes",
+    "s",
+    "MiB",
+    "another's file beside them, ms",
+    "",
+    "its end",
+  ];
+  const rows = outcomes.map(({ name, bytes, ms, decoderMiB, besideMs, met, end }) => [
+    ...[name, String(bytes), (ms / 1_000).toFixed(1), decoderMiB.toFixed(0), besideMs.toFixed(0)],
+    ...[met ? "met" : "missed", end],
+  ]);
+  console.log(
+    `\nAnother's file alone: ${aloneMs.toFixed(0)} ms; beside them at most 3 times that + 1 s`,
+  );
+  console.log(textTable([head, ...rows]));
 }

@@ -13,6 +13,7 @@ import { readWebm } from "./webm.ts";
 const OPUS_CLOCK = 48_000;
 const CLOCK_RATIO = OPUS_CLOCK / SESSION_RATE;
 const LONGEST_HEAD = 64 * 1024;
+const NONE = "The file is none of MP3, FLAC, Ogg and WebM.";
 
 /** Packets of Opus with all that a decoder has to know. */
 interface OpusAudio {
@@ -86,9 +87,16 @@ function fileOf(
       return oggFile(bytes, isPiece);
     case "webm":
       return webmFile(bytes, isPiece);
+    case undefined:
+      return unmarkedFile(bytes);
     default:
-      return notAudio("The file is none of MP3, FLAC, Ogg and WebM.");
+      return notAudio(NONE);
   }
+}
+
+/** MP3 that begins in the middle of a frame, or behind zeros or something else. */
+function unmarkedFile(bytes: Uint8Array): SoundFile | AudioFormatError {
+  return findMpegFrames(bytes)?.isLong ? mp3File(bytes) : notAudio(NONE);
 }
 
 function mp3File(bytes: Uint8Array): SoundFile | AudioFormatError {

@@ -71,7 +71,7 @@ async function decodeSeveral(
 /** What we read ourselves. */
 async function readKnown(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
   const kind = soundKind(bytes);
-  if (kind === undefined) return notAudio("It is not audio.");
+  if (kind === undefined && "error" in openSoundFile(bytes)) return notAudio("It is not audio.");
   if (typeof kind === "object") return notAudio(`${kind.refused} is not supported.`);
   if (kind === "wav") return readWav(bytes);
   if (kind === "ogg-piece" || kind === "webm-piece") {

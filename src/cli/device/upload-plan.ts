@@ -25,7 +25,7 @@ const CHUNK_SECONDS = 30;
  */
 export async function planUpload(name: string, bytes: Buffer): Promise<UploadPlan> {
   const kind = soundKind(bytes);
-  if (kind !== undefined && kind !== "wav" && bytes.length <= WHOLE_BYTES) {
+  if (kind !== "wav" && bytes.length <= WHOLE_BYTES) {
     const file = openSoundFile(bytes);
     const seconds = "error" in file ? 0 : file.frames / file.sampleRate;
     if (!("error" in file) && seconds <= WHOLE_SECONDS) {

@@ -221,6 +221,19 @@ async function continuation(
   });
 }
 
+/** A file without a mark at its beginning: the MP3 behind something else that it may be. */
+async function unmarked(
+  file: UploadedFile,
+  head: Uint8Array,
+  options: InspectOptions,
+): Promise<AudioContainer> {
+  const other = refusalOfOther(head);
+  if (other !== undefined) throw other;
+  return measured(file, options).catch((error: unknown) => {
+    throw isAppError(error, "not_audio") ? refusal(file.mediaType) : error;
+  });
+}
+
 function unmeasured(stream: StreamKind): AudioContainer {
   const mediaType = toPieceMediaType(`audio/${stream};codecs=opus`);
   return { mediaType, frames: 0, sampleRate: SESSION_RATE, durationSeconds: 0, part: {} };
@@ -268,7 +281,7 @@ export async function inspectAudio(
       "This is a later piece of a recording: the piece with its beginning has to be in the session, with the chunk_sequence before it.";
     throw new AppError("not_audio", message);
   }
-  if (kind === undefined) throw refusalOfOther(head) ?? refusal(file.mediaType);
+  if (kind === undefined) return unmarked(file, head, options);
   if (typeof kind === "object") throw unsupported(kind.refused);
   return measured(file, options);
 }

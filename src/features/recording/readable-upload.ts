@@ -33,8 +33,8 @@ export interface ReadableUpload {
   release(): Promise<void>;
 }
 
-/** Marks of files whose sound no decoder has. */
-const SILENT = /^(MIDI|DSD)$/;
+/** Marks of files whose sound no decoder has, or has it wrong: FFmpeg takes RIFX as little-endian. */
+const UNDECODED = /^(MIDI|DSD|WAV of big-endian samples \(RIFX\))$/;
 const MAY_BE_SOUND = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)/;
 
 /**
@@ -73,7 +73,7 @@ export function refusalByHead(
   const kind = soundKind(head);
   if (kind === undefined) return refusalOfOther(head);
   if (typeof kind === "string") return undefined;
-  if (SILENT.test(kind.refused)) return unsupported(kind.refused);
+  if (UNDECODED.test(kind.refused)) return unsupported(kind.refused);
   return isDecoderAvailable ? undefined : withoutDecoder(unsupported(kind.refused));
 }
 
@@ -112,7 +112,7 @@ async function convertibleKind(upload: Upload, refusal: unknown): Promise<string
   const isOther = isText(head) || otherFile(head) !== undefined;
   if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isOther)) return undefined;
   const name = nameOf(kind);
-  return SILENT.test(name) ? undefined : name;
+  return UNDECODED.test(name) ? undefined : name;
 }
 
 function nameOf(kind: SoundKind | undefined): string {

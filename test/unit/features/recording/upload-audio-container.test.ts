@@ -118,6 +118,33 @@ describe("audio container", () => {
     }
   });
 
+  it("audio container: finds MP3 that does not begin with a frame, and no other unmarked file", async () => {
+    const file = soundBytes("mono-44100.mp3");
+    const whole = await inspect(file);
+    for (const before of [Buffer.alloc(3_000), Buffer.alloc(700, "\x07junk\xfe")]) {
+      const found = await inspect(Buffer.concat([before, file]), "application/octet-stream");
+      expect(found).toMatchObject({ mediaType: "audio/mpeg" });
+      expect(Math.abs(found.frames - whole.frames)).toBeLessThan(3 * 1_152);
+    }
+    const cut = await inspect(file.subarray(900));
+    expect(cut.durationSeconds).toBeGreaterThan(1.2);
+    const short = Buffer.concat([Buffer.alloc(3_000), file.subarray(0, 1_500)]);
+    expect((await refusal(short)).code).toBe("not_audio");
+  });
+
+  it("audio container: a file that holds no sound is called by its name", async () => {
+    const page = Buffer.from("  <!DOCTYPE html><title>x</title>".padEnd(900));
+    const files: [string, Buffer][] = [
+      ["a PDF document", Buffer.from("%PDF-1.7".padEnd(900))],
+      ["a ZIP archive or an office document", Buffer.from("PK\x03\x04".padEnd(900))],
+      ["an HTML page", page],
+    ];
+    for (const [name, bytes] of files) {
+      const { code, message } = await refusal(bytes, "application/octet-stream");
+      expect([code, message]).toEqual(["not_audio", expect.stringContaining(`is ${name}, not`)]);
+    }
+  });
+
   it("audio container: a compressed file without sound is not audio", async () => {
     for (const name of SOUND_NAMES) {
       const error = await refusal(soundBytes(name).subarray(0, 20));
