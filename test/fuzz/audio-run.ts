@@ -1,18 +1,27 @@
 /**
  * `npm run fuzz:audio`: mutated sound files through the thread of the service that measures and
- * decodes. A file may be refused or read; a thread that ends, an answer that takes too long, other
- * errors and memory that grows are findings, and the command ends with 1. A finding names its file
- * by its number: the same seed makes the same one.
+ * decodes; with `--others` files of other formats through the processes of FFmpeg's package. A file
+ * may be refused or read; a thread that ends, an answer that takes too long, other errors, memory
+ * that grows and files that are left behind are findings, and the command ends with 1. A finding
+ * names its file by its number: the same seed makes the same one.
  */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { errorMessage } from "../../src/base/errors.ts";
+import { findDecoder } from "../../src/base/decoder/decoder-program.ts";
+import { errorMessage, isAppError } from "../../src/base/errors.ts";
+import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { Sounds } from "../../src/features/recording/sounds.ts";
+import { ChildMemory } from "../eval/child-memory.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { SOUND_NAMES, soundBytes } from "../support/sound-files.ts";
 
-const USAGE = "npm run fuzz:audio -- [--files n] [--seed n]";
+const USAGE = "npm run fuzz:audio -- [--files n] [--minutes n] [--seed n] [--others]";
 /** One answer for a file of some seconds. */
 const LONGEST_MS = 10_000;
+/** Most memory of a decoder's process: what it may grow to, and what it takes besides. */
+const MOST_DECODER_MIB = 700;
 /** What the thread may hold more in the last quarter than after the first. */
 const MOST_GROWTH = 64 * 1024 * 1024;
 /** Longer files would be refused for their length before they are decoded. */
@@ -21,19 +30,32 @@ const MOST_SECONDS = 900;
 const { values } = parseArgs({
   options: {
     files: { type: "string", default: "10000" },
+    minutes: { type: "string", default: "60" },
+    others: { type: "boolean", default: false },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
 const files = Number(values.files);
+const minutes = Number(values.minutes);
 const seed = Number(values.seed);
-if (!(Number.isInteger(files) && files > 0 && Number.isInteger(seed))) {
+if (!(Number.isInteger(files) && files > 0 && minutes > 0 && Number.isInteger(seed))) {
   console.error(USAGE);
   process.exit(2);
 }
 
+const OTHERS = ["mono.m4a", "front.mp4", "mono.3gp", "mono.aac", "alac.caf", "mono.aiff"];
+const MORE_OTHERS = ["mono.wma", "adpcm.wav", "mono.mka"];
+const SOURCES = values.others
+  ? [...OTHERS, ...MORE_OTHERS].map(fixture)
+  : SOUND_NAMES.map((name) => soundBytes(name));
+
+function fixture(name: string): Buffer {
+  return readFileSync(new URL(`../fixtures/sounds/${name}`, import.meta.url));
+}
+
 /** Some bytes changed, doubled or left out; the beginning or the end cut off. */
 function mutated(random: SeededRandom): Buffer {
-  const bytes = Buffer.from(soundBytes(random.pick(SOUND_NAMES)));
+  const bytes = Buffer.from(random.pick(SOURCES));
   for (let each = random.below(12); each > 0; each -= 1) {
     bytes[random.below(bytes.length)] = random.below(256);
   }
@@ -53,16 +75,34 @@ function mutated(random: SeededRandom): Buffer {
   }
 }
 
-console.log(`${files} files, seed ${seed}`);
+console.log(`${files} files or ${minutes} minutes, seed ${seed}`);
 const sounds = new Sounds();
+const folder = mkdtempSync(join(tmpdir(), "voice-fuzz-"));
+const converter = new FileConverter({ folder, program: findDecoder("bundled") });
+const memory = new ChildMemory();
 const random = new SeededRandom(seed);
 const outcomes = { refused: 0, decoded: 0, undecodable: 0, long: 0 };
 const findings: string[] = [];
 let slowest = 0;
 let early = 0;
+let done = 0;
 const begun = performance.now();
 
+async function convert(data: Buffer): Promise<keyof typeof outcomes> {
+  const order = { accountId: "fuzz", seconds: MOST_SECONDS, signal: new AbortController().signal };
+  try {
+    const { path } = await converter.convert({ kind: "memory", data }, order);
+    rmSync(path);
+    return "decoded";
+  } catch (error) {
+    if (isAppError(error, "not_audio")) return "undecodable";
+    if (isAppError(error, "payload_too_large")) return "long";
+    throw error;
+  }
+}
+
 async function play(data: Buffer): Promise<keyof typeof outcomes> {
+  if (values.others) return convert(data);
   const measured = await sounds.measure({ data });
   if ("error" in measured) return "refused";
   if (measured.frames > MOST_SECONDS * measured.sampleRate) return "long";
@@ -72,6 +112,8 @@ async function play(data: Buffer): Promise<keyof typeof outcomes> {
 
 try {
   for (let file = 0; file < files; file += 1) {
+    if (performance.now() - begun > minutes * 60_000) break;
+    done += 1;
     const from = performance.now();
     try {
       outcomes[await play(mutated(random))] += 1;
@@ -85,13 +127,19 @@ try {
   }
   const grown = process.memoryUsage().rss - early;
   if (grown > MOST_GROWTH) findings.push(`memory grew by ${toMebibytes(grown)} MiB`);
+  const left = readdirSync(folder);
+  if (left.length > 0) findings.push(`${left.length} files were left behind`);
+  if (memory.most > MOST_DECODER_MIB) findings.push(`a decoder took ${memory.most.toFixed(0)} MiB`);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
   console.log(
-    `in ${seconds} s: ${JSON.stringify(outcomes)}, slowest ${slowest.toFixed(0)} ms, ` +
-      `memory ${toMebibytes(early)} MiB after a quarter, ${toMebibytes(grown)} MiB more at the end`,
+    `${done} in ${seconds} s: ${JSON.stringify(outcomes)}, slowest ${slowest.toFixed(0)} ms, ` +
+      `memory ${toMebibytes(early)} MiB after a quarter, ${toMebibytes(grown)} MiB more at the end, ` +
+      `a decoder's process at most ${memory.most.toFixed(0)} MiB`,
   );
 } finally {
+  memory.stop();
   await sounds.stop();
+  rmSync(folder, { recursive: true, force: true });
 }
 for (const finding of findings.slice(0, 20)) console.error(finding);
 console.log(findings.length === 0 ? "no finding" : `${findings.length} findings`);

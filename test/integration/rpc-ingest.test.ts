@@ -164,7 +164,7 @@ describe("gRPC: audio of other services", () => {
   it("a file instead of bare audio: refused with a sentence, nothing of it is stored", async () => {
     const stream = ingest().configure(sessionId);
     await stream.begun();
-    stream.audio(Buffer.from("RIFF\x24\x08\0\0WAVEfmt ", "latin1"));
+    stream.audio(Buffer.from("OggS\0\x02".padEnd(64), "latin1"));
     expect(await stream.end()).toMatchObject({
       status: status.INVALID_ARGUMENT,
       code: "unsupported_media_type",
