@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { portsOfOne, unusedExports } from "./findings.ts";
 import { cyclesOf, fileGraph, folderGraph, longestChain } from "./graph.ts";
-import { readSources, type SourceFile, stemOf } from "./sources.ts";
+import { countCodeLines, readSources, type SourceFile, stemOf } from "./sources.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SMALL = 40;
@@ -40,7 +40,7 @@ else if (lists[options.list] === undefined) {
 
 function table(): string[][] {
   const lines = ours.map((file) => file.lines);
-  const code = ours.reduce((sum, { codeLines }) => sum + codeLines, 0);
+  const code = ours.reduce((sum, { path }) => sum + countCodeLines(PROJECT, path), 0);
   const functions = ours.flatMap((file) => file.functions.map((each) => each.lines));
   const arrows = [...folders.values()].reduce((sum, to) => sum + to.size, 0);
   const imports = [...files.values()].reduce((sum, to) => sum + to.size, 0);

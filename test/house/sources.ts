@@ -19,8 +19,6 @@ export interface SourceFile {
   /** From the project's folder. */
   path: string;
   lines: number;
-  /** Without comments and empty lines. */
-  codeLines: number;
   imports: readonly Import[];
   /** Names that others can import. */
   exports: readonly string[];
@@ -55,7 +53,6 @@ function readSource(project: string, path: string): SourceFile {
   const found: SourceFile = {
     path,
     lines: text.split("\n").length - 1,
-    codeLines: codeLinesOf(tree, text),
     imports: [...importsOf(tree, path), ...laterImportsOf(tree, path)],
     exports: exportsOf(tree),
     interfaces: tree.statements.filter(ts.isInterfaceDeclaration).map(({ name }) => name.text),
@@ -65,8 +62,10 @@ function readSource(project: string, path: string): SourceFile {
   return found;
 }
 
-/** Lines on which a token stands. */
-function codeLinesOf(tree: ts.SourceFile, text: string): number {
+/** Lines of a source file without comments and empty ones: those on which a token stands. */
+export function countCodeLines(project: string, path: string): number {
+  const text = readFileSync(join(project, path), "utf8");
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lines = new Set<number>();
   const visit = (node: ts.Node): void => {
     if (ts.isJSDoc(node)) return;
