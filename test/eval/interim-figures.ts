@@ -21,7 +21,7 @@ export interface InterimSummary {
   interim_p95: number | undefined;
   words: number;
   stable: number;
-  /** Stable words that the final has otherwise. */
+  /** Stable words that the final, aligned to them, has otherwise or not at all. */
   changed: number;
   /** Share of the final's places at which another word was shown before. */
   shown_changed: number | undefined;
@@ -118,15 +118,17 @@ export class InterimFigures {
         return shown !== undefined && plain(shown.text) !== plain(word.text);
       }),
     ).length;
-    let stable = 0;
+    const stable: string[] = [];
     for (const { at, hypothesis } of heard) {
-      for (; stable < hypothesis.stableWords; stable++) {
-        const word = hypothesis.words[stable];
-        if (word === undefined) continue;
+      for (const word of hypothesis.words.slice(stable.length, hypothesis.stableWords)) {
         this.#stableAfter.push(at - word.end / SAMPLES_PER_MS);
-        if (plain(words[stable]?.text ?? "") !== plain(word.text)) this.#changed += 1;
+        stable.push(plain(word.text));
       }
     }
+    // One word more or fewer changes none of those behind it.
+    const final = words.map(({ text }) => plain(text));
+    const { substitutions, deletions } = wordErrors(stable, final);
+    this.#changed += substitutions + deletions;
   }
 }
 

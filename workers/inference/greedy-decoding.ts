@@ -12,13 +12,15 @@ const TOKENS_PER_SECOND = 6.5;
 /** For very short sound, in which a word may have many tokens. */
 const LEAST_TOKENS = 8;
 const SAMPLES_PER_SECOND = 16_000;
+/** An agreed token gives way to one that is so many times as likely, now that more is heard. */
+const FAR_LIKELIER = 3;
 
 /** What to read of a piece of sound. */
 interface DecodingRequest {
   /** Samples at 16 kHz in -1..1. */
   sound: Float32Array;
-  /** First tokens that are taken as they are. */
-  forced: readonly number[];
+  /** First tokens that are taken unless another one is far likelier. */
+  agreed: readonly number[];
   /** Tokens that probably come next; they are taken as far as they would be chosen. */
   draft: readonly number[];
   phrases?: WantedPhrases | undefined;
@@ -26,7 +28,7 @@ interface DecodingRequest {
 
 export interface Decoding {
   tokens: number[];
-  /** Probability of each token; 1 for forced ones. */
+  /** Probability of each token. */
   probabilities: number[];
   /** True when it was stopped because it would not end by itself. */
   isEndless: boolean;
@@ -38,7 +40,7 @@ export interface Decoding {
  */
 export async function* decodeGreedily(
   network: MoonshineNetwork,
-  { sound, forced, draft, phrases }: DecodingRequest,
+  { sound, agreed, draft, phrases }: DecodingRequest,
 ): AsyncGenerator<undefined, Decoding> {
   const most = Math.max(
     LEAST_TOKENS,
@@ -46,12 +48,12 @@ export async function* decodeGreedily(
   );
   const encoded = await network.encode(sound);
   yield;
-  const given = [...forced, ...draft].slice(0, most);
+  const given = [...agreed, ...draft].slice(0, most);
   const begun = await network.begin(encoded, [BEGIN_TOKEN, ...given]);
   yield;
   const taken: Decoding = { tokens: [], probabilities: [], isEndless: false };
   const follower = phrases?.follow();
-  let step = takeGiven(begun, given, Math.min(forced.length, given.length), taken, follower);
+  let step = takeGiven(begun, given, agreed.length, taken, follower);
   while (step !== undefined && taken.tokens.length < most) {
     step = await goOn(network, encoded, step, taken, follower);
     yield;
@@ -63,11 +65,14 @@ export async function* decodeGreedily(
 /** A step whose last row of logits decides about the next token; undefined: the text has ended. */
 type OpenStep = { step: DecoderStep; token: number } | undefined;
 
-/** Takes the forced tokens, then those of the draft that are the likeliest themselves. */
+/**
+ * Takes the agreed tokens as long as none is far likelier, then those of the draft that are the
+ * likeliest themselves. All are checked in the same run of the network.
+ */
 function takeGiven(
   step: DecoderStep,
   given: readonly number[],
-  forced: number,
+  agreed: number,
   taken: Decoding,
   follower: PhraseFollower | undefined,
 ): OpenStep {
@@ -75,11 +80,14 @@ function takeGiven(
   for (let at = 0; at <= given.length; at++) {
     const row = step.logits.subarray(at * width, (at + 1) * width);
     const wanted = given[at];
-    if (wanted !== undefined && at < forced) {
-      take(taken, wanted, 1, follower);
-      continue;
-    }
     const { token, probability } = choose(row, follower);
+    if (wanted !== undefined && at < agreed) {
+      const own = probabilityOf(row, wanted);
+      if (probability <= FAR_LIKELIER * own) {
+        take(taken, wanted, own, follower);
+        continue;
+      }
+    }
     if (token === END_TOKEN) return undefined;
     take(taken, token, probability, follower);
     if (token === wanted) continue;

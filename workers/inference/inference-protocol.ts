@@ -6,8 +6,8 @@ export interface InferenceRequest {
   pcm: Int16Array;
   /** Somebody waits for it and it cannot be left out; interim readings can. */
   isFinal: boolean;
-  /** First tokens that are taken as they are. */
-  forced: readonly number[];
+  /** First tokens that two readings agreed on: taken unless another one is far likelier. */
+  agreed: readonly number[];
   /** Tokens that probably come next: a guess that is checked. */
   draft: readonly number[];
   /** Words and phrases that become likelier. */

@@ -36,15 +36,14 @@ function treeOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhrases
 async function* stepsOf(
   network: MoonshineNetwork,
   tokenizer: Tokenizer,
-  { pcm, forced, draft, phrases }: InferenceRequest,
+  { pcm, agreed, draft, phrases }: InferenceRequest,
 ): Steps {
   const sound = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
   const tree = treeOf(phrases, tokenizer);
-  const decoding = yield* decodeGreedily(network, { sound, forced, draft, phrases: tree });
+  const decoding = yield* decodeGreedily(network, { sound, agreed, draft, phrases: tree });
   const { tokens, probabilities, isEndless } = decoding;
-  const chosen = probabilities.slice(forced.length);
-  const logs = chosen.reduce((sum, probability) => sum + Math.log(probability), 0);
-  const certainty = chosen.length === 0 ? 1 : Math.exp(logs / chosen.length);
+  const logs = probabilities.reduce((sum, probability) => sum + Math.log(probability), 0);
+  const certainty = probabilities.length === 0 ? 1 : Math.exp(logs / probabilities.length);
   return { words: wordsOf(decoding, tokenizer), tokens, certainty, isEndless, workMs: 0 };
 }
 

@@ -132,10 +132,11 @@ export class MoonshineRecogniser implements Recogniser {
   #askInterim(): void {
     const isBusy = this.#interim !== undefined || this.#final?.samples === this.#samples;
     if (isBusy || this.#samples < LEAST_SOUND || !this.#pace.isDue) return;
+    const samples = this.#samples;
     const interim = this.#client.run({
       pcm: joined(this.#sound),
       isFinal: false,
-      forced: this.#agreed.forced,
+      agreed: this.#agreed.tokens,
       draft: this.#agreed.draft,
       phrases: this.#phrases,
     });
@@ -145,7 +146,7 @@ export class MoonshineRecogniser implements Recogniser {
       if (this.#interim !== interim) return;
       this.#interim = undefined;
       this.#pace.answered();
-      if (answer !== undefined) this.#show(answer);
+      if (answer !== undefined) this.#show(answer, samples);
     };
     // One that failed is tried again with the next pace; a final tells of it.
     interim.answer.then(answered, () => answered(undefined));
@@ -158,7 +159,7 @@ export class MoonshineRecogniser implements Recogniser {
     const pending = this.#client.run({
       pcm: joined(this.#sound),
       isFinal: true,
-      forced: [],
+      agreed: [],
       draft: [],
       phrases: this.#phrases,
     });
@@ -168,7 +169,7 @@ export class MoonshineRecogniser implements Recogniser {
       (answer) => {
         if (this.#final !== final || answer === undefined) return;
         final.answer = answer;
-        this.#show(answer);
+        this.#show(answer, final.samples);
       },
       (error: unknown) => {
         final.error = toAppError(error);
@@ -178,8 +179,8 @@ export class MoonshineRecogniser implements Recogniser {
     return final;
   }
 
-  #show(answer: InferenceAnswer): void {
-    if (!isInvented(answer, this.#samples)) this.#agreed.push(answer);
+  #show(answer: InferenceAnswer, samples: number): void {
+    if (!isInvented(answer, samples)) this.#agreed.push(answer, samples);
     this.#onNews?.();
   }
 
