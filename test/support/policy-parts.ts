@@ -27,6 +27,8 @@ export async function openPolicyParts(
   const folder = makeScratchFolder("policy");
   const [database, nats] = await Promise.all([given ?? createTestDatabase(), startNats()]);
   const pool = new pg.Pool({ connectionString: database.serviceUrl, max: 4 });
+  // The pool's end does not wait for its connections, which the drop of the database then breaks.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const keyFolder = join(folder, "keys");
   const keys = await loadKeyFolder(keyFolder);
   const config = readConfig(
