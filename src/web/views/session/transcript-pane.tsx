@@ -16,7 +16,12 @@ const NEAR_END_PX = 90;
 export function TranscriptPane({ model }: { model: SessionModel }): VNode {
   const lines = model.lines.value;
   const missing = model.missing.value;
-  const rows = useMemo(() => rowsOf(lines, missing), [lines, missing]);
+  const hasFailed = model.session.value?.status === "failed";
+  // Of a session without words its reason says more than the spans that are missing.
+  const rows = useMemo(
+    () => (hasFailed ? [] : rowsOf(lines, missing)),
+    [lines, missing, hasFailed],
+  );
   const scroller = useRef<HTMLDivElement>(null);
   const [isFollowing, setFollowing] = useState(true);
   const [shown, setShown] = useState(-1);
@@ -27,7 +32,6 @@ export function TranscriptPane({ model }: { model: SessionModel }): VNode {
     estimate: 58,
   });
   const isLive = model.isLive;
-  const hasFailed = model.session.value?.status === "failed";
   useLayoutEffect(() => {
     const box = scroller.current;
     if (isLive && isFollowing && box !== null) box.scrollTop = box.scrollHeight;
