@@ -123,7 +123,8 @@ try {
     const took = performance.now() - from;
     slowest = Math.max(slowest, took);
     if (took > LONGEST_MS) findings.push(`file ${file}: took ${took.toFixed(0)} ms`);
-    if (file === Math.floor(files / 4)) early = process.memoryUsage().rss;
+    const share = Math.max(done / files, (performance.now() - begun) / (minutes * 60_000));
+    if (early === 0 && share >= 0.25) early = process.memoryUsage().rss;
   }
   const grown = process.memoryUsage().rss - early;
   if (grown > MOST_GROWTH) findings.push(`memory grew by ${toMebibytes(grown)} MiB`);
