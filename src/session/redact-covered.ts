@@ -2,7 +2,7 @@ import { isWithin } from "./redaction.ts";
 import { neededPoints } from "./resume-points.ts";
 import { type SegmentMark, speakersHeard } from "./segments.ts";
 import type { SessionState } from "./state.ts";
-import { isOver } from "./status.ts";
+import { AUDIO_UNREADABLE, isOver } from "./status.ts";
 import type { Turn } from "./turn.ts";
 
 /** The segments of a waiting redo's result that a redaction concerns, for its event. */
@@ -47,7 +47,7 @@ function fail(turn: Turn, attempt: number): void {
     : "None of the audio could be read.";
   turn.emit({ type: "JobFailed", jobId, attempt, message });
   if (turn.state.phase !== "failed") {
-    turn.emit({ type: "SessionFailed", message, reason: "audio_unreadable" });
+    turn.emit({ type: "SessionFailed", message, reason: AUDIO_UNREADABLE });
   }
 }
 

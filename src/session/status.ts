@@ -6,8 +6,11 @@ export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancell
 export const STOP_REASONS = ["device_silent", "not_audio"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
+/** Of a chunk at which every reading breaks, and of a session of which nothing could be read. */
+export const AUDIO_UNREADABLE = "audio_unreadable";
+
 /** Reasons for which a session ends without a text. */
-export const FAILURE_REASONS = ["audio_unreadable", "language_unsupported"] as const;
+export const FAILURE_REASONS = [AUDIO_UNREADABLE, "language_unsupported"] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export const CLAIM_SOURCES = ["self_claim", "moderator_assignment"] as const;
@@ -40,8 +43,6 @@ export function isOver(phase: SessionPhase | "new"): boolean {
 /** Audio counts as unreadable after this many readings broke at it. */
 export const MAX_TRIES = 3;
 
-/** The error code of a chunk at which every reading breaks. */
-export const AUDIO_UNREADABLE = "audio_unreadable";
 /** Code of a chunk whose stored file is gone or cannot be read: a fault of the store, not of the device. */
 export const AUDIO_DAMAGED = "audio_damaged";
 

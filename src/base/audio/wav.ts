@@ -173,7 +173,7 @@ function readFormat(view: DataView, at: number, size: number): PcmFormat | Audio
   const sampleRate = view.getUint32(at + 4, true);
   const frameBytes = view.getUint16(at + 12, true);
   // Samples may lie in wider ones; where only one of two fields says so, it is wrong.
-  const isWider = view.getUint32(at + 8, true) === sampleRate * frameBytes;
+  const isWider = frameBytes > 0 && view.getUint32(at + 8, true) === sampleRate * frameBytes;
   if (isWider && frameBytes !== (channels * bits) / 8) {
     return unsupported(
       `WAV of ${bits} bits in frames of ${frameBytes} bytes and ${channels} channels is not supported.`,

@@ -96,12 +96,17 @@ function fileOf(
 
 /** MP3 that begins in the middle of a frame, or behind zeros or something else. */
 function unmarkedFile(bytes: Uint8Array): SoundFile | AudioFormatError {
-  return findMpegFrames(bytes)?.isLong ? mp3File(bytes) : notAudio(NONE);
+  const audio = findMpegFrames(bytes);
+  return audio?.isLong ? mpegFile(audio) : notAudio(NONE);
 }
 
 function mp3File(bytes: Uint8Array): SoundFile | AudioFormatError {
   const audio = findMpegFrames(bytes);
   if (audio === undefined) return notAudio("The MP3 file holds no frames that follow each other.");
+  return mpegFile(audio);
+}
+
+function mpegFile(audio: MpegAudio): SoundFile {
   const { sampleRate, channels, frames } = audio;
   return { mediaType: "audio/mpeg", sampleRate, channels, frames, codec: "mp3", audio };
 }

@@ -58,6 +58,8 @@ describe("wav header", () => {
     expect(parseWavHeader(file)).toMatchObject({ encoding: "s16le", frames: 50 });
     file.writeUInt16LE(0, 32);
     expect(parseWavHeader(file)).toMatchObject({ encoding: "s16le", frames: 50 });
+    file.writeUInt32LE(0, 28);
+    expect(parseWavHeader(file)).toMatchObject({ encoding: "s16le", frames: 50 });
     file.writeUInt16LE(4, 32);
     file.writeUInt32LE(4 * 16_000, 28);
     expect(refusal(file)).toBe("unsupported_media_type");
