@@ -145,6 +145,9 @@ describe("pieces of a recording, cut anywhere", () => {
     // What follows is no WebM: it is told when it comes.
     const other = await send(device, 1, { bytes: Buffer.from("a text, and no sound") });
     expect(other.status).toBe(422);
-    expect((await send(device, 1, { bytes: WEBM.subarray(1) })).status).toBe(201);
+    expect((await send(device, 1, { bytes: WEBM.subarray(1, 4_000) })).status).toBe(201);
+    const long = await send(device, 2, { bytes: Buffer.from("a text, and no sound. ".repeat(9)) });
+    expect(long.status).toBe(422);
+    expect((await send(device, 2, { bytes: WEBM.subarray(4_000) })).status).toBe(201);
   });
 });

@@ -12,6 +12,7 @@ import { otherFile } from "../../base/codecs/other-files.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { READABLE_FILES, toPieceMediaType } from "../../base/codecs/sound-types.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
+import { isText } from "../../base/decoder/text-file.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 import type { PieceBefore } from "../transcript/audio-parts-store.ts";
@@ -59,6 +60,8 @@ export interface InspectOptions {
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
+/** Less may be a few bytes of a packet that look like letters. */
+const LEAST_TEXT = 64;
 /** A shorter rest behind the samples of a WAV file is no other recording. */
 const LEAST_WAV_BYTES = 44;
 
@@ -197,12 +200,17 @@ async function pieceContainer(
     return streamBeginning(head) && beginningOf(kind, head);
   }
   const stream = streamOf(kind, file.mediaType);
-  if (stream === undefined && kind !== undefined) return undefined;
+  if (stream === undefined && (kind !== undefined || isOther(head))) return undefined;
   const before = await options.before();
   if (before.kind === "lead") return continuation(file, before.lead, stream, options);
   if (before.kind === "missing") return stream && unmeasured(stream);
   const beginning = streamBeginning(head) ?? (file.bytes === 0 ? stream : undefined);
   return beginning && beginningOf(beginning, head);
+}
+
+/** Known to be no part of a stream: a document, or text so long that it is no accident. */
+function isOther(head: Uint8Array): boolean {
+  return otherFile(head) !== undefined || (head.byteLength >= LEAST_TEXT && isText(head));
 }
 
 /** An untyped piece that does not continue the stream is something else. */
