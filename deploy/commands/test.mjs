@@ -27,7 +27,7 @@ const FOLLOWS_IMPORTS = [
 ];
 const CHECKS_OF_CHANGES = ["types", "page-types", "lint", "imports"];
 
-const NOTHING = { passed: 0, failed: 0, skipped: 0, installations: [] };
+const NOTHING = { passed: 0, failed: 0, skipped: 0, installations: [], left: [] };
 
 /** A stream that a `Screen` writes to. */
 class KeptText {
@@ -79,8 +79,9 @@ function report(screen, { checked, tested }) {
   if (tested.installations.length > 0) {
     screen.line(`${tested.installations.length} installations were started`);
   }
+  for (const command of tested.left) screen.warn(`a test left a process behind: ${command}`);
   screen.line(`${passed} passed, ${failed} failed`);
-  return failed > 0 ? 1 : 0;
+  return failed > 0 || tested.left.length > 0 ? 1 : 0;
 }
 
 /** Tests bring their own servers and settings: none of the developer's may reach them. */

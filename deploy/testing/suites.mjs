@@ -4,25 +4,32 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { PROJECT, pinnedNode } from "../setup/paths.mjs";
+import { endLeftProcesses } from "./left-processes.mjs";
 
 const LONGEST_MS = 80 * 60_000;
+/** Browsers and databases may still be ending when the tests have. */
+const LEAVE_WITHIN_MS = 10_000;
+/** Where installations of the tests are noted; its value also marks the processes of a run. */
+const STARTS = "VOICE_TEST_STARTS";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
  * Runs projects of vitest.config.ts in this terminal, as one run.
  * @param {readonly string[]} projects their names
  * @param {readonly string[]} passedOn further arguments of vitest
- * @returns {Promise<{passed: number, failed: number, skipped: number, installations: string[]}>}
- *   counts of tests, and a line for each installation that they started
+ * @returns {Promise<{passed: number, failed: number, skipped: number, installations: string[],
+ *   left: string[]}>} counts of tests, a line for each installation that they started, and the
+ *   command lines of processes that they left running (ended here)
  */
 export async function runSuites(projects, passedOn, env) {
   const folder = mkdtempSync(join(tmpdir(), "voice-report-"));
   const [report, starts] = [join(folder, "report.json"), join(folder, "starts")];
   try {
     // The recogniser's runtime has telemetry, which threads of tests cannot switch off themselves.
-    const own = { VOICE_TEST_STARTS: starts, ORT_DISABLE_TELEMETRY: "1" };
+    const own = { [STARTS]: starts, ORT_DISABLE_TELEMETRY: "1" };
     const code = await runVitest(projects, report, passedOn, { ...env, ...own });
-    return { ...count(report, code), installations: readLines(starts) };
+    const left = await endLeftProcesses(`${STARTS}=${starts}`, LEAVE_WITHIN_MS);
+    return { ...count(report, code), installations: readLines(starts), left };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

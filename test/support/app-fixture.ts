@@ -51,8 +51,9 @@ export class AppFixture implements TestService {
     const folder = makeScratchFolder("app");
     parts.push("folder", async () => rmSync(folder, { recursive: true, force: true }));
     try {
-      const [database, nats] = await Promise.all([createTestDatabase(), startNats()]);
+      const database = await createTestDatabase();
       parts.push("database", () => database.drop());
+      const nats = await startNats();
       parts.push("nats", () => nats.stop());
       await createAdmin(database);
       const data = join(folder, "data");

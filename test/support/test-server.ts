@@ -28,7 +28,10 @@ export class TestServer {
     const deadline = performance.now() + this.#part.readyTimeoutMs;
     while (!(await this.#part.probe?.())) {
       const late = performance.now() > deadline;
-      if (late || child.exitCode !== null || child.signalCode !== null) throw this.#failure();
+      if (late || child.exitCode !== null || child.signalCode !== null) {
+        await this.kill9();
+        throw this.#failure();
+      }
       await new Promise((wake) => setTimeout(wake, PROBE_EVERY_MS));
     }
   }

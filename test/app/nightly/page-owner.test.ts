@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { AppFixture } from "../support/app-fixture.ts";
-import { PageWalk } from "../support/page-walk.ts";
-import { adminToken, call } from "../support/paired-device.ts";
-import { until } from "../support/until.ts";
-import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
+import { AppFixture } from "../../support/app-fixture.ts";
+import { PageWalk } from "../../support/page-walk.ts";
+import { adminToken, call } from "../../support/paired-device.ts";
+import { until } from "../../support/until.ts";
+import { verify, WebhookReceiver } from "../../support/webhook-receiver.ts";
 
 const PASSWORD = "correct horse battery staple";
 /** A name that would be markup, if it ever were read as such. */

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { AppFixture } from "../support/app-fixture.ts";
-import { PageWalk } from "../support/page-walk.ts";
-import { adminToken, call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
+import { AppFixture } from "../../support/app-fixture.ts";
+import { PageWalk } from "../../support/page-walk.ts";
+import { adminToken, call, PairedDevice, scriptedChunks } from "../../support/paired-device.ts";
 
 const PASSWORD = "three-green-bottles-on-a-wall";
 const OLGA = { email: "olga@example.org", password: PASSWORD };
