@@ -1,7 +1,7 @@
 // `npm test`: the set-up of `npm run up`, then one run of all tests with the checks of the sources
 // beside it. `npm test -- unit` runs one stage; what follows a second `--` goes to vitest.
-// `npm test -- changed` runs the checks and those tests that import what is not committed yet;
-// `changed=main` what differs from main.
+// `npm test -- changed` runs the checks and those tests that import what is not committed yet, but
+// for those of the whole service; `changed=main` what differs from main.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -15,16 +15,14 @@ import { CHECKS, runCheck } from "../testing/checks.mjs";
 import { prepareForeignPrograms } from "../testing/foreign-programs.mjs";
 import { NIGHTLY_PROJECTS, PROJECTS } from "../testing/projects.mjs";
 import { runSuites } from "../testing/suites.mjs";
+import { findWholeTests } from "../testing/whole-tests.mjs";
 
 /** Where the set-up finds what it needs: kept. */
 const KEPT = ["VOICE_IGNORE_SYSTEM_PACKAGES", "VOICE_CACHE_DIR", "VOICE_NATS_SERVER", "NO_COLOR"];
 const SUITES = PROJECTS.map(({ name }) => name);
 const NIGHTLY = NIGHTLY_PROJECTS.map(({ name }) => name);
-/** Tests of whole processes import nothing of the service. */
-const FOLLOWS_IMPORTS = [
-  ...["unit", "contract", "integration", "attacks", "sim"],
-  ...["integration-nightly", "attacks-nightly"],
-];
+/** Those of `changed`: tests of the whole service concern every change, and take their time. */
+const FOLLOWS_IMPORTS = ["unit", "contract", "integration", "sim"];
 const CHECKS_OF_CHANGES = ["types", "page-types", "lint", "imports"];
 
 const NOTHING = { passed: 0, failed: 0, skipped: 0, installations: [], left: [] };
@@ -106,7 +104,10 @@ function parseArguments(args) {
       `choose from: ${all.join(", ")}; or changed, or changed=COMMIT`,
     );
   }
-  if (changed !== undefined) passedOn.push(changed.replace(/^(--)?/, "--"));
+  if (changed !== undefined) {
+    const whole = findWholeTests(FOLLOWS_IMPORTS).map((file) => `--exclude=${file}`);
+    passedOn.push(changed.replace(/^(--)?/, "--"), ...whole);
+  }
   const usual = changed === undefined ? SUITES : FOLLOWS_IMPORTS;
   const usualChecks = changed === undefined ? Object.keys(CHECKS) : CHECKS_OF_CHANGES;
   const checks = named.length === 0 ? usualChecks : named.filter((name) => name in CHECKS);
