@@ -44,6 +44,8 @@ export interface Opening {
   suspects: Suspect[];
   /** The session's own, the names of its workshop's active characters, and its workspace's. */
   vocabulary: string[];
+  /** How many channels are one speaker each, and read by themselves; absent where they are mixed. */
+  speakerChannels?: number | undefined;
   /** Which engine shall read in which language; absent for a session that no longer exists. */
   wish?: EngineWish | undefined;
   /**

@@ -88,7 +88,7 @@ export class Reading {
       const { attempt, checkpointAttempt } = this.#options;
       const asked = source.opening({ sessionId, attempt, checkpointAttempt, position });
       const [opening] = await Promise.all([asked, this.#options.tail?.learnInterim(asked)]);
-      const { checkpoint, sequence, vocabulary } = opening;
+      const { checkpoint, sequence, vocabulary, speakerChannels } = opening;
       detector.load(opening.suspects);
       const from = checkpoint?.position ?? 0;
       this.#options.onBegin?.(checkpoint);
@@ -113,6 +113,7 @@ export class Reading {
           attempt,
           language,
           vocabulary,
+          speakerChannels,
           checkpoint,
           interimResults: interim,
           tellWhenRead: detector.isCareful,

@@ -6,8 +6,9 @@ import type { DeviceFrame, HeartbeatFrame, InterimResultsFrame } from "../wire/l
 
 /** Converts a worker's segment for the session. */
 export function toSegment(segment: Segment): RecognisedSegment {
-  const { start, end, words, confidence, cluster, speakerConfidence } = segment;
-  const read = { start, end, words, confidence, cluster };
+  const { start, end, words, confidence, cluster, speakerConfidence, channel } = segment;
+  const heardOn = channel === undefined ? {} : { channel };
+  const read = { start, end, words, confidence, cluster, ...heardOn };
   if (speakerConfidence === undefined || cluster < 0) return read;
   // Events hold few digits: single precision would be written with seventeen.
   return { ...read, speakerConfidence: Math.round(speakerConfidence * 1_000) / 1_000 };

@@ -55,6 +55,8 @@ export class Rereading {
   readonly #unread: Span[] = [];
   readonly #ends: End[] = [];
   #checkpoints: ReadingCheckpoint[] = [];
+  /** Each channel of the sound is one speaker. */
+  #hasChannels = false;
   #from: StoredCheckpoint | undefined;
   #told: RereadCommand | undefined;
 
@@ -164,7 +166,7 @@ export class Rereading {
         return this.#mayEnd(state, message.value.finalisedTo);
       case "utterance":
         this.#take(state, message.value);
-        return this.#mayEnd(state, message.value.end);
+        return this.#mayEnd(state, message.value.finalisedTo ?? message.value.end);
       case "chunkFailed":
         this.#failed.push(message.value);
         return;
@@ -182,11 +184,12 @@ export class Rereading {
       this.#segments.push(this.#reading.time.segment(segment));
     }
     this.#regroup(speakers);
+    if (segments.some(({ channel }) => channel !== undefined)) this.#hasChannels = true;
     const first = this.#segments[before];
     // All words without room on the timeline have the same place, so no agreement can be found
     // there.
     const isPlaced = !this.#reading.time.isWithinExcess(this.#starts[before] ?? 0);
-    if (first !== undefined && isPlaced) {
+    if (first !== undefined && isPlaced && !this.#hasChannels) {
       this.#ends.push({ position: first.start, end: first.end, segments: before });
     }
     if (this.#isWhole || checkpoint === undefined) return;
@@ -261,7 +264,9 @@ export class Rereading {
   #finish(state: Readonly<SessionState>, to: number, segments: RecognisedSegment[]): void {
     this.#reading.close();
     const begin = this.#from?.position ?? 0;
-    const { count, to: from } = this.#isWhole
+    // Segments of several channels overlap: all of them are replaced from the checkpoint on.
+    const isReplaced = this.#isWhole || this.#hasChannels;
+    const { count, to: from } = isReplaced
       ? { count: 0, to: begin }
       : agreement(state, begin, segments, this.#lateFrom);
     const sequences = [...this.#late];

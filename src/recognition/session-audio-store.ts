@@ -66,6 +66,7 @@ const openingRow = z.object({
   mayLeave: z.boolean(),
   tenant: optionalColumn(z.string()),
   names: z.array(z.string()),
+  speakerChannels: optionalColumn(z.number()),
   interim: z.boolean(),
   suspects: z.custom<Opening["suspects"]>(isJson),
 });
@@ -148,6 +149,7 @@ export class SessionAudio implements AudioSource {
           where m.workspace_id = w.id and m.role = 'owner'
           order by m.created_at, m.user_id limit 1
         ) as tenant,
+        s.speaker_channels as "speakerChannels",
         s.vocabulary, w.vocabulary as "workspaceVocabulary", array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
         coalesce((
           select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
@@ -177,10 +179,11 @@ export class SessionAudio implements AudioSource {
       const row = found.get(index + 1);
       if (row === undefined) return undefined;
       const { sequence, interim, suspects, language, current, asked, preferred } = row;
-      const { mayLeave, tenant } = row;
+      const { mayLeave, tenant, speakerChannels } = row;
       const wish = { language, current, asked, preferred, mayLeave, tenant };
       const vocabulary = joinVocabulary(row.vocabulary, row.names, row.workspaceVocabulary);
-      return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary, wish };
+      const read = { vocabulary, speakerChannels, wish };
+      return { checkpoint: checkpointOf(row), sequence, interim, suspects, ...read };
     });
   }
 

@@ -252,8 +252,8 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#interim = undefined;
     this.#processedTo = Math.max(this.#processedTo, utterance.end);
     this.#noteTime(utterance);
-    const { checkpoint, start, end } = utterance;
-    this.#finalisedTo = Math.max(this.#finalisedTo, end);
+    const { checkpoint, start, end, finalisedTo = end } = utterance;
+    this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
     const { attempt } = state;
     const isTold = this.#tell({
       type: "Utterance",

@@ -14,8 +14,9 @@ import { complete, isAllPlaced } from "./redact-covered.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
 import { revise } from "./revise.ts";
-import { segmentId } from "./segments.ts";
+import { segmentAt, segmentId } from "./segments.ts";
 import { knownTo, labelForCluster } from "./speakers.ts";
+import type { SessionState } from "./state.ts";
 import { AUDIO_UNREADABLE, isOver, MAX_TRIES } from "./status.ts";
 import { finalisedTo } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
@@ -75,9 +76,7 @@ function storeCheckpoint(turn: Turn, checkpoint: ReadingCheckpoint): void {
 
 function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCommand): void {
   const { state } = turn;
-  const newest = state.segments.at(-1);
-  // A reading that began before the newest segment repeats known ones.
-  if (newest !== undefined && segment.start <= newest.start) return;
+  if (isRepeated(state, segment)) return;
   const { start, end, words, confidence, cluster } = segment;
   const id = segmentId(state.sessionId, state.attempt, start);
   const label = labelForCluster(state.speakers, cluster);
@@ -94,11 +93,24 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
     speakerConfidence,
     redacted: isRedacted(state, { start, end, label }),
   });
-  const { end: checkpoint, checkpoint: stored } = utterance;
+  const { end: utteranceEnd, finalisedTo, checkpoint: stored } = utterance;
+  // Another channel may still be speaking, since before this utterance's end.
+  const reached = segment.channel === undefined ? utteranceEnd : finalisedTo;
+  const checkpoint = Math.max(state.checkpoint, reached);
   const resume = stored?.position ?? resumesAt(state);
   const mark = { segmentId: id, start, end, label, cluster };
   const sure = speakerConfidence === undefined ? {} : { speakerConfidence };
   turn.emit({ type: "SegmentFinalised", ...mark, ...sure, checkpoint, resume });
+}
+
+/**
+ * True for a segment that is known, from a reading that began before the newest one. Those of several
+ * channels overlap and come in any order, each with a start of its own.
+ */
+function isRepeated({ segments }: SessionState, { start, channel }: RecognisedSegment): boolean {
+  if (channel !== undefined) return segmentAt(segments, start) !== undefined;
+  const newest = segments.at(-1);
+  return newest !== undefined && start <= newest.start;
 }
 
 /** The share of the received audio that is final, below 1 until the job is complete. */

@@ -78,8 +78,18 @@ function around(
   const after = marks[firstFrom(marks, to)];
   const kept = [before, ...edited, after].filter((mark) => mark !== undefined);
   const taken = kept.map(({ start }) => start);
-  const fitted = besideRedactions(state, fitSegments(segments, { from, to, kept }));
-  return withOwnStarts(fitted, taken);
+  const fitted = channelsOf(segments).flatMap((channel) => {
+    const own = segments.filter((segment) => segment.channel === channel);
+    // Whoever speaks on another channel takes no room from this one.
+    const beside = kept.filter(({ cluster }) => channel === undefined || cluster === channel);
+    return fitSegments(own, { from, to, kept: beside });
+  });
+  const inOrder = fitted.toSorted((one, other) => one.start - other.start);
+  return withOwnStarts(besideRedactions(state, inOrder), taken);
+}
+
+function channelsOf(segments: readonly RecognisedSegment[]): (number | undefined)[] {
+  return [...new Set(segments.map(({ channel }) => channel))];
 }
 
 /**

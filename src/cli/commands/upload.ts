@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { MAX_CHANNELS } from "../../base/audio/wav.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { ApiFailure, Unreachable } from "../client/api-client.ts";
 import { PATIENT } from "../client/back-off.ts";
@@ -13,6 +14,7 @@ import { EXIT } from "../client/exit-codes.ts";
 import {
   chooseWorkspace,
   describeChoice,
+  parseCount,
   parseSeconds,
   withConnectionFlags,
   withExamples,
@@ -34,6 +36,7 @@ interface UploadCommandOptions extends ConnectionOptions {
   readonly again?: boolean;
   readonly workspace?: string;
   readonly title?: string;
+  readonly speakerChannels?: number;
   readonly json?: boolean;
 }
 
@@ -50,12 +53,18 @@ export function addUpload(program: Command, context: CommandContext): void {
     .option("--again", "also what was uploaded before")
     .option("--workspace <id>", "workspace to join (default: your oldest)")
     .option("--title <text>", "title of the session (default: the file's name)")
+    .option(
+      "--speaker-channels <number>",
+      "each of so many channels is one speaker (default: they are mixed)",
+      parseCount(2, MAX_CHANNELS),
+    )
     .option("--json", "one JSON object for each file");
   withExamples(
     withConnectionFlags(command),
     "voice upload meeting.mp3",
     "voice upload recordings/             again any time: only what is new is sent",
     "voice upload recordings/ --watch",
+    "voice upload call.wav --speaker-channels 2    a call with a side on each channel",
     "voice upload a.wav --json | jq -r .session_id | xargs -n1 voice tail --text",
   ).addHelpText(
     "after",
@@ -102,13 +111,13 @@ async function upload(
 async function tryOne(
   parts: UploadParts,
   file: string,
-  { again, title }: UploadCommandOptions,
+  { again, title, speakerChannels }: UploadCommandOptions,
   { report, context }: { report: Reporter; context: CommandContext },
 ): Promise<boolean> {
   const { signal } = context;
   try {
     const uploaded = await uploadFile(parts, file, {
-      ...{ signal, again, title },
+      ...{ signal, again, title, speakerChannels },
       onProgress: (sent, total) => report.progress(file, sent, total),
       onRetry: (error, waitMs) =>
         report.say(`${reasonOf(error)}; trying again in ${(waitMs / 1_000).toFixed(1)} s`),

@@ -2,7 +2,7 @@ import { ApiFailure } from "../client/api-client.ts";
 import type { Attempts } from "../client/back-off.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { DeviceOwner, DeviceShelf, KeptDevice } from "./device-shelf.ts";
-import { VirtualDevice } from "./virtual-device.ts";
+import { type SessionWishes, VirtualDevice } from "./virtual-device.ts";
 
 const NAME = "Simulated device";
 /** A key that expires sooner is renewed first; no recording lasts longer than this. */
@@ -27,19 +27,19 @@ interface Recording {
  */
 export async function startRecording(
   { user, shelf, onRetry }: SimulationOptions,
-  { workspaceId, title }: { workspaceId: string; title: string },
+  { workspaceId, ...wishes }: { workspaceId: string } & SessionWishes,
 ): Promise<Recording> {
   const { id } = await user.call((client) => client.GET("/auth/me"));
   const owner = { base_url: user.api.baseUrl, user_id: id, workspace_id: workspaceId };
   for (const kept of shelf.find(owner)) {
     const device = new VirtualDevice(user.api, kept, onRetry);
     if (!(await hasGoodKey(device, shelf, owner))) continue;
-    const sessionId = await startUnlessBusy(device, title);
+    const sessionId = await startUnlessBusy(device, wishes);
     if (sessionId !== undefined) return { device, sessionId, isKept: true };
   }
   const device = await VirtualDevice.pair(user, { name: NAME, workspaceId }, onRetry);
   const isKept = keeps(shelf, { ...owner, ...device.pairing });
-  return { device, sessionId: await device.startSession({ title }), isKept };
+  return { device, sessionId: await device.startSession(wishes), isKept };
 }
 
 /**
@@ -86,9 +86,12 @@ function isRefused(error: unknown): boolean {
   return error instanceof ApiFailure && (error.status === 401 || error.status === 404);
 }
 
-async function startUnlessBusy(device: VirtualDevice, title: string): Promise<string | undefined> {
+async function startUnlessBusy(
+  device: VirtualDevice,
+  wishes: SessionWishes,
+): Promise<string | undefined> {
   try {
-    return await device.startSession({ title });
+    return await device.startSession(wishes);
   } catch (error) {
     if (error instanceof ApiFailure && error.code === "already_recording") return undefined;
     throw error;

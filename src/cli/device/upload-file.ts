@@ -23,6 +23,8 @@ interface UploadOptions {
   /** Sends a file once more that was sent before. */
   readonly again?: boolean | undefined;
   readonly title?: string | undefined;
+  /** Each of so many channels is one speaker. */
+  readonly speakerChannels?: number | undefined;
   /** Called with seconds that the service has, and those of the whole file. */
   readonly onProgress?: (sent: number, total: number) => void;
   readonly onRetry?: Attempts["onRetry"];
@@ -127,7 +129,11 @@ async function sendAnew(
   options: UploadOptions,
 ): Promise<Uploaded> {
   const title = (options.title ?? basename(file)).slice(0, 200);
-  const wanted = { workspaceId: owner.workspace_id, title };
+  const { speakerChannels: speaker_channels } = options;
+  const wanted = {
+    ...{ workspaceId: owner.workspace_id, title },
+    ...(speaker_channels === undefined ? {} : { speaker_channels }),
+  };
   const recording = await startRecording({ user, shelf, onRetry: options.onRetry }, wanted);
   const { device, sessionId } = recording;
   const entry = { session_id: sessionId, device_id: device.id, done: false };

@@ -17,6 +17,13 @@ type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "ex
 const MODEL = "simulator";
 const UPLOAD_TIMEOUT_MS = 60_000;
 
+/** What a session is started with. */
+export interface SessionWishes {
+  readonly title?: string;
+  readonly language?: string;
+  readonly speaker_channels?: number;
+}
+
 /**
  * A virtual device: it pairs as hardware does and uses only the device's part of the interface,
  * with its own key. Every call is repeated a limited number of times while failures are temporary.
@@ -85,7 +92,7 @@ export class VirtualDevice {
   }
 
   /** Starts a session and returns its id; throws 409 when the device already records one. */
-  async startSession(body: { title?: string; language?: string }): Promise<string> {
+  async startSession(body: SessionWishes): Promise<string> {
     let isAnswerLost = false;
     const onRetry: Attempts["onRetry"] = (error, waitMs) => {
       isAnswerLost = true;

@@ -24,6 +24,8 @@ export interface NewSession {
   /** Why no engine may read its language at the moment, a sentence. */
   languageWarning?: string | undefined;
   vocabulary: string[];
+  /** How many channels of the sound are one speaker each; none without it. */
+  speakerChannels?: number | undefined;
   workshopId: string | undefined;
   /** Set for a call of another service's client. */
   compat?: CompatMark | undefined;
@@ -214,14 +216,14 @@ async function insertSession(tx: CommonQueryMethods, session: NewSession): Promi
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
       id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
-      compat, delete_at_end, guest_access, language_warning, status
+      compat, delete_at_end, guest_access, language_warning, speaker_channels, status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
       ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false},
       ${session.compat === undefined ? null : "closed"}, ${session.languageWarning ?? null},
-      'recording'
+      ${session.speakerChannels ?? null}, 'recording'
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"

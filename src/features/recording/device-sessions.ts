@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { DevicePrincipal, Principal } from "../../access/principal.ts";
+import { MAX_CHANNELS } from "../../base/audio/wav.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
@@ -47,6 +48,14 @@ export const newSessionMembers = {
   engine: Type.Optional(engineName),
   vocabulary: Type.Optional(
     vocabularySchema("Words and phrases that are expected, besides those of the workspace"),
+  ),
+  speaker_channels: Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      maximum: MAX_CHANNELS,
+      description:
+        "Each of this many channels of the sound is one speaker, and is read by itself: also who speaks at the same time is heard. Without it the channels are mixed, and voices are told apart",
+    }),
   ),
   workshop_id: Type.Optional(
     Type.String({
@@ -178,6 +187,7 @@ export async function startRecording(
     engine: body?.engine,
     languageWarning: warning,
     vocabulary: body?.vocabulary ?? [],
+    speakerChannels: body?.speaker_channels,
     workshopId,
   });
   options.notifier.notify(outbox);

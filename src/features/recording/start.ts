@@ -130,6 +130,7 @@ async function start(
     engine: body.engine,
     languageWarning: languageWarning(engines(), { language, mayLeave: remoteEngines }),
     vocabulary: body.vocabulary ?? [],
+    speakerChannels: body.speaker_channels,
     workshopId,
   });
   notifier.notify(outbox);

@@ -58,6 +58,11 @@ export const sessionSchema = Type.Object(
     visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
     guest_access: guestAccess,
     workshop_id: Type.Optional(Type.String()),
+    speaker_channels: Type.Optional(
+      Type.Integer({
+        description: "How many channels of its sound are one speaker each; mixed without it",
+      }),
+    ),
     started_at: timestamp,
     stopped_at: Type.Optional(timestamp),
     duration_ms: Type.Optional(
@@ -152,6 +157,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     visibility: session.visibility,
     guest_access: session.guestAccess,
     workshop_id: session.workshopId,
+    speaker_channels: session.speakerChannels,
     started_at: toTimestamp(session.startedAt),
     stopped_at: optionalTime(session.stoppedAt),
     duration_ms: session.durationMs,

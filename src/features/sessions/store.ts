@@ -38,6 +38,8 @@ export interface SessionRecord {
   /** Whose client made it, if another service's did. */
   compat?: CompatInterface;
   /** Length of the sound; undefined until it was read to its end. */
+  /** How many channels of its sound are one speaker each; absent where they are mixed. */
+  speakerChannels?: number;
   durationMs?: number;
   status: SessionPhase;
   visibility: "private" | "workspace";
@@ -149,6 +151,7 @@ export const sessionRow = z.object({
   engine: optionalColumn(z.string()),
   soundLeaves: z.boolean(),
   compat: optionalColumn(z.enum(COMPAT_INTERFACES)),
+  speakerChannels: optionalColumn(z.number()),
   durationMs: optionalColumn(z.number()),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   visibility: z.enum(["private", "workspace"]),
@@ -181,6 +184,7 @@ export const SESSION_COLUMNS = sql.fragment`
   coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
   s.compat,
   (select j.duration_ms from jobs j where j.id = s.job_id) as "durationMs",
+  s.speaker_channels as "speakerChannels",
   s.status,
   s.visibility,
   guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",

@@ -253,3 +253,45 @@ describe("waking", () => {
     expect({ state: bench.state, events: bench.events.length }).toEqual(before);
   });
 });
+
+describe("channels that are speakers", () => {
+  const on = (channel: number, from: number, to: number) => ({
+    ...segment(from * SECOND + channel, to * SECOND, channel),
+    channel,
+  });
+
+  /** The first channel speaks from 0 to 8, the second from 2 to 4 and from 5 to 6. */
+  function hear(bench: SessionBench): void {
+    const none = { segments: [], merges: [] };
+    const common = { type: "Utterance", attempt: 1, revised: none } as const;
+    bench.run({ ...common, segments: [on(1, 2, 4)], end: 4 * SECOND, finalisedTo: 0 });
+    bench.run({ ...common, segments: [on(1, 5, 6)], end: 6 * SECOND, finalisedTo: 0 });
+    const finalisedTo = 8 * SECOND;
+    bench.run({ ...common, segments: [on(0, 0, 8)], end: finalisedTo, finalisedTo });
+  }
+
+  it("channels: what overlaps, and began before what is final, is kept and in order", () => {
+    const bench = new SessionBench().start();
+    for (const sequence of [0, 1, 2, 3]) bench.chunk(sequence);
+    hear(bench);
+    expect(bench.state.segments.map(({ start, label }) => [start, label])).toEqual([
+      [0, "S2"],
+      [2 * SECOND + 1, "S1"],
+      [5 * SECOND + 1, "S1"],
+    ]);
+    expect(bench.state.checkpoint).toBe(8 * SECOND);
+  });
+
+  it("channels: a reading that begins again adds nothing twice, and loses nothing", () => {
+    const bench = new SessionBench().start();
+    for (const sequence of [0, 1, 2, 3]) bench.chunk(sequence);
+    const none = { segments: [], merges: [] };
+    const common = { type: "Utterance", attempt: 1, revised: none } as const;
+    bench.run({ ...common, segments: [on(1, 2, 4)], end: 4 * SECOND, finalisedTo: 0 });
+    expect(bench.state.checkpoint).toBe(0);
+    hear(bench);
+    expect(bench.state.segments).toHaveLength(3);
+    hear(bench);
+    expect(bench.state.segments).toHaveLength(3);
+  });
+});
