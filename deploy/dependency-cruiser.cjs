@@ -58,7 +58,7 @@ const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
   ["src/base/codecs"],
   ["src/base"],
-  ["workers/text/language", "workers/audio", "workers/voices", "workers/inference"],
+  ["workers/text/language", "workers/audio", "workers/inference"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
   ["workers/speech"],
   // One folder for each engine.

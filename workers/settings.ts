@@ -28,8 +28,6 @@ export interface WorkerSettings {
   inferenceThreads: number;
   /** The engines of every thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[] | undefined;
-  /** Folder with the operator's network for voices; voices are told apart without one when absent. */
-  speakerModelDir?: string | undefined;
   logLevel: string;
 }
 
@@ -61,7 +59,6 @@ export function parseWorkerSettings(
     opsPort: reader.get("WORKER_OPS_PORT"),
     inferenceThreads: reader.get("WORKER_INFERENCE_THREADS") ?? inferenceThreads(defaults.cores),
     engines: readSpeechEngines(reader.get("SPEECH_ENGINES_FILE"), env, reader.problems),
-    speakerModelDir: reader.get("SPEAKER_MODEL_DIR"),
     logLevel: reader.get("LOG_LEVEL"),
   };
   checkAddresses(settings, reader.problems);

@@ -14,8 +14,6 @@ import { WorkerServer } from "./grpc/server.ts";
 import { InferencePool } from "./inference/inference-pool.ts";
 import { opsSource, type WorkerStatus } from "./ops-source.ts";
 import type { WorkerSettings } from "./settings.ts";
-import { findSpeakerModel, type SpeakerModel } from "./speakers/speaker-model.ts";
-import { trySpeakerModel } from "./speakers/speaker-model-trial.ts";
 import { DEFAULT_ENGINES, type EngineSettings } from "./speech/engine-settings.ts";
 import { tryEngines } from "./speech/sherpa/model-trial.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
@@ -59,7 +57,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   if (tried?.usable.length === 0) {
     throw new AppError("unavailable", tried.missing.map(({ reason }) => reason).join(" "));
   }
-  const speakerModel = await usableSpeakerModel(settings.speakerModelDir, log);
   const inference = await startInference(tried?.usable ?? DEFAULT_ENGINES, settings, log);
   if (inference !== undefined) parts.push("inference threads", async () => inference.stop());
   let announcer: Announcer | undefined;
@@ -69,7 +66,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     entry,
     ...(inference === undefined ? {} : { connect: () => inference.connect() }),
     ...(tried === undefined ? {} : { engines: tried.usable, unusable: tried.missing }),
-    ...(speakerModel === undefined ? {} : { speakerModel }),
     clock: systemClock,
     log,
     maxResidentBytes: memoryLimit() * MEMORY_SHARE,
@@ -122,35 +118,20 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-/** The threads that run the networks of the recogniser, if it is one of the engines. */
+/** The threads that run the networks for voices, and of the recogniser if it is one of the engines. */
 async function startInference(
   engines: readonly EngineSettings[],
   settings: WorkerSettings,
   log: Log,
 ): Promise<InferencePool | undefined> {
-  if (!engines.some(({ kind }) => kind === "moonshine-tiny-en")) return undefined;
   if (settings.inferenceThreads === 0) return undefined;
   const inference = new InferencePool({
     threads: settings.inferenceThreads,
+    reads: engines.some(({ kind }) => kind === "moonshine-tiny-en"),
     onLost: (reason) => log.error({ error: reason }, "inference thread lost"),
   });
   await inference.start();
   return inference;
-}
-
-/** The operator's network for voices, if one is configured. Rejects with SpeakerModelError. */
-async function usableSpeakerModel(
-  folder: string | undefined,
-  log: Log,
-): Promise<SpeakerModel | undefined> {
-  if (folder === undefined) return undefined;
-  const model = await findSpeakerModel(folder);
-  const { embedMs, memoryBytes } = await trySpeakerModel(model);
-  log.info(
-    { speaker_model: model.name, embed_ms: embedMs, memory_bytes: memoryBytes },
-    "voices are told apart by this network",
-  );
-  return model;
 }
 
 /** Starts the operations port; undefined when none is configured. */

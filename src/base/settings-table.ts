@@ -471,13 +471,6 @@ export const SETTINGS = {
     readers: ["worker"],
     what: "a JSON file that describes the speech engines of this worker, see deploy/engines.md",
   },
-  SPEAKER_MODEL_DIR: {
-    group: "workers",
-    type: "path",
-    usually: "none: voices are told apart by the built-in method",
-    readers: ["worker"],
-    what: "a folder with one ONNX file of sherpa-onnx's speaker recognition models, by whose embeddings voices are told apart; the worker does not start with one that it cannot use",
-  },
   VOICE_MODEL_MANIFEST: {
     group: "workers",
     type: "text",

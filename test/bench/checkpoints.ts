@@ -1,11 +1,10 @@
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { CheckpointWrite, Voices } from "../../src/session/write.ts";
-import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
-import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
+import { SessionTracker } from "../../workers/speakers/session-tracker.ts";
 import { CheckpointPace } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";
-import { HIGH_VOICE, LOW_VOICE, synthesise } from "../support/synthetic-voice.ts";
+import { CodedVoices, codedSound } from "../support/coded-voices.ts";
 import { BenchFixture } from "./bench-fixture.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 
@@ -17,12 +16,7 @@ const LENGTHS = [50, 200, 700, 3_000];
 /** State of the recogniser's channel and of the voice detector, in bytes: as our engine's is. */
 const ACTIVITY = 1_292;
 
-const VOICES = [
-  LOW_VOICE,
-  HIGH_VOICE,
-  { ...LOW_VOICE, tone: 2_700, stretch: 1.1 },
-  { ...HIGH_VOICE, pitch: 180, tone: 5_200 },
-];
+const VOICES = 4;
 
 /** How large checkpoints get with the session, and what an hour of them costs the database's log. */
 export async function measureCheckpoints(scale: BenchScale): Promise<BenchRow[]> {
@@ -87,28 +81,24 @@ async function logRow(hour: readonly CheckpointWrite[]): Promise<BenchRow> {
   }
 }
 
-/** A conversation of four made voices, one utterance after the other. */
+/** A conversation of four voices, one utterance after the other. */
 class Talk {
   segments = 0;
   written = 0;
-  readonly #tracker: SpeakerTracker = createSpeakerTracker();
+  readonly #tracker = new SessionTracker(new CodedVoices());
   readonly #pace = new CheckpointPace(0);
-  readonly #clips = VOICES.map((voice, i) => synthesise(voice, 30, i + 1));
   readonly #clusters = new Set<number>();
   #end = 0;
 
   /** The next utterance; its checkpoint when one is due. */
   next(): CheckpointWrite | undefined {
-    // No two are alike: what repeats would be stored in less space than speech is.
-    const clip = this.#clips[(this.segments >> 1) % this.#clips.length] ?? new Int16Array(0);
-    const from = (this.segments * 7_919) % (27 * RATE);
-    const pcm = clip.subarray(from, from + RATE + ((this.segments * 4_001) % (2 * RATE)));
+    const seconds = 1 + ((this.segments * 4_001) % (2 * RATE)) / RATE;
+    const pcm = codedSound(seconds, { voice: (this.segments >> 1) % VOICES, seed: this.segments });
     const start = this.segments * SPACING;
     this.#end = start + pcm.length;
-    this.#tracker.skip(start);
+    this.#tracker.begin(start);
     this.#tracker.push(start, pcm);
-    // Pauses are what the noise between words is judged by.
-    this.#tracker.push(this.#end, new Int16Array(RATE / 2));
+    this.#tracker.settle(start, this.#end);
     const turns = this.#tracker.turns(start, this.#end);
     this.#tracker.commit(turns, this.#end);
     this.#tracker.revisions();

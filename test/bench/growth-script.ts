@@ -5,10 +5,10 @@ import type {
   Utterance,
   Word,
 } from "../../src/wire/gen/voice/v1/worker.ts";
-import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
-import { MOST_NAMED } from "../../workers/speakers/voice-registry.ts";
+import { SessionTracker } from "../../workers/speakers/session-tracker.ts";
 import { CHECKPOINT_INTERVAL } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";
+import { CodedVoices, codedSound } from "../support/coded-voices.ts";
 
 /**
  * What the scripted worker says, by sample positions alone: one utterance for each chunk of the
@@ -37,17 +37,21 @@ export type Message = NonNullable<TranscribeResponse["message"]>;
 /** Bytes of the worker's state about speakers after so many segments; the last entry is for all more. */
 export type StateSize = readonly number[];
 
-/** As many as the tracker can name, and some more. */
-const MEASURED = MOST_NAMED + 100;
+/** More than the tracker keeps apart: from there on it hardly grows. */
+const MEASURED = 700;
 
-/** What the speaker tracker of this release really writes; it need not hear to know its own size. */
+/** What the speaker tracker of this release really writes, of voices whose networks are scripted. */
 export function measureStateSize(): StateSize {
-  const tracker = createSpeakerTracker();
+  const tracker = new SessionTracker(new CodedVoices());
   const sizes = [tracker.checkpoint().length];
   for (let n = 1; n <= MEASURED; n += 1) {
     const start = n * CHUNK_SAMPLES;
-    const end = start + SPEECH.to;
-    tracker.commit([{ start, end, cluster: n % VOICES, confidence: 0 }], end);
+    const pcm = codedSound((SPEECH.to - SPEECH.from) / SECOND, { voice: n % VOICES, seed: n });
+    const end = start + pcm.length;
+    tracker.begin(start);
+    tracker.push(start, pcm);
+    tracker.settle(start, end);
+    tracker.commit(tracker.turns(start, end), end);
     sizes.push(tracker.checkpoint().length);
   }
   return sizes;

@@ -1,6 +1,7 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { toUpdate } from "../../workers/speech/open-utterance.ts";
-import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
+import type { RunningEngine } from "../support/moonshine-engine.ts";
 import { readLive } from "./live-reading.ts";
 import { TrackerMeter } from "./metered-tracker.ts";
 import { ShownLabels, type ShownLabelsResult } from "./shown-labels.ts";
@@ -23,10 +24,10 @@ export interface DiarisationRun extends ShownLabelsResult {
  */
 export async function runSession(
   pcm: Int16Array,
-  { pieceMs, engine }: { pieceMs: number; engine: OpenedEngine },
+  { pieceMs, engine }: { pieceMs: number; engine: RunningEngine },
 ): Promise<DiarisationRun> {
   const meter = new TrackerMeter();
-  const { createTracker } = meter;
+  const createTracker = () => meter.metered(engine.createTracker());
   const live = { pcm, pieceMs, engine, createTracker };
   const { messages, computeMs } = await readLive(live);
   const labels = new ShownLabels(pcm.length);
@@ -44,19 +45,29 @@ export async function runSession(
  * The tracker by itself, in seconds instead of minutes: utterances are cut by voice activity alone,
  * each of their turns is a segment, and blocks are of 100 ms.
  */
-export async function runTracker(pcm: Int16Array): Promise<DiarisationRun> {
+export async function runTracker(pcm: Int16Array, engine: RunningEngine): Promise<DiarisationRun> {
   const utterances = cutUtterances(pcm);
   const meter = new TrackerMeter();
-  const tracker = meter.createTracker();
+  const tracker = meter.metered(engine.createTracker());
+  let news = createDeferred<void>();
+  tracker.onNews?.(() => news.resolve());
   const labels = new ShownLabels(pcm.length);
   let next = 0;
+  let begun = 0;
   for (let from = 0; from < pcm.length; from += BLOCK) {
-    tracker.push(from, pcm.subarray(from, from + BLOCK));
     const to = Math.min(pcm.length, from + BLOCK);
+    for (; (utterances[begun]?.start ?? to) < to; begun++) {
+      tracker.begin?.(utterances[begun]?.start ?? 0);
+    }
+    tracker.push(from, pcm.subarray(from, from + BLOCK));
     for (let due = utterances[next]; due !== undefined; due = utterances[next]) {
       const { start, end } = due;
       if (to < end + PAUSE && to < pcm.length) break;
       next++;
+      for (news = createDeferred(); tracker.settle?.(start, end) === false; ) {
+        await news.promise;
+        news = createDeferred();
+      }
       const turns = tracker.turns(start, end);
       tracker.commit(turns, end);
       const segments = turns.map((turn) => ({ ...turn, words: [], confidence: 1 }));

@@ -25,6 +25,7 @@ import { scoreWithMdEval } from "./md-eval.ts";
 import { formatRttm } from "./rttm.ts";
 import { findScorer } from "./sctk.ts";
 import { findSpeakerRecordings, type SpeakerRecording } from "./speaker-recordings.ts";
+import { SPEECH_AS_WORDS, SpeechAsWords } from "./speech-as-words.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const CHUNK_MS = 2000;
@@ -32,6 +33,7 @@ const STREAM_MS = 100;
 const HELP = `npm run eval:speakers -- [options]
   --only NAMES  beginnings of names, with commas: clean-c2b,room,ami,made-slt
   --stream      audio in pieces of 100 ms, as streams have it (default: chunks of 2 s)
+  --words       what the recogniser makes words of alone (default: all speech, in any language)
   --fast        the tracker alone, without the recogniser: seconds instead of minutes
   --short       fewer made conversations
   --md-eval     scores the same turns with md-eval of Debian's sctk, and compares
@@ -43,6 +45,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: "string", default: "" },
     stream: flag,
+    words: flag,
     fast: flag,
     short: flag,
     "md-eval": flag,
@@ -128,11 +131,16 @@ async function measure(
 
 /** Calls `use` with the way of reading that the options ask for. */
 async function withReader(use: (read: Reader) => Promise<void>): Promise<void> {
-  if (options.fast) return use(runTracker);
   const engine = await startMoonshine();
+  // Whose language the recogniser does not know still speaks.
+  const heard = options.words
+    ? engine
+    : { ...engine, engine: SPEECH_AS_WORDS, create: async () => new SpeechAsWords() };
   const pieceMs = options.stream ? STREAM_MS : CHUNK_MS;
   try {
-    await use((pcm) => runSession(pcm, { pieceMs, engine }));
+    await use((pcm) =>
+      options.fast ? runTracker(pcm, engine) : runSession(pcm, { pieceMs, engine: heard }),
+    );
   } finally {
     engine.close();
   }

@@ -3,10 +3,10 @@ import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ACTIVITY_FRAME, SpeechActivity } from "../../workers/audio/speech-activity.ts";
-import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
-import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
+import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";
+import type { RunningEngine } from "../support/moonshine-engine.ts";
 
 /** A message of the reader and when a live session would have had it, in ms of the audio. */
 export interface TimedMessage {
@@ -25,10 +25,10 @@ export interface LiveOptions {
   pcm: Int16Array;
   /** Length of the pieces in which the audio arrives. */
   pieceMs: number;
-  engine: OpenedEngine;
+  engine: RunningEngine;
   /** True to let the audio come in real time; else as fast as it is read, without interim results. */
   isLive?: boolean;
-  createTracker?: typeof createSpeakerTracker;
+  createTracker?: (checkpoint?: Uint8Array) => SpeakerTracker;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface LiveOptions {
  */
 export async function readLive(options: LiveOptions): Promise<LiveReading> {
   const { pcm, pieceMs, engine, isLive = false } = options;
-  const { createTracker = createSpeakerTracker } = options;
+  const createTracker = options.createTracker ?? ((checkpoint) => engine.createTracker(checkpoint));
   const open = { sessionId: "eval", attempt: 1, language: "en", vocabulary: [] };
   const reader = await SessionReader.open(
     { ...open, interimResults: isLive, sparseCheckpoints: true },

@@ -1,4 +1,3 @@
-import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
 import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
 
 /** What a tracker cost: processor time in milliseconds, and its largest state in bytes. */
@@ -8,9 +7,9 @@ export class TrackerMeter {
   slowestMs = 0;
   checkpointBytes = 0;
 
-  /** The service's own tracker, with each of its calls measured. */
-  readonly createTracker = (checkpoint?: Uint8Array): SpeakerTracker =>
-    new Proxy(createSpeakerTracker(checkpoint), {
+  /** The tracker, with each of its calls measured; the networks work elsewhere. */
+  readonly metered = (tracker: SpeakerTracker): SpeakerTracker =>
+    new Proxy(tracker, {
       get: (tracker, name) => {
         const member: unknown = Reflect.get(tracker, name, tracker);
         if (typeof member !== "function") return member;

@@ -1,15 +1,20 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { likelihoodsOf } from "../../src/features/voices/likelihood.ts";
-import { makePrint, PrintComparer, type VoicePrint } from "../../workers/voices/voice-print.ts";
+import type { VoiceAnalysis } from "../../workers/speakers/voice-analysis.ts";
+import {
+  logLikelihoodRatio,
+  makePrint,
+  type VoicePrint,
+} from "../../workers/speakers/voice-print.ts";
+import { joined } from "../../workers/speech/open-utterance.ts";
+import type { SpokenTurn } from "./diarisation-score.ts";
 import { findFlacDecoder } from "./flac.ts";
 import { parseRttm } from "./rttm.ts";
-import { soundBySpeaker } from "./voice-material.ts";
-import { whole } from "./voice-training.ts";
 
 const CONDITIONS = ["clean", "room", "phone"];
 const NAMES = ["c2a", "c2b", "c3a", "c3b", "c4a", "c4b", "c6a", "c6b"];
-const SAMPLES_PER_SECOND = 16_000;
 /** A label with less speech is not compared, as in the service. */
 const LEAST_SECONDS = 10;
 
@@ -23,18 +28,44 @@ export interface Occasion {
 }
 
 /** Prints of everybody in every recording, by the reference; none where the recordings are not there. */
-export function occasionsIn(data: string): Occasion[] {
+export async function occasionsIn(data: string, voices: VoiceAnalysis): Promise<Occasion[]> {
   const decode = findFlacDecoder();
   if (decode === undefined) return [];
   const files = CONDITIONS.flatMap((condition) => NAMES.map((name) => ({ condition, name })));
-  return files.flatMap(({ condition, name }) => {
+  const occasions: Occasion[] = [];
+  for (const { condition, name } of files) {
     const file = join(data, "voices", condition, `${name}.flac`);
-    if (!existsSync(file)) return [];
+    if (!existsSync(file)) continue;
     const turns = parseRttm(readFileSync(join(data, "voices", `${name}.rttm`), "utf8")).get(name);
-    return [...soundBySpeaker(decode(file), turns ?? [])]
-      .filter(([, pcm]) => pcm.length >= LEAST_SECONDS * SAMPLES_PER_SECOND)
-      .map(([person, pcm]) => ({ condition, recording: name, person, ...whole(makePrint(pcm)) }));
-  });
+    for (const [person, pcm] of soundBySpeaker(decode(file), turns ?? [])) {
+      if (pcm.length < LEAST_SECONDS * SESSION_RATE) continue;
+      // As much as an enrolment has at least: more would flatter it.
+      const made = await printed(pcm.slice(0, LEAST_SECONDS * SESSION_RATE), voices);
+      occasions.push({ condition, recording: name, person, ...made });
+    }
+  }
+  return occasions;
+}
+
+async function printed(pcm: Int16Array, voices: VoiceAnalysis) {
+  const steps = makePrint(pcm, voices);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await value;
+  }
+}
+
+/** The sound of each speaker of a recording alone, where nobody else speaks. */
+function soundBySpeaker(pcm: Int16Array, turns: readonly SpokenTurn[]): Map<string, Int16Array> {
+  const pieces = new Map<string, Int16Array[]>();
+  for (const turn of turns) {
+    const others = turns.filter((other) => other.speaker !== turn.speaker);
+    if (others.some(({ start, end }) => start < turn.end && end > turn.start)) continue;
+    const piece = pcm.subarray(turn.start * SESSION_RATE, turn.end * SESSION_RATE);
+    pieces.set(turn.speaker, [...(pieces.get(turn.speaker) ?? []), piece]);
+  }
+  return new Map([...pieces].map(([speaker, parts]) => [speaker, joined(parts)]));
 }
 
 /** How suggestions came out. */
@@ -54,7 +85,6 @@ export function tryAll(
   to: string,
   threshold: number,
 ): { known: Tally; unknown: Tally } {
-  const comparer = new PrintComparer();
   const known = { right: 0, wrong: 0, absent: 0 };
   const unknown = { right: 0, wrong: 0, absent: 0 };
   const persons = [...new Set(occasions.map(({ person }) => person))];
@@ -68,20 +98,19 @@ export function tryAll(
       const own = remembered.find(({ person }) => person === heard.person);
       if (own?.recording === heard.recording) continue;
       const others = remembered.filter(({ person }) => person !== heard.person);
-      count(known, heard, suggested(comparer, heard, remembered, threshold));
-      count(unknown, heard, suggested(comparer, heard, others, threshold));
+      count(known, heard, suggested(heard, remembered, threshold));
+      count(unknown, heard, suggested(heard, others, threshold));
     }
   }
   return { known, unknown };
 }
 
 function suggested(
-  comparer: PrintComparer,
   heard: Occasion,
   remembered: readonly Occasion[],
   threshold: number,
 ): string | undefined {
-  const ratios = remembered.map(({ print }) => comparer.logLikelihoodRatio(print, heard.print));
+  const ratios = remembered.map(({ print }) => logLikelihoodRatio(print, heard.print));
   const likelihoods = likelihoodsOf(ratios);
   const best = likelihoods.indexOf(Math.max(...likelihoods));
   return (likelihoods[best] ?? 0) >= threshold ? remembered[best]?.person : undefined;
@@ -95,12 +124,11 @@ function count(tally: Tally, { person }: Occasion, suggestion: string | undefine
 
 /** The share in per cent of same and different pairs that are mistaken where both are equal. */
 export function equalErrorRate(occasions: readonly Occasion[], from: string, to: string): number {
-  const comparer = new PrintComparer();
   const pairs: { ratio: number; isSame: boolean }[] = [];
   for (const a of occasions.filter(({ condition }) => condition === from)) {
     for (const b of occasions.filter(({ condition }) => condition === to)) {
       if (a.recording === b.recording) continue;
-      const ratio = comparer.logLikelihoodRatio(a.print, b.print);
+      const ratio = logLikelihoodRatio(a.print, b.print);
       pairs.push({ ratio, isSame: a.person === b.person });
     }
   }

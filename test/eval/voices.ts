@@ -4,22 +4,17 @@
  * default ../shared/data beside the project), by the reference, so that the tracker's mistakes are not
  * counted; without them nothing is measured. Ends with 0.
  */
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SUGGESTED_FROM } from "../../src/features/voices/likelihood.ts";
-import { encodeModel } from "../../workers/voices/voice-model.ts";
+import { startMoonshine } from "../support/moonshine-engine.ts";
 import { textTable } from "./text-table.ts";
-import { trainingVoices } from "./voice-material.ts";
-import { trainVoices } from "./voice-training.ts";
 import { equalErrorRate, type Occasion, occasionsIn, type Tally, tryAll } from "./voice-trials.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
-const MODEL = resolve(PROJECT, "workers/voices/voice-model.bin");
 const HELP = `npm run eval:voices -- [options]
   --threshold N  another likelihood than the service's from which a voice is suggested
-  --train        estimates the model of voices anew from ami/, librivox/, flite and espeak-ng
-Environment: VOICE_EVAL_DATA, folder with voices/, ami/ and librivox/ (default: ../shared/data)`;
+Environment: VOICE_EVAL_DATA, folder with voices/ (default: ../shared/data)`;
 
 const PAIRS = [
   ["clean", "clean"],
@@ -33,27 +28,17 @@ const PAIRS = [
 const { values: options } = parseArgs({
   options: {
     threshold: { type: "string", default: String(SUGGESTED_FROM) },
-    train: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 const data = process.env.VOICE_EVAL_DATA ?? resolve(PROJECT, "../shared/data");
 
 if (options.help) console.log(HELP);
-else if (options.train) await train();
-else evaluate(Number(options.threshold));
+else await evaluate(Number(options.threshold));
 
-async function train(): Promise<void> {
-  const { voices, leftOut } = await trainingVoices(data);
-  for (const each of leftOut) console.log(`left out: ${each}`);
-  const model = trainVoices(voices);
-  writeFileSync(MODEL, encodeModel(model));
-  console.log(`${voices.length} voices: ${voices.map(({ name }) => name).join(", ")}`);
-  console.log(model.calibration);
-}
-
-function evaluate(threshold: number): void {
-  const occasions = occasionsIn(data);
+async function evaluate(threshold: number): Promise<void> {
+  const engine = await startMoonshine();
+  const occasions = await occasionsIn(data, engine.voices()).finally(() => engine.close());
   if (occasions.length === 0) {
     console.log("left out: no voices/*/*.flac in VOICE_EVAL_DATA, or nothing that decodes FLAC");
     return;

@@ -262,11 +262,10 @@ describe("speech reading", () => {
 
   it("speech reading: another language and a foreign checkpoint are refused", async () => {
     const { SessionReader } = await import("../../workers/speech/session-reader.ts");
-    const { createSpeakerTracker } = await import("../../workers/speakers/session-tracker.ts");
     const deps = {
       engine: engine.engine,
       createRecogniser: () => engine.create(),
-      createTracker: createSpeakerTracker,
+      createTracker: (checkpoint?: Uint8Array) => engine.createTracker(checkpoint),
     };
     const open = { sessionId: "s", attempt: 1, vocabulary: [], interimResults: false };
     await expect(SessionReader.open({ ...open, language: "de" }, deps)).rejects.toMatchObject({

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
-import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
 import { pinkNoise, toChunks, toSignal, withNoise } from "../eval/degraded-audio.ts";
 import { seededRandom } from "../eval/made-conversation.ts";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
@@ -16,7 +15,7 @@ const LIMIT_MS = 300_000;
 const speech = toSignal(readConversation().subarray(0, 14 * SECOND));
 const noisy = withNoise(speech, pinkNoise(speech.length, seededRandom(3)), 10);
 
-async function wordsOf(engine: OpenedEngine, signal: Float64Array): Promise<Word[]> {
+async function wordsOf(engine: RunningEngine, signal: Float64Array): Promise<Word[]> {
   const messages = await readSession(engine, chunkMessages(toChunks(signal)));
   return utterancesOf(messages).flatMap(({ segments }) => segments.flatMap(({ words }) => words));
 }

@@ -1,10 +1,16 @@
 import { InferenceClient } from "../../workers/inference/inference-client.ts";
 import { InferencePool } from "../../workers/inference/inference-pool.ts";
+import { NetworkVoices } from "../../workers/speakers/network-voices.ts";
+import { SessionTracker } from "../../workers/speakers/session-tracker.ts";
+import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
+import type { VoiceAnalysis } from "../../workers/speakers/voice-analysis.ts";
 import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
 import { openEngine } from "../../workers/threads/speech-engines.ts";
 
-/** The service's own engine with inference threads of its own. */
+/** The service's own engine and voices, with inference threads of their own. */
 export interface RunningEngine extends OpenedEngine {
+  voices(): VoiceAnalysis;
+  createTracker(checkpoint?: Uint8Array): SpeakerTracker;
   close(): void;
 }
 
@@ -16,5 +22,8 @@ export async function startMoonshine(threads = 1): Promise<RunningEngine> {
     client.close();
     pool.stop();
   };
-  return { ...openEngine({ kind: "moonshine-tiny-en" }, client), close };
+  const voices = (): VoiceAnalysis => new NetworkVoices(client);
+  const createTracker = (checkpoint?: Uint8Array): SpeakerTracker =>
+    new SessionTracker(voices(), checkpoint);
+  return { ...openEngine({ kind: "moonshine-tiny-en" }, client), voices, createTracker, close };
 }

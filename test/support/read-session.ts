@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
 import type { AudioChunk, Checkpoint, Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
-import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
-import type { OpenedEngine } from "../../workers/speech/opened-engine.ts";
 import type { RequestMessage, ResponseMessage } from "../../workers/speech/reader.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";
+import type { RunningEngine } from "./moonshine-engine.ts";
 
 const CONVERSATION = new URL("../../deploy/demo/conversation.wav", import.meta.url);
 const HEADER_BYTES = 44;
@@ -45,7 +44,7 @@ export class SessionReading {
 
   /** @param speakerChannels how many channels are one speaker each; none are without it */
   static async open(
-    engine: OpenedEngine,
+    engine: RunningEngine,
     checkpoint?: Checkpoint,
     speakerChannels?: number,
     vocabulary: readonly string[] = [],
@@ -55,7 +54,7 @@ export class SessionReading {
     const deps = {
       engine: engine.engine,
       createRecogniser: () => engine.create(),
-      createTracker: createSpeakerTracker,
+      createTracker: (checkpoint?: Uint8Array) => engine.createTracker(checkpoint),
     };
     return new SessionReading(
       await SessionReader.open({ ...open, checkpoint, interimResults: true }, deps),
@@ -94,7 +93,7 @@ export class SessionReading {
 
 /** Everything a reading answers to `requests` and a finish, each request read before the next. */
 export async function readSession(
-  engine: OpenedEngine,
+  engine: RunningEngine,
   requests: readonly RequestMessage[],
   checkpoint?: Checkpoint,
   speakerChannels?: number,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { attribute, type Fill, message, node, text, whole } from "./speaker-model-file.ts";
+import { attribute, type Fill, message, node, text, whole } from "./onnx-file.ts";
 
 /** Mel bands of a frame, and frames that are stacked to one input of the network. */
 const BANDS = 80;

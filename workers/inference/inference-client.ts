@@ -6,15 +6,19 @@ import type {
   InferenceCall,
   InferenceEvent,
   InferenceRequest,
+  ReadingAnswer,
+  ReadingRequest,
+  VoiceAnswer,
+  VoiceRequest,
 } from "./inference-protocol.ts";
 
-/** A reading that was asked for. */
-export interface PendingInference {
+/** An answer that was asked for. */
+export interface PendingInference<T extends InferenceAnswer = ReadingAnswer> {
   /**
    * Undefined when it was left out, because too much waited, or dropped. Rejects with AppError
    * `unavailable` when the networks failed.
    */
-  readonly answer: Promise<InferenceAnswer | undefined>;
+  readonly answer: Promise<T | undefined>;
   /** Nobody waits for it any more. */
   drop(): void;
 }
@@ -36,7 +40,16 @@ export class InferenceClient {
   }
 
   /** Asks for a reading; the request's samples are handed over. */
-  run(request: InferenceRequest): PendingInference {
+  read(request: Omit<ReadingRequest, "kind">): PendingInference {
+    return this.#run({ kind: "read", ...request }) as PendingInference;
+  }
+
+  /** Asks about voices. */
+  hear(kind: VoiceRequest["kind"], pcm: Int16Array): PendingInference<VoiceAnswer> {
+    return this.#run({ kind, pcm, isFinal: true }) as PendingInference<VoiceAnswer>;
+  }
+
+  #run(request: InferenceRequest): PendingInference<InferenceAnswer> {
     const id = this.#nextId++;
     const deferred = createDeferred<InferenceAnswer | undefined>();
     deferred.promise.catch(() => {});
@@ -68,10 +81,7 @@ export class InferenceClient {
     this.#settle(event.id);
     if (event.kind === "done") deferred?.resolve(event.answer);
     else if (event.kind === "left-out") deferred?.resolve(undefined);
-    else
-      deferred?.reject(
-        new AppError("unavailable", `The speech recogniser failed: ${event.reason}`),
-      );
+    else deferred?.reject(new AppError("unavailable", `The networks failed: ${event.reason}`));
   }
 
   #settle(id: number): void {
@@ -91,5 +101,5 @@ export class InferenceClient {
 }
 
 function gone(): AppError {
-  return new AppError("unavailable", "The speech recogniser of this worker is gone.");
+  return new AppError("unavailable", "The networks of this worker are gone.");
 }

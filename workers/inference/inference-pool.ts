@@ -35,6 +35,8 @@ interface Slot {
 
 interface InferencePoolOptions {
   threads: number;
+  /** False where no engine of the worker needs them to read: voices alone are heard. */
+  reads?: boolean;
   /** File that each thread runs. */
   entry?: URL;
   readyMs?: number;
@@ -48,7 +50,8 @@ export function inferenceThreads(cores: number): number {
 
 /**
  * The threads that run the networks, for all reading threads of the process. What waits is bounded
- * by its callers: a stream has at most one final and one interim reading under way.
+ * by its callers: a stream has at most one final and one interim reading under way, and asks about
+ * the voices of one utterance.
  */
 export class InferencePool implements QueueOwner {
   readonly #options: InferencePoolOptions;
@@ -81,7 +84,7 @@ export class InferencePool implements QueueOwner {
       this.#begin(slot);
     }
     const limit = this.#options.readyMs ?? READY_MS;
-    await withTimeout(this.#ready.promise, limit, "Loading the speech recogniser");
+    await withTimeout(this.#ready.promise, limit, "Loading the networks");
   }
 
   get queues(): readonly QueueFigures[] {
@@ -128,6 +131,7 @@ export class InferencePool implements QueueOwner {
   #begin(slot: Slot): void {
     slot.thread = new InferenceThread({
       entry: this.#options.entry,
+      reads: this.#options.reads ?? true,
       onEvent: (event) => this.#onEvent(slot, event),
       onEnd: (reason) => this.#onEnd(slot, reason),
     });
@@ -195,9 +199,7 @@ export class InferencePool implements QueueOwner {
     slot.failures += 1;
     this.#options.onLost?.(reason);
     if (slot.failures >= TRIES && this.#slots.every(({ isReady }) => !isReady)) {
-      this.#ready.reject(
-        new AppError("unavailable", `The speech recogniser cannot be loaded (${reason}).`),
-      );
+      this.#ready.reject(new AppError("unavailable", `The networks cannot be loaded (${reason}).`));
       this.#ready.promise.catch(() => {});
     }
     slot.restart = setTimeout(() => this.#begin(slot), backOff(slot.failures, RESTART));

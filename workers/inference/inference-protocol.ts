@@ -1,7 +1,11 @@
 import type { HeardWord } from "./heard-words.ts";
 
 /** What is asked of a piece of sound. Crosses threads. */
-export interface InferenceRequest {
+export type InferenceRequest = ReadingRequest | VoiceRequest;
+
+/** Asks for the words. */
+export interface ReadingRequest {
+  kind: "read";
   /** 16 kHz mono. Handed over: whoever asks must not use it any more. */
   pcm: Int16Array;
   /** Somebody waits for it and it cannot be left out; interim readings can. */
@@ -14,7 +18,23 @@ export interface InferenceRequest {
   phrases: readonly string[];
 }
 
-export interface InferenceAnswer {
+/** Asks for the vector of a voice, or who speaks when: see `VoiceAnalysis`. */
+export interface VoiceRequest {
+  kind: "embed" | "segment";
+  /** 16 kHz mono, handed over. */
+  pcm: Int16Array;
+  isFinal: true;
+}
+
+export type InferenceAnswer = ReadingAnswer | VoiceAnswer;
+
+export interface VoiceAnswer {
+  numbers: Float32Array;
+  /** Time in the networks, milliseconds. */
+  workMs: number;
+}
+
+export interface ReadingAnswer {
   words: HeardWord[];
   tokens: number[];
   /** Geometric mean of the probabilities of the tokens that were chosen; 1 without any. */

@@ -1,16 +1,24 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "../../src/base/errors.ts";
 import { decodeGreedily } from "./greedy-decoding.ts";
 import { wordsOf } from "./heard-words.ts";
 import { InferenceJobs, type Steps } from "./inference-jobs.ts";
-import type { InferenceCall, InferenceEvent, InferenceRequest } from "./inference-protocol.ts";
+import type {
+  InferenceCall,
+  InferenceEvent,
+  ReadingRequest,
+  VoiceRequest,
+} from "./inference-protocol.ts";
+import type { InferenceThreadData } from "./inference-thread.ts";
 import { MoonshineNetwork } from "./moonshine-network.ts";
 import { Tokenizer } from "./tokenizer.ts";
+import { VoiceNetworks } from "./voice-networks.ts";
 import { WantedPhrases } from "./wanted-phrases.ts";
 
-const FOLDER = fileURLToPath(new URL("../models/moonshine-tiny-en", import.meta.url));
+const READER_FOLDER = fileURLToPath(new URL("../models/moonshine-tiny-en", import.meta.url));
+const VOICES_FOLDER = fileURLToPath(new URL("../models/voices", import.meta.url));
 const FULL_SCALE = 32_768;
 /** Vocabularies that are kept as trees. */
 const KEPT_VOCABULARIES = 32;
@@ -18,6 +26,20 @@ const KEPT_VOCABULARIES = 32;
 const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");
 const emit = (event: InferenceEvent): void => port.postMessage(event);
+
+const recogniser = once(async () => ({
+  network: await MoonshineNetwork.load(READER_FOLDER),
+  tokenizer: Tokenizer.load(join(READER_FOLDER, "tokenizer.bin")),
+}));
+const voiceNetworks = once(() => VoiceNetworks.load(VOICES_FOLDER));
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined;
+  return () => {
+    loaded ??= load();
+    return loaded;
+  };
+}
 
 const vocabularies = new Map<string, WantedPhrases>();
 
@@ -33,11 +55,8 @@ function treeOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhrases
   return tree;
 }
 
-async function* stepsOf(
-  network: MoonshineNetwork,
-  tokenizer: Tokenizer,
-  { pcm, agreed, draft, phrases }: InferenceRequest,
-): Steps {
+async function* readingOf({ pcm, agreed, draft, phrases }: ReadingRequest): Steps {
+  const { network, tokenizer } = await recogniser();
   const sound = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
   const tree = treeOf(phrases, tokenizer);
   const decoding = yield* decodeGreedily(network, { sound, agreed, draft, phrases: tree });
@@ -47,11 +66,18 @@ async function* stepsOf(
   return { words: wordsOf(decoding, tokenizer), tokens, certainty, isEndless, workMs: 0 };
 }
 
+// biome-ignore lint/correctness/useYield: it is one step
+async function* hearingOf({ kind, pcm }: VoiceRequest): Steps {
+  const networks = await voiceNetworks();
+  const numbers = await (kind === "embed" ? networks.embed(pcm) : networks.segment(pcm));
+  return { numbers, workMs: 0 };
+}
+
 try {
-  const network = await MoonshineNetwork.load(FOLDER);
-  const tokenizer = Tokenizer.load(join(FOLDER, "tokenizer.bin"));
+  const { reads } = workerData as InferenceThreadData;
+  await Promise.all([voiceNetworks(), ...(reads ? [recogniser()] : [])]);
   const jobs = new InferenceJobs({
-    begin: (request) => stepsOf(network, tokenizer, request),
+    begin: (request) => (request.kind === "read" ? readingOf(request) : hearingOf(request)),
     onDone: (id, answer) => emit({ kind: "done", id, answer }),
     onFailed: (id, error) => emit({ kind: "failed", id, reason: errorMessage(error) }),
   });

@@ -4,7 +4,13 @@ import type { InferenceCall, InferenceEvent } from "./inference-protocol.ts";
 
 const ENTRY = new URL("./inference-thread-entry.ts", import.meta.url);
 
-interface InferenceThreadOptions {
+/** Given to a thread at its start. */
+export interface InferenceThreadData {
+  /** True where it shall read; voices are heard in any case. */
+  reads: boolean;
+}
+
+interface InferenceThreadOptions extends InferenceThreadData {
   /** File that the thread runs. */
   entry?: URL | undefined;
   onEvent: (event: InferenceEvent) => void;
@@ -18,9 +24,12 @@ export class InferenceThread {
   readonly #onEnd: (reason: string) => void;
   #hasEnded = false;
 
-  constructor({ entry = ENTRY, onEvent, onEnd }: InferenceThreadOptions) {
+  constructor({ entry = ENTRY, reads, onEvent, onEnd }: InferenceThreadOptions) {
     this.#onEnd = onEnd;
-    this.#worker = new Worker(entry, { execArgv: [] });
+    this.#worker = new Worker(entry, {
+      execArgv: [],
+      workerData: { reads } satisfies InferenceThreadData,
+    });
     this.#worker.on("message", (event: InferenceEvent) => {
       if (this.#hasEnded) return;
       onEvent(event);

@@ -1,174 +1,241 @@
-import { CEPSTRA } from "../voices/mel-cepstrum.ts";
-import { FRAME_SIZE } from "../voices/voice-frames.ts";
-import { FeatureStream, FRAMES_PER_SECOND, type SpeechFrames } from "./feature-stream.ts";
-import { readOlderState } from "./older-state.ts";
-import { attribute, nearestVoice, reclusterAll } from "./recluster.ts";
-import { runsOf, wholeOf } from "./runs.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { type AttributedPiece, attributedTurns } from "./attributed-turns.ts";
+import { nameClusters } from "./name-clusters.ts";
+import { RecentSound } from "./recent-sound.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
-import { SpeechEmbeddings } from "./speech-embeddings.ts";
+import { clusterMeans, spectralClusters } from "./spectral-clustering.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
-import type { VoiceEmbedder } from "./voice-embedder.ts";
-import { type VoicePiece, VoiceRegistry } from "./voice-registry.ts";
-import { VoiceSketch, vectorOf } from "./voice-sketch.ts";
+import { UtteranceVoices } from "./utterance-voices.ts";
+import type { VoiceAnalysis } from "./voice-analysis.ts";
+import { likestVoices } from "./voice-likeness.ts";
+import { asStored, VoicePieces } from "./voice-pieces.ts";
 
-/** Versions 1 and 2 can still be read: see `readOlderState`. */
-const STATE_VERSION = 3;
-const METHOD = "map-supervector-2";
-/** With less speech than this the speaker is unknown. */
-const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
-/** Between the starts of two frames, in samples. */
-const FRAME = 160;
-const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
+/** States of earlier versions are of methods that are gone: their voices cannot be compared. */
+const STATE_VERSION = 4;
+/** A voice that is less like each that is known is not told in interim results, by cosine. */
+const LEAST_LIKENESS = 0.35;
+/** Names from here on were given by no earlier method. */
+const FIRST_AFTER_OTHERS = 10_000;
+/** From so many pieces on they are grouped anew when there are so many more, as a share. */
+const MANY_PIECES = 150;
+const GROUPED_AGAIN = 0.03;
+/** Or at once when one of them is less like every voice than this, by cosine. */
+const FAMILIAR = 0.5;
+/** Shorter pieces are given to the voice that they are most like, and found none (0.75 s). */
+const LEAST_TELLING = 12_000;
 
-/** Tracks the speakers of one session by supervectors, covariances and pitch. */
+/**
+ * Tells the voices of one session apart by vectors of their speech, all of which are grouped anew
+ * with each utterance: a new voice has a name with its first, and what was taken for another's is
+ * corrected.
+ */
 export class SessionTracker implements SpeakerTracker {
   readonly modelVersion: string;
-  readonly #features = new FeatureStream();
-  readonly #registry = new VoiceRegistry();
-  #committedTo = 0;
-  /** What the newest utterance made of the pieces before it. */
-  #revised: ReadonlyMap<VoicePiece, number> = new Map();
+  readonly #analysis: VoiceAnalysis;
+  readonly #sound = new RecentSound();
+  readonly #pieces = new VoicePieces();
+  /** Clusters that have no speech any more, and those that have it now. */
+  readonly #gone = new Map<number, number>();
+  /** Pieces that came since all were grouped. */
+  #ungrouped = 0;
+  #utterance: UtteranceVoices | undefined;
+  #fresh: readonly AttributedPiece[] = [];
+  /** The clusters of all committed pieces as the newest utterance makes them. */
+  #regrouped: readonly number[] = [];
+  /** The clusters of segments before that. */
+  #before: ReadonlyMap<number, number> = new Map();
 
-  readonly #embeddings: SpeechEmbeddings | undefined;
-
-  constructor(checkpoint?: Uint8Array, embedder?: VoiceEmbedder) {
-    this.#embeddings = embedder && new SpeechEmbeddings(embedder);
-    this.modelVersion = embedder === undefined ? METHOD : `${METHOD}+${embedder.name}`;
+  constructor(analysis: VoiceAnalysis, checkpoint?: Uint8Array) {
+    this.#analysis = analysis;
+    this.modelVersion = analysis.name;
     if (checkpoint) this.#restore(checkpoint);
   }
 
   push(start: number, pcm: Int16Array): void {
-    this.#embeddings?.push(start, pcm);
-    this.#features.push(start, pcm);
+    this.#sound.push(start, pcm);
+    if (this.#utterance === undefined) this.#sound.forget(this.#sound.end);
+    else this.#utterance.advance(this.#sound.end);
   }
 
-  skip(position: number): void {
-    this.#features.skip(position);
+  skip(): void {}
+
+  begin(start: number): void {
+    this.#utterance?.drop();
+    this.#utterance = new UtteranceVoices(start, this.#analysis, this.#sound);
+  }
+
+  settle(start: number, end: number): boolean {
+    return this.#utteranceAt(start).settle(end);
+  }
+
+  onNews(listener: (() => void) | undefined): void {
+    this.#analysis.onNews(listener);
   }
 
   currentCluster(): number {
-    const speech = this.#features.newest(CURRENT_FRAMES, this.#committedTo);
-    if (speech.starts.length < LEAST_FRAMES) return -1;
-    const mean = this.#registry.meanWith(momentsOf(speech));
-    const sketch = VoiceSketch.of(speech, mean);
-    return nearestVoice(this.#registry, { sketch, vector: vectorOf(sketch, mean) });
+    const newest = this.#utterance?.newest();
+    if (newest === undefined) return -1;
+    const [best] = likestVoices(this.#pieces.means(), newest);
+    return best !== undefined && best.likeness >= LEAST_LIKENESS ? best.cluster : -1;
   }
 
   turns(start: number, end: number): SpeakerTurn[] {
-    const speech = this.#features.between(start, end);
-    const mean = this.#registry.meanWith(momentsOf(speech));
-    const embeddings = this.#embeddings;
-    const runs = runsOf(speech, mean, embeddings && ((frames) => embeddings.of(frames)));
-    const fresh = runs.map((run) => ({ ...run, utterance: start }));
-    const { clusters, confidences, revised } = attribute(this.#registry, fresh);
-    this.#revised = revised;
-    const from = (n: number) => (n === 0 ? start : (speech.starts[runs[n]?.from ?? 0] ?? end));
-    const spokenTo = (n: number) => {
-      const last = speech.starts[(runs[n + 1]?.from ?? speech.starts.length) - 1];
-      return last === undefined ? undefined : last + FRAME;
-    };
-    return runs.map((_, n) => ({
-      start: from(n),
-      end: n === runs.length - 1 ? end : from(n + 1),
-      spokenTo: spokenTo(n),
-      cluster: clusters[n] ?? -1,
-      confidence: confidences[n] ?? 0,
+    const turns = this.#utteranceAt(start).result(end);
+    const pieces = turns.flatMap((turn) =>
+      turn.pieces.map((piece) => ({ ...piece, turn, embedding: asStored(piece.embedding) })),
+    );
+    const telling = pieces.filter((piece) => piece.end - piece.start >= LEAST_TELLING);
+    const { known, fresh, means } = this.#group(telling.map(({ embedding }) => embedding));
+    this.#regrouped = known;
+    const clusters = new Map(telling.map((piece, n) => [piece, fresh[n] ?? -1]));
+    this.#fresh = pieces.map((piece) => ({
+      ...piece,
+      cluster: clusters.get(piece) ?? likestVoices(means, piece.embedding)[0]?.cluster ?? -1,
+      isTelling: clusters.has(piece),
     }));
+    return attributedTurns({ start, end, turns, pieces: this.#fresh, means });
   }
 
   commit(segments: readonly SpeakerTurn[], end: number): void {
-    const speech = segments.map((each) => this.#features.between(each.start, each.end));
-    for (const each of speech) this.#registry.heard(momentsOf(each));
-    const utterance = segments[0]?.start;
-    for (const [n, { start, cluster }] of segments.entries()) {
-      const frames = speech[n];
-      if (frames === undefined) continue;
-      const { sketch, within } = wholeOf(frames, this.#registry.mean);
-      const embedding = this.#embeddings?.of(frames);
-      const piece = { starts: [start], cluster, sketch, within, utterance };
-      this.#registry.add(embedding === undefined ? piece : { ...piece, embedding });
+    this.#before = this.#pieces.segments();
+    this.#regroup(this.#regrouped);
+    this.#regrouped = [];
+    const named = new Set<number>();
+    for (const { start, end: until, embedding, cluster, isTelling } of this.#fresh) {
+      const middle = (start + until) / 2;
+      const own = segments.find((segment) => middle < segment.end) ?? segments.at(-1);
+      if (own === undefined || cluster < 0 || !isTelling) continue;
+      const seconds = Math.fround((until - start) / SESSION_RATE);
+      this.#pieces.add({ cluster, embedding, seconds, starts: [own.start] });
+      this.#ungrouped += 1;
+      named.add(own.start);
     }
-    this.#embeddings?.forget(end);
-    this.#committedTo = Math.max(this.#committedTo, end);
-    this.#features.forget(this.#committedTo);
+    for (const { start, cluster } of segments) {
+      // It has no speech that tells: it follows the newest that has.
+      if (!named.has(start)) this.#pieces.attach(start, cluster);
+    }
+    this.#fresh = [];
+    this.#utterance?.drop();
+    this.#utterance = undefined;
+    this.#sound.forget(end);
   }
 
   revisions(): SpeakerProposal {
-    const revised = this.#revised;
-    this.#revised = new Map();
-    return this.#proposing(() => this.#registry.rename(revised));
+    const before = this.#before;
+    this.#before = new Map();
+    return { segments: this.#moved(before), merges: [] };
   }
 
   finalPass(): SpeakerProposal {
-    return this.#proposing(() => reclusterAll(this.#registry));
+    const before = this.#pieces.segments();
+    this.#regroup(this.#group([]).known);
+    const merges = [...this.#gone].map(([from, into]) => ({ from, into: this.#living(into) }));
+    const into = new Map(merges.map((merge) => [merge.from, merge.into]));
+    const segments = this.#moved(before).filter(({ start, cluster }) => {
+      return into.get(before.get(start) ?? -1) !== cluster;
+    });
+    return { segments, merges: merges.filter(({ from, into }) => from !== into) };
   }
 
   clusters(): number[] {
-    return this.#registry.known();
+    return this.#pieces.known();
   }
 
   checkpoint(): Uint8Array {
     const to = new StateWriter();
     to.uint32(STATE_VERSION);
-    to.float64(this.#committedTo);
-    to.bytes(Buffer.from(this.#embeddings?.name ?? ""));
-    this.#features.write(to);
-    this.#registry.write(to);
+    to.bytes(Buffer.from(this.#analysis.name));
+    to.uint32(this.#ungrouped);
+    to.uint32(this.#gone.size);
+    for (const [from, into] of this.#gone) {
+      to.uint32(from);
+      to.uint32(into);
+    }
+    this.#pieces.write(to);
     return to.finish();
   }
 
+  /** Voices of another method are left out: those that speak on get new names. */
   #restore(bytes: Uint8Array): void {
     const from = new StateReader(bytes);
     const version = from.uint32();
-    if (version !== 1 && version !== 2 && version !== STATE_VERSION) {
+    if (version < 1 || version > STATE_VERSION) {
       throw new RangeError(`unknown speaker state version ${version}`);
     }
-    this.#committedTo = from.float64();
-    if (version === STATE_VERSION) {
-      const network = Buffer.from(from.bytes()).toString();
-      this.#features.read(from);
-      this.#registry.read(from, network === (this.#embeddings?.name ?? ""));
-    } else this.#features.goOn(readOlderState(from, version, this.#registry));
+    const isOurs =
+      version === STATE_VERSION && Buffer.from(from.bytes()).toString() === this.#analysis.name;
+    if (!isOurs) return this.#pieces.beginAt(FIRST_AFTER_OTHERS);
+    this.#ungrouped = from.uint32();
+    for (let count = from.uint32(); count > 0; count--) {
+      const gone = from.uint32();
+      this.#gone.set(gone, from.uint32());
+    }
+    this.#pieces.read(from);
   }
 
-  /** The label changes that `change` caused: merged clusters, and other segments that moved. */
-  #proposing(change: () => void): SpeakerProposal {
-    const { pieces } = this.#registry;
-    const before = pieces.map((piece) => piece.cluster);
-    change();
-    const into = new Map<number, number>();
-    const left = new Set(pieces.map((piece) => piece.cluster));
-    pieces.forEach(({ cluster }, i) => {
-      const from = before[i] ?? -1;
-      if (from >= 0 && !left.has(from) && !into.has(from)) into.set(from, cluster);
-    });
-    return {
-      merges: [...into].map(([from, to]) => ({ from, into: to })),
-      segments: pieces
-        .filter(({ cluster }, i) => cluster !== (into.get(before[i] ?? -1) ?? before[i]))
-        .flatMap(({ starts, cluster }) => starts.map((start) => ({ start, cluster })))
-        .sort((a, b) => a.start - b.start),
-    };
+  #utteranceAt(start: number): UtteranceVoices {
+    if (this.#utterance?.start !== start) this.begin(start);
+    return this.#utterance as UtteranceVoices;
   }
-}
 
-/**
- * Creates a tracker for one session, from its beginning or from `checkpoint`. The tracker is
- * synchronous and deterministic. With an `embedder` voices are compared by its vectors; those of a
- * checkpoint that another network made are left out. Throws RangeError when the checkpoint has
- * another version.
- */
-export function createSpeakerTracker(
-  checkpoint?: Uint8Array,
-  embedder?: VoiceEmbedder,
-): SpeakerTracker {
-  return new SessionTracker(checkpoint, embedder);
-}
-
-function momentsOf({ rows, starts }: SpeechFrames): { sums: Float64Array; frames: number } {
-  const sums = new Float64Array(CEPSTRA);
-  for (let at = 0; at < rows.length; at += FRAME_SIZE) {
-    for (let c = 0; c < CEPSTRA; c++) sums[c] = (sums[c] ?? 0) + (rows[at + c] ?? 0);
+  /** Groups all pieces together with `fresh` vectors; the means are those of the new groups. */
+  #group(fresh: readonly Float32Array[]): {
+    known: number[];
+    fresh: number[];
+    means: Map<number, Float32Array>;
+  } {
+    const pieces = this.#pieces.all;
+    if (this.#maySkip(fresh)) {
+      const means = this.#pieces.means();
+      const nearest = fresh.map((vector) => likestVoices(means, vector)[0]?.cluster ?? -1);
+      return { known: pieces.map(({ cluster }) => cluster), fresh: nearest, means };
+    }
+    this.#ungrouped = 0;
+    const vectors = [...pieces.map(({ embedding }) => embedding), ...fresh];
+    const groups = spectralClusters(vectors, this.#pieces.similaritiesWith(fresh));
+    const items = vectors.map((_, n) => ({
+      cluster: pieces[n]?.cluster ?? -1,
+      seconds: pieces[n]?.seconds ?? 1,
+    }));
+    const clusters = nameClusters(items, groups, this.#pieces.nextCluster);
+    const known = clusters.slice(0, pieces.length);
+    const means = clusterMeans(vectors, clusters);
+    return { known, fresh: clusters.slice(pieces.length), means };
   }
-  return { sums, frames: starts.length };
+
+  /** True where so few pieces are new, of voices that are known, that grouping all anew tells nothing. */
+  #maySkip(fresh: readonly Float32Array[]): boolean {
+    const known = this.#pieces.all.length;
+    if (fresh.length === 0 || known < MANY_PIECES) return false;
+    if (this.#ungrouped + fresh.length > GROUPED_AGAIN * known) return false;
+    const means = this.#pieces.means();
+    return fresh.every((vector) => (likestVoices(means, vector)[0]?.likeness ?? 0) >= FAMILIAR);
+  }
+
+  /** Gives the committed pieces to these clusters, and notes which clusters went into others. */
+  #regroup(clusters: readonly number[]): void {
+    const pieces = this.#pieces.all;
+    const living = new Set(clusters);
+    for (const [n, { cluster }] of pieces.entries()) {
+      const into = clusters[n];
+      if (into !== undefined && !living.has(cluster)) this.#gone.set(cluster, into);
+    }
+    for (const cluster of living) this.#gone.delete(cluster);
+    this.#pieces.regroup(clusters);
+  }
+
+  /** The cluster that has the speech of one that may have gone as well. */
+  #living(cluster: number): number {
+    let living = cluster;
+    for (let n = 0; n < this.#gone.size; n++) living = this.#gone.get(living) ?? living;
+    return living;
+  }
+
+  /** The segments whose cluster is another one than before. */
+  #moved(before: ReadonlyMap<number, number>): SpeakerProposal["segments"] {
+    return [...this.#pieces.segments()]
+      .filter(([start, cluster]) => before.has(start) && before.get(start) !== cluster)
+      .map(([start, cluster]) => ({ start, cluster }))
+      .sort((a, b) => a.start - b.start);
+  }
 }

@@ -15,6 +15,15 @@ export interface SpeakerTracker {
   skip(position: number): void;
   /** The cluster that speaks in the newest audio, -1 while unknown (for interim results). */
   currentCluster(): number;
+  /** An utterance has begun at `start`, so that what it takes can be asked for while it is spoken. */
+  begin?(start: number): void;
+  /**
+   * Asks for what `turns` needs. True when it may be called; false while an answer is still to come,
+   * which `onNews` tells. Repeatable. Throws AppError `unavailable` when the networks failed.
+   */
+  settle?(start: number, end: number): boolean;
+  /** The listener is called when `settle` would have something new to say. */
+  onNews?(listener: (() => void) | undefined): void;
   /** Turns that cover the finished utterance [start, end), in order and without gaps. */
   turns(start: number, end: number): SpeakerTurn[];
   /**

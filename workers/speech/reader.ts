@@ -7,7 +7,7 @@ import type {
 } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
-import type { SpeakerModel } from "../speakers/speaker-model.ts";
+import type { InferenceClient } from "../inference/inference-client.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 
 /** A request for a reader; batches are split before. */
@@ -54,12 +54,18 @@ export interface ReaderFactory {
   close(): Promise<void>;
 }
 
+/** What a thread makes its readers with. */
+export interface ReaderTools {
+  /** The process's inference threads; absent where there are none. */
+  inference?: InferenceClient | undefined;
+  /** Moonshine alone when absent. */
+  engines?: readonly EngineSettings[] | undefined;
+}
+
 /** Settings of a thread, given at its start. */
 export interface ReaderSettings {
-  /** A connection to the process's inference threads; absent where no engine needs them. */
+  /** A connection to the process's inference threads; absent where nothing is read here. */
   inference?: MessagePort;
   /** The engines of the thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[];
-  /** The operator's network by which voices are told apart, tried before; none when absent. */
-  speakerModel?: SpeakerModel;
 }

@@ -200,6 +200,7 @@ export class SessionReader implements Reader {
       listener();
     };
     for (const recogniser of this.#recognisers) recogniser.onNews(tell);
+    this.#tracker.onNews?.(listener);
   }
 
   get heardTo(): number {

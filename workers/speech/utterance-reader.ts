@@ -117,9 +117,9 @@ export class UtteranceReader {
     return this.#utterance?.ending !== undefined;
   }
 
-  /** True while an utterance has ended and the engine has not answered. */
+  /** True while an utterance has ended and the engine, or the networks for voices, have not answered. */
   get isPending(): boolean {
-    return this.isBehind && this.#recogniser.settle?.() === false;
+    return this.#utterance?.ending !== undefined && !this.#isSettled(this.#utterance);
   }
 
   /** True within an utterance that is being read. */
@@ -282,6 +282,7 @@ export class UtteranceReader {
     this.#fed = 0;
     this.#withholds = false;
     this.#recogniser.start(start);
+    this.#tracker.begin?.(start);
     this.#feed();
     this.#stable.restart();
     const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
@@ -342,11 +343,18 @@ export class UtteranceReader {
   }
 
   #completeUtterance(utterance: OpenUtterance): void {
-    if (utterance.ending === undefined || this.#recogniser.settle?.() === false) return;
+    if (utterance.ending === undefined || !this.#isSettled(utterance)) return;
     const words = withUnclear(this.#recogniser.finish(), this.#recogniser.confidenceFloor);
     this.#stable.learn(words);
     this.#utterance = undefined;
     this.#final(utterance.start, words, utterance.cut, utterance.ending);
+  }
+
+  /** True when words and voices of an utterance that has ended are there. Asks for both at once. */
+  #isSettled({ start }: OpenUtterance): boolean {
+    const isRead = this.#recogniser.settle?.() !== false;
+    const isHeard = this.#tracker.settle?.(start, this.#position) !== false;
+    return isRead && isHeard;
   }
 
   /**

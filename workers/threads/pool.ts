@@ -5,7 +5,6 @@ import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
-import type { SpeakerModel } from "../speakers/speaker-model.ts";
 import type { EngineSettings } from "../speech/engine-settings.ts";
 import type { TextWork } from "./text-calls.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
@@ -21,12 +20,10 @@ export interface ThreadPoolOptions {
   sessionsPerThread: number;
   /** File that each thread runs. */
   entry: URL;
-  /** Makes a connection to the inference threads; absent where no engine needs them. */
+  /** Makes a connection to the inference threads; absent where nothing is read here. */
   connect?: () => MessagePort;
   /** The engines of every thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[];
-  /** The operator's network for voices, tried before. */
-  speakerModel?: SpeakerModel;
   /** Engines that were found to be unusable before. */
   unusable?: readonly MissingEngine[];
   clock: Clock;
@@ -63,7 +60,6 @@ export class ThreadPool implements QueueOwner {
           connect: options.connect,
           settings: {
             ...(options.engines === undefined ? {} : { engines: options.engines }),
-            ...(options.speakerModel === undefined ? {} : { speakerModel: options.speakerModel }),
           },
           readyMs: options.readyMs ?? 60_000,
           maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,

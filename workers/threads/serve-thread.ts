@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { expose } from "comlink";
-import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
+import { InferenceClient } from "../inference/inference-client.ts";
+import type { ReaderFactory, ReaderTools } from "../speech/reader.ts";
 import { SessionScheduler } from "./session-scheduler.ts";
 import { TextScheduler } from "./text-scheduler.ts";
 import {
@@ -13,6 +14,13 @@ import {
 } from "./thread-protocol.ts";
 
 const BEAT_MS = 1_000;
+
+interface ThreadParts {
+  host: SessionScheduler;
+  scheduler: TextScheduler;
+  readers: ReaderFactory;
+  inference: InferenceClient | undefined;
+}
 
 function attempt<T>(work: () => T): CallResult<T> {
   try {
@@ -30,11 +38,7 @@ async function attemptAsync<T>(work: () => Promise<T>): Promise<CallResult<T>> {
   }
 }
 
-function createCalls(
-  host: SessionScheduler,
-  scheduler: TextScheduler,
-  readers: ReaderFactory,
-): ThreadCalls {
+function createCalls({ host, scheduler, readers, inference }: ThreadParts): ThreadCalls {
   return {
     open: (session, request) => attemptAsync(() => host.open(session, request)),
     feed: (session, request) => attempt(() => host.feed(session, request)),
@@ -63,6 +67,7 @@ function createCalls(
         scheduler.cancelAll();
         host.closeAll();
         await readers.close();
+        inference?.close();
         return true;
       }),
   };
@@ -70,16 +75,18 @@ function createCalls(
 
 /** Runs a worker thread: creates the readers, answers calls, and sends `ready`. */
 export async function serveThread(
-  createReaders: (settings: ReaderSettings) => Promise<ReaderFactory>,
+  createReaders: (tools: ReaderTools) => Promise<ReaderFactory>,
 ): Promise<void> {
   if (parentPort === null) throw new Error("This file runs as a worker thread only.");
   const { events, settings } = workerData as ThreadData;
   const emit = (event: ThreadEvent): void => events.postMessage(event);
   try {
-    const readers = await createReaders(settings);
+    const { inference: port, engines: wanted } = settings;
+    const inference = port && new InferenceClient(port);
+    const readers = await createReaders({ inference, engines: wanted });
     const host = new SessionScheduler({ readers, emit });
-    const scheduler = new TextScheduler(emit);
-    expose(createCalls(host, scheduler, readers), toEndpoint(parentPort));
+    const scheduler = new TextScheduler(emit, { inference });
+    expose(createCalls({ host, scheduler, readers, inference }), toEndpoint(parentPort));
     setInterval(() => host.beat(), BEAT_MS);
     const { engines, missing = [] } = readers;
     emit({ kind: "ready", engines: [...engines], missing: [...missing] });

@@ -2,13 +2,11 @@ import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Open } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
-import { InferenceClient } from "../inference/inference-client.ts";
-import { speakerBackground } from "../speakers/background.ts";
-import { createSpeakerTracker } from "../speakers/session-tracker.ts";
-import { SherpaEmbedder } from "../speakers/sherpa-embedder.ts";
+import { NetworkVoices } from "../speakers/network-voices.ts";
+import { SessionTracker } from "../speakers/session-tracker.ts";
 import { DEFAULT_ENGINES, nameOfEngine } from "../speech/engine-settings.ts";
 import type { OpenedEngine } from "../speech/opened-engine.ts";
-import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
+import type { ReaderFactory, ReaderTools } from "../speech/reader.ts";
 import { SessionReader } from "../speech/session-reader.ts";
 import { openEngine } from "./speech-engines.ts";
 
@@ -16,11 +14,14 @@ import { openEngine } from "./speech-engines.ts";
  * Creates the readers of one thread. An engine that cannot be used is told of as missing; rejects
  * with `unavailable` when none can be used.
  */
-export async function createSpeechReaders(settings: ReaderSettings): Promise<ReaderFactory> {
+export async function createSpeechReaders({
+  inference,
+  engines = DEFAULT_ENGINES,
+}: ReaderTools): Promise<ReaderFactory> {
   const ready = new Map<string, OpenedEngine>();
   const missing: MissingEngine[] = [];
-  const inference = settings.inference && new InferenceClient(settings.inference);
-  for (const each of settings.engines ?? DEFAULT_ENGINES) {
+  if (inference === undefined) throw new Error("there are no inference threads");
+  for (const each of engines) {
     try {
       const opened = openEngine(each, inference);
       await tryOut(opened);
@@ -34,10 +35,6 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
     throw new AppError("unavailable", missing.map(({ reason }) => reason).join(" "));
   }
   await loadDecoders();
-  // Made now, so that the first words of the first session do not wait for it.
-  speakerBackground();
-  const { speakerModel } = settings;
-  const embedder = speakerModel && (await SherpaEmbedder.load(speakerModel));
   return {
     engines: [...ready.values()].map(({ engine }) => engine),
     missing,
@@ -46,13 +43,10 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
       return SessionReader.open(open, {
         engine,
         createRecogniser: create,
-        createTracker: (checkpoint) => createSpeakerTracker(checkpoint, embedder),
+        createTracker: (checkpoint) => new SessionTracker(new NetworkVoices(inference), checkpoint),
       });
     },
-    close: async () => {
-      embedder?.close();
-      inference?.close();
-    },
+    close: async () => undefined,
   };
 }
 

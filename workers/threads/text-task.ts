@@ -1,11 +1,22 @@
+import type { InferenceClient } from "../inference/inference-client.ts";
+
 /**
  * Work on text or on voices, done in a worker thread between the steps of its sessions.
  *
  * A step runs until the next `yield` and takes a few milliseconds at most. It yields an encoded
- * answer for the caller, or undefined when there is none yet. Throws an AppError for an invalid
- * request.
+ * answer for the caller, a promise to go on behind, or undefined when there is no answer yet. Throws
+ * an AppError for an invalid request.
  */
-export type TextTask = (request: Uint8Array) => Generator<Uint8Array | undefined, void>;
+export type TextTask = (
+  request: Uint8Array,
+  tools: TextTools,
+) => Generator<Uint8Array | Promise<unknown> | undefined, void>;
+
+/** What a thread has for its tasks. */
+export interface TextTools {
+  /** The process's inference threads; absent where there are none. */
+  readonly inference?: InferenceClient | undefined;
+}
 
 /** The available tasks, named like the gRPC methods. */
 export type TextTaskName = "summarise" | "understand" | "retrieve" | "compareVoice";
@@ -23,6 +34,6 @@ export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
     case "retrieve":
       return (await import("../text/retrieval/retrieve-task.ts")).retrieveTask;
     case "compareVoice":
-      return (await import("../voices/compare-task.ts")).compareVoiceTask;
+      return (await import("../speakers/compare-task.ts")).compareVoiceTask;
   }
 }

@@ -68,6 +68,16 @@ async function listSpeakers(
   if (items.length === 0) stdout.write("Nobody spoke yet.\n");
   for (const item of items) stdout.write(`${speakerRow(item)}\n`);
   for (const row of await suggestionsFor(user, sessionId, items)) stdout.write(`${row}\n`);
+  for (const row of await lapsedRows(user)) stdout.write(`${row}\n`);
+}
+
+/** Rows that ask for a new voice where the remembered one cannot be compared any more. */
+async function lapsedRows(user: UserSession): Promise<string[]> {
+  const { lapsed } = await user.call((client) => client.GET("/users/me/voice"));
+  return lapsed.map(
+    ({ workspace_id: id, lapsed_at: at }) =>
+      `Your voice in workspace ${id} was removed on ${at.slice(0, 10)}, as voices are compared in a new way. Have it remembered again (voice speakers remember <session> <label> --consent) or decline (voice speakers forget --workspace ${id}).`,
+  );
 }
 
 async function readSpeakers(user: UserSession, sessionId: string): Promise<readonly Speaker[]> {

@@ -17,6 +17,10 @@ const voiceRow = z.object({
 /** A remembered voice; its print is encrypted. */
 export type RememberedVoice = z.output<typeof voiceRow>;
 
+const lapsedRow = z.object({ workspaceId: z.string(), lapsedAt: z.number() });
+
+type LapsedVoice = z.output<typeof lapsedRow>;
+
 const COLUMNS = sql.fragment`
   workspace_id as "workspaceId", session_id as "sessionId", label, method, sealed,
   speech_ms as "speechMs", remembered_at as "rememberedAt"`;
@@ -35,6 +39,17 @@ export class RememberedVoiceStore {
   async of(userId: string): Promise<RememberedVoice[]> {
     const rows = await this.#pool.any(sql.type(voiceRow)`
       select ${COLUMNS} from remembered_voices where user_id = ${userId} order by workspace_id`);
+    return [...rows];
+  }
+
+  /**
+   * Workspaces in which the person's voice was remembered by a method that is gone, until they give a
+   * new one or decline.
+   */
+  async lapsed(userId: string): Promise<LapsedVoice[]> {
+    const rows = await this.#pool.any(sql.type(lapsedRow)`
+      select workspace_id as "workspaceId", lapsed_at as "lapsedAt"
+      from lapsed_voices where user_id = ${userId} order by workspace_id`);
     return [...rows];
   }
 
@@ -65,6 +80,9 @@ export class RememberedVoiceStore {
       await tx.query(sql.unsafe`
         delete from remembered_voices
         where workspace_id = ${workspaceId} and user_id = ${userId}`);
+      await tx.query(sql.unsafe`
+        delete from lapsed_voices
+        where workspace_id = ${workspaceId} and user_id = ${userId}`);
       const row = await tx.one(sql.type(voiceRow)`
         insert into remembered_voices
           (workspace_id, user_id, id, session_id, label, method, sealed, speech_ms)
@@ -88,6 +106,7 @@ export class RememberedVoiceStore {
     const conditions = [sql.fragment`user_id = ${userId}`];
     if (workspaceId !== undefined) conditions.push(sql.fragment`workspace_id = ${workspaceId}`);
     return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.unsafe`delete from lapsed_voices where ${allOf(conditions)}`);
       const rows = await tx.any(sql.type(z.object({ workspaceId: z.string() }))`
         delete from remembered_voices where ${allOf(conditions)}
         returning workspace_id as "workspaceId"`);

@@ -53,7 +53,16 @@ const voiceSchema = Type.Object(
 );
 
 const voicesSchema = Type.Object(
-  { items: Type.Array(voiceSchema) },
+  {
+    items: Type.Array(voiceSchema),
+    lapsed: Type.Array(
+      Type.Object({ workspace_id: Type.String(), lapsed_at: timestamp }, { $id: "LapsedVoice" }),
+      {
+        description:
+          "Workspaces in which a voice was remembered by a method that is gone, until a new one is given (PUT) or declined (DELETE). Nothing is kept of it",
+      },
+    ),
+  },
   { $id: "RememberedVoiceList" },
 );
 
@@ -189,7 +198,11 @@ function listVoices({ remembered, sealer }: VoiceOptions): Route {
         ...present(voice),
         ...(query.include === "print" && { print: printOf(sealer, caller.id, voice) }),
       }));
-      return { status: 200, body: { items } };
+      const lapsed = (await remembered.lapsed(caller.id)).map((voice) => ({
+        workspace_id: voice.workspaceId,
+        lapsed_at: toTimestamp(voice.lapsedAt),
+      }));
+      return { status: 200, body: { items, lapsed } };
     },
   });
 }

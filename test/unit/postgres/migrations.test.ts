@@ -77,6 +77,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0076_graphs_of_english.sql": "6f34a77d04619aad76e247978993680f5819a9c15950f1192a6b32359d07182b",
   "0078_failure_reasons.sql": "53ef6308e7a8708ca08ed28668c6dc5babece9543d631835911bead9625829fd",
   "0079_speaker_channels.sql": "0d56a7a0d6840f7df879cadd50f61be3aa81af2dfa9109781299b6218c64ceeb",
+  "0080_prints_of_networks.sql": "558cb09af8fe1542d9f75a8bd0f064e2c9c1d44521e1379cd94cf5708bdeb243",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

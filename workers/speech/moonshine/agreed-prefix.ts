@@ -1,6 +1,6 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import type { HeardWord } from "../../inference/heard-words.ts";
-import type { InferenceAnswer } from "../../inference/inference-protocol.ts";
+import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
 import { plainWord } from "./invention-guard.ts";
 
 /**
@@ -56,7 +56,7 @@ export class AgreedPrefix {
    * Takes the next reading, of the same sound and more: `samples` in all. Its last two words are never agreed on: what
    * comes behind them still changes them.
    */
-  push({ words, tokens }: Pick<InferenceAnswer, "words" | "tokens">, samples: number): void {
+  push({ words, tokens }: Pick<ReadingAnswer, "words" | "tokens">, samples: number): void {
     const before = this.#samples < LEAST_SOUND ? [] : this.#words;
     const differs = words.findIndex(
       ({ text }, at) => plainWord(text) !== plainWord(before[at]?.text ?? ""),

@@ -1,5 +1,5 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
-import type { InferenceAnswer } from "../../inference/inference-protocol.ts";
+import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
 
 /** The geometric mean of the tokens' probabilities in real speech is hardly ever below. */
 const LEAST_CERTAINTY = 0.5;
@@ -16,7 +16,7 @@ const DISTINCT_SHARE = 0.8;
  * microphones, and 3 of 2,629 over babble.
  */
 export function isInvented(
-  { words, certainty, isEndless }: InferenceAnswer,
+  { words, certainty, isEndless }: ReadingAnswer,
   samples: number,
 ): boolean {
   if (isEndless) return true;

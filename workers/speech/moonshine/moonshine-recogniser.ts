@@ -2,7 +2,7 @@ import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { toAppError } from "../../../src/base/errors.ts";
 import { MOONSHINE } from "../../../src/wire/speech-engines.ts";
 import type { InferenceClient, PendingInference } from "../../inference/inference-client.ts";
-import type { InferenceAnswer } from "../../inference/inference-protocol.ts";
+import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { AgreedPrefix } from "./agreed-prefix.ts";
@@ -20,7 +20,7 @@ const LEAST_SOUND = 0.75 * SESSION_RATE;
 interface FinalReading {
   readonly samples: number;
   readonly pending: PendingInference;
-  answer?: InferenceAnswer;
+  answer?: ReadingAnswer;
   error?: Error;
 }
 
@@ -133,7 +133,7 @@ export class MoonshineRecogniser implements Recogniser {
     const isBusy = this.#interim !== undefined || this.#final?.samples === this.#samples;
     if (isBusy || this.#samples < LEAST_SOUND || !this.#pace.isDue) return;
     const samples = this.#samples;
-    const interim = this.#client.run({
+    const interim = this.#client.read({
       pcm: joined(this.#sound),
       isFinal: false,
       agreed: this.#agreed.tokens,
@@ -142,7 +142,7 @@ export class MoonshineRecogniser implements Recogniser {
     });
     this.#interim = interim;
     this.#pace.asked();
-    const answered = (answer: InferenceAnswer | undefined): void => {
+    const answered = (answer: ReadingAnswer | undefined): void => {
       if (this.#interim !== interim) return;
       this.#interim = undefined;
       this.#pace.answered();
@@ -156,7 +156,7 @@ export class MoonshineRecogniser implements Recogniser {
   #readFinally(): FinalReading {
     if (this.#final?.samples === this.#samples) return this.#final;
     this.#final?.pending.drop();
-    const pending = this.#client.run({
+    const pending = this.#client.read({
       pcm: joined(this.#sound),
       isFinal: true,
       agreed: [],
@@ -179,7 +179,7 @@ export class MoonshineRecogniser implements Recogniser {
     return final;
   }
 
-  #show(answer: InferenceAnswer, samples: number): void {
+  #show(answer: ReadingAnswer, samples: number): void {
     if (!isInvented(answer, samples)) this.#agreed.push(answer, samples);
     this.#onNews?.();
   }

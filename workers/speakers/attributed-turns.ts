@@ -1,0 +1,99 @@
+import type { SpeakerTurn } from "./speaker-tracker.ts";
+import type { EmbeddedPiece, VoiceTurn } from "./utterance-voices.ts";
+import { certaintyOf } from "./voice-likeness.ts";
+
+/** A piece of an utterance with the voice that it was found to be of. */
+export interface AttributedPiece extends EmbeddedPiece {
+  turn: VoiceTurn;
+  /** -1 while unknown. */
+  cluster: number;
+  /** It is long enough to find voices by. */
+  isTelling: boolean;
+}
+
+interface Attribution {
+  start: number;
+  end: number;
+  turns: readonly VoiceTurn[];
+  pieces: readonly AttributedPiece[];
+  /** The mean vectors of the clusters. */
+  means: ReadonlyMap<number, Float32Array>;
+}
+
+/** So many pieces in a row of another voice part a turn that the segmentation took for one. */
+const LEAST_RUN = 2;
+
+/** The turns of an utterance with their clusters, in order and without gaps. */
+export function attributedTurns(found: Attribution): SpeakerTurn[] {
+  const { start, end, turns, pieces, means } = found;
+  if (turns.length === 0) return [{ start, end, cluster: -1, confidence: 0 }];
+  const attributed = turns.flatMap((turn) => {
+    const own = pieces.filter((piece) => piece.turn === turn);
+    return runsOf(own).map((run, n, runs): SpeakerTurn & { voice: number } => ({
+      voice: turn.voice,
+      start: n === 0 ? turn.start : boundary(runs[n - 1], run),
+      end: n === runs.length - 1 ? turn.end : boundary(run, runs[n + 1]),
+      spokenTo: n === runs.length - 1 ? turn.spokenTo : boundary(run, runs[n + 1]),
+      cluster: mostOf(run),
+      confidence: certaintyIn(run, means),
+    }));
+  });
+  return withNeighbours(attributed).map(({ voice: _, ...turn }) => turn);
+}
+
+/** Parts a turn's pieces where their cluster changes for long enough; at least one, maybe empty, run. */
+function runsOf(pieces: readonly AttributedPiece[]): (readonly AttributedPiece[])[] {
+  const runs: AttributedPiece[][] = [];
+  for (const piece of pieces) {
+    const last = runs.at(-1);
+    if (last?.[0]?.cluster === piece.cluster) last.push(piece);
+    else runs.push([piece]);
+  }
+  if (runs.length < 2 || runs.some((run) => run.length < LEAST_RUN)) return [pieces];
+  return runs;
+}
+
+function boundary(
+  one: readonly AttributedPiece[] | undefined,
+  other: readonly AttributedPiece[] | undefined,
+): number {
+  const middle = (piece: AttributedPiece | undefined) =>
+    ((piece?.start ?? 0) + (piece?.end ?? 0)) / 2;
+  return Math.round((middle(one?.at(-1)) + middle(other?.[0])) / 2);
+}
+
+/** The cluster of most of the pieces' speech; -1 without any. */
+function mostOf(pieces: readonly AttributedPiece[]): number {
+  const shares = new Map<number, number>();
+  for (const { cluster, start, end } of pieces) {
+    shares.set(cluster, (shares.get(cluster) ?? 0) + end - start);
+  }
+  const [most] = [...shares].sort(([, a], [, b]) => b - a);
+  return most?.[0] ?? -1;
+}
+
+function certaintyIn(
+  pieces: readonly AttributedPiece[],
+  means: ReadonlyMap<number, Float32Array>,
+): number {
+  const own = pieces.filter(({ cluster }) => cluster >= 0);
+  if (own.length === 0) return 0;
+  const sum = own.reduce(
+    (total, { embedding, cluster }) => total + certaintyOf(means, embedding, cluster),
+    0,
+  );
+  return sum / own.length;
+}
+
+type LocalTurn = SpeakerTurn & { voice: number };
+
+/** What is too short to have a voice of its own takes that of the same local voice, or of its neighbour. */
+function withNeighbours(turns: readonly LocalTurn[]): LocalTurn[] {
+  return turns.map((turn, n) => {
+    if (turn.cluster >= 0) return turn;
+    const known = turns.filter(({ cluster }) => cluster >= 0);
+    const same = known.find(({ voice }) => voice === turn.voice);
+    const before = turns.slice(0, n).findLast(({ cluster }) => cluster >= 0);
+    return { ...turn, cluster: (same ?? before ?? known[0])?.cluster ?? -1 };
+  });
+}
