@@ -141,6 +141,10 @@ export class SessionTracker implements SpeakerTracker {
     return this.#pieces.known();
   }
 
+  close(): void {
+    this.#utterance?.drop();
+  }
+
   checkpoint(): Uint8Array {
     const to = new StateWriter();
     to.uint32(STATE_VERSION);

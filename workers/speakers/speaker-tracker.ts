@@ -37,6 +37,8 @@ export interface SpeakerTracker {
   finalPass(): SpeakerProposal;
   /** Clusters heard so far that later proposals may name; their number is bounded. */
   clusters(): number[];
+  /** Nobody waits for its answers any more. */
+  close?(): void;
   /** Opaque state after the newest commit; its size is bounded, however long the session is. */
   checkpoint(): Uint8Array;
 }

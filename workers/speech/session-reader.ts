@@ -254,6 +254,7 @@ export class SessionReader implements Reader {
     this.#closed = true;
     this.#audio.close();
     for (const recogniser of this.#recognisers) recogniser.close();
+    this.#tracker.close?.();
   }
 
   #handle(event: AudioEvent): ResponseMessage[] {
