@@ -10,7 +10,6 @@ import { AppFixture } from "../support/app-fixture.ts";
 import { exampleRequests } from "../support/example-requests.ts";
 import { seedWorld } from "../support/seeded-world.ts";
 import { until } from "../support/until.ts";
-import { uploadRequests } from "../support/upload-requests.ts";
 
 /** Examples that are refused here for what is not said in them, with the reason. */
 const EXPLAINED: Readonly<Record<string, string>> = {
@@ -67,35 +66,6 @@ describe("the document and the service", () => {
     expect(malformed).toEqual([]);
     // The rest names what is not there (a segment, a claim) or meets its state.
     expect(fulfilled).toBeGreaterThan(requests.length / 2);
-  });
-
-  it("uploads: every form and every media type that is told is taken", async () => {
-    const { callers, ids } = await seedWorld(client, service.ready.admin);
-    const { body: made } = await client.call<{ key: string }>("POST", "/api-keys", {
-      headers: { ...callers.user },
-      body: { workspace_id: ids.workspace_id, name: "Programs", scopes: ["transcribe"] },
-    });
-    const headersOf: Readonly<Record<string, object>> = {
-      device_key: callers.device,
-      compat_key: { authorization: `Bearer ${made.key}` },
-    };
-    const document = (await client.call("GET", "/openapi.json")).body;
-    const requests = uploadRequests(document, ids, 1);
-    const operations = new Set(requests.map(({ operationId }) => operationId));
-    expect([...operations].toSorted()).toEqual([
-      "createOpenAiTranscription",
-      "listenDeepgram",
-      "uploadAudio",
-    ]);
-    const refused: string[] = [];
-    for (const { operationId, mediaType, path, scheme, headers, body } of requests) {
-      const { status, text } = await client.call("POST", path, {
-        headers: { ...headersOf[scheme], ...headers },
-        body,
-      });
-      if (status >= 300) refused.push(`${operationId} ${mediaType}: ${status} ${text}`);
-    }
-    expect(refused).toEqual([]);
   });
 
   it("overview: one node with every partition, one worker with room", async () => {

@@ -70,7 +70,7 @@ describe("speech reading", () => {
     }
   });
 
-  it.each([0.5, 5, 30])(
+  it.each([0.5, 30])(
     "speech reading: chunks of %d s give the same finals",
     async (seconds) => {
       const cut = chunkMessages(cutChunks(pcm, seconds * SECOND));
