@@ -84,8 +84,8 @@ function framesOf(windows: readonly SegmentedWindow[]): Frame[] {
   return frames;
 }
 
-/** The likeliest class of each frame. */
-function decode({ start, scores }: SegmentedWindow): Frame[] {
+/** The likeliest class of each frame; those behind the end are of silence that was put there. */
+function decode({ start, end, scores }: SegmentedWindow): Frame[] {
   const classes = VOICE_CLASSES.length;
   // A frame is heard around the middle of its field.
   const lead = (VOICE_FRAME_FIELD - VOICE_FRAME) >> 1;
@@ -95,7 +95,7 @@ function decode({ start, scores }: SegmentedWindow): Frame[] {
       if ((scores[n * classes + at] ?? 0) > (scores[n * classes + best] ?? 0)) best = at;
     }
     return { at: start + lead + n * VOICE_FRAME, voices: VOICE_CLASSES[best] ?? [] };
-  });
+  }).filter(({ at }) => at < end);
 }
 
 /** A name for each of a window's voices: that of the voice that speaks at the same times, or a new one. */

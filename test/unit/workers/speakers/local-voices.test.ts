@@ -75,6 +75,16 @@ describe("voices of an utterance", () => {
     expect(own).toBeLessThan(0.1);
   });
 
+  it("local voices: what is told behind the end of the sound is of nobody", () => {
+    const spoken = [
+      { from: 0, to: 2, voice: 0 },
+      { from: 3, to: 6, voice: 1 },
+    ];
+    const window = { ...windowOf(0, 7, spoken, [0, 1]), end: 2.5 * SECOND };
+    const found = localVoices([window], 0, 2.5 * SECOND);
+    expect(turnsIn(found)).toEqual([{ voice: 0, from: 0, to: 2.5, spoken: 2 }]);
+  });
+
   it("local voices: where nobody speaks there is no turn", () => {
     expect(localVoices([windowOf(0, 3, [], [])], 0, 3 * SECOND).turns).toEqual([]);
   });
