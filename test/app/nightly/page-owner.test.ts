@@ -52,6 +52,7 @@ describe("page of an owner over the whole service", () => {
   afterAll(async () => {
     await walk?.stop();
     await receiver?.close();
+    await service?.stop();
   });
 
   async function done<T>(method: string, path: string, options: Parameters<typeof call>[3] = {}) {
