@@ -1,11 +1,7 @@
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { MEL_BANDS, melFilterBank } from "./mel-filter-bank.ts";
-
-/** Numbers of an embedding. */
-export const EMBEDDING_SIZE = 192;
-/** What the segmentation network was trained with: shorter sound is continued by silence, samples. */
-const SEGMENTED = 160_000;
+import { LONGEST_SEGMENTED } from "./voice-shapes.ts";
 
 const FULL_SCALE = 32_768;
 const OPTIONS: InferenceSession.SessionOptions = {
@@ -39,7 +35,7 @@ export class VoiceNetworks {
     this.#segmentation = segmentation;
   }
 
-  /** A vector of unit length for speech of one voice, 16 kHz mono, at least 0.2 s. */
+  /** A vector of unit length for speech of one voice, 16 kHz mono, at least `LEAST_EMBEDDED` samples. */
   async embed(pcm: Int16Array): Promise<Float32Array> {
     const rows = melFilterBank(pcm);
     const x = new Tensor("float32", rows, [1, rows.length / MEL_BANDS, MEL_BANDS]);
@@ -52,7 +48,7 @@ export class VoiceNetworks {
    * the logarithms of the probabilities of 7 classes (nobody, each of them alone, each pair).
    */
   async segment(pcm: Int16Array): Promise<Float32Array> {
-    const sound = new Float32Array(SEGMENTED);
+    const sound = new Float32Array(LONGEST_SEGMENTED);
     for (let n = 0; n < pcm.length; n++) sound[n] = (pcm[n] as number) / FULL_SCALE;
     const x = new Tensor("float32", sound, [1, 1, sound.length]);
     const { y } = await this.#segmentation.run({ x });

@@ -1,6 +1,6 @@
 import { toAppError } from "../../src/base/errors.ts";
 import type { InferenceClient } from "../inference/inference-client.ts";
-import { EMBEDDING_SIZE } from "../inference/voice-networks.ts";
+import { EMBEDDING_SIZE } from "../inference/voice-shapes.ts";
 import type { PendingNumbers, VoiceAnalysis } from "./voice-analysis.ts";
 
 /** Requests of a session that the inference threads have at once: a file that came whole holds up nobody. */

@@ -21,7 +21,7 @@ const MANY_PIECES = 150;
 const GROUPED_AGAIN = 0.03;
 /** Or at once when one of them is less like every voice than this, by cosine. */
 const FAMILIAR = 0.5;
-/** Shorter pieces are given to the voice that they are most like, and found none (0.75 s). */
+/** Shorter pieces are not grouped, but given to the voice that they are most like, samples (0.75 s). */
 const LEAST_TELLING = 12_000;
 
 /**
@@ -56,8 +56,6 @@ export class SessionTracker implements SpeakerTracker {
     if (this.#utterance === undefined) this.#sound.forget(this.#sound.end);
     else this.#utterance.advance(this.#sound.end);
   }
-
-  skip(): void {}
 
   begin(start: number): void {
     this.#utterance?.drop();

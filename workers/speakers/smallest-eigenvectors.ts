@@ -1,3 +1,5 @@
+import { fixedRandom } from "./fixed-random.ts";
+
 /** A sparse symmetric matrix, row by row; what is not listed is 0. */
 export interface SparseMatrix {
   readonly diagonal: Float64Array;
@@ -14,6 +16,7 @@ interface Eigenpairs {
 /** Vectors that are carried along beside those that are wanted: they speed it up. */
 const GUARDS = 4;
 const DEGREE = 12;
+const SEED = 12_345;
 const MOST_ROUNDS = 8;
 /** Values that change by less than this share of the largest are found. */
 const PRECISION = 1e-4;
@@ -29,9 +32,9 @@ export function smallestEigenvectors(matrix: SparseMatrix, count: number): Eigen
   const size = matrix.diagonal.length;
   if (size <= DENSE_SIZE) return first(jacobi(dense(matrix), size), count);
   const upper = largestBound(matrix);
-  const random = generator();
+  const random = fixedRandom(SEED);
   const begin = Array.from({ length: Math.min(size, count + GUARDS) }, () =>
-    Float64Array.from({ length: size }, random),
+    Float64Array.from({ length: size }, () => random() - 0.5),
   );
   let found = projected(matrix, orthonormal(begin));
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -197,13 +200,4 @@ function inner(a: Float64Array, b: Float64Array): number {
 /** An element of an index that is known to be there. */
 function at0(values: ArrayLike<number>, at: number): number {
   return values[at] as number;
-}
-
-/** Numbers in -0.5..0.5, the same ones every time (a linear congruential generator). */
-function generator(): () => number {
-  let seed = 12_345;
-  return () => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return seed / 0x7fffffff - 0.5;
-  };
 }

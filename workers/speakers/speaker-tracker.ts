@@ -9,10 +9,8 @@
 export interface SpeakerTracker {
   /** Name and version of the method, for `diarisation_model_version`. */
   readonly modelVersion: string;
-  /** Takes the next audio, in order and without overlap. The work per call is bounded. */
+  /** Takes the next audio, in order; what is missing in between was lost. The work per call is bounded. */
   push(start: number, pcm: Int16Array): void;
-  /** Records that the audio up to `position` is missing. */
-  skip(position: number): void;
   /** The cluster that speaks in the newest audio, -1 while unknown (for interim results). */
   currentCluster(): number;
   /** An utterance has begun at `start`, so that what it takes can be asked for while it is spoken. */

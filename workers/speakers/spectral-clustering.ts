@@ -1,3 +1,4 @@
+import { fixedRandom } from "./fixed-random.ts";
 import { type SparseMatrix, smallestEigenvectors } from "./smallest-eigenvectors.ts";
 
 /** Of each vector so many of its nearest count, as a share of all. */
@@ -15,6 +16,7 @@ const LEAST_WITHIN = 0.05;
 /** Fewer vectors are of one voice: there is nothing to compare. */
 const LEAST_VECTORS = 3;
 const STARTS = 4;
+const SEED = 7;
 const MOST_ROUNDS = 50;
 
 /** How like vectors are: row i has the cosines of i and of each before it. */
@@ -193,7 +195,7 @@ type Point = readonly number[];
 
 /** k-means from several starts that are far apart (Arthur and Vassilvitskii 2007); the best result. */
 function kMeans(points: readonly Point[], count: number): number[] {
-  const random = generator();
+  const random = fixedRandom(SEED);
   let best = { clusters: points.map(() => 0), cost: Number.POSITIVE_INFINITY };
   for (let start = 0; start < STARTS; start++) {
     const found = settle(points, farApart(points, count, random));
@@ -248,13 +250,4 @@ function nearest(point: Point, means: readonly Point[]): { at: number; distance:
     if (distance < best.distance) best = { at, distance };
   }
   return best;
-}
-
-/** Numbers in 0..1, the same ones every time. */
-function generator(): () => number {
-  let seed = 7;
-  return () => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return seed / 0x80000000;
-  };
 }

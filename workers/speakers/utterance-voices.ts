@@ -1,6 +1,7 @@
+import { LEAST_EMBEDDED, LONGEST_SEGMENTED } from "../inference/voice-shapes.ts";
 import { type LocalVoices, localVoices } from "./local-voices.ts";
 import type { RecentSound } from "./recent-sound.ts";
-import { LONGEST_SEGMENTED, type PendingNumbers, type VoiceAnalysis } from "./voice-analysis.ts";
+import type { PendingNumbers, VoiceAnalysis } from "./voice-analysis.ts";
 
 /** Speech of one voice with its vector. */
 export interface EmbeddedPiece {
@@ -12,13 +13,11 @@ export interface EmbeddedPiece {
 /** Sound that is embedded in one piece, 1.5 s, and between the starts of two pieces, samples. */
 const PIECE = 24_000;
 const PIECE_SHIFT = 12_000;
-/** Less speech has no vector, samples (0.4 s). */
-const LEAST_PIECE = 6_400;
 /** The end of a turn has a piece of its own where this much of it is in none, samples. */
 const LEAST_REST = 1_600;
 /** Between the starts of two windows for segmentation, samples. */
 const WINDOW_SHIFT = 128_000;
-/** A piece is one voice's where that is this share of its speech, and where so little overlaps. */
+/** A piece counts for a voice that has this share of its speech alone, where no more of it overlaps. */
 const PURE = 0.5;
 const MOST_OVERLAP = 0.25;
 
@@ -133,7 +132,7 @@ export class UtteranceVoices {
         return own >= PURE * speech && overlap <= MOST_OVERLAP && speech > 0.5;
       });
       const from = Math.max(start, spokenTo - PIECE);
-      const isLong = spokenTo - from >= LEAST_PIECE;
+      const isLong = spokenTo - from >= LEAST_EMBEDDED;
       const left = spokenTo - (pure.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
       return isLong && left >= LEAST_REST ? [...pure, { start: from, end: spokenTo }] : pure;
     });

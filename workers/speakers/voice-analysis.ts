@@ -15,12 +15,12 @@ export interface VoiceAnalysis {
   /** Numbers of a vector. */
   readonly vectorSize: number;
   /**
-   * Asks for the vector, of unit length, of speech of one voice: 16 kHz mono, 0.2 s at least. Vectors
+   * Asks for the vector, of unit length, of speech of one voice: 16 kHz mono, `LEAST_EMBEDDED` samples at least. Vectors
    * of one voice are near by cosine.
    */
   embed(pcm: Int16Array): PendingNumbers;
   /**
-   * Asks who speaks when in up to 10 s of sound, 16 kHz mono, 0.1 s at least: for each frame the
+   * Asks who speaks when in up to `LONGEST_SEGMENTED` samples of sound, 16 kHz mono, 0.1 s at least: for each frame the
    * logarithms of the probabilities of `VOICE_CLASSES`, frame after frame.
    */
   segment(pcm: Int16Array): PendingNumbers;
@@ -42,5 +42,3 @@ export const VOICE_CLASSES: readonly (readonly number[])[] = [
 /** Samples between two frames, and samples that each looks at. */
 export const VOICE_FRAME = 270;
 export const VOICE_FRAME_FIELD = 991;
-/** The longest sound that is segmented in one piece, samples. */
-export const LONGEST_SEGMENTED = 160_000;

@@ -1,5 +1,6 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { ACTIVITY_FRAME, SpeechActivity } from "../audio/speech-activity.ts";
+import { LEAST_EMBEDDED } from "../inference/voice-shapes.ts";
 import { cosine, toUnitLength } from "./spectral-clustering.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
 
@@ -14,8 +15,9 @@ const MOST_PIECES = 20;
 /** Frames analysed between two steps: some milliseconds of work. */
 const STEP = 16;
 /**
- * The logarithm of the likelihood ratio is a straight line of the cosine (logistic regression over
- * pairs of 10 s of 24 people, clean, in a room and on the telephone: `npm run eval:voices`).
+ * The logarithm of the likelihood ratio is taken for a straight line of the cosine. Both numbers were
+ * chosen by hand, so that of eight people no stranger is named on one telephone line, where voices are
+ * most alike (`npm run eval:voices`): they are no estimate, and say too little across rooms and lines.
  */
 const CALIBRATION = { constant: -10.2, weight: 20 };
 const MAGIC = 0x32_50_56;
@@ -47,16 +49,13 @@ export function* makePrint(
   for (let n = 0; n < count; n++) {
     const from = Math.floor((n * Math.max(0, speech.length - PIECE)) / Math.max(1, count - 1));
     const piece = speech.slice(from, from + PIECE);
-    if (piece.length < LEAST_PIECE) break;
+    if (piece.length < LEAST_EMBEDDED) break;
     const pending = analysis.embed(piece);
     yield pending.settled;
     for (const [at, value] of (pending.numbers ?? []).entries()) sum[at] = (sum[at] ?? 0) + value;
   }
   return { print: toUnitLength(sum), speechMs };
 }
-
-/** Less speech has no vector, samples (0.4 s). */
-const LEAST_PIECE = 6_400;
 
 /** The speech without its pauses. */
 function* speechOf(pcm: Int16Array): Generator<undefined, Int16Array> {

@@ -218,9 +218,6 @@ export class ChannelReaders {
     this.#progress();
   }
 
-  /** The utterances have ended in `breakOff`, with a checkpoint. */
-  finalize(): void {}
-
   /** Reports the position. Allowed only after `breakOff`. */
   finish(): void {
     for (const { reader } of this.#channels) reader.beginAnew();

@@ -17,8 +17,6 @@ export class ChannelTracker implements SpeakerTracker {
 
   push(): void {}
 
-  skip(): void {}
-
   currentCluster(): number {
     return this.#channel;
   }

@@ -266,7 +266,6 @@ export class SessionReader implements Reader {
         this.#utterances.missing(event.end, event.isGap);
         return this.#utterances.takeMessages();
       case "finalize":
-        this.#utterances.finalize();
         return this.#utterances.takeMessages();
       case "failed": {
         const { sequence, code, message } = event;

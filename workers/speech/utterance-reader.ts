@@ -64,7 +64,6 @@ export class UtteranceReader {
   #untracked: Int16Array[] = [];
   #trackedTo: number;
   #processedTo: number;
-
   #utterance: OpenUtterance | undefined;
 
   constructor(options: UtteranceReaderOptions) {
@@ -181,7 +180,6 @@ export class UtteranceReader {
   missing(end: number, isGap = false): void {
     this.#takeRest();
     this.#track();
-    this.#tracker.skip(end);
     this.#endpointer.skip();
     this.#activity.skip();
     this.#position = end;
@@ -191,9 +189,6 @@ export class UtteranceReader {
     this.#restart();
     this.#progress();
   }
-
-  /** The utterance has ended in `breakOff`. */
-  finalize(): void {}
 
   /** Reports the position. Allowed only after `breakOff`. */
   finish(): void {
