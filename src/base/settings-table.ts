@@ -434,7 +434,7 @@ export const SETTINGS = {
     unit: "threads",
     usually: "one per core, at most four",
     readers: ["worker"],
-    what: "threads that run the speech recogniser's networks, some 130 MB each",
+    what: "threads that run the networks for words and voices, some 220 MB each",
   },
   WORKER_THREADS: {
     group: "workers",

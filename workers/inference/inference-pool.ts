@@ -16,7 +16,7 @@ const TRIES = 2;
 /** Loading the networks on a busy machine, milliseconds. */
 const READY_MS = 60_000;
 const RESTART = { firstMs: 200, mostMs: 10_000 };
-/** Threads that are used unless told otherwise: each takes some 130 MB. */
+/** Threads that are used unless told otherwise: each takes some 220 MB. */
 const MOST_THREADS = 4;
 
 interface Waiting extends Job {
