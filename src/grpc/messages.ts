@@ -64,6 +64,10 @@ export function toSegmentMessage(segment: SegmentRecord, withWords: boolean): Tr
     })),
     unclearWords: [],
     speakerConfidence: segment.speakerConfidence,
+    overlaps: (segment.overlaps ?? []).map(({ start, end, label, segmentId }) => {
+      const times = { startMs: toMilliseconds(start), endMs: toMilliseconds(end) };
+      return { ...times, speakerLabel: label, segmentId };
+    }),
   };
 }
 
@@ -231,6 +235,9 @@ function toSegment(segment: SnapshotSegment): TranscriptSegment {
     words: [],
     unclearWords: segment.unclear_words ?? [],
     speakerConfidence: segment.speaker_confidence ?? undefined,
+    overlaps: (segment.overlaps ?? []).map(({ start, end, speaker, segment_id: segmentId }) => {
+      return { startMs: ms(start), endMs: ms(end), speakerLabel: speaker, segmentId };
+    }),
   };
 }
 

@@ -20,11 +20,12 @@ export function segmentRow(segment: SegmentText | CandidateText) {
     confidence: segment.confidence,
     speaker_confidence: segment.speakerConfidence,
     redacted: segment.redacted === true,
+    overlapping: segment.overlaps?.length ? segment.overlaps : null,
   };
 }
 
 const COLUMNS = sql.fragment`id, attempt, start_sample, end_sample, label, text, words, confidence,
-  redacted, speaker_confidence`;
+  redacted, speaker_confidence, overlapping`;
 
 /** Stores the words of a redo's result that waits. */
 export function candidateChange(sessionId: string, segments: readonly CandidateText[]): Change {
@@ -36,7 +37,8 @@ export function candidateChange(sessionId: string, segments: readonly CandidateT
       select ${sessionId}::uuid, s.*
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s (
         id uuid, attempt integer, start_sample bigint, end_sample bigint, label text,
-        text text, words jsonb, confidence real, redacted boolean, speaker_confidence real)
+        text text, words jsonb, confidence real, redacted boolean, speaker_confidence real,
+        overlapping jsonb)
       where ${when}
       on conflict (session_id, id) do nothing`,
   };
@@ -51,7 +53,7 @@ export function takenChanges(sessionId: string, write: CandidateTaken): Change[]
     select c.session_id, session.language, c.id, c.attempt, c.start_sample, c.end_sample, c.label,
       case when c.id = any(${hidden}) then ${REDACTED_SPAN} else c.text end,
       case when c.id = any(${hidden}) then '[]'::jsonb else c.words end,
-      c.confidence, c.id = any(${hidden}), c.speaker_confidence
+      c.confidence, c.id = any(${hidden}), c.speaker_confidence, c.overlapping
     from candidate_segments c join sessions session on session.id = c.session_id
     where c.session_id = ${sessionId} and c.id = any(${sql.array(segmentIds, "uuid")}) and ${when}
     on conflict (session_id, id) do nothing`;

@@ -51,16 +51,17 @@ function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Ch
     insert into segments (
       session_id, language,
       id, attempt, start_sample, end_sample, label, text, words, confidence, redacted,
-      speaker_confidence)
+      speaker_confidence, overlapping)
     select session.id, session.language, s.*
     from sessions as session, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s (
       id uuid, attempt integer, start_sample bigint, end_sample bigint, label text,
-      text text, words jsonb, confidence real, redacted boolean, speaker_confidence real)
+      text text, words jsonb, confidence real, redacted boolean, speaker_confidence real,
+      overlapping jsonb)
     where session.id = ${sessionId} and ${when}
     on conflict (session_id, id) do update
     set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
         words = excluded.words, confidence = excluded.confidence,
-        speaker_confidence = excluded.speaker_confidence`;
+        speaker_confidence = excluded.speaker_confidence, overlapping = excluded.overlapping`;
   return [
     { writes: ["segments"], sql: insert },
     ...coverChange(

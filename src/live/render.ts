@@ -1,7 +1,7 @@
 import { toSeconds } from "../base/audio/sample-rate.ts";
 import type { SessionEvent } from "../session/event.ts";
-import type { SegmentWords, Word } from "../session/write.ts";
-import type { Durable, DurableFrame, WordFrame } from "../wire/live-frames.ts";
+import type { LabelledOverlap, SegmentWords, Word } from "../session/write.ts";
+import type { Durable, DurableFrame, SnapshotSegment, WordFrame } from "../wire/live-frames.ts";
 
 export { toSeconds };
 
@@ -168,7 +168,26 @@ function renderSegment(
     confidence: segment.confidence,
     speaker: event.label,
     speaker_confidence: event.speakerConfidence ?? null,
+    ...overlapMembers(segment.overlaps),
     words: segment.words.map((word) => toWordFrame(word, event.label)),
+  };
+}
+
+/** The members of a segment that tell who else speaks within it; none where nobody does. */
+export function overlapMembers(
+  overlaps: readonly LabelledOverlap[] = [],
+): Pick<SnapshotSegment, "also_speaking" | "overlaps"> {
+  if (overlaps.length === 0) return {};
+  return {
+    also_speaking: [...new Set(overlaps.map(({ label }) => label))],
+    overlaps: overlaps.map(({ label, segmentId, start, end }) => {
+      return {
+        speaker: label,
+        segment_id: segmentId,
+        start: toSeconds(start),
+        end: toSeconds(end),
+      };
+    }),
   };
 }
 

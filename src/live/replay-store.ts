@@ -5,7 +5,12 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import { LANGUAGE_WARNING, readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/store.ts";
-import { unclearWords, wordColumn } from "../features/transcript/segments-store.ts";
+import {
+  OVERLAPS,
+  overlapsColumn,
+  unclearWords,
+  wordColumn,
+} from "../features/transcript/segments-store.ts";
 import { nameColumn, optionalColumn } from "../postgres/columns.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { deviceStatus } from "../session/presence.ts";
@@ -18,7 +23,7 @@ import type {
   SnapshotSegment,
 } from "../wire/live-frames.ts";
 import { warningsOf } from "../wire/session-record.ts";
-import { type JournalRecord, renderFrames } from "./render.ts";
+import { type JournalRecord, overlapMembers, renderFrames } from "./render.ts";
 
 const stateRow = z.object({
   id: z.string(),
@@ -132,6 +137,7 @@ const textRow = z.object({
   words: z.array(wordColumn),
   text: z.string(),
   confidence: z.number(),
+  overlaps: overlapsColumn,
   revision: z.number(),
 });
 const nameRow = z.object({ id: z.string(), name: nameColumn });
@@ -156,6 +162,7 @@ const segmentRow = z.object({
   text: z.string(),
   confidence: z.number(),
   speakerConfidence: optionalColumn(z.number()),
+  overlaps: overlapsColumn,
   revision: z.number(),
   unclearWords: z.array(z.number()),
 });
@@ -227,7 +234,7 @@ async function readTexts(
   );
   if (ids.length === 0) return new Map();
   const rows = await connection.any(sql.type(textRow)`
-    select id, words, text, confidence, revision
+    select id, words, text, confidence, revision, ${OVERLAPS} as "overlaps"
     from segments
     where session_id = ${sessionId} and id = any(${sql.array(ids, "uuid")})
   `);
@@ -307,7 +314,7 @@ async function readSegments(
   const rows = await tx.any(sql.type(segmentRow)`
     select
       id, start_sample as start, end_sample as "end", label, text, confidence,
-      speaker_confidence as "speakerConfidence", revision,
+      speaker_confidence as "speakerConfidence", revision, ${OVERLAPS} as "overlaps",
       ${unclearWords(sql.fragment`words`)} as "unclearWords"
     from segments
     where session_id = ${sessionId}
@@ -324,6 +331,7 @@ async function readSegments(
     confidence: row.confidence,
     speaker: row.label,
     speaker_confidence: row.speakerConfidence ?? null,
+    ...overlapMembers(row.overlaps),
     ...(row.unclearWords.length > 0 ? { unclear_words: row.unclearWords } : {}),
   }));
   return { segments, next: rows.length > SNAPSHOT_SEGMENTS ? shown.at(-1) : undefined };

@@ -8,7 +8,8 @@ import type { DeviceFrame, HeartbeatFrame, InterimResultsFrame } from "../wire/l
 export function toSegment(segment: Segment): RecognisedSegment {
   const { start, end, words, confidence, cluster, speakerConfidence, channel } = segment;
   const heardOn = channel === undefined ? {} : { channel };
-  const read = { start, end, words, confidence, cluster, ...heardOn };
+  const overlaps = segment.overlaps.length === 0 ? {} : { overlaps: segment.overlaps };
+  const read = { start, end, words, confidence, cluster, ...heardOn, ...overlaps };
   if (speakerConfidence === undefined || cluster < 0) return read;
   // Events hold few digits: single precision would be written with seventeen.
   return { ...read, speakerConfidence: Math.round(speakerConfidence * 1_000) / 1_000 };

@@ -252,6 +252,15 @@ export class Rereading {
     for (const [index, segment] of this.#segments.entries()) {
       const { cluster } = segment;
       segment.cluster = moved.get(this.#starts[index] ?? -1) ?? merged.get(cluster) ?? cluster;
+      for (const overlap of segment.overlaps ?? []) {
+        overlap.cluster = merged.get(overlap.cluster) ?? overlap.cluster;
+      }
+      // Whoever spoke within its neighbours was taken for the voice that it was taken for.
+      for (const beside of this.#segments.slice(Math.max(0, index - 1), index + 2)) {
+        for (const overlap of beside.overlaps ?? []) {
+          if (overlap.cluster === cluster) overlap.cluster = segment.cluster;
+        }
+      }
       // It was measured against the cluster that is gone.
       if (segment.cluster !== cluster || kept.has(cluster)) delete segment.speakerConfidence;
     }

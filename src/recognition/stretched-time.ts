@@ -152,7 +152,13 @@ export class StretchedTime {
     const [first, last] = [words[0], words.at(-1)];
     const start = Math.max(placed.start, first?.timesClamped ? first.start : 0);
     const end = last?.timesClamped ? Math.min(placed.end, last.end) : placed.end;
-    return { ...segment, start, end: Math.max(start, end), words };
+    const placedSegment = { ...segment, start, end: Math.max(start, end), words };
+    if (segment.overlaps === undefined) return placedSegment;
+    const overlaps = segment.overlaps.map(({ cluster, ...span }) => {
+      const { start, end } = this.#placed(span);
+      return { start, end, cluster };
+    });
+    return { ...placedSegment, overlaps };
   }
 
   #word(word: RecognisedWord): Word {

@@ -85,6 +85,8 @@ export interface RecognisedSegment {
   cluster: number;
   /** How likely the voice is the cluster's, 0..1; absent when the worker does not tell. */
   speakerConfidence?: number | undefined;
+  /** Speech of other clusters within it; absent where there is none. */
+  overlaps?: { start: number; end: number; cluster: number }[] | undefined;
   /** Where channels are speakers: the one that it was heard on, which is its cluster as well. */
   channel?: number | undefined;
 }

@@ -9,7 +9,7 @@ import type {
   SuspectedCommand,
   UtteranceCommand,
 } from "./command.ts";
-import { fitSegments } from "./fit-segments.ts";
+import { fitSegments, overlapsOf } from "./fit-segments.ts";
 import { complete, isAllPlaced } from "./redact-covered.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
@@ -43,9 +43,8 @@ export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   // Text that a second reading brought, or this one before it broke, is not added again.
   const from = finalisedTo(state.timeline, state.checkpoint);
   const room = { from, to: Number.POSITIVE_INFINITY, kept: [] };
-  for (const segment of besideRedactions(state, fitSegments(command.segments, room))) {
-    finalise(turn, segment, command);
-  }
+  const segments = besideRedactions(state, fitSegments(command.segments, room));
+  for (const segment of segments) finalise(turn, segment, { ...command, segments });
   // A reading that began again before the final text repeats the speaker revisions of the first
   // one.
   if (command.end > from) revise(turn, command.revised, false);
@@ -78,7 +77,8 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
   const { state } = turn;
   if (isRepeated(state, segment)) return;
   const { start, end, words, confidence, cluster } = segment;
-  const id = segmentId(state.sessionId, state.attempt, start);
+  const idOf = (start: number): string => segmentId(state.sessionId, state.attempt, start);
+  const id = idOf(start);
   const label = labelForCluster(state.speakers, cluster);
   const speakerConfidence = cluster < 0 ? undefined : segment.speakerConfidence;
   turn.write({
@@ -91,6 +91,7 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
     words,
     confidence,
     speakerConfidence,
+    overlaps: overlapsOf(segment, utterance.segments, idOf),
     redacted: isRedacted(state, { start, end, label }),
   });
   const { end: utteranceEnd, finalisedTo, checkpoint: stored } = utterance;

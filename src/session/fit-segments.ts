@@ -1,9 +1,11 @@
 import type { RecognisedSegment } from "./command.ts";
 import type { Span } from "./segments.ts";
-import type { Word } from "./write.ts";
+import type { SegmentOverlap, Word } from "./write.ts";
 
 /** Segments shorter than this have no room on the timeline, samples. */
 const TINY = 160;
+/** Utterances are cut at the latest after so many samples (20 s). */
+const LONGEST_UTTERANCE = 320_000;
 
 /**
  * True when the word was said in sound that has no room on the timeline. All such words of a late
@@ -129,4 +131,32 @@ export function withOwnStarts(
     return start === segment.start ? segment : { ...segment, start };
   });
   return own.reverse();
+}
+
+/**
+ * Where others speak within the segment, in order, each with the segment that has the words of that
+ * voice next to it: the voice is whoever that segment's speaker is, also when that changes later.
+ *
+ * @param others segments of the same reading; a voice without words within 20 s is left out
+ * @param idOf the id of the segment that starts there
+ */
+export function overlapsOf(
+  segment: RecognisedSegment,
+  others: readonly RecognisedSegment[],
+  idOf: (start: number) => string,
+): SegmentOverlap[] {
+  return (segment.overlaps ?? []).flatMap(({ cluster, ...overlap }) => {
+    const start = Math.max(overlap.start, segment.start);
+    const end = Math.min(overlap.end, segment.end);
+    const [nearest] = others
+      .filter((other) => other.cluster === cluster && other.start !== segment.start)
+      .filter((other) => distance(other, overlap) <= LONGEST_UTTERANCE)
+      .sort((one, other) => distance(one, overlap) - distance(other, overlap));
+    if (nearest === undefined || end <= start) return [];
+    return [{ segmentId: idOf(nearest.start), start, end }];
+  });
+}
+
+function distance(one: Span, other: Span): number {
+  return Math.max(0, one.start - other.end, other.start - one.end);
 }

@@ -1,6 +1,6 @@
 import type { RecognisedSegment, RereadCommand } from "./command.ts";
 import type { TranscriptReplaced } from "./event.ts";
-import { fitSegments, keptTogether, withOwnStarts } from "./fit-segments.ts";
+import { fitSegments, keptTogether, overlapsOf, withOwnStarts } from "./fit-segments.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { RereadVoices } from "./reread-voices.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
@@ -30,7 +30,7 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
   const { agreed = [] } = reading;
   const there = marks.slice(0, firstFrom(marks, reading.to));
   const voices = new RereadVoices(speakers, known, [...agreed, ...segments], there);
-  const added = segments.map((segment) => addSegment(turn, reading, segment, voices));
+  const added = segments.map((segment) => addSegment(turn, reading, { segment, segments }, voices));
   const edits = removed.filter(({ revision }) => revision !== undefined).length;
   turn.emit({
     type: "TranscriptReplaced",
@@ -56,7 +56,9 @@ export function proposeSegments(turn: Turn, reading: Replacement): void {
   const staying = marks.filter(isKept);
   const segments = around(turn, reading, staying);
   const voices = new RereadVoices(speakers, {}, segments, marks);
-  const proposed = segments.map((each) => addSegment(turn, reading, each, voices, "CandidateText"));
+  const proposed = segments.map((segment) => {
+    return addSegment(turn, reading, { segment, segments }, voices, "CandidateText");
+  });
   const kept = staying.map(({ id }) => id);
   const { attempt } = reading;
   turn.emit({ type: "RedoProposed", jobId, attempt, segments: proposed, kept });
@@ -106,13 +108,14 @@ function knownVoices(turn: Turn, { voices }: Replacement, late: readonly LateGap
 function addSegment(
   turn: Turn,
   { attempt, whole }: Replacement,
-  segment: RecognisedSegment,
+  { segment, segments }: { segment: RecognisedSegment; segments: readonly RecognisedSegment[] },
   voices: RereadVoices,
   type: "SegmentText" | "CandidateText" = "SegmentText",
 ): TranscriptReplaced["added"][number] {
   const { start, end, words, confidence } = segment;
   const label = whole ? voices.labelOf(segment) : voices.labelThere(segment);
-  const id = segmentId(turn.state.sessionId, attempt, start);
+  const idOf = (start: number): string => segmentId(turn.state.sessionId, attempt, start);
+  const id = idOf(start);
   const redacted = isRedacted(turn.state, { start, end, label });
   turn.write({
     type,
@@ -124,6 +127,7 @@ function addSegment(
     words,
     confidence,
     speakerConfidence: voices.confidenceOf(segment, label),
+    overlaps: overlapsOf(segment, segments, idOf),
     redacted,
   });
   const cluster = whole ? -1 : voices.clusterOf(segment, label);

@@ -27,12 +27,26 @@ export interface Word {
   timesClamped?: boolean | undefined;
 }
 
+/** Speech of another segment's speaker within a segment; samples at 16 kHz. */
+export interface SegmentOverlap {
+  segmentId: string;
+  start: number;
+  end: number;
+}
+
+/** The same with the label that the other segment has now. */
+export interface LabelledOverlap extends SegmentOverlap {
+  label: string;
+}
+
 /** The current words of a segment. */
 export interface SegmentWords {
   words: readonly Word[];
   text: string;
   confidence: number;
   revision: number;
+  /** Absent where nobody else speaks. */
+  overlaps?: readonly LabelledOverlap[] | undefined;
 }
 
 export interface SegmentText {
@@ -46,6 +60,8 @@ export interface SegmentText {
   confidence: number;
   /** How likely the voice is the label's, 0..1; absent when nobody knows. */
   speakerConfidence?: number | undefined;
+  /** Where others speak within it; absent where nobody does. */
+  overlaps?: readonly SegmentOverlap[] | undefined;
   /** True when the placeholder is stored instead of the words. */
   redacted?: boolean;
 }

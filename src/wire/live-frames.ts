@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { FREE_NAME, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
+import { frameOverlaps } from "./overlaps.ts";
 import { sessionEngine, sessionRecord } from "./session-record.ts";
 import { speakerConfidence } from "./speaker-confidence.ts";
 
@@ -54,6 +55,7 @@ const utterance = {
   confidence: Type.Number(),
   speaker,
   speaker_confidence: Type.Optional(speakerConfidence),
+  ...frameOverlaps,
 };
 
 const results = {

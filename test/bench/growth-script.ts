@@ -100,7 +100,7 @@ function utteranceMessages(n: number, state: ScriptedState): Message[] {
   const utterance: Utterance = {
     start,
     end,
-    segments: [{ start, end, words, confidence: 0.9, cluster: n % VOICES }],
+    segments: [{ start, end, words, confidence: 0.9, cluster: n % VOICES, overlaps: [] }],
     checkpoint: isDue(n) ? state.after(n + 1, end) : undefined,
     speakers: { segments: [], merges: [], finalPass: false },
     time: { total: 20_000, engine: 15_000 },

@@ -128,7 +128,10 @@ function life(world: World, ids: string[]): SessionBatch[] {
     ]),
     batch(world, 4, [segment(s1, 0), segment(s2, 16_000)], {
       writes: [
-        text(s1, 0, { speakerConfidence: 0.4 }),
+        text(s1, 0, {
+          speakerConfidence: 0.4,
+          overlaps: [{ segmentId: s2, start: 15_000, end: 16_000 }],
+        }),
         text(s2, 16_000, { label: "S2", confidence: 0.5, speakerConfidence: 0.71 }),
         checkpoint(16_000, []),
         checkpoint(32_000, [16_000]),

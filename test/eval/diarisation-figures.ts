@@ -30,6 +30,9 @@ export interface SpeakerFigures {
   changedLive: number;
   changedFinal: number;
   changed: number;
+  /** Seconds of all segments, and of those that changed. */
+  shownSeconds: number;
+  changedSeconds: number;
   namedLater: number;
   /** Seconds from the start of each speaker's voice until its own label was shown. */
   delays: number[];
@@ -54,6 +57,7 @@ export function figuresOf(
 ): SpeakerFigures {
   const { onlineMs, finalMs, slowestMs, checkpointBytes } = run.meter;
   const { segments, changedLive, changedFinal, changed, namedLater } = run;
+  const { shownSeconds, changedSeconds } = run;
   const speakers = new Set(reference.map((turn) => turn.speaker)).size;
   const found = countSpeakers(run.final);
   const one = run.first.map((turn) => ({ ...turn, speaker: "one" }));
@@ -69,6 +73,7 @@ export function figuresOf(
     countedRight: found === speakers ? 1 : 0,
     farOff: Math.abs(found - speakers) > 1 ? 1 : 0,
     ...{ segments, changedLive, changedFinal, changed, namedLater },
+    ...{ shownSeconds, changedSeconds },
     ...{ delays, neverNamed: never },
     ...{ onlineMs, finalMs, slowestMs, checkpointBytes, computeMs: run.computeMs },
   };
@@ -98,6 +103,8 @@ export function pooled(set: string, own: readonly SpeakerFigures[]): SpeakerFigu
     changedLive: sum((each) => each.changedLive),
     changedFinal: sum((each) => each.changedFinal),
     changed: sum((each) => each.changed),
+    shownSeconds: sum((each) => each.shownSeconds),
+    changedSeconds: sum((each) => each.changedSeconds),
     namedLater: sum((each) => each.namedLater),
     delays: own.flatMap((each) => each.delays),
     neverNamed: sum((each) => each.neverNamed),

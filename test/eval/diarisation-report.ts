@@ -4,7 +4,16 @@ import { textTable } from "./text-table.ts";
 const ERRORS = ["recording", "first", "live", "final", "one speaker", "floor"];
 const LABELS = [
   ...["recording", "speakers live, final", "counted", "changed live", "final", "any"],
-  ...["named later", "delay median", "90 %", "never", "tracker s/h live", "final", "slowest ms"],
+  ...[
+    "named later",
+    "time changed",
+    "delay median",
+    "90 %",
+    "never",
+    "tracker s/h live",
+    "final",
+    "slowest ms",
+  ],
   ...["state kB", "all s/h"],
 ];
 
@@ -25,7 +34,7 @@ export function speakerReport(rows: readonly SpeakerFigures[], how: string): str
     textTable([ERRORS, ...lines.map(errorCells)]),
     "",
     "Labels found of true; recordings counted right (off by more than one); % of segments whose name",
-    "changed after it was shown; s from the start of a new voice to its own label; processor time.",
+    "changed after it was shown, and % of their time; s from the start of a new voice to its own label; processor time.",
     "",
     textTable([LABELS, ...lines.map(labelCells)]),
   ].join("\n");
@@ -45,6 +54,7 @@ function labelCells(row: SpeakerFigures): string[] {
     `${row.foundLive}, ${row.found} of ${row.speakers}`,
     `${row.countedRight} of ${row.recordings} (${row.farOff})`,
     ...[row.changedLive, row.changedFinal, row.changed, row.namedLater].map(share),
+    percent(row.changedSeconds / Math.max(1, row.shownSeconds)),
     ...[0.5, 0.9].map((quantile) => quantileOf(delays, quantile)?.toFixed(1) ?? "-"),
     `${row.neverNamed}`,
     ...[row.onlineMs, row.finalMs].map(perHour),

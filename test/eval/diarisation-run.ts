@@ -70,7 +70,9 @@ export async function runTracker(pcm: Int16Array, engine: RunningEngine): Promis
       }
       const turns = tracker.turns(start, end);
       tracker.commit(turns, end);
-      const segments = turns.map((turn) => ({ ...turn, words: [], confidence: 1 }));
+      const segments = turns.map((turn) => {
+        return { ...turn, words: [], confidence: 1, overlaps: [...(turn.overlaps ?? [])] };
+      });
       const speakers = toUpdate(tracker.revisions(), false);
       labels.utterance(to / SESSION_RATE, { start, end, segments, speakers });
     }

@@ -5,6 +5,7 @@ import { decide } from "../../src/session/decide.ts";
 import { UNKNOWN_SPEAKER } from "../../src/session/speakers.ts";
 import { initialState, type SessionState } from "../../src/session/state.ts";
 import { Turn } from "../../src/session/turn.ts";
+import type { SegmentOverlap } from "../../src/session/write.ts";
 import type { SpeakerUpdate, Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 
@@ -27,6 +28,9 @@ export interface ShownLabelsResult {
   changedLive: number;
   changedFinal: number;
   changed: number;
+  /** The time of all segments, and of those whose name a viewer saw change, seconds. */
+  shownSeconds: number;
+  changedSeconds: number;
   /** Segments that were first shown as unknown and later got a name. */
   namedLater: number;
 }
@@ -38,6 +42,8 @@ export interface ShownLabelsResult {
 export class ShownLabels {
   readonly #state: SessionState = initialState("eval");
   readonly #shown = new Map<number, LabelShown>();
+  readonly #overlaps = new Map<string, readonly SegmentOverlap[]>();
+  readonly #firstOverlaps: SpokenTurn[] = [];
   readonly #history: LabelShown[] = [];
   readonly #changed = new Set<number>();
   readonly #named = new Set<number>();
@@ -55,7 +61,7 @@ export class ShownLabels {
 
   /** @param at seconds after the start of the recording */
   utterance(at: number, { segments, end, speakers }: Omit<Utterance, "checkpoint">): void {
-    const { events } = this.#decide({
+    const { events, writes } = this.#decide({
       type: "Utterance",
       attempt: ATTEMPT,
       segments: segments.map(toSegment),
@@ -68,12 +74,18 @@ export class ShownLabels {
       const { start, end: until, label } = event;
       this.#show({ at, ...spoken({ start, end: until, label }) }, start);
     }
+    for (const write of writes) {
+      if (write.type !== "SegmentText") continue;
+      this.#overlaps.set(write.segmentId, write.overlaps ?? []);
+      this.#firstOverlaps.push(...this.#overlapping({ id: write.segmentId, label: write.label }));
+    }
     this.#note(at);
   }
 
   /** Stops the session after its live part and applies the final pass. */
   finish(at: number, speakers: SpeakerUpdate | undefined): ShownLabelsResult {
-    const first = [...this.#history.filter(isFirstOf())].map(withoutTime);
+    const shown = this.#history.filter(isFirstOf()).map(withoutTime);
+    const first = [...shown, ...this.#firstOverlaps];
     const live = this.#turns();
     const changedLive = this.#changed.size;
     const before = new Map([...this.#shown].map(([start, { speaker }]) => [start, speaker]));
@@ -94,6 +106,7 @@ export class ShownLabels {
       changedLive,
       changedFinal: moved.length,
       changed: this.#changed.size,
+      ...this.#times(),
       namedLater: this.#named.size,
     };
   }
@@ -121,7 +134,23 @@ export class ShownLabels {
   }
 
   #turns(): SpokenTurn[] {
-    return this.#state.segments.map(spoken);
+    return this.#state.segments.flatMap((mark) => [spoken(mark), ...this.#overlapping(mark)]);
+  }
+
+  /** Turns of those who speak within the segment, by the labels that they have now. */
+  #overlapping({ id, label }: { id: string; label: string }): SpokenTurn[] {
+    return (this.#overlaps.get(id) ?? []).flatMap(({ segmentId, start, end }) => {
+      const other = this.#state.segments.find((mark) => mark.id === segmentId)?.label;
+      return other === undefined || other === label ? [] : [spoken({ start, end, label: other })];
+    });
+  }
+
+  #times(): { shownSeconds: number; changedSeconds: number } {
+    const secondsOf = (marks: readonly { start: number; end: number }[]) =>
+      marks.reduce((sum, { start, end }) => sum + end - start, 0) / SESSION_RATE;
+    const { segments } = this.#state;
+    const changed = segments.filter(({ start }) => this.#changed.has(start));
+    return { shownSeconds: secondsOf(segments), changedSeconds: secondsOf(changed) };
   }
 }
 

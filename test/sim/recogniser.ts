@@ -170,7 +170,7 @@ export class Recogniser {
       } else {
         speaker = spoken.speaker;
         const cluster = this.#cluster(speaker);
-        segments.push({ start, end, words: [word], confidence, cluster });
+        segments.push({ start, end, words: [word], confidence, cluster, overlaps: [] });
       }
     }
     return segments;

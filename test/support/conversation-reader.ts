@@ -196,7 +196,14 @@ export class ConversationReader implements Reader {
     );
     const { start } = first;
     const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length;
-    const segment = { start, end: last.end, words, confidence, cluster: this.#speaker };
+    const segment = {
+      start,
+      end: last.end,
+      words,
+      confidence,
+      cluster: this.#speaker,
+      overlaps: [],
+    };
     const checkpoint = {
       position: this.#position,
       recogniser: Buffer.alloc(1),

@@ -94,7 +94,7 @@ class PoisonReader implements Reader {
       value: {
         start,
         end,
-        segments: [{ start, end, words: [word], confidence: 1, cluster: 0 }],
+        segments: [{ start, end, words: [word], confidence: 1, cluster: 0, overlaps: [] }],
         checkpoint: { position: end, recogniser: empty, speakers: empty },
         speakers: undefined,
       },

@@ -82,7 +82,7 @@ export class ScriptedReader implements Reader {
     return {
       start,
       end,
-      segments: [{ start, end, words: [word], confidence: 1, cluster: 0 }],
+      segments: [{ start, end, words: [word], confidence: 1, cluster: 0, overlaps: [] }],
       checkpoint: {
         position: end,
         recogniser: Buffer.alloc(stateBytes),

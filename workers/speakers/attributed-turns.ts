@@ -1,3 +1,4 @@
+import type { LocalOverlap } from "./local-voices.ts";
 import type { SpeakerTurn } from "./speaker-tracker.ts";
 import type { EmbeddedPiece, VoiceTurn } from "./utterance-voices.ts";
 import { certaintyOf } from "./voice-likeness.ts";
@@ -15,6 +16,7 @@ interface Attribution {
   start: number;
   end: number;
   turns: readonly VoiceTurn[];
+  overlaps: readonly LocalOverlap[];
   pieces: readonly AttributedPiece[];
   /** The mean vectors of the clusters. */
   means: ReadonlyMap<number, Float32Array>;
@@ -38,7 +40,10 @@ export function attributedTurns(found: Attribution): SpeakerTurn[] {
       confidence: certaintyIn(run, means),
     }));
   });
-  return withNeighbours(attributed).map(({ voice: _, ...turn }) => turn);
+  const turnsOfAll = withNeighbours(attributed);
+  return turnsOfAll.map(({ voice: _, ...turn }) => {
+    return { ...turn, ...overlapping(turn, turnsOfAll, found.overlaps) };
+  });
 }
 
 /** Parts a turn's pieces where their cluster changes for long enough; at least one, maybe empty, run. */
@@ -96,4 +101,21 @@ function withNeighbours(turns: readonly LocalTurn[]): LocalTurn[] {
     const before = turns.slice(0, n).findLast(({ cluster }) => cluster >= 0);
     return { ...turn, cluster: (same ?? before ?? known[0])?.cluster ?? -1 };
   });
+}
+
+/**
+ * Who else speaks within the turn. Voices that have no turn of their own in the utterance are left
+ * out: nobody knows whose they are.
+ */
+function overlapping(
+  { start, end, cluster: own }: SpeakerTurn,
+  turns: readonly LocalTurn[],
+  overlaps: readonly LocalOverlap[],
+): Pick<SpeakerTurn, "overlaps"> {
+  const within = overlaps.flatMap((overlap) => {
+    const cluster = turns.find(({ voice }) => voice === overlap.voice)?.cluster ?? -1;
+    const span = { start: Math.max(start, overlap.start), end: Math.min(end, overlap.end) };
+    return cluster < 0 || cluster === own || span.end <= span.start ? [] : [{ ...span, cluster }];
+  });
+  return within.length === 0 ? {} : { overlaps: within };
 }

@@ -24,9 +24,18 @@ interface LocalTurn {
   spokenTo: number;
 }
 
+/** Speech of a voice while another one's turn goes on. */
+export interface LocalOverlap {
+  voice: number;
+  start: number;
+  end: number;
+}
+
 export interface LocalVoices {
   /** In order; they cover the utterance without gaps. Empty where nobody was found to speak. */
   turns: LocalTurn[];
+  /** In order of their starts. */
+  overlaps: LocalOverlap[];
   /** Shares of the frames in [start, end): speech of `voice` alone, of anybody, of two at once. */
   sharesIn(start: number, end: number, voice: number): FrameShares;
 }
@@ -39,6 +48,8 @@ interface FrameShares {
 
 /** A shorter turn is taken for the network's hesitation, samples (0.2 s). */
 const LEAST_TURN = 3_200;
+/** A shorter overlap is taken for the network's hesitation, and a shorter pause in one too, samples (0.25 s). */
+const LEAST_OVERLAP = 4_000;
 /** Voices beyond that a window can tell apart. */
 const VOICES = 3;
 
@@ -57,6 +68,7 @@ export function localVoices(
   const turns = turnsOf(frames, start, end);
   return {
     turns,
+    overlaps: overlapsOf(frames, turns),
     sharesIn: (from, to, voice) => sharesOf(frames, { from, to, voice }),
   };
 }
@@ -155,6 +167,26 @@ function covering(turns: readonly LocalTurn[], start: number, end: number): Loca
     start: n === 0 ? start : turn.start,
     end: turns[n + 1]?.start ?? end,
   }));
+}
+
+/** Where somebody speaks besides the voice whose turn it is. */
+function overlapsOf(frames: readonly Frame[], turns: readonly LocalTurn[]): LocalOverlap[] {
+  const overlaps: LocalOverlap[] = [];
+  let at = 0;
+  for (const frame of frames) {
+    while (at < turns.length - 1 && frame.at >= (turns[at]?.end ?? 0)) at += 1;
+    const turn = turns[at];
+    if (turn === undefined || frame.voices.length < 2) continue;
+    for (const voice of frame.voices) {
+      if (voice === turn.voice) continue;
+      const end = frame.at + VOICE_FRAME;
+      const last = overlaps.findLast((each) => each.voice === voice);
+      const goesOn = last !== undefined && frame.at - last.end < LEAST_OVERLAP;
+      if (goesOn && last.end > turn.start) last.end = end;
+      else overlaps.push({ voice, start: frame.at, end });
+    }
+  }
+  return overlaps.filter(({ start, end }) => end - start >= LEAST_OVERLAP);
 }
 
 function sharesOf(

@@ -78,7 +78,7 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   turns(start: number, end: number): SpeakerTurn[] {
-    const turns = this.#utteranceAt(start).result(end);
+    const { turns, overlaps } = this.#utteranceAt(start).result(end);
     const pieces = turns.flatMap((turn) =>
       turn.pieces.map((piece) => ({ ...piece, turn, embedding: asStored(piece.embedding) })),
     );
@@ -91,7 +91,7 @@ export class SessionTracker implements SpeakerTracker {
       cluster: clusters.get(piece) ?? likestVoices(means, piece.embedding)[0]?.cluster ?? -1,
       isTelling: clusters.has(piece),
     }));
-    return attributedTurns({ start, end, turns, pieces: this.#fresh, means });
+    return attributedTurns({ start, end, turns, overlaps, pieces: this.#fresh, means });
   }
 
   commit(segments: readonly SpeakerTurn[], end: number): void {

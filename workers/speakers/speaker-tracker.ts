@@ -52,6 +52,15 @@ export interface SpeakerTurn {
    * unknown.
    */
   confidence: number;
+  /** Who else speaks within it, as far as that is known. */
+  overlaps?: readonly OverlappingSpeech[];
+}
+
+/** Speech of a cluster within the turn of another one. */
+interface OverlappingSpeech {
+  start: number;
+  end: number;
+  cluster: number;
 }
 
 export interface SpeakerProposal {

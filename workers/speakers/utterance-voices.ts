@@ -37,6 +37,12 @@ export interface VoiceTurn {
   pieces: EmbeddedPiece[];
 }
 
+/** Who speaks when in an utterance. */
+interface SpokenUtterance {
+  turns: VoiceTurn[];
+  overlaps: LocalVoices["overlaps"];
+}
+
 /**
  * Asks the networks about one utterance while it is spoken. Which sound they are given depends on
  * where the utterance begins and ends alone.
@@ -78,17 +84,18 @@ export class UtteranceVoices {
   }
 
   /** What was found; to be called when `settle` was true for the same end. */
-  result(end: number): VoiceTurn[] {
+  result(end: number): SpokenUtterance {
     const voices = this.#localVoices(end);
-    if (voices === undefined) return [];
+    if (voices === undefined) return { turns: [], overlaps: [] };
     const spans = this.#spans(voices);
-    return voices.turns.map((turn, n) => ({
+    const turns = voices.turns.map((turn, n) => ({
       ...turn,
       pieces: (spans[n] ?? []).flatMap((span) => {
         const embedding = this.#pieces.get(nameOf(span))?.answer.numbers;
         return embedding === undefined ? [] : [{ ...span, embedding }];
       }),
     }));
+    return { turns, overlaps: voices.overlaps };
   }
 
   /** Nobody waits for the answers any more. */

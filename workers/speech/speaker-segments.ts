@@ -1,5 +1,5 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
-import type { Segment, Word } from "../../src/wire/gen/voice/v1/worker.ts";
+import type { Overlap, Segment, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeakerTurn } from "../speakers/speaker-tracker.ts";
 
 /** A pause of a speaker that is taken for a part of the speech: 0.5 s, in samples. */
@@ -10,8 +10,8 @@ const SHORT_PAUSE = SESSION_RATE / 2;
  * its middle, a turn without words gives no segment, and what it parts is joined where it is of one
  * cluster. Neighbouring turns of one cluster stay apart: later proposals may give them two. The
  * first segment starts where the utterance does; a segment ends with its last turn's speech, of
- * which words may be missing, or with its last word, or where the same speaker goes on. Its speaker's confidence is the mean over its
- * words whose turns know theirs.
+ * which words may be missing, or with its last word, or where the same speaker goes on. Its
+ * speaker's confidence is the mean over its words whose turns know theirs.
  */
 export function splitAtTurns(
   start: number,
@@ -35,7 +35,7 @@ export function splitAtTurns(
       segment.end = word.end;
     } else {
       const from = last === undefined ? start : Math.max(last.end, turn?.start ?? word.start);
-      segment = { start: from, end: word.end, words: [word], confidence: 0, cluster };
+      segment = { start: from, end: word.end, words: [word], confidence: 0, cluster, overlaps: [] };
       segments.push(segment);
     }
     spoken.set(segment, turn?.spokenTo ?? 0);
@@ -48,9 +48,20 @@ export function splitAtTurns(
     if (next?.cluster !== segment.cluster || segment.cluster < 0) continue;
     if (next.start - segment.end <= SHORT_PAUSE) segment.end = next.start;
   }
-  for (const segment of segments) segment.confidence = mean(confidencesOf(segment.words));
+  const overlaps = turns.flatMap((turn) => turn.overlaps ?? []);
+  for (const segment of segments) {
+    segment.overlaps = within(segment, overlaps);
+    segment.confidence = mean(confidencesOf(segment.words));
+  }
   for (const [segment, known] of certainties) segment.speakerConfidence = mean(known);
   return segments;
+}
+
+function within(segment: Segment, overlaps: readonly Overlap[]): Overlap[] {
+  return overlaps.flatMap(({ start, end, cluster }) => {
+    const span = { start: Math.max(start, segment.start), end: Math.min(end, segment.end) };
+    return cluster === segment.cluster || span.end <= span.start ? [] : [{ ...span, cluster }];
+  });
 }
 
 function turnAt(turns: readonly SpeakerTurn[], position: number): number {

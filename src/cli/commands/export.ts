@@ -7,7 +7,7 @@ import { SESSION_ARGUMENT, sessionIdOf } from "../client/session-choice.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 import { printableText } from "../view/transcript-line.ts";
 
-const FORMATS = ["txt", "md", "srt", "vtt", "json"] as const;
+const FORMATS = ["txt", "md", "srt", "vtt", "json", "rttm"] as const;
 type Format = (typeof FORMATS)[number];
 
 interface ExportOptions extends ConnectionOptions {
@@ -23,11 +23,13 @@ interface ExportOptions extends ConnectionOptions {
 /** Time limit of a transcript, milliseconds; one of a whole day takes a while. */
 const TRANSCRIPT_MS = 120_000;
 
-/** `voice export`: writes a transcript as text, Markdown, captions or JSON. */
+/** `voice export`: writes a transcript as text, Markdown, captions, JSON or RTTM. */
 export function addExport(program: Command, context: CommandContext): void {
   const command = program
     .command("export")
-    .description("a transcript as text, Markdown, captions or JSON, to a file or standard output")
+    .description(
+      "a transcript as text, Markdown, captions, JSON or RTTM, to a file or standard output",
+    )
     .argument("<session>", SESSION_ARGUMENT)
     .addOption(
       new Option("--format <format>", "default: by the file's name, else txt").choices(FORMATS),
@@ -42,6 +44,7 @@ export function addExport(program: Command, context: CommandContext): void {
     withConnectionFlags(command),
     "voice export last                      text to the screen",
     "voice export last -o meeting.srt       captions into a file",
+    "voice export last -o meeting.rttm      who spoke when, into a file",
     "voice export last --json --words | jq '.segments[].words | length'",
   ).action((given: string, options: ExportOptions) => exportTranscript(given, options, context));
 }

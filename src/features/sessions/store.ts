@@ -97,10 +97,20 @@ export async function readSpeakers(
     with voices as (
       select
         label,
-        count(*)::int as segments,
+        (count(*) filter (where not is_overlap))::int as segments,
         (sum(end_sample - start_sample) / 16)::float8 as spoken
-      from segments
-      where session_id = ${sessionId}
+      from (
+        select label, start_sample, end_sample, false as is_overlap
+        from segments
+        where session_id = ${sessionId}
+        union all
+        select other.label, spoken.start, spoken."end", true
+        from segments s
+        cross join lateral jsonb_to_recordset(s.overlapping)
+          as spoken ("segmentId" uuid, start bigint, "end" bigint)
+        join segments other on other.session_id = s.session_id and other.id = spoken."segmentId"
+        where s.session_id = ${sessionId} and other.label <> s.label and other.label <> 'UU'
+      ) as speech
       group by label
     ),
     claims as (

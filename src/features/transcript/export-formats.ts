@@ -1,4 +1,4 @@
-import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { inOneLine, withoutBreaks } from "../../wire/names.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
@@ -66,16 +66,26 @@ export function srtCues(
   );
 }
 
-/** WebVTT's captions have their speaker in a voice span, which takes no room. */
+/**
+ * WebVTT's captions have their speaker in a voice span, which takes no room. Whoever speaks within
+ * another one's segment has a cue without words: they are in that segment's.
+ */
 export function vttCues(
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
 ): Cue[] {
-  return toCues(
+  const spoken = toCues(
     segments,
     (segment) => speakerOf(segment, names),
     () => 0,
   );
+  const overlapping = segments.flatMap(({ overlaps = [] }) =>
+    overlaps.map(({ label, start, end }): Cue => {
+      const times = { start: toMilliseconds(start), end: toMilliseconds(end) };
+      return { ...times, speaker: speakerOf({ label }, names), lines: [], isTurn: false };
+    }),
+  );
+  return [...spoken, ...overlapping].sort((one, other) => one.start - other.start);
 }
 
 function inFront(speaker: string): string {

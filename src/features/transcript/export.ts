@@ -6,6 +6,7 @@ import { requireSession } from "../sessions/access.ts";
 import { presentSpeaker, sessionParams, sessionStatus, speakerSchema } from "../sessions/schema.ts";
 import type { SessionRecord, SessionStore, SpeakerRecord } from "../sessions/store.ts";
 import { srtCues, toMarkdown, toSrt, toVtt, transcriptText, vttCues } from "./export-formats.ts";
+import { toRttm } from "./rttm.ts";
 import { heardSegmentSchema, presentHeard, presentWords, wordSchema } from "./segments.ts";
 import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
 import type { TranscriptWriter } from "./transcript-writer.ts";
@@ -67,7 +68,7 @@ interface WritingQuery {
   numbers?: Writing["numbers"] | undefined;
 }
 
-type Format = "json" | "txt" | "md" | "srt" | "vtt";
+type Format = "json" | "txt" | "md" | "srt" | "vtt" | "rttm";
 
 /** The format of `?format=`, else the first known one of `Accept`, else JSON. */
 export function transcriptFormat(format: Format | undefined, accept: string | undefined): Format {
@@ -114,6 +115,8 @@ const MEDIA_TYPES = {
   md: "text/markdown; charset=utf-8",
   srt: "application/x-subrip; charset=utf-8",
   vtt: "text/vtt; charset=utf-8",
+  // It has no registered type of its own.
+  rttm: "text/plain; charset=utf-8",
 } as const;
 
 function readableOf(
@@ -169,6 +172,8 @@ function render(
       return toSrt(srtCues(segments, names));
     case "vtt":
       return toVtt(vttCues(segments, names));
+    case "rttm":
+      return toRttm(session.id, segments);
   }
 }
 
@@ -202,13 +207,15 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Recognised English gets capitals and sentence marks in the texts for people, restored by rule, unless `style=raw`; in JSON they are in `readable_text`, and `text` stays as it was recognised. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Recognised English gets capitals and sentence marks in the texts for people, restored by rule, unless `style=raw`; in JSON they are in `readable_text`, and `text` stays as it was recognised. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({
       format: Type.Optional(
         Type.Union(
-          (["json", "txt", "md", "srt", "vtt"] as const).map((format) => Type.Literal(format)),
+          (["json", "txt", "md", "srt", "vtt", "rttm"] as const).map((format) =>
+            Type.Literal(format),
+          ),
           {
             description:
               "Form of the answer; without it `Accept` decides, and without that it is JSON",

@@ -1,7 +1,7 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
-import type { Word } from "../../session/write.ts";
+import type { LabelledOverlap, Word } from "../../session/write.ts";
 import { joinVocabulary } from "../../wire/vocabulary.ts";
 import { activeNames } from "../workspaces/workshops-store.ts";
 
@@ -78,6 +78,22 @@ export function spreadWords(text: string, span: z.output<typeof spanRow>): Word[
   });
 }
 
+/** SQL for the overlaps of a row of `segments`, with the labels that their speakers have now. */
+export const OVERLAPS = sql.fragment`case when segments.overlapping is not null then (
+    select jsonb_agg(jsonb_build_object('segmentId', other.id, 'label', other.label,
+      'start', spoken.start, 'end', spoken."end") order by spoken.start, other.id)
+    from jsonb_to_recordset(segments.overlapping) as spoken ("segmentId" uuid, start bigint, "end" bigint)
+    join segments other
+      on other.session_id = segments.session_id and other.id = spoken."segmentId"
+    where other.label <> segments.label and other.label <> 'UU') end`;
+
+/** What `OVERLAPS` gives. */
+export const overlapsColumn = optionalColumn(
+  z.array(
+    z.object({ segmentId: z.string(), label: z.string(), start: z.number(), end: z.number() }),
+  ),
+);
+
 /** A word in the column `segments.words`. */
 export const wordColumn = z.object({
   text: z.string(),
@@ -97,6 +113,7 @@ const segmentRow = z.object({
   words: z.array(wordColumn),
   confidence: z.number(),
   speakerConfidence: optionalColumn(z.number()),
+  overlaps: overlapsColumn,
   revision: z.number(),
   redacted: z.boolean(),
 });
@@ -110,7 +127,7 @@ const vocabularyRow = z.object({
 const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
 
 const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
-  confidence, speaker_confidence as "speakerConfidence", revision, redacted`;
+  confidence, speaker_confidence as "speakerConfidence", ${OVERLAPS} as "overlaps", revision, redacted`;
 
 /** Words and gaps of sessions, for readers. Throws `unavailable` when storage is away. */
 export class SegmentStore {
@@ -177,6 +194,8 @@ export interface SegmentRecord {
   confidence: number;
   /** How likely the voice is the label's, 0..1; undefined when nobody knows. */
   speakerConfidence?: number | undefined;
+  /** Where others speak within it, in order; undefined where nobody does. */
+  overlaps?: readonly LabelledOverlap[] | undefined;
   revision: number;
   /** True when the words were redacted; a placeholder replaces them. */
   redacted?: boolean;

@@ -7,6 +7,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { float, int32 } from "../../rest/schemas.ts";
 import type { Word } from "../../session/write.ts";
 import { TIMES_CLAMPED } from "../../wire/field-descriptions.ts";
+import { resourceOverlaps } from "../../wire/overlaps.ts";
 import { speakerConfidence } from "../../wire/speaker-confidence.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -52,7 +53,10 @@ export const segmentSchema = Type.Object(
 /** A segment of a transcript, with what the interface's own segment does not tell. */
 export const heardSegmentSchema = Type.Composite([
   segmentSchema,
-  Type.Object({ speaker_confidence: speakerConfidence }),
+  Type.Object({
+    speaker_confidence: speakerConfidence,
+    ...resourceOverlaps,
+  }),
 ]);
 
 export const revisedSegmentSchema = Type.Composite(
@@ -76,7 +80,26 @@ export function presentSegment(segment: SegmentRecord): Static<typeof segmentSch
 }
 
 export function presentHeard(segment: SegmentRecord): Static<typeof heardSegmentSchema> {
-  return { ...presentSegment(segment), speaker_confidence: segment.speakerConfidence ?? null };
+  return {
+    ...presentSegment(segment),
+    speaker_confidence: segment.speakerConfidence ?? null,
+    ...presentOverlaps(segment),
+  };
+}
+
+function presentOverlaps({
+  overlaps = [],
+}: SegmentRecord): Pick<Static<typeof heardSegmentSchema>, "also_speaking" | "overlaps"> {
+  if (overlaps.length === 0) return {};
+  return {
+    also_speaking: [...new Set(overlaps.map(({ label }) => label))],
+    overlaps: overlaps.map(({ label, segmentId, start, end }) => ({
+      speaker_label: label,
+      segment_id: segmentId,
+      start_ms: toMilliseconds(start),
+      end_ms: toMilliseconds(end),
+    })),
+  };
 }
 
 export function presentRevised(segment: SegmentRecord): Static<typeof revisedSegmentSchema> {

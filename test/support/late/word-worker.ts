@@ -245,7 +245,7 @@ export class WordStream implements TranscriptionStream {
         speaker = word.speaker;
         const cluster = this.#cluster(speaker);
         const sure = { confidence: 1, speakerConfidence: 0.8 };
-        segments.push({ start, end: spoken.end, words: [], ...sure, cluster });
+        segments.push({ start, end: spoken.end, words: [], ...sure, cluster, overlaps: [] });
       }
       const segment = segments.at(-1);
       segment?.words.push(spoken);

@@ -12,7 +12,9 @@ const CHANCE: Partial<Record<TableName, readonly string[]>> = {
 
 const TIME = /(^at|_at|^not_before)$/;
 const JSON_COLUMNS = new Set([
-  ..."payload state words outcome command data detail settings removed vocabulary".split(" "),
+  ..."payload state words overlapping outcome command data detail settings removed vocabulary".split(
+    " ",
+  ),
   ..."broken_spans telemetry event_types".split(" "),
 ]);
 

@@ -168,8 +168,9 @@ async function storeSegments(
     for (const segment of segments) {
       const row = toRow(segment, session);
       if (await s.insert(t.segments, row)) continue;
-      const { end_sample, label, text, words, confidence, speaker_confidence } = row;
-      const changed = { end_sample, label, text, words, confidence, speaker_confidence };
+      const { end_sample, label, text, words, confidence, speaker_confidence, overlapping } = row;
+      const texts = { label, text, words, confidence };
+      const changed = { end_sample, ...texts, speaker_confidence, overlapping };
       s.overwrite(t.segments, row, changed);
     }
   });
@@ -192,6 +193,7 @@ function toRow(segment: SegmentText, { id, language }: SessionRow): SegmentRow {
     confidence: toReal(segment.confidence),
     speaker_confidence:
       segment.speakerConfidence === undefined ? null : toReal(segment.speakerConfidence),
+    overlapping: segment.overlaps?.length ? JSON.stringify(segment.overlaps) : null,
     revision: 1,
     redacted: isRedacted,
     language,

@@ -93,6 +93,7 @@ export interface SegmentRow {
   words: string;
   confidence: number;
   speaker_confidence: number | null;
+  overlapping: string | null;
   revision: number;
   redacted: boolean;
   language: string;

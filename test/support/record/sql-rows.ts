@@ -58,7 +58,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     group: session,
     columns: [
       ..."session_id id attempt start_sample end_sample label text words confidence".split(" "),
-      ..."speaker_confidence revision redacted language".split(" "),
+      ..."speaker_confidence overlapping revision redacted language".split(" "),
     ],
   },
   edits: {

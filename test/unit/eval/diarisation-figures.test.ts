@@ -10,7 +10,8 @@ const REFERENCE = [turn("A", 0, 10), turn("B", 11, 20), turn("A", 20.5, 25)];
 /** A run whose labels came at the ends of their segments and never changed, unless told. */
 function run(first: SpokenTurn[], more: Partial<DiarisationRun> = {}): DiarisationRun {
   const history = first.map((shown) => ({ ...shown, at: shown.end }));
-  const counts = { changedLive: 0, changedFinal: 0, changed: 0, namedLater: 0 };
+  const changes = { changedLive: 0, changedFinal: 0, changed: 0, namedLater: 0 };
+  const counts = { ...changes, shownSeconds: 30, changedSeconds: 0 };
   const stages = { first, live: first, final: first, history, segments: first.length };
   return { ...stages, ...counts, meter: new TrackerMeter(), ...more };
 }

@@ -5,7 +5,14 @@ const S = 16000;
 
 /** One utterance of one segment, times in seconds. */
 function said(start: number, end: number, cluster: number, speakers?: Proposal) {
-  const segment = { start: start * S, end: end * S, words: [], confidence: 1, cluster };
+  const segment = {
+    start: start * S,
+    end: end * S,
+    words: [],
+    confidence: 1,
+    cluster,
+    overlaps: [],
+  };
   const update = speakers && { segments: [], merges: [], ...speakers, finalPass: false };
   return { start: start * S, end: end * S, segments: [segment], speakers: update };
 }

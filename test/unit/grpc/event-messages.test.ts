@@ -37,11 +37,13 @@ const segment = {
 const times = { startMs: 1_234, endMs: 1_400, timesClamped: true };
 const words = [{ text: "good", ...times, confidence: 0.25, unclear: true }];
 const span = { start: 1, end: 2.5 };
+const told = { speaker: "S2", segment_id: "h", start: 1.25, end: 1.5 };
+const spoken = { speakerLabel: "S2", segmentId: "h", startMs: 1_250, endMs: 1_500 };
 
 const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
   [
-    { ...results, ...durable, is_final: true, words: [...results.words] },
-    { $case: "finalSegment", value: { ...segment, words } },
+    { ...results, ...durable, is_final: true, words: [...results.words], overlaps: [told] },
+    { $case: "finalSegment", value: { ...segment, words, overlaps: [spoken] } },
   ],
   [
     {
@@ -175,7 +177,7 @@ const figures = { audio_received: 1.5, audio_finalised: 1, lag_ms: 12.4, gaps: 2
 const TRANSIENT: [ServerFrame, TranscriptEvent["event"]][] = [
   [
     { ...results, is_final: false, stable_words: 1, words: [...results.words] },
-    { $case: "interimSegment", value: { ...segment, words, stableWords: 1 } },
+    { $case: "interimSegment", value: { ...segment, words, stableWords: 1, overlaps: [] } },
   ],
   [
     { type: "JobStatus", session_id, job_id: "j", status: "running", progress: 0.25 },
@@ -270,9 +272,9 @@ describe("events as messages", () => {
         language: "en",
         startedAtMs: Date.UTC(2026, 0, 31, 9, 30),
         speakers: [{ speakerLabel: "S2", claimedUserId: "u", source: "self_claim" }],
-        segments: [{ ...segment, words: [], unclearWords: [0] }],
+        segments: [{ ...segment, words: [], unclearWords: [0], overlaps: [] }],
         nextPageToken: "next",
-        interimSegment: { ...segment, words, stableWords: 0 },
+        interimSegment: { ...segment, words, stableWords: 0, overlaps: [] },
       },
     });
   });

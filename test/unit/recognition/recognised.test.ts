@@ -4,7 +4,15 @@ import { Segment } from "../../../src/wire/gen/voice/v1/worker.ts";
 
 /** As it comes from a worker, through the wire format. */
 function received(cluster: number, speakerConfidence?: number): Segment {
-  const segment = { start: 0, end: 9, words: [], confidence: 0.5, cluster, speakerConfidence };
+  const segment = {
+    start: 0,
+    end: 9,
+    words: [],
+    confidence: 0.5,
+    cluster,
+    speakerConfidence,
+    overlaps: [],
+  };
   return Segment.decode(Segment.encode(segment).finish());
 }
 

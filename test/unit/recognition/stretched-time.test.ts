@@ -3,7 +3,7 @@ import { StretchedTime } from "../../../src/recognition/stretched-time.ts";
 
 function read(time: StretchedTime, start: number, end: number) {
   const word = { text: "word", start, end, confidence: 1 };
-  return time.segment({ start, end, words: [word], confidence: 1, cluster: 0 });
+  return time.segment({ start, end, words: [word], confidence: 1, cluster: 0, overlaps: [] });
 }
 
 describe("stretched time", () => {

@@ -111,6 +111,26 @@ describe("transcript of the page", () => {
     expect(texts(state)).toEqual(["mended"]);
   });
 
+  it("overlaps: are of whoever says the other line's words now, and have no place in the own ones", () => {
+    const state = new TranscriptState();
+    const overlaps = [{ speaker: "S2", segment_id: "b", start: 1, end: 2 }];
+    state.apply({ ...results("a", "one two"), overlaps } as ServerFrame);
+    state.apply(results("b", "three", { start: 2, speaker: "S2" }));
+    const told = () => state.lines.map((line) => state.overlapsOf(line).map(({ label }) => label));
+    expect(told()).toEqual([["S2"], []]);
+    const shares = sharesOf(state.lines, (line) => state.overlapsOf(line));
+    expect(shares.find(({ label }) => label === "S2")).toMatchObject({ seconds: 2, lines: 1 });
+    const revise = (speaker: string) => {
+      const revisions = [{ segment_id: "b", speaker }];
+      const place = { session_id: SESSION, seq: 3, at: AT };
+      state.apply({ type: "SpeakerRevision", ...place, revisions, merges: [] });
+    };
+    revise("S3");
+    expect(told()).toEqual([["S3"], []]);
+    revise("S1");
+    expect(told()).toEqual([[], []]);
+  });
+
   it("position: durable events once and in order, a hole or a lost tail is noticed", () => {
     const place = new Position();
     const final = (seq: number) => place.take(results("a", "x", { seq }));
@@ -157,7 +177,8 @@ describe("rows of the transcript", () => {
 
   it("shares: who spoke most comes first, interim lines do not count", () => {
     const interim = { ...line("x", 9, "S3"), isFinal: false };
-    const shares = sharesOf([line("a", 0, "S1"), line("b", 1, "S2"), line("c", 2, "S2"), interim]);
+    const lines = [line("a", 0, "S1"), line("b", 1, "S2"), line("c", 2, "S2"), interim];
+    const shares = sharesOf(lines, () => []);
     expect(shares.map(({ label, lines }) => [label, lines])).toEqual([
       ["S2", 2],
       ["S1", 1],

@@ -13,6 +13,7 @@ const FORMATS = [
   { format: "srt", label: "Subtitles (SRT)" },
   { format: "vtt", label: "Subtitles (WebVTT)" },
   { format: "json", label: "Data (JSON)" },
+  { format: "rttm", label: "Who spoke when (RTTM)" },
 ] as const;
 
 /** The transcript as a file, and its sound for those who may hear it. */

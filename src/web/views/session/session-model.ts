@@ -7,6 +7,7 @@ import type { Completeness, Segment, Session } from "../../api/records.ts";
 import { tell } from "../../parts/toasts.tsx";
 import { Player } from "./player.ts";
 import { type Readable, readableWords } from "./readable-words.ts";
+import { type Share, sharesOf } from "./speaker-shares.ts";
 import { type Line, type Names, nameOf, TranscriptState } from "./transcript-state.ts";
 
 const PAGE = 100;
@@ -101,6 +102,17 @@ export class SessionModel {
 
   nameOf(label: string): string {
     return nameOf(this.#names.value, label);
+  }
+
+  /** Names of those who speak within the line besides its speaker. */
+  besides(line: Line): string[] {
+    const labels = this.#transcript.overlapsOf(line).map(({ label }) => label);
+    return [...new Set(labels)].map((label) => this.nameOf(label));
+  }
+
+  /** How much of the talk was whose. */
+  get shares(): Share[] {
+    return sharesOf(this.lines.value, (line) => this.#transcript.overlapsOf(line));
   }
 
   claimedBy(label: string): string | undefined {

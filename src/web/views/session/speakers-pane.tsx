@@ -2,11 +2,10 @@ import type { VNode } from "preact";
 import { speakerColour } from "../../parts/speaker-colour.ts";
 import { lengthOf } from "../../parts/times.ts";
 import type { SessionModel } from "./session-model.ts";
-import { sharesOf } from "./speaker-shares.ts";
 
 /** How much of the talk was whose. */
 export function SpeakersPane({ model }: { model: SessionModel }): VNode {
-  const shares = sharesOf(model.lines.value);
+  const { shares } = model;
   if (shares.length === 0) return <p class="soft small">Nobody has been heard yet.</p>;
   return (
     <div class="stack">

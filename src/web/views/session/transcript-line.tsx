@@ -37,6 +37,7 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
         ) : (
           <Words model={model} line={line} />
         )}
+        <Besides names={model.besides(line)} />
         {line.isFinal && model.mayEdit && !isEditing && (
           <button
             type="button"
@@ -50,6 +51,12 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
       </div>
     </article>
   );
+}
+
+function Besides({ names }: { names: readonly string[] }): VNode | null {
+  if (names.length === 0) return null;
+  const verb = names.length === 1 ? "speaks" : "speak";
+  return <p class="line-besides soft small">{`${names.join(" and ")} ${verb} at the same time`}</p>;
 }
 
 function Words({ model, line }: { model: SessionModel; line: Line }): VNode {

@@ -28,6 +28,16 @@ export interface Line {
   readonly words?: readonly TimedWord[] | undefined;
   /** Places, from 0, of words that are likely misheard. */
   readonly unclear: readonly number[];
+  /** Where others speak within it; absent where nobody does. */
+  readonly overlaps?: readonly Overlap[] | undefined;
+}
+
+/** Speech of another line's speaker within a line, seconds. */
+interface Overlap {
+  /** The line with that voice's words, whose speaker it is. */
+  readonly lineId: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** What a label is called: by a claim, or by a name that somebody gave it. */
@@ -60,6 +70,14 @@ export class TranscriptState {
   get lines(): readonly Line[] {
     this.#sorted ??= [...inOrder(this.#finals), ...inOrder(this.#interims)];
     return this.#sorted;
+  }
+
+  /** Where others than its speaker speak within the line, by the labels that they have now. */
+  overlapsOf(line: Line): { label: string; start: number; end: number }[] {
+    return (line.overlaps ?? []).flatMap(({ lineId, start, end }) => {
+      const label = this.#finals.get(lineId)?.speaker ?? line.speaker;
+      return label === line.speaker || label === "UU" ? [] : [{ label, start, end }];
+    });
   }
 
   /** Labels of the finals, in order of their numbers. */
@@ -165,6 +183,7 @@ export class TranscriptState {
         text: each.transcript,
         isFinal: true,
         unclear: each.unclear_words ?? [],
+        overlaps: each.overlaps?.map(overlapOf),
       });
     }
     if (interim !== undefined) this.#hear(interim);
@@ -183,6 +202,7 @@ export class TranscriptState {
       isFinal: frame.is_final,
       words: frame.words,
       unclear: unclearPlaces(frame.words),
+      overlaps: frame.overlaps?.map(overlapOf),
       ...(frame.is_final ? {} : { stableWords: frame.stable_words }),
     };
     if (frame.is_final) {
@@ -241,7 +261,14 @@ function lineOfSegment(segment: Segment): Line {
       end: end_ms / 1_000,
     })),
     unclear: unclearPlaces(words),
+    overlaps: segment.overlaps?.map(({ segment_id: lineId, start_ms, end_ms }) => {
+      return { lineId, start: start_ms / 1_000, end: end_ms / 1_000 };
+    }),
   };
+}
+
+function overlapOf(overlap: { segment_id: string; start: number; end: number }): Overlap {
+  return { lineId: overlap.segment_id, start: overlap.start, end: overlap.end };
 }
 
 function inOrder(lines: ReadonlyMap<string, Line>): Line[] {

@@ -75,6 +75,27 @@ describe("voices of an utterance", () => {
     expect(own).toBeLessThan(0.1);
   });
 
+  it("local voices: an overlap is told with whose turn it is not; a hesitation of 0.1 s is none", () => {
+    const spoken = [
+      { from: 0, to: 6, voice: 0 },
+      { from: 2, to: 2.1, voice: 1 },
+      { from: 5, to: 10, voice: 1 },
+      { from: 8, to: 8.4, voice: 0 },
+      { from: 8.5, to: 9, voice: 0 },
+    ];
+    const { overlaps, turns } = localVoices([windowOf(0, 10, spoken, [0, 1])], 0, 10 * SECOND);
+    expect(turns).toHaveLength(2);
+    expect(
+      overlaps.map(({ voice, start, end }) => [
+        voice,
+        ...[start, end].map((at) => Math.round(at / 1_600) / 10),
+      ]),
+    ).toEqual([
+      [1, 5, 6],
+      [0, 8, 9],
+    ]);
+  });
+
   it("local voices: what is told behind the end of the sound is of nobody", () => {
     const spoken = [
       { from: 0, to: 2, voice: 0 },

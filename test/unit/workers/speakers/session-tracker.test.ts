@@ -8,7 +8,7 @@ import { CodedVoices, codedSound } from "../../../support/coded-voices.ts";
 const SECOND = 16_000;
 const PAUSE = SECOND / 2;
 
-type Part = readonly [voice: number, seconds: number];
+type Part = readonly [voice: number, seconds: number, other?: number];
 /** Utterances, of which each may have several voices without a pause. */
 type Talk = readonly (readonly Part[])[];
 
@@ -40,8 +40,9 @@ class Reading {
   #utterance(parts: readonly Part[]): void {
     const start = this.at;
     this.tracker.begin(start);
-    for (const [n, [voice, seconds]] of parts.entries()) {
-      const pcm = codedSound(seconds, { voice, seed: start + n });
+    for (const [n, [voice, seconds, other]] of parts.entries()) {
+      const and = other === undefined ? {} : { other };
+      const pcm = codedSound(seconds, { voice, ...and, seed: start + n });
       for (let from = 0; from < pcm.length; from += 1_600) {
         this.tracker.push(this.at + from, pcm.subarray(from, from + 1_600));
       }
@@ -185,5 +186,24 @@ describe("speaker tracker", () => {
     ]);
     tracker.commit([], 2 * SECOND);
     expect(tracker.finalPass()).toEqual({ segments: [], merges: [] });
+  });
+
+  it("session tracker: who speaks within another one's turn is told as that voice", () => {
+    const reading = new Reading().hear([
+      [[0, 6]],
+      [[1, 6]],
+      [
+        [0, 4],
+        [0, 1, 1],
+        [1, 4],
+      ],
+    ]);
+    const [first, second, third, fourth] = reading.turns;
+    expect([third?.cluster, fourth?.cluster]).toEqual([first?.cluster, second?.cluster]);
+    expect(third?.overlaps).toMatchObject([{ cluster: second?.cluster }]);
+    const [overlap] = third?.overlaps ?? [];
+    expect(((overlap?.start ?? 0) - 17 * SECOND) / SECOND).toBeCloseTo(0, 1);
+    expect(((overlap?.end ?? 0) - 18 * SECOND) / SECOND).toBeCloseTo(0, 1);
+    expect(fourth).not.toHaveProperty("overlaps");
   });
 });

@@ -59,6 +59,22 @@ describe("speaker segments", () => {
     expect(third?.speakerConfidence).toBeUndefined();
   });
 
+  it("speaker segments: who else speaks is told within the segment, and not of its own voice", () => {
+    const overlaps = [
+      { start: 60, end: 95, cluster: 1 },
+      { start: 96, end: 99, cluster: 0 },
+    ];
+    const turns = [
+      { start: 0, end: 100, spokenTo: 90, cluster: 0, confidence: 1, overlaps },
+      { start: 100, end: 200, cluster: 1, confidence: 1 },
+    ];
+    const words = [word("a", 10, 80), word("b", 110, 150)];
+    expect(splitAtTurns(0, words, turns).map((segment) => segment.overlaps)).toEqual([
+      [{ start: 60, end: 90, cluster: 1 }],
+      [],
+    ]);
+  });
+
   it("speaker segments: a segment ends with its voice, of which words may be missing", () => {
     const turns = [
       { start: 0, end: 20_000, spokenTo: 15_000, cluster: 0, confidence: 0.5 },
