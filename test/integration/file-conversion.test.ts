@@ -13,6 +13,7 @@ import {
   WAV_HEADER_BYTES,
 } from "../support/bundled-decoder.ts";
 import { withExternalSound } from "../support/external-mp4.ts";
+import { readJoined } from "../support/joined-file.ts";
 
 const RATE = 16_000;
 const NEVER = new AbortController().signal;
@@ -78,6 +79,16 @@ describe("files of other formats, by the decoder that every installation has", (
       reason: "too_large",
       message: "It takes too long to decode.",
     });
+  });
+
+  it("two M4A files in one are read whole", async () => {
+    const place = mkdtempSync(join(folder, "place-"));
+    const converter = new FileConverter({ folder: place, program: BUNDLED });
+    const memo = readFileSync(new URL("mono.m4a", FIXTURES));
+    const { durationSeconds } = await readJoined([memo, memo], converter);
+    expect(durationSeconds / 2).toBeGreaterThan(1.35);
+    expect(durationSeconds / 2).toBeLessThan(1.55);
+    expect(readdirSync(place)).toEqual([]);
   });
 
   it("leaves nothing behind, whoever goes and whatever fails; the same file gives the same", async () => {

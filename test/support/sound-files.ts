@@ -19,7 +19,7 @@ export type SoundName = keyof typeof SOUND_FILES;
 export const SOUND_NAMES = Object.keys(SOUND_FILES) as SoundName[];
 
 /** The same sentence in files that FFmpeg reads for us. */
-type OtherName = "mono.m4a";
+type OtherName = "mono.m4a" | "front.mp4" | "mono.mka";
 
 /** Samples by a formula, 600 of each channel, by flac. */
 type MadeName = "ramp-24bit-48000.flac" | "ramp-8bit-8000.flac";

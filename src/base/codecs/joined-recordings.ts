@@ -4,9 +4,12 @@ import { findMpegFrames } from "./mpeg.ts";
 import { joinedOggStream } from "./ogg.ts";
 import { isOpusHead } from "./opus-head.ts";
 import { soundKind } from "./sound-kinds.ts";
+import { behindWebm } from "./webm.ts";
 
 /** Most recordings of one file that are read. */
 export const MOST_RECORDINGS = 20;
+/** Of MP4: bytes of a box's size and type, and types of boxes. */
+const BOX = { head: 8, ftyp: 0x66747970, moov: 0x6d6f6f76 } as const;
 /** Most chunks behind the samples of a WAV file that are looked at. */
 const MOST_CHUNKS = 100;
 /** A FLAC file's mark and the head of its first block, STREAMINFO; the last one, or not. */
@@ -33,6 +36,8 @@ export function recordingStarts(bytes: Uint8Array): number[] {
 
 /** Where the recording behind the first one begins; undefined when there is none. */
 export function nextRecording(bytes: Uint8Array): number | undefined {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isMp4(data)) return behindMp4(data);
   switch (soundKind(bytes)) {
     case "wav":
       return behindWav(bytes);
@@ -42,9 +47,32 @@ export function nextRecording(bytes: Uint8Array): number | undefined {
       return behindFlac(bytes);
     case "ogg":
       return joinedOggStream(bytes, isOpusHead);
+    case "webm":
+      return behindWebm(data, (at) => isOther(data, at));
     default:
       return undefined;
   }
+}
+
+/** Its boxes follow each other, the index before the sound or behind it. */
+function behindMp4(data: Buffer): number | undefined {
+  let hasIndex = false;
+  for (let at = 0; at + BOX.head <= data.length; ) {
+    const type = data.readUInt32BE(at + 4);
+    if (hasIndex && type === BOX.ftyp) return at;
+    hasIndex ||= type === BOX.moov;
+    const size = boxSize(data, at);
+    if (at + size > data.length) return hasIndex && isBeginning(data, at) ? at : undefined;
+    at += size;
+  }
+  return undefined;
+}
+
+/** With its head; infinite where it goes on to the end, or is none. */
+function boxSize(data: Buffer, at: number): number {
+  const size = data.readUInt32BE(at);
+  if (size === 1 && at + 16 <= data.length) return Number(data.readBigUInt64BE(at + 8));
+  return size < BOX.head ? Number.POSITIVE_INFINITY : size;
 }
 
 /** Other chunks may follow the samples: texts, cue points. */
@@ -82,6 +110,16 @@ function behindFlac(bytes: Uint8Array): number | undefined {
 
 /** Whether a file of a kind with a plain mark begins here. */
 function isBeginning(bytes: Uint8Array, at: number): boolean {
-  const kind = soundKind(bytes.subarray(at, at + 64));
-  return kind === "wav" || kind === "flac" || kind === "ogg";
+  return isOther(bytes, at) || soundKind(bytes.subarray(at, at + 64)) === "webm";
+}
+
+/** The same, but for WebM. */
+function isOther(bytes: Uint8Array, at: number): boolean {
+  const head = bytes.subarray(at, at + 64);
+  const kind = soundKind(head);
+  return kind === "wav" || kind === "flac" || kind === "ogg" || isMp4(head);
+}
+
+function isMp4(head: Uint8Array): boolean {
+  return Buffer.from(head.subarray(4, BOX.head)).toString("latin1") === "ftyp";
 }

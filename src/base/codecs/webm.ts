@@ -1,8 +1,10 @@
+import { childrenOf, UNKNOWN_SIZE, unsigned, vintAt } from "./ebml.ts";
 import { type OpusHead, plainHead, readOpusHead } from "./opus-head.ts";
 
 /** Ids of the elements of Matroska (RFC 9559) that are read or stepped into. */
 const ID = {
   ebml: 0x1a45dfa3,
+  docType: 0x4282,
   segment: 0x18538067,
   tracks: 0x1654ae6b,
   track: 0xae,
@@ -29,7 +31,12 @@ const STEPPED_OVER: ReadonlySet<number> = new Set([
   ...[0xe7, 0xa7, 0xab, 0x5854, 0x9b, 0xfb, 0xa2, 0x75a1, 0x75a2, 0xfa, 0xfd, 0xa4, 0x8e, 0xc8],
 ]);
 const CLUSTER_MARK = Buffer.from([0x1f, 0x43, 0xb6, 0x75]);
-const UNKNOWN_SIZE = -1;
+const EBML_MARK = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
+const SEGMENT_MARK = Buffer.from([0x18, 0x53, 0x80, 0x67]);
+/** Those of a header are some forty bytes. */
+const LONGEST_EBML = 128;
+/** Most marks that are looked at whether a file begins there. */
+const MOST_MARKS = 40;
 /** The longest block: a lace of Opus packets is far shorter. */
 const LONGEST_BLOCK = 64 * 1024;
 /** Blocks of speech are hardly longer. */
@@ -83,6 +90,53 @@ export function readWebm(bytes: Uint8Array): WebmAudio {
   return reader.result();
 }
 
+/**
+ * Where a file begins behind this one, whose sound `readWebm` does not read on; undefined when there
+ * is none. A segment of unknown size ends with the bytes: there a mark counts when a whole header
+ * follows, as it may occur in the sound.
+ *
+ * @param isOther whether a file of another kind begins at a place
+ */
+export function behindWebm(data: Buffer, isOther: (at: number) => boolean): number | undefined {
+  let track: Track | undefined;
+  let from = 0;
+  for (let looked = 0; looked < MOST_MARKS; looked += 1) {
+    const at = data.indexOf(EBML_MARK, from);
+    if (at < 0) return undefined;
+    from = at + EBML_MARK.length;
+    const segment = segmentOf(data, at);
+    if (segment === undefined) continue;
+    const next = trackOf(data.subarray(segment.from, segment.from + LONGEST_TRACKS));
+    if (at > 0 && !isAlike(track, next)) return at;
+    track ??= next;
+    from = segment.end ?? segment.from;
+    if (segment.end !== undefined && isOther(segment.end)) return segment.end;
+  }
+  return undefined;
+}
+
+/** The segment behind a whole EBML header of a kind that is read; its end where it is told. */
+function segmentOf(bytes: Uint8Array, at: number): { from: number; end?: number } | undefined {
+  const size = vintAt(bytes, at + EBML_MARK.length);
+  if (size === undefined || size.value < 0 || size.value > LONGEST_EBML) return undefined;
+  const behind = size.end + size.value;
+  const docType = childrenOf(bytes.subarray(size.end, behind)).find(([id]) => id === ID.docType);
+  const name = Buffer.from(docType?.[1] ?? []).toString("latin1");
+  if (!/^(webm|matroska)\0*$/.test(name)) return undefined;
+  if (!SEGMENT_MARK.equals(bytes.subarray(behind, behind + SEGMENT_MARK.length))) return undefined;
+  const length = vintAt(bytes, behind + SEGMENT_MARK.length);
+  if (length === undefined) return undefined;
+  const { value, end: from } = length;
+  const isTold = value !== UNKNOWN_SIZE && from + value <= bytes.byteLength;
+  return { from, ...(isTold && { end: from + value }) };
+}
+
+/** The audio track of a segment by its first elements. */
+function trackOf(segment: Uint8Array): Track | undefined {
+  const tracks = childrenOf(segment).find(([id]) => id === ID.tracks);
+  return tracks && audioTrack(tracks[1]);
+}
+
 class WebmReader {
   readonly #bytes: Uint8Array;
   readonly #packets: Uint8Array[] = [];
@@ -130,7 +184,7 @@ class WebmReader {
     const contents = this.#bytes.subarray(element.from, element.end);
     if (element.id === ID.tracks) {
       this.#hasTracks = true;
-      this.#track ??= audioTrack(contents);
+      this.#track = trackAfter(this.#track, audioTrack(contents));
     }
     if (element.id === ID.simpleBlock || element.id === ID.block) this.#takeBlock(contents);
   }
@@ -217,23 +271,15 @@ function endless(bytes: Uint8Array, id: number, from: number): Element {
   return { id, from, end: Math.max(from, bytes.byteLength) };
 }
 
-/**
- * A number of variable length without its mark; `UNKNOWN_SIZE` when all its bits are set. Undefined
- * when it is cut off or of no valid length.
- */
-function vintAt(bytes: Uint8Array, at: number): { value: number; end: number } | undefined {
-  const first = bytes[at];
-  if (first === undefined || first === 0) return undefined;
-  const width = Math.clz32(first) - 23;
-  if (at + width > bytes.byteLength) return undefined;
-  let value = first & (0xff >> width);
-  let isUnknown = value === 0xff >> width;
-  for (let index = 1; index < width; index += 1) {
-    const next = bytes[at + index] ?? 0;
-    isUnknown &&= next === 0xff;
-    value = value * 256 + next;
-  }
-  return { value: isUnknown ? UNKNOWN_SIZE : value, end: at + width };
+/** Of a file behind another one the track is read on that sounds the same, whatever its number is. */
+function trackAfter(track: Track | undefined, next: Track | undefined): Track | undefined {
+  return track === undefined || isAlike(track, next) ? next : track;
+}
+
+function isAlike(track: Track | undefined, next: Track | undefined): boolean {
+  const [one, other] = [track?.head, next?.head];
+  if (one?.streams !== 1 || other?.streams !== 1) return false;
+  return one.channels === other.channels;
 }
 
 /** The first audio track; one whose packets are encrypted or compressed has no known codec. */
@@ -258,25 +304,6 @@ function opusHead(parts: ReadonlyMap<number, Uint8Array>): OpusHead | undefined 
   const audio = new Map(childrenOf(parts.get(ID.audio) ?? new Uint8Array(0)));
   const channels = unsigned(audio.get(ID.channels) ?? new Uint8Array([1]));
   return channels === 1 || channels === 2 ? plainHead(channels, 0) : undefined;
-}
-
-function childrenOf(bytes: Uint8Array): [number, Uint8Array][] {
-  const children: [number, Uint8Array][] = [];
-  for (let at = 0; at < bytes.byteLength; ) {
-    const width = Math.clz32(bytes[at] ?? 0) - 23;
-    if (width > 4) break;
-    let id = 0;
-    for (let index = 0; index < width; index += 1) id = id * 256 + (bytes[at + index] ?? 0);
-    const size = vintAt(bytes, at + width);
-    if (size === undefined || size.value === UNKNOWN_SIZE) break;
-    at = size.end + size.value;
-    children.push([id, bytes.subarray(size.end, at)]);
-  }
-  return children;
-}
-
-function unsigned(bytes: Uint8Array): number {
-  return bytes.subarray(0, 6).reduce((value, byte) => value * 256 + byte, 0);
 }
 
 /** The packets of a block: one, or several in a lace of Xiph's, a fixed or EBML's kind. */

@@ -106,10 +106,18 @@ async function wavContainer(
 async function withStarts(
   container: AudioContainer,
   { content }: UploadedFile,
-  { sounds }: InspectOptions,
+  options: InspectOptions,
 ): Promise<AudioContainer> {
-  const starts = await sounds.starts(sourceOf(content));
+  const starts = await furtherStarts(content, options);
   return starts.length === 0 ? container : { ...container, starts };
+}
+
+/** Where further recordings begin in a file, bytes; see `recordingStarts`. */
+export function furtherStarts(
+  content: UploadContent,
+  { sounds }: Pick<InspectOptions, "sounds">,
+): Promise<readonly number[]> {
+  return sounds.starts(sourceOf(content));
 }
 
 function sourceOf(content: UploadContent): { data: Uint8Array } | { path: string } {

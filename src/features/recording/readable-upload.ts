@@ -8,6 +8,7 @@ import { AppError, isAppError } from "../../base/errors.ts";
 import type { Upload } from "../../rest/route.ts";
 import {
   type AudioContainer,
+  furtherStarts,
   type InspectOptions,
   inspectAudio,
   readHead,
@@ -87,9 +88,13 @@ async function joinedUpload(
   if (converter.isAvailable && starts.length < MOST_RECORDINGS) {
     return converted(await converter.convert(upload.content, order, starts));
   }
-  const message = `The file holds ${starts.length + 1} recordings one after the other or more, the second after ${durationSeconds.toFixed(1)} s (byte ${starts[0]}): send them apart.`;
-  const refusal = new AppError("not_audio", message);
+  const refusal = tooMany(starts, `after ${durationSeconds.toFixed(1)} s (byte ${starts[0]})`);
   throw converter.isAvailable ? refusal : withoutDecoder(refusal);
+}
+
+function tooMany(starts: readonly number[], second: string): AppError {
+  const message = `The file holds ${starts.length + 1} recordings one after the other or more, the second ${second}: send them apart.`;
+  return new AppError("not_audio", message);
 }
 
 function converted(file: ConvertedFile): ReadableUpload {
@@ -126,8 +131,11 @@ async function convert(
   kind: string,
   refusal: AppError,
 ): Promise<ConvertedFile> {
+  // What has no mark is not looked through for others.
+  const starts = kind === "" ? [] : await furtherStarts(content, order);
+  if (starts.length >= MOST_RECORDINGS) throw tooMany(starts, `from byte ${starts[0]} on`);
   try {
-    return await converter.convert(content, order);
+    return await converter.convert(content, order, starts);
   } catch (error) {
     if (!isAppError(error, "not_audio")) throw error;
     if (kind === "") throw refusal;

@@ -11,6 +11,7 @@ import {
   decodeSpoken,
   WAV_HEADER_BYTES,
 } from "../../support/bundled-decoder.ts";
+import { readJoined } from "../../support/joined-file.ts";
 import { decodedSound, soundBytes } from "../../support/sound-files.ts";
 
 const RATE = 16_000;
@@ -91,6 +92,35 @@ describe("file formats", () => {
     const short = converter.convert(content, { ...order, seconds: 1 }, [first.length]);
     await expect(short).rejects.toMatchObject({ code: "payload_too_large" });
     expect(readdirSync(place)).toEqual([]);
+  });
+
+  it.each([
+    ["MP4 and M4A", [soundBytes("front.mp4"), soundBytes("mono.m4a")]],
+    ["Matroska twice", [soundBytes("mono.mka"), soundBytes("mono.mka")]],
+    [
+      "M4A, Opus in WebM and Matroska",
+      [soundBytes("mono.m4a"), soundBytes("left.webm"), soundBytes("mono.mka")],
+    ],
+  ])("%s in one file are read whole", async (_name, files) => {
+    const converter = new FileConverter({
+      folder: mkdtempSync(join(folder, "place-")),
+      program: BUNDLED,
+    });
+    const { durationSeconds } = await readJoined(files, converter);
+    // Each says the same sentence, of 1.4 s.
+    expect(durationSeconds / files.length).toBeGreaterThan(1.35);
+    expect(durationSeconds / files.length).toBeLessThan(1.55);
+  });
+
+  it("more in one file than are read are told, with the place of the second", async () => {
+    const memo = soundBytes("mono.m4a");
+    const converter = new FileConverter({ folder, program: BUNDLED });
+    await expect(readJoined(Array(30).fill(memo), converter)).rejects.toMatchObject({
+      code: "not_audio",
+      message: expect.stringMatching(
+        `^The file holds 21 recordings .* from byte ${memo.length} on`,
+      ),
+    });
   });
 
   it("whoever brings many has them decoded in turn with others', and is told when they are too many", async () => {

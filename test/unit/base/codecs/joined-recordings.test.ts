@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MOST_RECORDINGS, recordingStarts } from "../../../../src/base/codecs/joined-recordings.ts";
 import { makeWav } from "../../../support/make-wav.ts";
-import { type SoundName, soundBytes } from "../../../support/sound-files.ts";
+import { opened, soundBytes } from "../../../support/sound-files.ts";
 
 /** Files one after the other, and where each but the first begins. */
 function joined(...files: readonly Uint8Array[]): { bytes: Buffer; starts: number[] } {
@@ -16,17 +16,49 @@ function withText(wav: Buffer): Buffer {
   return Buffer.concat([wav, text]);
 }
 
+const WEBM = soundBytes("left.webm");
+/** As recorders write it that do not know how much will follow: the segment's size is unknown. */
+const LIVE_WEBM = Buffer.from(WEBM);
+LIVE_WEBM.fill(
+  0xff,
+  LIVE_WEBM.indexOf("18538067", "hex") + 5,
+  LIVE_WEBM.indexOf("114d9b74", "hex"),
+);
+
+/** The channels that its index names; the sound stays what it is. */
+function withChannels(webm: Buffer, channels: number): Buffer {
+  const changed = Buffer.from(webm);
+  changed[changed.indexOf("OpusHead", 0, "latin1") + 9] = channels;
+  return changed;
+}
+
+function withTrack(webm: Buffer, number: number): Buffer {
+  const changed = Buffer.from(webm);
+  changed[changed.indexOf("d78101", 0, "hex") + 2] = number;
+  for (let at = 0; at < changed.length; at += 1) {
+    if (changed[at] !== 0xa3 && changed[at] !== 0xa1) continue;
+    // Blocks: the track's number, two bytes of time, and no flag but that of a key frame.
+    const from = at + ((changed[at + 1] ?? 0) >= 0x80 ? 2 : 3);
+    const isBlock = changed[from] === 0x81 && ((changed[from + 3] ?? 1) & 0x7f) === 0;
+    if (isBlock) changed[from] = 0x80 + number;
+  }
+  return changed;
+}
+
 describe("recordings one after the other in one file", () => {
   const wav = makeWav({ frames: 8_000, seed: 1 });
   const other = makeWav({ frames: 4_001, seed: 2 });
 
-  it.each<SoundName>([
+  it.each<Parameters<typeof soundBytes>[0]>([
     "mono-16000.flac",
     "mono-44100.mp3",
     "left-16000.mp3",
     "mono.opus",
     "mono-44100.ogg",
     "left.webm",
+    "mono.m4a",
+    "front.mp4",
+    "mono.mka",
   ])("%s alone is one", (name) => {
     expect(recordingStarts(soundBytes(name))).toEqual([]);
   });
@@ -47,6 +79,11 @@ describe("recordings one after the other in one file", () => {
     ["Vorbis twice", [soundBytes("mono-44100.ogg"), soundBytes("mono-44100.ogg")]],
     ["MP3 and FLAC", [soundBytes("left-16000.mp3"), soundBytes("mono-16000.flac")]],
     ["WAV and Opus", [wav, soundBytes("mono.opus")]],
+    ["M4A", [soundBytes("mono.m4a"), soundBytes("mono.m4a"), soundBytes("front.mp4")]],
+    ["MP4 with the index in front", [soundBytes("front.mp4"), soundBytes("mono.m4a")]],
+    ["Matroska with FLAC", [soundBytes("mono.mka"), soundBytes("mono.mka")]],
+    ["a live WebM and Matroska", [LIVE_WEBM, soundBytes("mono.mka")]],
+    ["M4A, WebM, WAV and M4A", [soundBytes("mono.m4a"), WEBM, wav, soundBytes("mono.m4a")]],
   ])("%s: each beginning is found", (_name, files) => {
     const { bytes, starts } = joined(...files);
     expect(recordingStarts(bytes)).toEqual(starts);
@@ -56,6 +93,38 @@ describe("recordings one after the other in one file", () => {
     const [one, two] = [soundBytes("mono-44100.mp3"), soundBytes("left-16000.mp3")];
     const { bytes, starts } = joined(one, two, one);
     expect(recordingStarts(bytes)).toEqual(starts);
+  });
+
+  it.each([
+    ["of known size", WEBM, WEBM],
+    ["of unknown size", LIVE_WEBM, LIVE_WEBM],
+    ["with another number for its track", WEBM, withTrack(WEBM, 2)],
+  ])("WebM with Opus %s is read on by one reader", (_name, first, second) => {
+    const bytes = Buffer.concat([first, second]);
+    expect(recordingStarts(bytes)).toEqual([]);
+    // The beginning of a recording, which is not heard, is left out once.
+    const alone = opened(WEBM).frames;
+    expect(opened(bytes).frames - 2 * alone).toBeGreaterThanOrEqual(0);
+    expect(opened(bytes).frames - 2 * alone).toBeLessThan(160);
+  });
+
+  it("WebM of other channels begins anew, however many went before", () => {
+    const { bytes, starts } = joined(WEBM, WEBM, withChannels(WEBM, 1), WEBM);
+    expect(recordingStarts(bytes)).toEqual(starts.slice(1));
+  });
+
+  it("marks that occur in the sound are no beginnings, and cost little", () => {
+    const noise = Buffer.alloc(2_000_000, "1a45dfa3", "hex");
+    for (const end of ["", "1a45dfa39f428681014282847765626d", "1a45dfa3854282847765626d"]) {
+      const bytes = Buffer.concat([LIVE_WEBM, noise, Buffer.from(end, "hex")]);
+      expect(recordingStarts(bytes)).toEqual([]);
+    }
+    expect(
+      recordingStarts(Buffer.concat([soundBytes("mono.m4a"), Buffer.alloc(8), noise])),
+    ).toEqual([]);
+    const inside = Buffer.from(soundBytes("mono.m4a"));
+    soundBytes("front.mp4").copy(inside, 1_000, 0, 3_000);
+    expect(recordingStarts(inside)).toEqual([]);
   });
 
   it("what one reader reads whole is one: chained Opus, MP3 of one rate", () => {
