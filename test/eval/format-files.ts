@@ -141,6 +141,8 @@ const mp3 = ffmpeg("MP3 44.1 kHz stereo 128k", "mp3", "-ar 44100 -ac 2 -b:a 128k
 const opus = ffmpeg("Ogg Opus 48 kHz 24k", "ogg", "-c:a libopus -b:a 24k");
 const vorbis = ffmpeg("Ogg Vorbis 44.1 kHz stereo", "ogg", "-c:a libvorbis -ar 44100 -ac 2");
 const webm = ffmpeg("WebM Opus", "webm", "-c:a libopus -b:a 32k");
+const matroskaAac = ffmpeg("Matroska AAC", "mka", "-c:a aac");
+const m4a = ffmpeg("M4A AAC", "m4a", "-c:a aac");
 const wav = ffmpeg("WAV 16 bit", "wav", "");
 
 const WAVS: readonly FormatFile[] = [
@@ -239,12 +241,15 @@ const WEBMS: readonly FormatFile[] = [
   ffmpeg("Matroska Opus", "mka", "-c:a libopus -b:a 32k"),
   ffmpeg("WebM with video", "webm", "-f lavfi -i testsrc=d=2:s=64x48:r=5 -c:v libvpx -c:a libopus"),
   ffmpeg("WebM Vorbis", "webm", "-c:a libvorbis"),
-  ffmpeg("Matroska AAC", "mka", "-c:a aac"),
+  matroskaAac,
+  changed("Matroska AAC twice in one file", matroskaAac, twice, TWICE),
+  changed("WebM twice in one file", webm, twice, TWICE),
   changed("WebM truncated", webm, firstPart(0.5), { expected: PART }),
 ];
 
 const OTHERS: readonly FormatFile[] = [
-  ffmpeg("M4A AAC", "m4a", "-c:a aac"),
+  m4a,
+  changed("M4A twice in one file", m4a, twice, TWICE),
   ffmpeg("M4A AAC, index in front", "m4a", "-c:a aac -movflags +faststart"),
   ffmpeg("M4A ALAC", "m4a", "-c:a alac"),
   ffmpeg("MP4 in fragments", "mp4", "-c:a aac -movflags frag_keyframe+empty_moov"),
