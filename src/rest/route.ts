@@ -97,9 +97,9 @@ export interface Route {
   receiving?(request: Request): void;
   /**
    * Called with the first bytes of an uploaded file, before the rest of it is taken, and with its
-   * declared type. Returns why the file is refused, if it is.
+   * declared type. Returns why the file is refused, if it is; must not throw.
    */
-  refusesUpload?(head: Uint8Array, mediaType: string): AppError | undefined;
+  refusesUpload?(head: Uint8Array, mediaType: string, request: Request): AppError | undefined;
   handle(request: Request, resource: unknown): Promise<Reply>;
 }
 

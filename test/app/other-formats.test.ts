@@ -32,6 +32,23 @@ function interleavedWithOpposite(mono: Buffer): Buffer {
   return stereo;
 }
 
+/** What is said to the first 64 bytes of a body that does not end, though nothing follows. */
+function answerToHead(
+  url: string,
+  headers: Record<string, string>,
+  first: string,
+): Promise<[status: number | undefined, message: string]> {
+  return new Promise((settle, fail) => {
+    const asked = request(url, { method: "POST", headers }, async (response) => {
+      const body = (await json(response)) as { message?: string; err_msg?: string };
+      settle([response.statusCode, body.message ?? body.err_msg ?? ""]);
+      asked.destroy();
+    });
+    asked.on("error", fail);
+    asked.write(first.padEnd(64));
+  });
+}
+
 /** AIFF keeps every sample, so that the scripted reader knows its words. */
 describe("files of formats that we do not read ourselves", () => {
   const file = aiffOf(scriptedPcm().subarray(0, SECONDS * 32_000));
@@ -98,18 +115,9 @@ describe("files of formats that we do not read ourselves", () => {
     const device = await PairedDevice.pair(service);
     await device.start();
     const url = `${service.api}/sessions/${device.sessionId}/upload-audio`;
+    const own = { "x-api-key": device.key, "x-chunk-sequence": "0" };
     const answer = (type: string, first: string) =>
-      new Promise<[status: number | undefined, message: string]>((settle, fail) => {
-        const headers = { "x-api-key": device.key, "x-chunk-sequence": "0", "content-type": type };
-        const asked = request(url, { method: "POST", headers }, async (response) => {
-          const { message } = (await json(response)) as { message: string };
-          settle([response.statusCode, message]);
-          asked.destroy();
-        });
-        asked.on("error", fail);
-        // Nothing follows, and the body does not end.
-        asked.write(first.padEnd(64));
-      });
+      answerToHead(url, { ...own, "content-type": type }, first);
     const pdf = await answer("application/octet-stream", "%PDF-1.7\n");
     expect(pdf).toEqual([422, expect.stringMatching(/is a PDF document, not audio\. Send WAV/)]);
     const form =
@@ -118,6 +126,24 @@ describe("files of formats that we do not read ourselves", () => {
     expect(page).toEqual([422, expect.stringMatching(/is an HTML page/)]);
     const song = await answer("audio/midi", "MThd");
     expect(song).toEqual([415, expect.stringMatching(/^MIDI is not supported\./)]);
+  });
+
+  it("other formats: so it is where Deepgram's clients send, but for raw audio", async () => {
+    const caller = await CompatCaller.open(service);
+    const authorization = `Token ${await caller.key("transcribe")}`;
+    const listen = `${service.api}/compat/deepgram/v1/listen`;
+    const headers = { authorization, "content-type": "audio/wav" };
+    const pdf = await answerToHead(listen, headers, "%PDF-1.7\n");
+    expect(pdf).toEqual([400, expect.stringMatching(/is a PDF document, not audio\. Send WAV/)]);
+    const json = { ...headers, "content-type": "application/json" };
+    const address = await answerToHead(listen, json, '{"url":"https://example.org/talk.wav"}');
+    expect(address).toEqual([400, expect.stringMatching(/^Nothing is fetched from other/)]);
+    const raw = await fetch(`${listen}?encoding=linear16&sample_rate=16000`, {
+      method: "POST",
+      headers,
+      body: Buffer.concat([Buffer.from("%PDF-1.7\n".padEnd(64)), Buffer.alloc(32_000)]),
+    });
+    expect(raw.status).toBe(200);
   });
 
   it("other formats: programs with OpenAI's client send them, and a phone's memo is sound", async () => {

@@ -101,6 +101,12 @@ function toTerms(query: Query): string[] {
   throw wrong("keyterm", `"${shown(long)}" is longer than ${LONGEST_TERM} characters.`);
 }
 
+/** Whether the query says that samples come without a file around them. */
+export function isRaw(query: Query): boolean {
+  const name = one(query, "encoding") ?? "";
+  return Object.hasOwn(ENCODINGS, name) && name !== "opus";
+}
+
 function toRaw(query: Query): DeepgramOrder["raw"] {
   const name = one(query, "encoding");
   if (name === undefined || name === "" || /^(flac|ogg-opus|webm)/.test(name)) return undefined;

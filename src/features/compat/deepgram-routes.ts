@@ -4,7 +4,7 @@ import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { SUPPORTED_AUDIO } from "../recording/audio-container.ts";
 import { deepgramAnswer, presentDeepgram } from "./deepgram-answers.ts";
 import { DEEPGRAM_ERRORS } from "./deepgram-errors.ts";
-import { type DeepgramOrder, deepgramQuery, readDeepgramQuery } from "./deepgram-query.ts";
+import { type DeepgramOrder, deepgramQuery, isRaw, readDeepgramQuery } from "./deepgram-query.ts";
 import { CALL_TIMEOUT_MS, type FileCalls } from "./file-calls.ts";
 import { heldOpen } from "./held-answer.ts";
 import { type CompatOrder, requireService } from "./sessions.ts";
@@ -38,6 +38,10 @@ export function deepgramRoutes({ calls, engines }: DeepgramRouteOptions): Route[
     body: { kind: "upload" },
     responses: { 200: { description: "What was said", schema: deepgramAnswer } },
     errors: ["not_audio", "quota_exceeded", "conflict", "not_found", "language_unsupported"],
+    refusesUpload(head, mediaType, { query }) {
+      if (isAddress(mediaType)) return addressRefusal();
+      return isRaw(query) ? undefined : calls.refusalByHead(head, mediaType);
+    },
     async handle({ principal, upload, query, signal }) {
       const caller = requireService(principal);
       const createdAt = Date.now();
@@ -61,13 +65,20 @@ function audioOf(upload: Upload | undefined, { raw }: DeepgramOrder): Upload {
   if (upload === undefined) {
     throw new AppError("invalid_body", "Send the recording as the body of the request.");
   }
-  if (/^application\/json\b/.test(upload.mediaType)) {
-    const message =
-      "Nothing is fetched from other addresses here: send the recording itself as the body, with transcribeFile instead of transcribeUrl.";
-    throw new AppError("invalid_body", message);
-  }
+  if (isAddress(upload.mediaType)) throw addressRefusal();
   if (raw === undefined || raw.encoding === "opus") return upload;
   const { encoding, sampleRate, channels } = raw;
   const mediaType = `audio/pcm;rate=${sampleRate};channels=${channels};encoding=${encoding}`;
   return { ...upload, mediaType };
+}
+
+/** Where the recording may be fetched, instead of itself. */
+function isAddress(mediaType: string): boolean {
+  return /^application\/json\b/.test(mediaType);
+}
+
+function addressRefusal(): AppError {
+  const message =
+    "Nothing is fetched from other addresses here: send the recording itself as the body, with transcribeFile instead of transcribeUrl.";
+  return new AppError("invalid_body", message);
 }

@@ -210,7 +210,7 @@ export class RouteRunner implements QueueOwner {
         totalMs: limits.uploadTimeoutMs,
         pace: limits.pace,
         onBytes,
-        ...(route.refusesUpload && { refuses: route.refusesUpload }),
+        refuses: (head, type) => route.refusesUpload?.(head, type, request),
       });
       await this.#stillMay(serving, request, upload, begun);
       return upload;
