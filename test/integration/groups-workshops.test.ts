@@ -162,7 +162,13 @@ describe("workshops", () => {
       tokenId: newId(),
       expiresAt: Date.now() + 60_000,
     };
-    expect((await ask(guest, "listSpeakers", params)).suggested_names).toEqual([]);
+    const invited = await fixture.user();
+    await fixture.pool.query(sql.unsafe`
+      insert into session_members (session_id, user_id, relation)
+      values (${sessionId}, ${invited.id}, 'participant')`);
+    for (const outsider of [guest, invited]) {
+      expect((await ask(outsider, "listSpeakers", params)).suggested_names).toEqual([]);
+    }
     const renamed = await ask(owner, "editSession", params, { title: "Act one" });
     expect(renamed.workshop_id).toBe(workshop.id);
     const unlinked = await ask(owner, "editSession", params, { workshop_id: null });

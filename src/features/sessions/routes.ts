@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { mayWorkspace } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import type { Patience } from "../../session/limits.ts";
 import type { CharacterStore } from "../workspaces/workshops-store.ts";
-import { requireSession } from "./access.ts";
+import { requireSession, type SessionGrant } from "./access.ts";
 import { presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import type { AwaitedAudioStore } from "./awaited-audio-store.ts";
 import {
@@ -76,16 +77,23 @@ function listSpeakers({ directory, names, suggestions }: SessionOptions): Route 
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }, grant) {
       const id = params.session_id;
-      const { principal } = grant;
       const suggested = await suggestions.for(grant);
       const speakers = await directory.speakers(id);
       const items = speakers.map((speaker) => ({
         ...presentSpeaker(speaker),
         suggestions: presentSuggestions(suggested.get(speaker.label)),
       }));
-      // Guests get no names, because workshops are for members of the workspace.
-      const offered = principal.kind === "guest" ? [] : await names.namesFor(id);
+      const offered = maySeeWorkshops(grant) ? await names.namesFor(id) : [];
       return { status: 200, body: { items, next_cursor: null, suggested_names: offered } };
     },
   });
+}
+
+function maySeeWorkshops({ principal, facts }: SessionGrant): boolean {
+  const workspace = {
+    kind: "workspace",
+    id: facts.workspaceId,
+    role: facts.workspaceRole,
+  } as const;
+  return mayWorkspace(principal, "workspace.workshops", workspace) === "allow";
 }

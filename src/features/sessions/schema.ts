@@ -132,7 +132,7 @@ export const speakersSchema = Type.Composite(
     Type.Object({
       suggested_names: Type.Array(Type.String(), {
         description:
-          "Names of the active characters of the session's workshop, to offer for its voices; empty without a workshop, and for guests",
+          "Names of the active characters of the session's workshop, to offer for its voices; empty without a workshop, and for whoever may not see the workshop",
       }),
     }),
   ],
