@@ -1,7 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
-import { SYSTEM } from "../access/audit-entry.ts";
+import { forgetDisowned } from "../features/sessions/forgotten-voices-store.ts";
 import type { SpeakerClaimed, SpeakerNamed, SpeakerUnclaimed } from "../session/event.ts";
 
 const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });
@@ -58,36 +58,6 @@ export async function mergeClaims(
     update remembered_voices set label = ${into}
     where session_id = ${sessionId} and label = ${from}`);
   await forgetDisowned(tx, sessionId);
-}
-
-const forgottenRow = z.object({ userId: z.string(), workspaceId: z.string() });
-
-/**
- * Forgets the voices that were remembered of this session's labels and whose person does not claim
- * the label any more: it was not theirs.
- */
-async function forgetDisowned(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  byUserId?: string,
-): Promise<void> {
-  const forgotten = await tx.any(sql.type(forgottenRow)`
-    delete from remembered_voices v
-    where v.session_id = ${sessionId} and not exists (
-      select from speaker_claims c
-      where c.session_id = v.session_id and c.label = v.label
-        and c.claimed_user_id = v.user_id and c.revoked_at is null)
-    returning user_id as "userId", workspace_id as "workspaceId"`);
-  for (const { userId, workspaceId } of forgotten) {
-    await insertAuditEntry(tx, {
-      kind: "voice_forgotten",
-      actor: byUserId === undefined ? SYSTEM : { kind: "user", id: byUserId },
-      workspaceId,
-      sessionId,
-      subjectId: userId,
-      detail: { claim_ended: true },
-    });
-  }
 }
 
 /** Ends the label's suggestions; gets an audit entry when the claim follows one of them. */

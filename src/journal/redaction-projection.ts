@@ -2,6 +2,7 @@ import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
 import { eraseDerived } from "../features/erasure/session-erasure-store.ts";
+import { forgetMadeOf } from "../features/sessions/forgotten-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";
@@ -26,9 +27,11 @@ export async function projectRedaction(
   for (const change of coverChange(sessionId, event.segmentIds)) {
     await tx.query(sql.unsafe`${change.sql(sql.fragment`true`)}`);
   }
+  const actor = { kind: await kindOf(tx, event.byUserId), id: event.byUserId };
+  await forgetMadeOf(tx, sessionId, actor, event.segmentIds);
   await insertAuditEntry(tx, {
     kind: event.label === undefined ? "span_redacted" : "speaker_redacted",
-    actor: { kind: await kindOf(tx, event.byUserId), id: event.byUserId },
+    actor,
     sessionId,
     subjectId: event.redactionId,
     detail: {

@@ -105,9 +105,15 @@ describe("page over the whole service", () => {
   });
 
   it("page: a guest claims a voice, its owner names another and gives a third to a member", async () => {
-    await voice(guest, "Speaker 1").click();
-    await guest.getByRole("button", { name: "This is me" }).click();
-    await voice(owner, "Greta").waitFor();
+    const claim = async () => {
+      await voice(guest, "Speaker 1").click();
+      await guest.getByRole("button", { name: "This is me" }).click();
+      await voice(owner, "Greta").waitFor();
+    };
+    await claim();
+    await voice(owner, "Greta").click();
+    await owner.getByRole("button", { name: "This is not theirs" }).click();
+    await claim();
     // Names are strangers' text: what looks like markup is shown as it was typed.
     for (const name of ["<b>Robert</b>", "Robert"]) {
       await owner

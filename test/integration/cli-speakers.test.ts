@@ -55,8 +55,18 @@ describe("voice speakers", () => {
     expect(await voice(anna.headers, "claim", first, "S1")).toBe("S1 is you.\n");
     const silent = voice(anna.headers, "remember", first, "S1");
     await expect(silent).rejects.toMatchObject({ code: 1, stderr: /biometric data/ });
+    const alone = voice(anna.headers, "remember", first, "S1", "--consent");
+    await expect(alone).rejects.toMatchObject({ code: 1, stderr: /Nobody but you says .* S1/ });
+    expect(await voice(owner.headers, "assign", first, "S1", anna.id)).toBe(`S1 is ${anna.id}.\n`);
     const told = await voice(anna.headers, "remember", first, "S1", "--consent");
-    expect(told).toMatch(/^Your voice is remembered in workspace .*, from \d\d s\.\n$/);
+    expect(told).toMatch(
+      /^Your voice is remembered in workspace .*, from \d\d s, as long as the session's sound is kept\.\n$/,
+    );
+    for (const { headers } of [owner, anna]) {
+      expect(await voice(headers, first)).toMatch(
+        /^S1 {4}00:\d\d {2}Anna, remembered since \d{4}-\d\d-\d\d\n$/,
+      );
+    }
 
     let shown = "";
     const isSuggested = async () => {
@@ -77,6 +87,19 @@ describe("voice speakers", () => {
     expect(tail.stdout).not.toContain("sounds like");
     expect(await voice(owner.headers, ...command.split(" "))).toBe(`S1 is ${anna.id}.\n`);
     expect(await voice(owner.headers, later)).toMatch(/^S1 {4}00:\d\d {2}Anna\n$/);
+    const kept = ["remember", first, "S1", "--consent", "--keep-after-deletion"];
+    expect(await voice(anna.headers, ...kept)).toContain(
+      "also when the session's sound is deleted",
+    );
+    expect(await voice(owner.headers, "unclaim", first, "S1")).toBe("S1 is nobody's.\n");
+    expect(await voice(owner.headers, first)).toMatch(/^S1 {4}00:\d\d\n/);
+    await voice(owner.headers, "assign", first, "S1", anna.id);
+    await voice(anna.headers, "remember", first, "S1", "--consent");
+    const items = async () =>
+      (await house.service.done("GET", "/users/me/voice", anna.headers)).items;
+    expect(await items()).toHaveLength(1);
+    await house.service.done("DELETE", `/sessions/${first}`, owner.headers);
+    expect(await items(), "it does not outlive its session unasked").toEqual([]);
     expect(await voice(anna.headers, "forget")).toBe("Your voice is forgotten.\n");
     const json = await voice(owner.headers, later, "--json");
     expect(JSON.parse(json)).toMatchObject({ speaker_label: "S1", display_name: "Anna" });

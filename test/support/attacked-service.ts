@@ -84,6 +84,11 @@ export class AttackedService {
     return this.#parts.folder;
   }
 
+  /** The key of voice prints at rest. */
+  get voiceKey(): Uint8Array {
+    return this.#parts.keys.voiceKey;
+  }
+
   /** Runs a statement as the role that serves. */
   async sql<T extends QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
     return (await this.#parts.pool.query<T>(text, values)).rows;

@@ -10,7 +10,7 @@ import { type Speaker, speakerRow, suggestionRows } from "../view/speaker-rows.t
 import { printable } from "../view/transcript-line.ts";
 
 type Options = ConnectionOptions & { json?: boolean };
-type RememberOptions = ConnectionOptions & { consent?: boolean };
+type RememberOptions = ConnectionOptions & { consent?: boolean; keepAfterDeletion?: boolean };
 type ForgetOptions = ConnectionOptions & { workspace?: string };
 
 /** `voice speakers`: who spoke in a session, and which voice is whose. */
@@ -28,14 +28,22 @@ export function addSpeakers(program: Command, context: CommandContext): void {
     (sessionId: string, label: string, options: ConnectionOptions) =>
       claim(sessionId, { speaker_label: label, source: "self_claim" }, options, context),
   );
-  command("assign <session> <label> <user>", "say whose a voice is, as the session's owner").action(
-    (sessionId: string, label: string, assigned: string, options: ConnectionOptions) =>
-      claim(
-        sessionId,
-        { speaker_label: label, source: "moderator_assignment", assigned_user_id: assigned },
-        options,
-        context,
-      ),
+  command(
+    "assign <session> <label> <user>",
+    "say whose a voice is, or confirm who claims it, as the session's owner",
+  ).action((sessionId: string, label: string, assigned: string, options: ConnectionOptions) =>
+    claim(
+      sessionId,
+      { speaker_label: label, source: "moderator_assignment", assigned_user_id: assigned },
+      options,
+      context,
+    ),
+  );
+  command(
+    "unclaim <session> <label>",
+    "take a claim back; the voice that was remembered by it is forgotten",
+  ).action((sessionId: string, label: string, options: ConnectionOptions) =>
+    unclaim(sessionId, label, options, context),
   );
   command(
     "name <session> <label> [name]",
@@ -44,8 +52,12 @@ export function addSpeakers(program: Command, context: CommandContext): void {
     (sessionId: string, label: string, name: string | undefined, options: ConnectionOptions) =>
       nameSpeaker({ sessionId, label, name }, options, context),
   );
-  command("remember <session> <label>", "have your voice, which you have claimed, remembered")
+  command(
+    "remember <session> <label>",
+    "have your voice remembered: one that the session's owner has assigned to you, or the only one of a session of yours",
+  )
     .option("--consent", "agree that a print of your voice, biometric data, is kept for this")
+    .option("--keep-after-deletion", "also when the session's sound is deleted or redacted")
     .action((sessionId: string, label: string, options: RememberOptions) =>
       remember(sessionId, label, options, context),
     );
@@ -76,7 +88,7 @@ async function lapsedRows(user: UserSession): Promise<string[]> {
   const { lapsed } = await user.call((client) => client.GET("/users/me/voice"));
   return lapsed.map(
     ({ workspace_id: id, lapsed_at: at }) =>
-      `Your voice in workspace ${id} was removed on ${at.slice(0, 10)}, as voices are compared in a new way. Have it remembered again (voice speakers remember <session> <label> --consent) or decline (voice speakers forget --workspace ${id}).`,
+      `Your voice in workspace ${id} was removed on ${at.slice(0, 10)}, as voices are remembered in another way now. Have it remembered again (voice speakers remember <session> <label> --consent) or decline (voice speakers forget --workspace ${id}).`,
   );
 }
 
@@ -125,6 +137,20 @@ async function claim(
   stdout.write(`${claimed.speaker_label} is ${whose}.\n`);
 }
 
+async function unclaim(
+  sessionId: string,
+  label: string,
+  options: ConnectionOptions,
+  { env, stdout }: CommandContext,
+): Promise<void> {
+  const user = await openUserSession(options, env);
+  const params = { path: { session_id: sessionId, label } };
+  await user.call((client) =>
+    client.DELETE("/sessions/{session_id}/speaker-claims/{label}", { params }),
+  );
+  stdout.write(`${label} is nobody's.\n`);
+}
+
 async function nameSpeaker(
   { sessionId, label, name }: { sessionId: string; label: string; name: string | undefined },
   options: ConnectionOptions,
@@ -152,12 +178,20 @@ async function remember(
   const params = { path: { session_id: sessionId } };
   const session = await user.call((client) => client.GET("/sessions/{session_id}", { params }));
   const body = { workspace_id: session.workspace_id, session_id: sessionId, label };
-  const consent = options.consent === true;
+  const wanted = {
+    consent: options.consent === true,
+    keep_after_deletion: options.keepAfterDeletion === true,
+  };
   const voice = await user.call((client) =>
-    client.PUT("/users/me/voice", { body: { ...body, consent } }),
+    client.PUT("/users/me/voice", { body: { ...body, ...wanted } }),
   );
   const seconds = (voice.speech_ms / 1_000).toFixed(0);
-  stdout.write(`Your voice is remembered in workspace ${voice.workspace_id}, from ${seconds} s.\n`);
+  const until = voice.keep_after_deletion
+    ? "also when the session's sound is deleted"
+    : "as long as the session's sound is kept";
+  stdout.write(
+    `Your voice is remembered in workspace ${voice.workspace_id}, from ${seconds} s, ${until}.\n`,
+  );
 }
 
 async function forget(options: ForgetOptions, { env, stdout }: CommandContext): Promise<void> {

@@ -27,10 +27,14 @@ export function suggestionRows(
   );
 }
 
-/** Label, how long it spoke, and its name: `S1    00:12  Ada`. */
+/** Label, how long it spoke, its name, and what is to be known of the claim: `S1    00:12  Ada`. */
 export function speakerRow(speaker: Speaker): string {
   const { speaker_label: label, speaking_ms: spoken, display_name: name = "" } = speaker;
   const guest = speaker.guest === true ? " (guest)" : "";
-  const row = `${label.padEnd(4)}  ${clockTime(spoken / 1_000)}  ${printable(name)}${guest}`;
+  const contested = speaker.contested === true ? ", contested" : "";
+  const since = speaker.voice_remembered_at;
+  const remembered = since === undefined ? "" : `, remembered since ${since.slice(0, 10)}`;
+  const told = `${printable(name)}${guest}${contested}${remembered}`;
+  const row = `${label.padEnd(4)}  ${clockTime(spoken / 1_000)}  ${told}`;
   return row.trimEnd();
 }

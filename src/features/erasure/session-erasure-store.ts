@@ -12,6 +12,7 @@ import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
 import type { SessionDeleted } from "../../session/event.ts";
 import { deletionPlaceholder } from "../../session/redaction.ts";
 import { eraseGraph } from "../graph/build-store.ts";
+import { forgetMadeOf } from "../sessions/forgotten-voices-store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
 
 /**
@@ -137,7 +138,8 @@ async function eraseSession(
   if (receipt === undefined) throw new Error("The receipt was not written.");
   const data = { status: "deleted", kind, seq };
   await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data });
-  // Comes last, because no other audit entry can be written until the transaction ends.
+  // Audit entries come last, because no other one can be written until the transaction ends.
+  await forgetMadeOf(tx, sessionId, actor);
   await insertAuditEntry(tx, {
     kind,
     actor,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mayWorkspace } from "../../access/policy.ts";
+import { maySession, mayWorkspace } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import type { Patience } from "../../session/limits.ts";
@@ -8,6 +8,7 @@ import { requireSession, type SessionGrant } from "./access.ts";
 import { presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import type { AwaitedAudioStore } from "./awaited-audio-store.ts";
 import {
+  presentClaim,
   presentSession,
   presentSpeaker,
   sessionParams,
@@ -77,10 +78,13 @@ function listSpeakers({ directory, names, suggestions }: SessionOptions): Route 
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }, grant) {
       const id = params.session_id;
+      const { principal, facts } = grant;
       const suggested = await suggestions.for(grant);
       const speakers = await directory.speakers(id);
+      const isOwner = maySession(principal, "session.assign", facts) === "allow";
       const items = speakers.map((speaker) => ({
         ...presentSpeaker(speaker),
+        ...((isOwner || speaker.claimedUserId === principal.id) && presentClaim(speaker)),
         suggestions: presentSuggestions(suggested.get(speaker.label)),
       }));
       const offered = maySeeWorkshops(grant) ? await names.namesFor(id) : [];

@@ -126,7 +126,22 @@ export const speakersSchema = Type.Composite(
     pageSchema(
       Type.Composite([
         speakerSchema,
-        Type.Object({ suggestions: Type.Optional(suggestionsSchema) }),
+        Type.Object({
+          suggestions: Type.Optional(suggestionsSchema),
+          contested: Type.Optional(
+            Type.Boolean({
+              description:
+                "True when somebody else has said since that the voice is theirs. Told to the session's owner and to whoever claims the label",
+            }),
+          ),
+          voice_remembered_at: Type.Optional(
+            Type.String({
+              format: "date-time",
+              description:
+                "Since when the claimant's voice is remembered of this label. Told to them and to the session's owner, who ends it by taking the claim back or assigning the label to another",
+            }),
+          ),
+        }),
       ]),
     ),
     Type.Object({
@@ -180,5 +195,13 @@ export function presentSpeaker(speaker: SpeakerRecord): Static<typeof speakerSch
     guest: speaker.isGuest || undefined,
     guest_removed: speaker.isRemoved || undefined,
     source: speaker.source,
+  };
+}
+
+/** What only the owner and the claimant are told of a claim. */
+export function presentClaim({ isContested, rememberedAt }: SpeakerRecord) {
+  return {
+    contested: isContested || undefined,
+    voice_remembered_at: optionalTime(rememberedAt),
   };
 }

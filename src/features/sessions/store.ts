@@ -71,6 +71,10 @@ export interface SpeakerRecord {
   /** True when that guest was taken out of the session since. */
   isRemoved: boolean;
   source?: ClaimSource;
+  /** True when somebody else has said since that the voice is theirs. */
+  isContested: boolean;
+  /** Since when the claimant's voice is remembered of this label, Unix milliseconds. */
+  rememberedAt?: number;
 }
 
 const speakerRow = z.object({
@@ -83,6 +87,8 @@ const speakerRow = z.object({
   isGuest: z.boolean(),
   isRemoved: z.boolean(),
   source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
+  isContested: z.boolean(),
+  rememberedAt: optionalColumn(z.number()),
 });
 
 /** SQL for a person's name, null when none was given: no part of an address stands in its place. */
@@ -114,7 +120,7 @@ export async function readSpeakers(
       group by label
     ),
     claims as (
-      select label, claimed_user_id, source
+      select label, claimed_user_id, source, contested_at
       from speaker_claims
       where session_id = ${sessionId} and revoked_at is null
     ),
@@ -124,7 +130,7 @@ export async function readSpeakers(
       where session_id = ${sessionId} and label is not null
     )
     select
-      label,
+      coalesce(v.label, c.label, n.label) as label,
       coalesce(v.segments, 0) as "segmentCount",
       round(coalesce(v.spoken, 0)) as "speakingMs",
       c.claimed_user_id as "claimedUserId",
@@ -132,12 +138,16 @@ export async function readSpeakers(
       n.display_name as "freeName",
       u.id is null and g.id is not null as "isGuest",
       g.removed_at is not null as "isRemoved",
-      c.source
+      c.source,
+      c.contested_at is not null as "isContested",
+      r.remembered_at as "rememberedAt"
     from voices v
     full join claims c using (label)
     full join names n using (label)
     left join users u on u.id = c.claimed_user_id
     left join guests g on g.id = c.claimed_user_id
+    left join remembered_voices r on r.session_id = ${sessionId}
+      and r.label = c.label and r.user_id = c.claimed_user_id
   `);
   return rows.toSorted((a, b) => labelNumber(a.label) - labelNumber(b.label));
 }

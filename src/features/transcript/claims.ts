@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { maySession } from "../../access/policy.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, toAppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { uuid } from "../../rest/schemas.ts";
+import type { CommandOf } from "../../session/command.ts";
 import type { ClaimReply } from "../../session/decide-speakers.ts";
 import type { SessionActors } from "../context.ts";
 import {
@@ -19,6 +20,8 @@ import type { SessionStore } from "../sessions/store.ts";
 interface SpeakerClaimOptions {
   directory: SessionAccess;
   assignees: Pick<SessionStore, "isAssignable">;
+  /** Says that a label which somebody else claims is this user's voice. */
+  contest: (sessionId: string, label: string, userId: string) => Promise<void>;
   actors: SessionActors;
 }
 
@@ -57,8 +60,28 @@ async function assigneeOf(
   return id;
 }
 
+/**
+ * A label that somebody with an account says is theirs, and another holds, is in dispute: no voice is
+ * remembered by that claim any more.
+ */
+async function claimOrContest(
+  { contest, actors }: SpeakerClaimOptions,
+  { principal, facts }: SessionGrant,
+  command: CommandOf<"Claim">,
+  commandId: string,
+): Promise<ClaimReply> {
+  try {
+    return (await actors.ask(facts.id, command, commandId)) as ClaimReply;
+  } catch (thrown) {
+    const isContest = principal.kind === "user" && toAppError(thrown).code === "already_claimed";
+    if (isContest) await contest(facts.id, command.label, principal.id);
+    throw thrown;
+  }
+}
+
 /** POST /sessions/{id}/speaker-claims. */
-export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClaimOptions): Route[] {
+export function speakerClaimRoutes(options: SpeakerClaimOptions): Route[] {
+  const { directory, assignees } = options;
   const claim = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speaker-claims",
@@ -67,7 +90,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
     wish: true,
     summary: "Claim a speaker label, or assign it to a user",
     description:
-      "`self_claim`: the voice is the caller's own. `moderator_assignment`, by the session's owner alone: it is that of `assigned_user_id`, whoever had claimed it. A self claim replaces nobody's: 409 `already_claimed`. The transcript shows the claimer's name from then on, and viewers get `SpeakerClaimed`.",
+      "`self_claim`: the voice is the caller's own. `moderator_assignment`, by the session's owner alone: it is that of `assigned_user_id`, whoever had claimed it. A self claim replaces nobody's: 409 `already_claimed`, which contests the other one; a voice that was remembered by it is forgotten. The transcript shows the claimer's name from then on, and viewers get `SpeakerClaimed`.",
     auth: ["bearer"],
     params: sessionParams,
     body: { kind: "json", schema: claimBody },
@@ -95,11 +118,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
         byUserId: grant.principal.id,
         byOwner: grant.facts.relation === "owner",
       };
-      const claimed = (await actors.ask(
-        grant.facts.id,
-        command,
-        commandIdOf(request),
-      )) as ClaimReply;
+      const claimed = await claimOrContest(options, grant, command, commandIdOf(request));
       return {
         status: 200,
         body: {

@@ -1,6 +1,7 @@
 import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
+import { contestClaim } from "../sessions/forgotten-voices-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { AudioInventoryStore } from "./audio-inventories-store.ts";
 import { CandidateStore } from "./candidates-store.ts";
@@ -49,7 +50,12 @@ export function createTranscript(
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments, writer }),
-      ...speakerClaimRoutes({ directory, assignees: directory, actors }),
+      ...speakerClaimRoutes({
+        directory,
+        assignees: directory,
+        contest: (sessionId, label, userId) => contestClaim(pool, sessionId, label, userId),
+        actors,
+      }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),
       ...reviewRoutes({ directory, actors, candidates: new CandidateStore(pool) }),

@@ -9,6 +9,13 @@ const SAMPLE_BYTES = 2;
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
 
+/** Sound of a label, 16 kHz mono of 16 bits, and which spans of the session it is. */
+interface Speech {
+  pcm: Buffer;
+  /** In samples; each lies within one segment. */
+  spans: readonly Span[];
+}
+
 /** Reads the sound of one label of a session. Throws `unavailable` when storage is away. */
 export class LabelSpeech {
   readonly #pool: DatabasePool;
@@ -20,17 +27,17 @@ export class LabelSpeech {
   }
 
   /**
-   * At most `most` samples, 16 kHz mono of 16 bits, in order of time. What was redacted is left out.
+   * At most `most` samples, in order of time. What was redacted is left out.
    * Throws `session_deleted` when the session was deleted meanwhile.
    */
-  async read(sessionId: string, label: string, most: number): Promise<Buffer> {
+  async read(sessionId: string, label: string, most: number): Promise<Speech> {
     const spans = await this.#spans(sessionId, label, most);
     const recording = await this.#recordings.open(sessionId);
     const pieces: Uint8Array[] = [];
     for (const { start, end } of spans) {
       for await (const piece of recording.read(start, end)) pieces.push(piece);
     }
-    return Buffer.concat(pieces).subarray(0, most * SAMPLE_BYTES);
+    return { pcm: Buffer.concat(pieces).subarray(0, most * SAMPLE_BYTES), spans };
   }
 
   async #spans(sessionId: string, label: string, most: number): Promise<Span[]> {

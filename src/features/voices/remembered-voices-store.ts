@@ -3,6 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { newId } from "../../base/ids.ts";
 import { allOf } from "../../postgres/columns.ts";
+import type { Span } from "../../session/segments.ts";
 
 const voiceRow = z.object({
   workspaceId: z.string(),
@@ -11,6 +12,7 @@ const voiceRow = z.object({
   method: z.string(),
   sealed: z.instanceof(Buffer),
   speechMs: z.number(),
+  keepAfterDeletion: z.boolean(),
   rememberedAt: z.number(),
 });
 
@@ -23,9 +25,34 @@ type LapsedVoice = z.output<typeof lapsedRow>;
 
 const COLUMNS = sql.fragment`
   workspace_id as "workspaceId", session_id as "sessionId", label, method, sealed,
-  speech_ms as "speechMs", remembered_at as "rememberedAt"`;
+  speech_ms as "speechMs", keep_after_deletion as "keepAfterDeletion",
+  remembered_at as "rememberedAt"`;
 
 const nothing = z.object({}).strict();
+
+const standingRow = z.object({
+  isContested: z.boolean(),
+  isConfirmed: z.boolean(),
+  isOwner: z.boolean(),
+  isAlone: z.boolean(),
+});
+
+/** What a person's claim on a label of a session says of whose voice it is. */
+export interface Standing {
+  /** Somebody else has said since that the voice is theirs. */
+  isContested: boolean;
+  /** Somebody else made the claim: the session's owner, by assigning the label. */
+  isConfirmed: boolean;
+  /** The session is the claimant's own. */
+  isOwner: boolean;
+  /** No other voice was told apart in the session. */
+  isAlone: boolean;
+}
+
+/** A print that was made, and which spans of the session's sound it was made of. */
+interface MadeVoice extends Omit<RememberedVoice, "rememberedAt"> {
+  spans: readonly Span[];
+}
 
 /** Voices that people consented to have remembered. Throws `unavailable` when storage is away. */
 export class RememberedVoiceStore {
@@ -53,29 +80,30 @@ export class RememberedVoiceStore {
     return [...rows];
   }
 
-  /** Whether the person's claim on the label is in force. */
-  hasClaimed(userId: string, sessionId: string, label: string): Promise<boolean> {
-    return hasClaimed(this.#pool, userId, sessionId, label);
+  /** Undefined when the person does not claim the label, or the session was deleted. */
+  standing(userId: string, sessionId: string, label: string): Promise<Standing | undefined> {
+    return readStanding(this.#pool, userId, sessionId, label);
   }
 
   /**
-   * Remembers a voice in place of the one before, with its audit entry. Undefined, and nothing is
-   * kept, when meanwhile the session was deleted, the claim taken back or the workspace left.
+   * Remembers a voice in place of the one before, with its audit entry. `mayRemember` throws when
+   * the claim, as it stands now, is not enough. Undefined, and nothing is kept, when meanwhile the
+   * workspace was left or the sound was deleted, redacted or given to another label.
    */
   put(
     userId: string,
-    voice: Omit<RememberedVoice, "rememberedAt">,
+    voice: MadeVoice,
+    mayRemember: (standing: Standing | undefined) => void,
   ): Promise<RememberedVoice | undefined> {
-    const { workspaceId, sessionId, label, method, sealed, speechMs } = voice;
+    const { workspaceId, sessionId, label, method, sealed, speechMs, keepAfterDeletion } = voice;
     return this.#pool.transaction(async (tx) => {
-      // Claims change and sessions are deleted under this lock.
-      const session = await tx.maybeOne(sql.type(nothing)`
-        select from sessions where id = ${sessionId} and status <> 'deleted' for share`);
+      // Claims change, and sessions are redacted and deleted, under this lock.
+      await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
+      mayRemember(await readStanding(tx, userId, sessionId, label));
       const member = await tx.maybeOne(sql.type(nothing)`
         select from workspace_members
         where workspace_id = ${workspaceId} and user_id = ${userId} for key share`);
-      if (session === null || member === null) return undefined;
-      if (!(await hasClaimed(tx, userId, sessionId, label))) return undefined;
+      if (member === null || !(await isThere(tx, voice))) return undefined;
       // Suggestions of the voice before go with it.
       await tx.query(sql.unsafe`
         delete from remembered_voices
@@ -85,9 +113,10 @@ export class RememberedVoiceStore {
         where workspace_id = ${workspaceId} and user_id = ${userId}`);
       const row = await tx.one(sql.type(voiceRow)`
         insert into remembered_voices
-          (workspace_id, user_id, id, session_id, label, method, sealed, speech_ms)
+          (workspace_id, user_id, id, session_id, label, method, sealed, speech_ms,
+           keep_after_deletion)
         values (${workspaceId}, ${userId}, ${newId()}, ${sessionId}, ${label}, ${method},
-          ${sql.binary(sealed)}, ${speechMs})
+          ${sql.binary(sealed)}, ${speechMs}, ${keepAfterDeletion})
         returning ${COLUMNS}`);
       await insertAuditEntry(tx, {
         kind: "voice_remembered",
@@ -95,7 +124,13 @@ export class RememberedVoiceStore {
         workspaceId,
         sessionId,
         subjectId: userId,
-        detail: { label, method, speech_ms: speechMs, consent: true },
+        detail: {
+          label,
+          method,
+          speech_ms: speechMs,
+          consent: true,
+          keep_after_deletion: keepAfterDeletion,
+        },
       });
       return row;
     });
@@ -123,14 +158,37 @@ export class RememberedVoiceStore {
   }
 }
 
-function hasClaimed(
+async function readStanding(
   connection: CommonQueryMethods,
   userId: string,
   sessionId: string,
   label: string,
+): Promise<Standing | undefined> {
+  const row = await connection.maybeOne(sql.type(standingRow)`
+    select
+      c.contested_at is not null as "isContested",
+      c.by_user_id <> c.claimed_user_id as "isConfirmed",
+      s.owner_id = c.claimed_user_id as "isOwner",
+      not exists (
+        select from segments g
+        where g.session_id = s.id and g.label not in (c.label, 'UU')) as "isAlone"
+    from speaker_claims c join sessions s on s.id = c.session_id and s.status <> 'deleted'
+    where c.session_id = ${sessionId} and c.label = ${label} and c.claimed_user_id = ${userId}
+      and c.revoked_at is null`);
+  return row ?? undefined;
+}
+
+/** Whether the sound that a print was made of is still there, and the label's. */
+function isThere(
+  connection: CommonQueryMethods,
+  { sessionId, label, spans }: MadeVoice,
 ): Promise<boolean> {
+  const rows = spans.map(({ start, end }) => [start, end]);
   return connection.exists(sql.type(nothing)`
-    select from speaker_claims
-    where session_id = ${sessionId} and label = ${label} and claimed_user_id = ${userId}
-      and revoked_at is null`);
+    select where not exists (
+      select from ${sql.unnest(rows, ["int8", "int8"])} as used (start_sample, end_sample)
+      where not exists (
+        select from segments g
+        where g.session_id = ${sessionId} and g.label = ${label} and not g.redacted
+          and g.start_sample <= used.start_sample and g.end_sample >= used.end_sample))`);
 }

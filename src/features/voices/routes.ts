@@ -15,9 +15,11 @@ import { timestamp } from "../../rest/schemas.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { LabelSpeech } from "./label-speech-store.ts";
-import type { RememberedVoice, RememberedVoiceStore } from "./remembered-voices-store.ts";
+import type { RememberedVoice, RememberedVoiceStore, Standing } from "./remembered-voices-store.ts";
 import { voiceOwner } from "./suggester.ts";
 
+const KEEP =
+  "Whether the print stays when the sound that it was made of is deleted or redacted. A claim that is taken back, contested or overridden ends it in any case";
 const FORGOTTEN = "Your voice is forgotten.";
 
 /** Speech of which a print is made: at least and at most so many seconds. */
@@ -44,10 +46,8 @@ const voiceSchema = Type.Object(
     label: Type.String({ description: "The speaker label there", examples: ["S1"] }),
     speech_ms: Type.Integer({ description: "Length of the speech, without its pauses" }),
     method: Type.String({ description: "Version of how voices are compared" }),
+    keep_after_deletion: Type.Boolean({ description: KEEP }),
     remembered_at: timestamp,
-    print: Type.Optional(
-      Type.String({ description: "What is kept of the voice, base64; with `include=print` only" }),
-    ),
   },
   { $id: "RememberedVoice" },
 );
@@ -59,7 +59,7 @@ const voicesSchema = Type.Object(
       Type.Object({ workspace_id: Type.String(), lapsed_at: timestamp }, { $id: "LapsedVoice" }),
       {
         description:
-          "Workspaces in which a voice was remembered by a method that is gone, until a new one is given (PUT) or declined (DELETE). Nothing is kept of it",
+          "Workspaces in which a voice was remembered in a way that is not enough any more, until a new one is given (PUT) or declined (DELETE). Nothing is kept of it",
       },
     ),
   },
@@ -85,7 +85,7 @@ function rememberVoice(options: VoiceOptions, places: VoicePlaces): Route {
     tag: "Session",
     summary: "Have one's own voice remembered in a workspace",
     description:
-      "With consent, of a label that the caller has claimed in a session of the workspace and may read: at least 10 s of speech. From then on whoever may claim or assign speakers in the workspace's sessions is told when a voice sounds like it, and how likely it is; nobody is assigned by that. The print replaces the one before. It is kept encrypted until it is deleted, the claim is taken back or overridden, or the person leaves the workspace.",
+      "With consent, of a label that the caller has claimed in a session of the workspace and may read: at least 10 s of speech. A claim of one's own proves nothing: the session's owner has to have confirmed it by assigning the label to the caller, or the session is the caller's own and no other voice is told apart in it (409 otherwise). From then on whoever may claim or assign speakers in the workspace's sessions is told when a voice sounds like it, and how likely it is; nobody is assigned by that. The print replaces the one before. It is kept encrypted, and leaves the service nowhere, until it is deleted, the claim is taken back, contested or overridden, the session or the sound that it was made of is deleted or redacted (see `keep_after_deletion`), or the person leaves the workspace.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: {
@@ -101,6 +101,7 @@ function rememberVoice(options: VoiceOptions, places: VoicePlaces): Route {
             examples: [true],
           }),
         ),
+        keep_after_deletion: Type.Optional(Type.Boolean({ description: KEEP, default: false })),
       }),
     },
     responses: { 200: { description: "What is remembered now", schema: voiceSchema } },
@@ -129,12 +130,13 @@ interface Wanted {
   workspace_id: string;
   session_id: string;
   label: string;
+  keep_after_deletion?: boolean;
 }
 
 async function remember(
   { directory, workspaces, remembered, speech, voices, sealer }: VoiceOptions,
   caller: UserPrincipal,
-  { workspace_id: workspaceId, session_id: sessionId, label }: Wanted,
+  { workspace_id: workspaceId, session_id: sessionId, label, ...wanted }: Wanted,
 ): Promise<RememberedVoice> {
   const role = isId(workspaceId) ? await workspaces.role(workspaceId, caller.id) : undefined;
   if (role === undefined) throw unknownThing("workspace", workspaceId);
@@ -144,23 +146,39 @@ async function remember(
     facts?.workspaceId === workspaceId &&
     actions.every((action) => maySession(caller, action, facts) === "allow");
   if (!mayRead) throw unknownThing("session", sessionId);
-  if (!(await remembered.hasClaimed(caller.id, sessionId, label))) throw notClaimed(label);
-  const pcm = await speech.read(sessionId, label, MOST_SECONDS * SESSION_RATE);
+  const mayRemember = (standing: Standing | undefined) => assertOwnVoice(label, standing);
+  mayRemember(await remembered.standing(caller.id, sessionId, label));
+  const { pcm, spans } = await speech.read(sessionId, label, MOST_SECONDS * SESSION_RATE);
   assertEnough(label, pcm.length / (2 * SESSION_RATE));
   const { method, print, speechMs } = await voices.compare(pcm, []);
   assertEnough(label, speechMs / 1_000);
   const sealed = sealer.seal(voiceOwner(workspaceId, caller.id), print);
-  const voice = { workspaceId, sessionId, label, method, sealed, speechMs };
-  const kept = await remembered.put(caller.id, voice);
-  if (kept === undefined) throw notClaimed(label);
-  return kept;
+  const keepAfterDeletion = wanted.keep_after_deletion === true;
+  const made = { workspaceId, sessionId, label, method, sealed, speechMs, keepAfterDeletion };
+  const kept = await remembered.put(caller.id, { ...made, spans }, mayRemember);
+  if (kept !== undefined) return kept;
+  throw new AppError("conflict", `What ${label} says has changed meanwhile. Try again.`);
 }
 
-function notClaimed(label: string): AppError {
-  return new AppError(
-    "conflict",
-    `You have not claimed ${label} in this session. Claim it first: only your own voice is remembered.`,
-  );
+/** Throws `conflict` unless more than the person's own word says that the voice is theirs. */
+function assertOwnVoice(label: string, standing: Standing | undefined): void {
+  const refusal = refusalOf(label, standing);
+  if (refusal !== undefined) throw new AppError("conflict", refusal);
+}
+
+function refusalOf(label: string, standing: Standing | undefined): string | undefined {
+  if (standing === undefined) {
+    return `You have not claimed ${label} in this session. Claim it first: only your own voice is remembered.`;
+  }
+  const { isContested, isConfirmed, isOwner, isAlone } = standing;
+  if (isContested) {
+    return `Somebody else has said that ${label} is theirs. Ask the session's owner to take your claim back and to assign ${label} anew.`;
+  }
+  if (isConfirmed || (isOwner && isAlone)) return undefined;
+  if (isOwner) {
+    return `Others speak in this session, and nobody but you says that ${label} is you. Record yourself alone for ${LEAST_SECONDS} s, or choose a session whose owner has assigned your voice to you.`;
+  }
+  return `Nobody but you says that ${label} is your voice. Ask the session's owner to confirm it by assigning ${label} to you.`;
 }
 
 function assertEnough(label: string, seconds: number): void {
@@ -171,7 +189,7 @@ function assertEnough(label: string, seconds: number): void {
   );
 }
 
-function listVoices({ remembered, sealer }: VoiceOptions): Route {
+function listVoices({ remembered }: VoiceOptions): Route {
   return defineRoute({
     method: "get",
     path: "/users/me/voice",
@@ -179,25 +197,16 @@ function listVoices({ remembered, sealer }: VoiceOptions): Route {
     tag: "Session",
     summary: "What is remembered of one's own voice",
     description:
-      "One entry for each workspace. With `include=print` also the prints themselves, as an export of what is kept.",
+      "One entry for each workspace: when, of what and how a print was made. The print itself leaves the service nowhere.",
     auth: ["bearer"],
     roles: PEOPLE,
     etag: true,
-    query: Type.Object({
-      include: Type.Optional(
-        Type.Literal("print", { description: "`print`: what is kept of each voice, too" }),
-      ),
-    }),
     responses: {
       200: { description: "Every remembered voice of the caller", schema: voicesSchema },
     },
-    async handle({ principal, query }) {
+    async handle({ principal }) {
       const caller = requireUser(principal);
-      const voices = await remembered.of(caller.id);
-      const items = voices.map((voice) => ({
-        ...present(voice),
-        ...(query.include === "print" && { print: printOf(sealer, caller.id, voice) }),
-      }));
+      const items = (await remembered.of(caller.id)).map(present);
       const lapsed = (await remembered.lapsed(caller.id)).map((voice) => ({
         workspace_id: voice.workspaceId,
         lapsed_at: toTimestamp(voice.lapsedAt),
@@ -205,10 +214,6 @@ function listVoices({ remembered, sealer }: VoiceOptions): Route {
       return { status: 200, body: { items, lapsed } };
     },
   });
-}
-
-function printOf(sealer: Sealer, userId: string, voice: RememberedVoice): string {
-  return sealer.open(voiceOwner(voice.workspaceId, userId), voice.sealed).toString("base64");
 }
 
 function forgetVoice({ remembered }: VoiceOptions): Route {
@@ -240,6 +245,7 @@ function present(voice: RememberedVoice): Static<typeof voiceSchema> {
     label: voice.label,
     speech_ms: voice.speechMs,
     method: voice.method,
+    keep_after_deletion: voice.keepAfterDeletion,
     remembered_at: toTimestamp(voice.rememberedAt),
   };
 }

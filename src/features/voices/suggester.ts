@@ -164,7 +164,7 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     prints: readonly { voiceId: string; print: Buffer }[],
   ): Promise<{ suggested: { voiceId: string; likelihood: number }[]; samples: number }> {
     const { speech, voices } = this.#options;
-    const pcm = await speech.read(sessionId, label, MOST_SAMPLES);
+    const { pcm } = await speech.read(sessionId, label, MOST_SAMPLES);
     const { logRatios, speechMs } = await voices.compare(
       pcm,
       prints.map(({ print }) => print),

@@ -5,6 +5,7 @@ import { account } from "../../api/account.ts";
 import { call, messageOf } from "../../api/client.ts";
 import { Menu } from "../../parts/menu.tsx";
 import { useResource } from "../../parts/resource.ts";
+import { momentOf } from "../../parts/times.ts";
 import { tell } from "../../parts/toasts.tsx";
 import type { SessionModel } from "./session-model.ts";
 import type { Line } from "./transcript-state.ts";
@@ -19,7 +20,9 @@ interface SpeakerMenuProps {
 export function SpeakerMenu({ model, line }: SpeakerMenuProps): VNode {
   const label = line.speaker;
   const name = model.nameOf(label);
-  const isMine = model.claimedBy(label) === account.value?.id;
+  const claimant = model.claimedBy(label);
+  const isMine = claimant !== undefined && claimant === account.value?.id;
+  const isOthers = model.isOwner && claimant !== undefined && !isMine;
   const button = (
     <>
       <span>{line.isGuess ? `${name}?` : name}</span>
@@ -36,8 +39,15 @@ export function SpeakerMenu({ model, line }: SpeakerMenuProps): VNode {
     >
       {(close) => (
         <>
-          {label !== "UU" && <Claim model={model} label={label} isMine={isMine} close={close} />}
-          {model.mayEdit && label !== "UU" && <Naming model={model} label={label} close={close} />}
+          {label !== "UU" && (
+            <Claim
+              model={model}
+              label={label}
+              claimedBy={isMine ? "me" : isOthers ? "other" : undefined}
+              close={close}
+            />
+          )}
+          {model.mayEdit && label !== "UU" && <Known model={model} label={label} close={close} />}
           {model.isOwner && label !== "UU" && (
             <Assigning model={model} label={label} close={close} />
           )}
@@ -65,7 +75,12 @@ async function carryOut(deed: () => Promise<unknown>, said: string, close: () =>
   }
 }
 
-function Claim({ model, label, isMine, close }: PartProps & { isMine: boolean }): VNode {
+interface ClaimProps extends PartProps {
+  /** `other`: somebody else, whose claim the session's owner may take back. */
+  claimedBy: "me" | "other" | undefined;
+}
+
+function Claim({ model, label, claimedBy, close }: ClaimProps): VNode {
   const path = { session_id: model.id };
   const claim = () =>
     call((api) =>
@@ -80,13 +95,14 @@ function Claim({ model, label, isMine, close }: PartProps & { isMine: boolean })
         params: { path: { ...path, label } },
       }),
     );
-  return isMine ? (
+  return claimedBy !== undefined ? (
     <button
       type="button"
       class="button quiet"
       onClick={() => void carryOut(unclaim, "The claim is taken back.", close)}
     >
-      <UserRound size={16} aria-hidden="true" /> This is not me
+      <UserRound size={16} aria-hidden="true" />
+      {claimedBy === "me" ? "This is not me" : "This is not theirs"}
     </button>
   ) : (
     <button
@@ -99,8 +115,8 @@ function Claim({ model, label, isMine, close }: PartProps & { isMine: boolean })
   );
 }
 
-function Naming({ model, label, close }: PartProps): VNode {
-  const [name, setName] = useState("");
+/** What the service knows of the voice, and a name for it. */
+function Known({ model, label, close }: PartProps): VNode {
   const { state } = useResource(
     () =>
       call((api) =>
@@ -111,11 +127,32 @@ function Naming({ model, label, close }: PartProps): VNode {
     [model, label],
   );
   const listed = state.kind === "ready" ? state.value : undefined;
-  const heard = listed?.items.find((each) => each.speaker_label === label)?.suggestions ?? [];
+  const speaker = listed?.items.find((each) => each.speaker_label === label);
+  const since = speaker?.voice_remembered_at;
   const names = [
-    ...heard.flatMap(({ display_name: found }) => (found === undefined ? [] : [found])),
+    ...(speaker?.suggestions ?? []).flatMap(({ display_name: found }) =>
+      found === undefined ? [] : [found],
+    ),
     ...(listed?.suggested_names ?? []),
   ];
+  return (
+    <>
+      {speaker?.contested === true && (
+        <p class="soft small">Somebody else has said that this voice is theirs.</p>
+      )}
+      {since !== undefined && (
+        <p class="soft small">
+          They had their voice remembered of it: {momentOf(since)}. When the claim ends it is
+          forgotten.
+        </p>
+      )}
+      <Naming model={model} label={label} close={close} names={names} />
+    </>
+  );
+}
+
+function Naming({ model, label, close, names }: PartProps & { names: readonly string[] }): VNode {
+  const [name, setName] = useState("");
   const save = (chosen: string) =>
     call((api) =>
       api.PATCH("/sessions/{session_id}/speakers/{label}", {

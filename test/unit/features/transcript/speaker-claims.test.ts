@@ -18,6 +18,8 @@ const caller: Principal = {
   expiresAt: 0,
 };
 
+const contested: unknown[] = [];
+
 function routesFor(
   relation: SessionRelation,
   asked: OutsideCommand[],
@@ -45,6 +47,7 @@ function routesFor(
       recordContentRead: unused,
     },
     assignees: { isAssignable: async (_caller, _session, id) => id === known },
+    contest: async (...claim) => void contested.push(claim),
     actors: {
       ask: async (id, command, commandId) => {
         expect(id).toBe(sessionId);
@@ -117,5 +120,6 @@ describe("speaker claims", () => {
   it("speaker claims: the actor's refusal is the answer", async () => {
     const refuse = new AppError("already_claimed", "S1 is claimed by someone else.");
     expect(await codeOf(claim("participant", self, { refuse }))).toBe("already_claimed");
+    expect(contested).toEqual([[sessionId, "S1", caller.id]]);
   });
 });

@@ -32,14 +32,19 @@ it("remembering: one voice of a person at a time and few of all, as each costs t
     elevatedUntil: undefined,
   };
   const remembered = {
-    hasClaimed: async () => true,
+    standing: async () => ({
+      isContested: false,
+      isConfirmed: true,
+      isOwner: true,
+      isAlone: false,
+    }),
     put: async (_user: string, voice: object) => ({ ...voice, rememberedAt: 0 }),
   } as unknown as RememberedVoiceStore;
   const { routes, places } = voiceRoutes({
     directory: { facts: async () => facts },
     workspaces: { role: async () => "member" },
     remembered,
-    speech: { read: async () => Buffer.alloc(SECONDS * 32_000) },
+    speech: { read: async () => ({ pcm: Buffer.alloc(SECONDS * 32_000), spans: [] }) },
     voices: {
       compare: async () => {
         await gate.promise;

@@ -68,7 +68,7 @@ class World {
         read: async (_session, name, most) => {
           this.compared.push(name);
           const { samples } = this.labels.find((each) => each.label === name) ?? { samples: 0 };
-          return Buffer.alloc(2 * Math.min(samples, most));
+          return { pcm: Buffer.alloc(2 * Math.min(samples, most)), spans: [] };
         },
       },
       voices: {
