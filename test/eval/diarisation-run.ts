@@ -56,7 +56,8 @@ export async function runTracker(pcm: Int16Array, engine: RunningEngine): Promis
   let begun = 0;
   for (let from = 0; from < pcm.length; from += BLOCK) {
     const to = Math.min(pcm.length, from + BLOCK);
-    for (; (utterances[begun]?.start ?? to) < to; begun++) {
+    // One that begins before the one before is told begins then, as in the worker.
+    for (; begun <= next && (utterances[begun]?.start ?? to) < to; begun++) {
       tracker.begin?.(utterances[begun]?.start ?? 0);
     }
     tracker.push(from, pcm.subarray(from, from + BLOCK));

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { errorMessage } from "../../src/base/errors.ts";
+import { SessionTracker } from "../../workers/speakers/session-tracker.ts";
 import { startMoonshine } from "../support/moonshine-engine.ts";
 import {
   figuresOf,
@@ -21,7 +22,9 @@ import {
 import { speakerReport } from "./diarisation-report.ts";
 import { type DiarisationRun, runSession, runTracker } from "./diarisation-run.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
+import { longSession } from "./long-session.ts";
 import { scoreWithMdEval } from "./md-eval.ts";
+import { RememberedAnswers } from "./remembered-answers.ts";
 import { formatRttm } from "./rttm.ts";
 import { findScorer } from "./sctk.ts";
 import { findSpeakerRecordings, type SpeakerRecording } from "./speaker-recordings.ts";
@@ -31,10 +34,12 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 const CHUNK_MS = 2000;
 const STREAM_MS = 100;
 const HELP = `npm run eval:speakers -- [options]
-  --only NAMES  beginnings of names, with commas: clean-c2b,room,ami,made-slt
+  --only NAMES  beginnings of names, with commas: clean-c2b,room,ami,case,made-slt
   --stream      audio in pieces of 100 ms, as streams have it (default: chunks of 2 s)
   --words       what the recogniser makes words of alone (default: all speech, in any language)
   --fast        the tracker alone, without the recogniser: seconds instead of minutes
+  --hours N     instead: what telling voices apart costs in a session of N hours, made by repeating
+                the first recording of --only (default clean-c6a)
   --short       fewer made conversations
   --md-eval     scores the same turns with md-eval of Debian's sctk, and compares
   --out DIR     writes speakers.json and DIR/rttm/NAME.{ref,first,live,final}.rttm
@@ -47,6 +52,7 @@ const { values: options } = parseArgs({
     stream: flag,
     words: flag,
     fast: flag,
+    hours: { type: "string" },
     short: flag,
     "md-eval": flag,
     out: { type: "string" },
@@ -55,6 +61,7 @@ const { values: options } = parseArgs({
 });
 
 if (options.help) console.log(HELP);
+else if (options.hours) await evaluateLength(Number(options.hours));
 else await evaluate();
 
 type Reader = (pcm: Int16Array) => Promise<DiarisationRun>;
@@ -72,6 +79,25 @@ async function evaluate(): Promise<void> {
     if (mdEval) console.log(`largest difference to md-eval: ${largest.toFixed(3)} points`);
   }
   for (const what of leftOut) console.log(`left out: ${what}`);
+}
+
+async function evaluateLength(hours: number): Promise<void> {
+  if (!(hours > 0)) throw new Error(`--hours takes a number of hours, not ${options.hours}`);
+  const data = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data");
+  const { recordings, leftOut } = findSpeakerRecordings(data, options);
+  const wanted = options.only || "clean-c6a";
+  const [chosen] = inOrder(recordings, wanted.split(","));
+  if (chosen === undefined) {
+    throw new Error([`there is no recording ${wanted}`, ...leftOut].join("; left out: "));
+  }
+  const { pcm } = await chosen.load();
+  const engine = await startMoonshine();
+  try {
+    console.log(`${chosen.name}, repeated`);
+    console.log(await longSession(pcm, { hours, voices: engine.voices() }));
+  } finally {
+    engine.close();
+  }
 }
 
 /** Measures one after the other; what could not be read is added to `leftOut`. */
@@ -136,10 +162,12 @@ async function withReader(use: (read: Reader) => Promise<void>): Promise<void> {
   const heard = options.words
     ? engine
     : { ...engine, engine: SPEECH_AS_WORDS, create: async () => new SpeechAsWords() };
+  const answers = new RememberedAnswers(engine.voices());
+  const fast = { ...engine, createTracker: () => new SessionTracker(answers) };
   const pieceMs = options.stream ? STREAM_MS : CHUNK_MS;
   try {
     await use((pcm) =>
-      options.fast ? runTracker(pcm, engine) : runSession(pcm, { pieceMs, engine: heard }),
+      options.fast ? runTracker(pcm, fast) : runSession(pcm, { pieceMs, engine: heard }),
     );
   } finally {
     engine.close();

@@ -5,6 +5,7 @@ import { findFlacDecoder } from "./flac.ts";
 import { makeConversation } from "./made-conversation.ts";
 import { readRecording } from "./read-recording.ts";
 import { parseRttm } from "./rttm.ts";
+import { speakerCases } from "./speaker-cases.ts";
 
 /** A recording with who speaks when; its samples, 16 kHz mono, are read when they are needed. */
 export interface SpeakerRecording {
@@ -35,13 +36,14 @@ const UNUSABLE = "trn07";
 const ALONE_TURNS = 130;
 
 /**
- * All recordings: `voices/` and `ami/` of the folder `data`, and conversations that Debian's flite
- * makes on the spot; with `short` fewer of the latter.
+ * All recordings: `voices/` and `ami/` of the folder `data`, short and long cases made of the former,
+ * and conversations that Debian's flite makes on the spot; with `short` fewer of the latter.
  */
 export function findSpeakerRecordings(data: string, { short }: { short: boolean }): Found {
   const found = [voices(join(data, "voices")), clips(join(data, "ami"))];
+  const recordings = found.flatMap((each) => each.recordings);
   return {
-    recordings: [...found.flatMap(({ recordings }) => recordings), ...made(short)],
+    recordings: [...recordings, ...speakerCases(recordings), ...made(short)],
     leftOut: found.flatMap(({ leftOut }) => leftOut),
   };
 }
