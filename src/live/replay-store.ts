@@ -4,7 +4,8 @@ import { toSeconds } from "../base/audio/sample-rate.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
-import { LANGUAGE_WARNING, readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/store.ts";
+import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/speakers-store.ts";
+import { LANGUAGE_WARNING } from "../features/sessions/store.ts";
 import {
   OVERLAPS,
   overlapsColumn,

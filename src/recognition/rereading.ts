@@ -49,6 +49,8 @@ export class Rereading {
   /** Start of the first of them. */
   #lateFrom = Number.MAX_SAFE_INTEGER;
   readonly #segments: RecognisedSegment[] = [];
+  /** Speech within segments, with the segment of the same utterance whose voice it is. */
+  readonly #overlaps = new Map<{ cluster: number }, RecognisedSegment>();
   /** Starts of `segments` in the reading's own time. */
   readonly #starts: number[] = [];
   readonly #failed: { sequence: number; code: string; message: string }[] = [];
@@ -183,6 +185,11 @@ export class Rereading {
       this.#starts.push(segment.start);
       this.#segments.push(this.#reading.time.segment(segment));
     }
+    const own = this.#segments.slice(before);
+    for (const overlap of own.flatMap(({ overlaps = [] }) => overlaps)) {
+      const voice = own.find(({ cluster }) => cluster === overlap.cluster);
+      if (voice !== undefined) this.#overlaps.set(overlap, voice);
+    }
     this.#regroup(speakers);
     if (segments.some(({ channel }) => channel !== undefined)) this.#hasChannels = true;
     const first = this.#segments[before];
@@ -252,18 +259,10 @@ export class Rereading {
     for (const [index, segment] of this.#segments.entries()) {
       const { cluster } = segment;
       segment.cluster = moved.get(this.#starts[index] ?? -1) ?? merged.get(cluster) ?? cluster;
-      for (const overlap of segment.overlaps ?? []) {
-        overlap.cluster = merged.get(overlap.cluster) ?? overlap.cluster;
-      }
-      // Whoever spoke within its neighbours was taken for the voice that it was taken for.
-      for (const beside of this.#segments.slice(Math.max(0, index - 1), index + 2)) {
-        for (const overlap of beside.overlaps ?? []) {
-          if (overlap.cluster === cluster) overlap.cluster = segment.cluster;
-        }
-      }
       // It was measured against the cluster that is gone.
       if (segment.cluster !== cluster || kept.has(cluster)) delete segment.speakerConfidence;
     }
+    for (const [overlap, { cluster }] of this.#overlaps) overlap.cluster = cluster;
   }
 
   /**

@@ -11,7 +11,8 @@ import { allOf, nameColumn, optionalColumn, toPage, updatedAt } from "../../post
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { REDACTED_SPAN } from "../../session/redaction.ts";
-import { USER_DISPLAY_NAME, visibleTo } from "../sessions/store.ts";
+import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
+import { visibleTo } from "../sessions/store.ts";
 
 export const CONCERN_CATEGORIES = ["accuracy", "privacy", "safety", "other"] as const;
 export const CONCERN_STATUSES = ["open", "acknowledged", "resolved", "dismissed"] as const;

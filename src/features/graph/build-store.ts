@@ -1,7 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
-import { readSpeakers } from "../sessions/store.ts";
+import { readSpeakers } from "../sessions/speakers-store.ts";
 import { unclearWords, wordColumn } from "../transcript/segments-store.ts";
 import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 

@@ -2,7 +2,7 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import { ENTITY_TYPES } from "../../base/entity-types.ts";
 import { allOf, nameColumn, optionalColumn } from "../../postgres/columns.ts";
-import { USER_DISPLAY_NAME } from "../sessions/store.ts";
+import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 import type {
   EntityRecord,
   GraphEdge,

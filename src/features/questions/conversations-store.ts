@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { nameColumn, optionalColumn, toInstant } from "../../postgres/columns.ts";
-import { USER_DISPLAY_NAME } from "../sessions/store.ts";
+import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 import { unclearWords } from "../transcript/segments-store.ts";
 
 /**

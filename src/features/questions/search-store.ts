@@ -4,7 +4,7 @@ import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
 import { allOf, nameColumn, toInstant } from "../../postgres/columns.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
-import { USER_DISPLAY_NAME } from "../sessions/store.ts";
+import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 
 /** Control characters that mark a match in a headline; no recognised word has them. */
 const START = "\u0002";

@@ -11,7 +11,8 @@ import {
   sessionWarnings,
   warningsOf,
 } from "../../wire/session-record.ts";
-import type { SessionRecord, SpeakerRecord } from "./store.ts";
+import type { SpeakerRecord } from "./speakers-store.ts";
+import type { SessionRecord } from "./store.ts";
 import { suggestionsSchema } from "./suggestions.ts";
 
 export const sessionParams = Type.Object({

@@ -1,16 +1,10 @@
-import {
-  type CommonQueryMethods,
-  type DatabasePool,
-  type FragmentSqlToken as Fragment,
-  sql,
-} from "slonik";
+import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
-import { nameColumn, optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 import {
-  type ClaimSource,
   FAILURE_REASONS,
   type FailureReason,
   type SessionPhase,
@@ -19,6 +13,7 @@ import {
 import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-record.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
+import { readSpeakers, type SpeakerRecord } from "./speakers-store.ts";
 
 /** The data of a session besides its words. Times are Unix milliseconds. */
 export interface SessionRecord {
@@ -37,9 +32,9 @@ export interface SessionRecord {
   soundLeaves: boolean;
   /** Whose client made it, if another service's did. */
   compat?: CompatInterface;
-  /** Length of the sound; undefined until it was read to its end. */
   /** How many channels of its sound are one speaker each; absent where they are mixed. */
   speakerChannels?: number;
+  /** Length of the sound; undefined until it was read to its end. */
   durationMs?: number;
   status: SessionPhase;
   visibility: "private" | "workspace";
@@ -54,107 +49,6 @@ export interface SessionRecord {
   failureReason?: FailureReason;
   completedAt?: number;
   createdAt: number;
-}
-
-/** One speaker of a session, with the person who claimed the label. */
-export interface SpeakerRecord {
-  label: string;
-  segmentCount: number;
-  speakingMs: number;
-  claimedUserId?: string;
-  /** The claimant's name, else the free one. */
-  displayName?: string;
-  /** What the owner or a moderator calls the label, whether somebody claimed it or not. */
-  freeName?: string;
-  /** True when a guest claimed the label. */
-  isGuest: boolean;
-  /** True when that guest was taken out of the session since. */
-  isRemoved: boolean;
-  source?: ClaimSource;
-  /** True when somebody else has said since that the voice is theirs. */
-  isContested: boolean;
-  /** Since when the claimant's voice is remembered of this label, Unix milliseconds. */
-  rememberedAt?: number;
-}
-
-const speakerRow = z.object({
-  label: z.string(),
-  segmentCount: z.number(),
-  speakingMs: z.number(),
-  claimedUserId: optionalColumn(z.string()),
-  displayName: optionalColumn(nameColumn),
-  freeName: optionalColumn(nameColumn),
-  isGuest: z.boolean(),
-  isRemoved: z.boolean(),
-  source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
-  isContested: z.boolean(),
-  rememberedAt: optionalColumn(z.number()),
-});
-
-/** SQL for a person's name, null when none was given: no part of an address stands in its place. */
-export const USER_DISPLAY_NAME = sql.fragment`nullif(u.name, '')`;
-
-/** Labels of a session with their current claims, by number; unknown (`UU`) is last. */
-export async function readSpeakers(
-  connection: CommonQueryMethods,
-  sessionId: string,
-): Promise<SpeakerRecord[]> {
-  const rows = await connection.any(sql.type(speakerRow)`
-    with voices as (
-      select
-        label,
-        (count(*) filter (where not is_overlap))::int as segments,
-        (sum(end_sample - start_sample) / 16)::float8 as spoken
-      from (
-        select label, start_sample, end_sample, false as is_overlap
-        from segments
-        where session_id = ${sessionId}
-        union all
-        select other.label, spoken.start, spoken."end", true
-        from segments s
-        cross join lateral jsonb_to_recordset(s.overlapping)
-          as spoken ("segmentId" uuid, start bigint, "end" bigint)
-        join segments other on other.session_id = s.session_id and other.id = spoken."segmentId"
-        where s.session_id = ${sessionId} and other.label <> s.label and other.label <> 'UU'
-      ) as speech
-      group by label
-    ),
-    claims as (
-      select label, claimed_user_id, source, contested_at
-      from speaker_claims
-      where session_id = ${sessionId} and revoked_at is null
-    ),
-    names as (
-      select label, display_name
-      from speaker_names
-      where session_id = ${sessionId} and label is not null
-    )
-    select
-      coalesce(v.label, c.label, n.label) as label,
-      coalesce(v.segments, 0) as "segmentCount",
-      round(coalesce(v.spoken, 0)) as "speakingMs",
-      c.claimed_user_id as "claimedUserId",
-      coalesce(${USER_DISPLAY_NAME}, g.display_name, n.display_name) as "displayName",
-      n.display_name as "freeName",
-      u.id is null and g.id is not null as "isGuest",
-      g.removed_at is not null as "isRemoved",
-      c.source,
-      c.contested_at is not null as "isContested",
-      r.remembered_at as "rememberedAt"
-    from voices v
-    full join claims c using (label)
-    full join names n using (label)
-    left join users u on u.id = c.claimed_user_id
-    left join guests g on g.id = c.claimed_user_id
-    left join remembered_voices r on r.session_id = ${sessionId}
-      and r.label = c.label and r.user_id = c.claimed_user_id
-  `);
-  return rows.toSorted((a, b) => labelNumber(a.label) - labelNumber(b.label));
-}
-
-function labelNumber(label: string): number {
-  const number = /^S(\d+)$/.exec(label)?.[1];
-  return number === undefined ? Number.POSITIVE_INFINITY : Number(number);
 }
 
 const nothing = z.object({}).strict();

@@ -6,7 +6,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voice/v1/text.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
-import { readSpeakers, type SpeakerRecord } from "../sessions/store.ts";
+import { readSpeakers, type SpeakerRecord } from "../sessions/speakers-store.ts";
 import { transcriptFingerprint, wordColumn } from "../transcript/segments-store.ts";
 
 /** The present words to summarise, without redacted ones. */

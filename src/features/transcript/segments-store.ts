@@ -3,6 +3,7 @@ import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
 import type { LabelledOverlap, Word } from "../../session/write.ts";
 import { joinVocabulary } from "../../wire/vocabulary.ts";
+import { OVERLAPPING } from "../sessions/speakers-store.ts";
 import { activeNames } from "../workspaces/workshops-store.ts";
 
 /**
@@ -78,14 +79,12 @@ export function spreadWords(text: string, span: z.output<typeof spanRow>): Word[
   });
 }
 
-/** SQL for the overlaps of a row of `segments`, with the labels that their speakers have now. */
+/** SQL for the overlaps of a row of `segments`, in order; most have none. */
 export const OVERLAPS = sql.fragment`case when segments.overlapping is not null then (
-    select jsonb_agg(jsonb_build_object('segmentId', other.id, 'label', other.label,
-      'start', spoken.start, 'end', spoken."end") order by spoken.start, other.id)
-    from jsonb_to_recordset(segments.overlapping) as spoken ("segmentId" uuid, start bigint, "end" bigint)
-    join segments other
-      on other.session_id = segments.session_id and other.id = spoken."segmentId"
-    where other.label <> segments.label and other.label <> 'UU') end`;
+    select jsonb_agg(jsonb_build_object('segmentId', o.id, 'label', o.label,
+      'start', o.start_sample, 'end', o.end_sample) order by o.start_sample, o.id)
+    from ${OVERLAPPING} as o
+    where o.session_id = segments.session_id and o.within = segments.id) end`;
 
 /** What `OVERLAPS` gives. */
 export const overlapsColumn = optionalColumn(

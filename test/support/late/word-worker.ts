@@ -232,7 +232,7 @@ export class WordStream implements TranscriptionStream {
     this.#tell({ $case: "utterance", value: { ...value, speakers: undefined } });
   }
 
-  /** One for each turn of a speaker. A word of which too little was heard is none. */
+  /** One for each turn of a speaker, in which the one before speaks on. A word of which too little was heard is none. */
   #segments(): Segment[] {
     const segments: Segment[] = [];
     let speaker: number | undefined;
@@ -245,7 +245,9 @@ export class WordStream implements TranscriptionStream {
         speaker = word.speaker;
         const cluster = this.#cluster(speaker);
         const sure = { confidence: 1, speakerConfidence: 0.8 };
-        segments.push({ start, end: spoken.end, words: [], ...sure, cluster, overlaps: [] });
+        const before = segments.at(-1);
+        const overlaps = before ? [{ start, end: start + 1, cluster: before.cluster }] : [];
+        segments.push({ start, end: spoken.end, words: [], ...sure, cluster, overlaps });
       }
       const segment = segments.at(-1);
       segment?.words.push(spoken);

@@ -281,6 +281,34 @@ describe("late audio", () => {
     expect(scene.state.redo).toBeUndefined();
   });
 
+  it("late audio: who speaks within a segment is whose words stand beside it, also when a redo regroups those", async () => {
+    const scene = await begin(chunks(12));
+    for (const [n, word] of scene.words.entries()) word.speaker = Math.floor(n / 2) % 2;
+    await upload(scene, range(0, 12));
+    await scene.stop();
+    await scene.pass(10 * MINUTE);
+    /** Places of the segments that others speak in, and of those with the others' words. */
+    const beside = () => {
+      const inOrder = [...scene.record.segments.values()].sort((a, b) => a.start - b.start);
+      const ids = inOrder.map(({ segmentId }) => segmentId);
+      return inOrder.flatMap(({ overlaps = [] }, place) =>
+        overlaps.map(({ segmentId }) => [place, ids.indexOf(segmentId)]),
+      );
+    };
+    const before = beside();
+    expect(before.length).toBeGreaterThan(2);
+    expect(before).toEqual(before.map(([place = 0]) => [place, place - 1]));
+    const moved = before[0]?.[1] ?? -1;
+    scene.worker.finalPass = (told) => ({
+      segments: [{ start: told[moved]?.start ?? -1, cluster: 9 }],
+      merges: [],
+      finalPass: true,
+    });
+    await scene.run({ type: "Redo", byUserId: "u" });
+    await scene.pass(10 * MINUTE);
+    expect(beside()).toEqual(before);
+  });
+
   it("late audio: a redo's final pass ends the confidence of what it regroups, and of no other", async () => {
     const scene = await begin(chunks(12));
     await upload(scene, range(0, 12));
