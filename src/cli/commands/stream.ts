@@ -25,7 +25,7 @@ import {
   type UserSession,
 } from "../client/user-session.ts";
 import { DeviceShelf } from "../device/device-shelf.ts";
-import { filesOf } from "../device/file-list.ts";
+import { filesOf, isReadHere } from "../device/file-list.ts";
 import { streamLive } from "../device/live-recording.ts";
 import { openMicrophone } from "../device/microphone.ts";
 import { pacedRecordings } from "../device/paced-recordings.ts";
@@ -215,7 +215,7 @@ async function open(
     end.addEventListener("abort", stop, { once: true });
     return { source: await readPcm(stdin, raw), title: "Standard input", stop };
   }
-  const files = filesOf(sources);
+  const files = filesOf(sources, isReadHere);
   if (files.length === 0) throw new CommandFailure(`there is no sound in ${sources.join(", ")}`);
   const recordings = await readRecordings(files);
   const source = pacedRecordings(recordings, options.speed, end);

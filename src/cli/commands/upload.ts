@@ -47,7 +47,10 @@ export function addUpload(program: Command, context: CommandContext): void {
   const command = program
     .command("upload")
     .description("upload recordings, each as a session; what was uploaded before is left out")
-    .argument("<source...>", "WAV, FLAC, MP3, Ogg or WebM files, or folders of them")
+    .argument(
+      "<source...>",
+      "recordings (WAV, MP3, M4A, MP4, FLAC, Ogg, WebM and others), or folders of them",
+    )
     .option("--watch", "go on, and upload what comes into the folder")
     .option("--every <seconds>", "between two looks into it", parseSeconds(0.2, 3_600), EVERY_S)
     .option("--again", "also what was uploaded before")

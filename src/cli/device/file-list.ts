@@ -2,24 +2,33 @@ import { readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { CommandFailure, reasonOf } from "../client/command-context.ts";
 
-const ENDINGS: ReadonlySet<string> = new Set([
-  ...[".wav", ".wave", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".webm"],
-]);
+const READ_HERE = ".wav .wave .flac .mp3 .ogg .oga .opus .webm".split(" ");
+const READ_BY_FFMPEG =
+  ".m4a .mp4 .m4b .mov .3gp .3g2 .aac .caf .aif .aiff .aifc .amr .wma .au .mka .mkv".split(" ");
+
+/** True for a file's name that promises sound which this program can read itself. */
+export function isReadHere(name: string): boolean {
+  return READ_HERE.includes(extname(name).toLowerCase()) && !name.startsWith(".");
+}
 
 /** True for a file's name that promises sound which the service reads. */
 export function isSoundName(name: string): boolean {
-  return ENDINGS.has(extname(name).toLowerCase()) && !name.startsWith(".");
+  const isByFfmpeg = READ_BY_FFMPEG.includes(extname(name).toLowerCase());
+  return isReadHere(name) || (isByFfmpeg && !name.startsWith("."));
 }
 
 /**
  * The files that paths name: of a folder those whose names promise sound, by name, without its
  * sub-folders. Throws CommandFailure for a path that is not there.
+ *
+ * @param isWanted by a name in a folder
  */
-export function filesOf(paths: readonly string[]): string[] {
+export function filesOf(paths: readonly string[], isWanted = isSoundName): string[] {
   return paths.flatMap((path) => {
     if (!isFolder(path)) return [path];
-    return readdirSync(path)
-      .filter(isSoundName)
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && isWanted(entry.name))
+      .map(({ name }) => name)
       .sort()
       .map((name) => join(path, name));
   });
