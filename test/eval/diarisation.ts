@@ -27,7 +27,8 @@ import { scoreWithMdEval } from "./md-eval.ts";
 import { RememberedAnswers } from "./remembered-answers.ts";
 import { formatRttm } from "./rttm.ts";
 import { findScorer } from "./sctk.ts";
-import { findSpeakerRecordings, type SpeakerRecording } from "./speaker-recordings.ts";
+import type { SpeakerRecording } from "./speaker-recording.ts";
+import { findSpeakerRecordings } from "./speaker-recordings.ts";
 import { SPEECH_AS_WORDS, SpeechAsWords } from "./speech-as-words.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");

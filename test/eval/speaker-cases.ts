@@ -1,7 +1,7 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { joined } from "../../workers/speech/open-utterance.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
-import type { SpeakerRecording } from "./speaker-recordings.ts";
+import type { SpeakerRecording } from "./speaker-recording.ts";
 
 const PAUSE = new Int16Array(0.5 * SESSION_RATE);
 const HOUR = 3_600 * SESSION_RATE;

@@ -1,18 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type SpokenTurn, scoreDiarisation } from "./diarisation-score.ts";
+import { scoreDiarisation } from "./diarisation-score.ts";
 import { findFlacDecoder } from "./flac.ts";
 import { makeConversation } from "./made-conversation.ts";
 import { readRecording } from "./read-recording.ts";
 import { parseRttm } from "./rttm.ts";
 import { speakerCases } from "./speaker-cases.ts";
-
-/** A recording with who speaks when; its samples, 16 kHz mono, are read when they are needed. */
-export interface SpeakerRecording {
-  set: string;
-  name: string;
-  load: () => Promise<{ pcm: Int16Array; reference: readonly SpokenTurn[] }>;
-}
+import type { SpeakerRecording } from "./speaker-recording.ts";
 
 interface Found {
   recordings: SpeakerRecording[];

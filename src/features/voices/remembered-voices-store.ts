@@ -30,7 +30,7 @@ const COLUMNS = sql.fragment`
 
 const nothing = z.object({}).strict();
 
-const standingRow = z.object({
+const claimProofRow = z.object({
   isContested: z.boolean(),
   isConfirmed: z.boolean(),
   isOwner: z.boolean(),
@@ -38,7 +38,7 @@ const standingRow = z.object({
 });
 
 /** What a person's claim on a label of a session says of whose voice it is. */
-export interface Standing {
+export interface ClaimProof {
   /** Somebody else has said since that the voice is theirs. */
   isContested: boolean;
   /** Somebody else made the claim: the session's owner, by assigning the label. */
@@ -81,8 +81,8 @@ export class RememberedVoiceStore {
   }
 
   /** Undefined when the person does not claim the label, or the session was deleted. */
-  standing(userId: string, sessionId: string, label: string): Promise<Standing | undefined> {
-    return readStanding(this.#pool, userId, sessionId, label);
+  claimProof(userId: string, sessionId: string, label: string): Promise<ClaimProof | undefined> {
+    return readClaimProof(this.#pool, userId, sessionId, label);
   }
 
   /**
@@ -93,13 +93,13 @@ export class RememberedVoiceStore {
   put(
     userId: string,
     voice: MadeVoice,
-    mayRemember: (standing: Standing | undefined) => void,
+    mayRemember: (proof: ClaimProof | undefined) => void,
   ): Promise<RememberedVoice | undefined> {
     const { workspaceId, sessionId, label, method, sealed, speechMs, keepAfterDeletion } = voice;
     return this.#pool.transaction(async (tx) => {
       // Claims change, and sessions are redacted and deleted, under this lock.
       await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
-      mayRemember(await readStanding(tx, userId, sessionId, label));
+      mayRemember(await readClaimProof(tx, userId, sessionId, label));
       const member = await tx.maybeOne(sql.type(nothing)`
         select from workspace_members
         where workspace_id = ${workspaceId} and user_id = ${userId} for key share`);
@@ -158,13 +158,13 @@ export class RememberedVoiceStore {
   }
 }
 
-async function readStanding(
+async function readClaimProof(
   connection: CommonQueryMethods,
   userId: string,
   sessionId: string,
   label: string,
-): Promise<Standing | undefined> {
-  const row = await connection.maybeOne(sql.type(standingRow)`
+): Promise<ClaimProof | undefined> {
+  const row = await connection.maybeOne(sql.type(claimProofRow)`
     select
       c.contested_at is not null as "isContested",
       c.by_user_id <> c.claimed_user_id as "isConfirmed",

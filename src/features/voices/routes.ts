@@ -15,7 +15,11 @@ import { timestamp } from "../../rest/schemas.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { LabelSpeech } from "./label-speech-store.ts";
-import type { RememberedVoice, RememberedVoiceStore, Standing } from "./remembered-voices-store.ts";
+import type {
+  ClaimProof,
+  RememberedVoice,
+  RememberedVoiceStore,
+} from "./remembered-voices-store.ts";
 import { voiceOwner } from "./suggester.ts";
 
 const KEEP =
@@ -146,8 +150,8 @@ async function remember(
     facts?.workspaceId === workspaceId &&
     actions.every((action) => maySession(caller, action, facts) === "allow");
   if (!mayRead) throw unknownThing("session", sessionId);
-  const mayRemember = (standing: Standing | undefined) => assertOwnVoice(label, standing);
-  mayRemember(await remembered.standing(caller.id, sessionId, label));
+  const mayRemember = (proof: ClaimProof | undefined) => assertOwnVoice(label, proof);
+  mayRemember(await remembered.claimProof(caller.id, sessionId, label));
   const { pcm, spans } = await speech.read(sessionId, label, MOST_SECONDS * SESSION_RATE);
   assertEnough(label, pcm.length / (2 * SESSION_RATE));
   const { method, print, speechMs } = await voices.compare(pcm, []);
@@ -161,16 +165,16 @@ async function remember(
 }
 
 /** Throws `conflict` unless more than the person's own word says that the voice is theirs. */
-function assertOwnVoice(label: string, standing: Standing | undefined): void {
-  const refusal = refusalOf(label, standing);
+function assertOwnVoice(label: string, proof: ClaimProof | undefined): void {
+  const refusal = refusalOf(label, proof);
   if (refusal !== undefined) throw new AppError("conflict", refusal);
 }
 
-function refusalOf(label: string, standing: Standing | undefined): string | undefined {
-  if (standing === undefined) {
+function refusalOf(label: string, proof: ClaimProof | undefined): string | undefined {
+  if (proof === undefined) {
     return `You have not claimed ${label} in this session. Claim it first: only your own voice is remembered.`;
   }
-  const { isContested, isConfirmed, isOwner, isAlone } = standing;
+  const { isContested, isConfirmed, isOwner, isAlone } = proof;
   if (isContested) {
     return `Somebody else has said that ${label} is theirs. Ask the session's owner to take your claim back and to assign ${label} anew.`;
   }

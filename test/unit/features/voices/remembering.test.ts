@@ -32,7 +32,7 @@ it("remembering: one voice of a person at a time and few of all, as each costs t
     elevatedUntil: undefined,
   };
   const remembered = {
-    standing: async () => ({
+    claimProof: async () => ({
       isContested: false,
       isConfirmed: true,
       isOwner: true,
