@@ -212,6 +212,7 @@ function toStatusEvent(
 function toResult(frame: ResultsBody): TranscriptSegment {
   return {
     ...toSegment(frame),
+    channel: frame.channel,
     words: frame.words.map(({ word, start, end, confidence, unclear, times_clamped }) => {
       const times = { startMs: ms(start), endMs: ms(end), timesClamped: times_clamped };
       return { text: word, ...times, confidence, unclear };

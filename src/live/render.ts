@@ -167,6 +167,7 @@ function renderSegment(
     transcript: segment.text,
     confidence: segment.confidence,
     speaker: event.label,
+    ...(event.channel !== undefined && { channel: event.channel }),
     speaker_confidence: event.speakerConfidence ?? null,
     ...overlapMembers(segment.overlaps),
     words: segment.words.map((word) => toWordFrame(word, event.label)),

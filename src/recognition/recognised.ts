@@ -1,8 +1,18 @@
 import { toMilliseconds, toSeconds } from "../base/audio/sample-rate.ts";
 import type { RecognisedSegment, SpeakerProposal } from "../session/command.ts";
 import type { SessionState } from "../session/state.ts";
-import type { Hypothesis, Segment, SpeakerUpdate } from "../wire/gen/voice/v1/worker.ts";
-import type { DeviceFrame, HeartbeatFrame, InterimResultsFrame } from "../wire/live-frames.ts";
+import type {
+  Hypothesis,
+  Segment,
+  SpeakerUpdate,
+  SpeechStarted,
+} from "../wire/gen/voice/v1/worker.ts";
+import type {
+  DeviceFrame,
+  HeartbeatFrame,
+  InterimResultsFrame,
+  TransientFrame,
+} from "../wire/live-frames.ts";
 
 /** Converts a worker's segment for the session. */
 export function toSegment(segment: Segment): RecognisedSegment {
@@ -19,6 +29,15 @@ export function toProposal(update: SpeakerUpdate | undefined): SpeakerProposal {
   return { segments: update?.segments ?? [], merges: update?.merges ?? [] };
 }
 
+/** The frame of a beginning of speech. */
+export function speechFrame(
+  sessionId: string,
+  { position, channel }: SpeechStarted,
+): TransientFrame {
+  const heardOn = channel === undefined ? {} : { channel };
+  return { type: "SpeechStarted", session_id: sessionId, start: toSeconds(position), ...heardOn };
+}
+
 /** The frame of an unfinished utterance. */
 export function interimFrame(
   sessionId: string,
@@ -26,7 +45,7 @@ export function interimFrame(
   hypothesis: Hypothesis,
   speaker: string,
 ): InterimResultsFrame {
-  const { start, end, words, revision, stableWords } = hypothesis;
+  const { start, end, words, revision, stableWords, channel } = hypothesis;
   const total = words.reduce((sum, word) => sum + word.confidence, 0);
   return {
     type: "Results",
@@ -39,6 +58,7 @@ export function interimFrame(
     transcript: words.map((word) => word.text).join(" "),
     confidence: words.length === 0 ? 0 : total / words.length,
     speaker,
+    ...(channel !== undefined && { channel }),
     stable_words: stableWords,
     words: words.map((word) => ({
       word: word.text,

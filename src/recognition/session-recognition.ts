@@ -23,7 +23,7 @@ import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
-import { heartbeatFrame, interimFrame, toProposal, toSegment } from "./recognised.ts";
+import { heartbeatFrame, interimFrame, speechFrame, toProposal, toSegment } from "./recognised.ts";
 import { type Beat, Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
@@ -216,10 +216,8 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
         if (!state.jobStarted) this.#tell({ type: "RecognitionOpened", ...message.value });
         this.#isFirstWaiting = false;
         return this.#sync(state);
-      case "speechStarted": {
-        const start = toSeconds(message.value.position);
-        return this.#publish({ type: "SpeechStarted", session_id: sessionId, start });
-      }
+      case "speechStarted":
+        return this.#publish(speechFrame(sessionId, message.value));
       case "hypothesis": {
         if (!this.#tail.interim) return;
         const id = segmentId(sessionId, state.attempt, message.value.start);

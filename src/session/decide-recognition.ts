@@ -101,7 +101,8 @@ function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCo
   const resume = stored?.position ?? resumesAt(state);
   const mark = { segmentId: id, start, end, label, cluster };
   const sure = speakerConfidence === undefined ? {} : { speakerConfidence };
-  turn.emit({ type: "SegmentFinalised", ...mark, ...sure, checkpoint, resume });
+  const heardOn = segment.channel === undefined ? {} : { channel: segment.channel };
+  turn.emit({ type: "SegmentFinalised", ...mark, ...heardOn, ...sure, checkpoint, resume });
 }
 
 /**

@@ -135,6 +135,11 @@ export interface SegmentFinalised {
   label: string;
   cluster: number;
   /**
+   * Where channels are speakers: the one that it was heard on, from 0. Absent in events of earlier
+   * releases.
+   */
+  channel?: number;
+  /**
    * How likely the voice is the label's, 0..1; absent when nobody knows, and in events of earlier
    * releases.
    */

@@ -9,3 +9,7 @@ export const LAG =
 /** `free_name` of a speaker. */
 export const FREE_NAME =
   "What the session's owner or a moderator calls the label; the name of whoever claimed it outranks this one";
+
+/** Of hypotheses, finals and beginnings of speech. */
+export const HEARD_ON =
+  "Where each channel is one speaker: the one that it was heard on, counted from 0";

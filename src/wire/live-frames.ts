@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import { FREE_NAME, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
+import { FREE_NAME, HEARD_ON, LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
 import { frameOverlaps } from "./overlaps.ts";
 import { sessionEngine, sessionRecord } from "./session-record.ts";
@@ -58,8 +58,10 @@ const utterance = {
   ...frameOverlaps,
 };
 
+const channel = Type.Optional(Type.Integer({ minimum: 0, description: HEARD_ON }));
 const results = {
   ...utterance,
+  channel,
   revision: Type.Integer({
     description:
       "Counts the versions of its text; drop an interim whose revision was seen, or whose final was",
@@ -173,7 +175,7 @@ export const SERVER_FRAMES = {
   },
   SpeechStarted: {
     summary: "Somebody begins to speak.",
-    payload: transient("SpeechStarted", { start: results.start }),
+    payload: transient("SpeechStarted", { start: results.start, channel }),
   },
   UtteranceEnd: {
     summary: "An utterance is over.",

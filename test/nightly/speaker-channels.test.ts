@@ -1,6 +1,13 @@
+import { DeepgramClient } from "@deepgram/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wavFileHeader } from "../../src/base/audio/wav.ts";
 import { wordErrors } from "../eval/word-error-rate.ts";
-import { channelConversation, cutChannelChunks } from "../support/channel-conversation.ts";
+import {
+  channelConversation,
+  cutChannelChunks,
+  interleaved,
+} from "../support/channel-conversation.ts";
+import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
 import { adminToken, call, PairedDevice, type Segment } from "../support/paired-device.ts";
 import { WholeService } from "../support/whole-service.ts";
 
@@ -83,6 +90,40 @@ describe("channels that are speakers", () => {
     }
   });
 
+  it("Deepgram's clients get the words of each channel with multichannel, of a file and live", async () => {
+    const caller = await CompatCaller.open(service);
+    const client = new DeepgramClient({
+      apiKey: await caller.key("transcribe"),
+      baseUrl: `${service.api}/compat/deepgram`,
+      maxRetries: 0,
+    });
+    // The second voice is on the first channel, so that whoever speaks first is no channel's number.
+    const swapped = [channels[1], channels[0]].map((each) => each ?? new Int16Array(0));
+    const said = [texts[1] ?? "", texts[0] ?? ""];
+    const samples = interleaved(swapped);
+    const pcm = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+    const frames = samples.length / 2;
+    const wav = Buffer.concat([wavFileHeader({ sampleRate: 16_000, channels: 2, frames }), pcm]);
+    const options = { multichannel: true, utterances: true };
+    const heard = await client.listen.v1.media.transcribeFile(wav, options);
+    if (!("results" in heard)) throw new Error("No results.");
+    expect(heard.metadata.channels).toBe(2);
+    for (const [at, text] of said.entries()) {
+      const words = heard.results.channels[at]?.alternatives?.[0]?.transcript ?? "";
+      expect(rightShare(text, plain(words)), words).toBeGreaterThan(RIGHT);
+    }
+    const spoken = heard.results.utterances?.map(({ channel }) => channel) ?? [];
+    expect([...new Set(spoken)].sort()).toEqual([0, 1]);
+    const { finals, begun } = await live(client, pcm);
+    expect([...begun].sort()).toEqual(["0,2", "1,2"]);
+    for (const [at, text] of said.entries()) {
+      const words = finals.get(`${at},2`) ?? "";
+      expect(rightShare(text, plain(words)), words).toBeGreaterThan(RIGHT);
+    }
+    const mono = await client.listen.v1.media.transcribeFile(conversationWav(4), options);
+    expect("results" in mono && mono.results.channels.length).toBe(1);
+  });
+
   it("mixed where it is not asked; a number of channels that cannot be is refused", async () => {
     const mixed = await recorded([], {});
     expect(overlaps(mixed)).toBe(false);
@@ -95,9 +136,43 @@ describe("channels that are speakers", () => {
   });
 });
 
+/**
+ * The words of all finals of a live stream in two channels, by their `channel_index`, and where
+ * speech was told to begin.
+ */
+async function live(client: DeepgramClient, pcm: Buffer) {
+  const socket = await client.listen.v1.connect({
+    ...{ model: "nova-3", encoding: "linear16", sample_rate: 16_000, channels: 2 },
+    ...{ multichannel: "true", vad_events: "true", reconnectAttempts: 0 },
+  } as unknown as Parameters<DeepgramClient["listen"]["v1"]["connect"]>[0]);
+  const finals = new Map<string, string>();
+  const begun = new Set<string>();
+  socket.on("message", (message) => {
+    if (message.type === "SpeechStarted") begun.add(message.channel.join());
+    if (message.type !== "Results" || message.is_final !== true) return;
+    const index = message.channel_index.join();
+    const words = message.channel.alternatives[0]?.transcript ?? "";
+    finals.set(index, `${finals.get(index) ?? ""} ${words}`);
+  });
+  const closed = new Promise((resolve) => socket.on("close", resolve));
+  socket.connect();
+  await socket.waitForOpen();
+  for (let at = 0; at < pcm.length; at += 6_400) socket.sendMedia(pcm.subarray(at, at + 6_400));
+  socket.sendCloseStream({ type: "CloseStream" });
+  await closed;
+  return { finals, begun };
+}
+
+function plain(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/[.,?!]/g, "");
+}
+
 function wordsOf(segments: readonly Segment[], label: string): string {
   const own = segments.filter(({ speaker_label }) => speaker_label === label);
-  return own.map(({ text }) => text.toLowerCase().replace(/[.,?!]/g, "")).join(" ");
+  return own.map(({ text }) => plain(text)).join(" ");
 }
 
 /** Share of the words that were said that were heard. */

@@ -322,7 +322,9 @@ export class ChannelReaders {
     for (const message of channel.reader.takeMessages()) {
       if (message.$case === "hypothesis") this.#hypothesis(channel, message.value);
       else if (message.$case === "utterance") this.#final(channel, message.value);
-      else if (message.$case !== "progress") this.#out.push(message);
+      else if (message.$case === "speechStarted") {
+        this.#out.push({ ...message, value: { ...message.value, channel: channel.number } });
+      } else if (message.$case !== "progress") this.#out.push(message);
     }
     const latest = Math.max(this.#processedTo, channel.reader.position);
     const isDue =

@@ -62,7 +62,11 @@ const utteranceSchema = Type.Object({
   start: seconds("When it begins"),
   end: seconds("When it ends"),
   confidence,
-  channel: Type.Integer({ description: "Always 0: channels are mixed", examples: [0] }),
+  channel: Type.Integer({
+    minimum: 0,
+    description: "With `multichannel` the channel that it was heard on, from 0; else 0",
+    examples: [0],
+  }),
   transcript: Type.String({ description: "What was said" }),
   words: Type.Array(wordSchema, { description: "Its words" }),
   speaker,
@@ -86,7 +90,11 @@ export const deepgramAnswer = Type.Object(
           examples: ["2026-01-31T09:30:00.000Z"],
         }),
         duration: Type.Number({ description: "Of the recording, seconds", examples: [3.2] }),
-        channels: Type.Integer({ description: "Always 1: channels are mixed", examples: [1] }),
+        channels: Type.Integer({
+          minimum: 1,
+          description: "With `multichannel` how many the recording has; else 1, as they are mixed",
+          examples: [1],
+        }),
         models: Type.Array(Type.String(), {
           description: "The engine that read it",
           examples: [["moonshine-tiny-en"]],
@@ -112,7 +120,7 @@ export const deepgramAnswer = Type.Object(
               { description: "Always one" },
             ),
           }),
-          { description: "Always one" },
+          { description: "With `multichannel` one for each channel, in order; else one" },
         ),
         utterances: Type.Optional(
           Type.Array(utteranceSchema, { description: "With `utterances`" }),
@@ -176,36 +184,35 @@ export function presentDeepgram(
   order: DeepgramOrder,
   { sha256, createdAt }: { sha256: string; createdAt: number },
 ): Static<typeof deepgramAnswer> {
-  const { segments, durationSeconds, engine } = said;
+  const { segments, durationSeconds, engine, channels } = said;
+  // Finals of a session that another release of the service read tell no channel.
+  const channelOf = ({ label }: SegmentRecord) => said.channelOf.get(label) ?? 0;
   return {
     metadata: {
       ...{ transaction_key: "deprecated", request_id: said.sessionId, sha256 },
-      ...{ created: new Date(createdAt).toISOString(), duration: durationSeconds, channels: 1 },
+      ...{ created: new Date(createdAt).toISOString(), duration: durationSeconds, channels },
       ...{ models: [engine], model_info: { [engine]: presentModel(engine) } },
     },
     results: {
-      channels: [
-        {
-          alternatives: [
-            {
-              ...alternativeOf(segments, order),
-              ...(order.paragraphs && { paragraphs: paragraphsOf(segments, order) }),
-            },
-          ],
-        },
-      ],
-      ...(order.utterances && { utterances: segments.map((each) => utteranceOf(each, order)) }),
+      channels: Array.from({ length: channels }, (_, channel) => {
+        const heard = segments.filter((each) => channelOf(each) === channel);
+        const paragraphs = order.paragraphs && { paragraphs: paragraphsOf(heard, order) };
+        return { alternatives: [{ ...alternativeOf(heard, order), ...paragraphs }] };
+      }),
+      ...(order.utterances && {
+        utterances: segments.map((each) => utteranceOf(each, channelOf(each), order)),
+      }),
     },
   };
 }
 
-function utteranceOf(segment: SegmentRecord, order: DeepgramOrder) {
+function utteranceOf(segment: SegmentRecord, channel: number, order: DeepgramOrder) {
   const { id, start, end, text: transcript } = segment;
   const words = wordsOf(segment, order);
   const by = order.diarize ? numberOf(segment.label) : undefined;
   return {
     ...{ id, start: toSeconds(start), end: toSeconds(end), confidence: mean(words) },
-    ...{ channel: 0, transcript, words },
+    ...{ channel, transcript, words },
     ...(by !== undefined && { speaker: by }),
   };
 }

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { MAX_CHANNELS } from "../../base/audio/wav.ts";
 import { shown } from "../../base/errors.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import type { Writing } from "../transcript/written-segments.ts";
@@ -18,6 +19,9 @@ export const deepgramQuery = Type.Object({
   paragraphs: flag("`true`: also in paragraphs, one for each turn of a voice"),
   utterances: flag("`true`: also by utterances"),
   diarize: flag("`true`: who said each word, as a number from 0 on"),
+  multichannel: flag(
+    "`true`: each channel is read by itself, as one speaker; more than two of live audio, and of what FFmpeg decodes, are mixed",
+  ),
   keyterm: flag("A word or phrase to expect; may be repeated"),
   keywords: flag("A word to expect; what follows a colon is ignored. May be repeated"),
   encoding: flag("Of raw audio: `linear16`, `mulaw` or `alaw`. Files tell theirs themselves"),
@@ -35,6 +39,7 @@ const FILE_ONLY = ["paragraphs", "utterances"];
 const GRANTED = ["mip_opt_out", "version"];
 
 const THEIRS = /^(nova|nova-2|nova-3|enhanced|base|whisper)(-[\w.-]{1,40})?$/;
+const MAX_LIVE_CHANNELS = 2;
 const MOST_TERMS = 100;
 const LONGEST_TERM = 100;
 
@@ -50,6 +55,7 @@ export interface DeepgramOrder {
   vocabulary: string[];
   writing: Pick<Writing, "style" | "numbers">;
   diarize: boolean;
+  multichannel: boolean;
   paragraphs: boolean;
   utterances: boolean;
   /** Of raw audio; undefined when the audio tells it itself. */
@@ -107,7 +113,7 @@ export function isRaw(query: Query): boolean {
   return Object.hasOwn(ENCODINGS, name) && name !== "opus";
 }
 
-function toRaw(query: Query): DeepgramOrder["raw"] {
+function toRaw(query: Query, mostChannels: number): DeepgramOrder["raw"] {
   const name = one(query, "encoding");
   if (name === undefined || name === "" || /^(flac|ogg-opus|webm)/.test(name)) return undefined;
   if (!Object.hasOwn(ENCODINGS, name)) {
@@ -119,7 +125,7 @@ function toRaw(query: Query): DeepgramOrder["raw"] {
   if (sampleRate === undefined && encoding !== "opus") {
     throw wrong("sample_rate", "raw audio needs it, in Hz.");
   }
-  const channels = toNumber(query, "channels", 1, 2) ?? 1;
+  const channels = toNumber(query, "channels", 1, mostChannels) ?? 1;
   return { encoding, sampleRate: sampleRate ?? 16_000, channels };
 }
 
@@ -147,9 +153,10 @@ export function readDeepgramQuery(
       numbers: isOn("numerals") || smart ? "digits" : "words",
     },
     diarize: isOn("diarize"),
+    multichannel: isOn("multichannel"),
     paragraphs: paragraphs || smart,
     utterances: isOn("utterances"),
-    raw: toRaw(query),
+    raw: toRaw(query, isLive ? MAX_LIVE_CHANNELS : MAX_CHANNELS),
     store: toSwitch("store", one(query, "store"), true),
     interim: isOn("interim_results"),
     endpointing: endpointing === undefined || /^\d+$/.test(endpointing) || isOn("endpointing"),

@@ -18,8 +18,9 @@ const TITLE = "Transcription";
 
 /** What is the same of both ways to send audio. */
 export function orderOf(order: DeepgramOrder): CompatOrder {
-  const { engine, language, vocabulary, store } = order;
-  return { interface: "deepgram", title: TITLE, engine, language, vocabulary, store };
+  const { engine, language, vocabulary, multichannel, store } = order;
+  const wanted = { engine, language, vocabulary, multichannel, store };
+  return { interface: "deepgram", title: TITLE, ...wanted };
 }
 
 /** What Deepgram's clients call with a recording: POST listen. */

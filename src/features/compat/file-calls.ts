@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Upload } from "../../rest/route.ts";
 import type { FinalResultsFrame, ServerFrame, SessionEnd } from "../../wire/live-frames.ts";
 import type { ReadableUpload } from "../recording/readable-upload.ts";
+import { MAX_SECONDS } from "../recording/upload.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentRecord, SegmentStore } from "../transcript/segments-store.ts";
@@ -40,6 +41,10 @@ export interface Transcription {
   durationSeconds: number;
   /** As they were asked for. */
   segments: SegmentRecord[];
+  /** How many channels were read by themselves; 1 where they were mixed. */
+  channels: number;
+  /** The channel that each label was heard on, from 0. */
+  channelOf: ReadonlyMap<string, number>;
 }
 
 /** Transcribes whole recordings: each is a session that is made, read to its end, and left. */
@@ -68,9 +73,11 @@ export class FileCalls {
     const { sessions, files } = this.#options;
     const file = await files.inspect(upload, caller.makerId, signal);
     try {
-      const { frames, durationSeconds } = file.audio;
+      const { frames, channels, durationSeconds } = file.audio;
       if (frames === 0) throw new AppError("not_audio", "The file holds no sound.");
-      const session = await sessions.begin(caller, order);
+      if (order.multichannel && files.channelsStored(file.audio) < channels)
+        throw tooLong(channels);
+      const session = await sessions.begin(caller, order, channels);
       await this.#store(caller, session, { file, filename: upload.filename }, signal);
       return new FileCall(this.#options, session, durationSeconds);
     } finally {
@@ -96,11 +103,17 @@ export class FileCalls {
   }
 }
 
+function tooLong(channels: number): AppError {
+  const message = `\`multichannel\`: compressed recordings of ${channels} channels may have ${MAX_SECONDS / 60} min. Send it in parts.`;
+  return new AppError("payload_too_large", message);
+}
+
 /** One recording that is stored, and is being read. */
 export class FileCall {
   readonly durationSeconds: number;
   readonly session: CompatSession;
   readonly #options: FileCallsOptions;
+  readonly #channelOf = new Map<string, number>();
 
   constructor(options: FileCallsOptions, session: CompatSession, durationSeconds: number) {
     this.#options = options;
@@ -135,8 +148,11 @@ export class FileCall {
         if (signal.aborted) throw new AppError("conflict", "The caller has gone.");
         if (performance.now() > until) throw new AppError("timeout", "It took too long.");
         const came = await reader.next(WAIT_MS);
-        const finals = came.filter((frame) => end.take(frame));
-        yield* finals as FinalResultsFrame[];
+        const finals = came.filter((frame) => end.take(frame)) as FinalResultsFrame[];
+        for (const { speaker, channel } of finals) {
+          if (channel !== undefined) this.#channelOf.set(speaker, channel);
+        }
+        yield* finals;
         if (performance.now() < checkAt) continue;
         checkAt = performance.now() + WAIT_MS;
         await sessions.recheck(this.session);
@@ -153,7 +169,8 @@ export class FileCall {
   async #finish(writtenAs: WrittenAs): Promise<Transcription> {
     const { segments, sessions, directory, writer } = this.#options;
     const { session, durationSeconds } = this;
-    const { id: sessionId, language } = session;
+    const { id: sessionId, language, channels } = session;
+    const channelOf = this.#channelOf;
     try {
       const [read, names, record] = await Promise.all([
         segments.segments(sessionId),
@@ -163,7 +180,8 @@ export class FileCall {
       const heard = read.filter(({ text, redacted }) => text !== "" && redacted !== true);
       const engine = record?.engine ?? "unknown";
       const written = await writer.write(heard, { ...writtenAs, language, names });
-      return { sessionId, language, engine, durationSeconds, segments: written };
+      const about = { sessionId, language, engine, durationSeconds };
+      return { ...about, segments: written, channels, channelOf };
     } finally {
       await sessions.leave(session, true);
     }

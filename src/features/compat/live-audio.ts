@@ -1,5 +1,5 @@
 import { joinOpusPackets, opusPacketSamples } from "../../base/audio/opus-packets.ts";
-import { readMono } from "../../base/audio/pcm-samples.ts";
+import { readChannels, readMono } from "../../base/audio/pcm-samples.ts";
 import {
   bytesPerFrame,
   isAudioFormatError,
@@ -129,10 +129,12 @@ function openOpus(head: Uint8Array, interim: boolean) {
   throw new AppError("not_audio", "No Opus stream begins in the first 256 KiB.");
 }
 
-/** Samples, as they are where streams take them, else as 16-bit mono. */
+/** Samples, as they are where streams take them, else of 16 bits; of more than two channels mixed. */
 class SampleAudio implements LiveAudio {
   readonly settings: StreamSettings;
   readonly #format: PcmFormat;
+  /** Channels of the stream. */
+  readonly #kept: number;
   readonly #isPlain: boolean;
   #rest: Uint8Array = new Uint8Array(0);
   #bytes = 0;
@@ -140,11 +142,11 @@ class SampleAudio implements LiveAudio {
   constructor(format: PcmFormat, interim: boolean) {
     const { encoding, sampleRate, channels } = format;
     this.#format = format;
-    this.#isPlain = (encoding === "s16le" || encoding === "mulaw") && channels <= 2;
+    this.#kept = channels <= 2 ? channels : 1;
+    this.#isPlain = (encoding === "s16le" || encoding === "mulaw") && this.#kept === channels;
     const name = this.#isPlain && encoding === "mulaw" ? "mulaw" : "pcm_s16le";
-    const kept = this.#isPlain ? channels : 1;
     this.settings = {
-      ...{ encoding: name, sampleRate, channels: kept, framing: "packet", interim },
+      ...{ encoding: name, sampleRate, channels: this.#kept, framing: "packet", interim },
     };
   }
 
@@ -159,8 +161,12 @@ class SampleAudio implements LiveAudio {
     const all = Buffer.concat([this.#rest, bytes]);
     const whole = all.byteLength - (all.byteLength % bytesPerFrame(this.#format));
     this.#rest = all.subarray(whole);
-    const mono = readMono(this.#format, all.subarray(0, whole));
-    return [new Uint8Array(mono.buffer, mono.byteOffset, mono.byteLength)];
+    const frames = all.subarray(0, whole);
+    const samples =
+      this.#kept === 1
+        ? readMono(this.#format, frames)
+        : readChannels(this.#format, frames, this.#kept);
+    return [new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)];
   }
 
   /** The rest is no whole sample. */

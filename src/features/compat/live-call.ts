@@ -4,7 +4,7 @@ import { withTimeout } from "../../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { ServerFrame } from "../../wire/live-frames.ts";
+import type { ResultsBody, ServerFrame } from "../../wire/live-frames.ts";
 import type { AudioStream } from "../recording/stream.ts";
 import type { AudioStreams } from "../recording/stream-routes.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
@@ -20,7 +20,6 @@ import {
   speechStarted,
   utteranceEnd,
 } from "./live-messages.ts";
-
 import type { CompatSession, CompatSessions } from "./sessions.ts";
 import { UtteranceEnds } from "./utterance-ends.ts";
 
@@ -41,6 +40,19 @@ export const LIVE_CLOSE = { done: 1000, goingAway: 1001, refused: 1008, failed: 
 interface LiveLine {
   send(message: object): void;
   close(code: number, reason: string): void;
+}
+
+/** What is known of a channel. */
+interface LiveChannel {
+  readonly ends: UtteranceEnds;
+  /** End of its last final, seconds. */
+  toldTo: number;
+  /** Until when an asked-for final is waited for, monotonic milliseconds. */
+  finalizeBy: number | undefined;
+}
+
+function newChannel({ utteranceEndMs }: DeepgramOrder): LiveChannel {
+  return { ends: new UtteranceEnds(utteranceEndMs), toldTo: 0, finalizeBy: undefined };
 }
 
 export interface LiveCallPorts {
@@ -65,7 +77,8 @@ export class LiveCall {
   readonly #caller: ServicePrincipal;
   readonly #order: DeepgramOrder;
   readonly #line: LiveLine;
-  readonly #ends: UtteranceEnds;
+  /** Those that are read by themselves; one where they are mixed. */
+  #channels: LiveChannel[];
   readonly #hash = createHash("sha256");
   readonly #createdAt = Date.now();
   #phase: "silent" | "opening" | "streaming" | "closing" | "closed" = "silent";
@@ -76,9 +89,6 @@ export class LiveCall {
   #session: CompatSession | undefined;
   #stream: AudioStream | undefined;
   #about: LiveAbout | undefined;
-  #toldTo = 0;
-  /** Until when an asked-for final is waited for, monotonic milliseconds. */
-  #finalizeBy: number | undefined;
   /** What was asked for while the session began. */
   #wantsFinal = false;
   #wantsClose = false;
@@ -91,7 +101,7 @@ export class LiveCall {
     this.#caller = caller;
     this.#order = order;
     this.#line = line;
-    this.#ends = new UtteranceEnds(order.utteranceEndMs);
+    this.#channels = [newChannel(order)];
   }
 
   /** The session, once there is one. */
@@ -130,8 +140,10 @@ export class LiveCall {
 
   async #open({ settings }: LiveAudio): Promise<void> {
     const { sessions, streams, frames, names } = this.#ports;
-    const session = await sessions.begin(this.#caller, orderOf(this.#order));
+    const session = await sessions.begin(this.#caller, orderOf(this.#order), settings.channels);
     this.#session = session;
+    const { channels } = session;
+    this.#channels = Array.from({ length: channels }, () => newChannel(this.#order));
     if (this.#isClosed()) return void sessions.leave(session, false);
     const opening = streams.open({
       sessionId: session.id,
@@ -146,7 +158,8 @@ export class LiveCall {
     const told = await names(session.id);
     if (this.#isClosed()) return;
     const { language, id: requestId } = session;
-    this.#about = { requestId, language, names: told, engine: this.#order.engine ?? "unknown" };
+    const engine = this.#order.engine ?? "unknown";
+    this.#about = { requestId, language, names: told, engine, channels };
     this.#stream = stream;
     this.#phase = "streaming";
     void this.#tell(frames.follow(session.id));
@@ -172,7 +185,8 @@ export class LiveCall {
     } catch (error) {
       return this.fail(toAppError(error));
     }
-    this.#finalizeBy = performance.now() + FINALIZE_MS;
+    const by = performance.now() + FINALIZE_MS;
+    for (const channel of this.#channels) channel.finalizeBy = by;
     this.#stream?.finalize();
   }
 
@@ -229,13 +243,10 @@ export class LiveCall {
       about.engine = frame.engine;
     }
     if (frame.type === "SpeechStarted" && this.#order.vadEvents) {
-      this.#line.send(speechStarted(frame.start));
+      this.#line.send(speechStarted(frame, about));
     }
     if (frame.type === "Results" && (frame.is_final || this.#order.interim)) {
-      this.#ends[frame.is_final ? "noteFinal" : "noteWords"](frame.words);
-      const isFinalized = frame.is_final && this.#finalizeBy !== undefined;
-      if (isFinalized) this.#finalizeBy = undefined;
-      if (frame.is_final) this.#toldTo = frame.start + frame.duration;
+      const isFinalized = this.#hearWords(frame);
       this.#line.send(resultsMessage(frame, this.#order, about, isFinalized));
     }
     if (
@@ -248,19 +259,34 @@ export class LiveCall {
     return frame.type === "SessionEnded";
   }
 
+  /** True when these words answer a Finalize. */
+  #hearWords({ is_final: isFinal, channel: heardOn = 0, ...frame }: ResultsBody): boolean {
+    const channel = this.#channels[heardOn];
+    if (channel === undefined) return false;
+    channel.ends[isFinal ? "noteFinal" : "noteWords"](frame.words);
+    if (!isFinal) return false;
+    channel.toldTo = frame.start + frame.duration;
+    const isFinalized = channel.finalizeBy !== undefined;
+    channel.finalizeBy = undefined;
+    return isFinalized;
+  }
+
   /** What depends on time. */
   #look(): void {
-    const end = this.#ends.take(this.#audio?.seconds ?? 0);
-    if (end !== undefined) this.#line.send(utteranceEnd(end));
     const about = this.#about;
-    if (this.#finalizeBy === undefined || performance.now() < this.#finalizeBy) return;
-    this.#finalizeBy = undefined;
-    if (about !== undefined) this.#line.send(emptyResults(this.#toldTo, about));
+    if (about === undefined) return;
+    for (const [number, channel] of this.#channels.entries()) {
+      const end = channel.ends.take(this.#audio?.seconds ?? 0);
+      if (end !== undefined) this.#line.send(utteranceEnd(end, number, about));
+      if (channel.finalizeBy === undefined || performance.now() < channel.finalizeBy) continue;
+      channel.finalizeBy = undefined;
+      this.#line.send(emptyResults(channel.toldTo, number, about));
+    }
   }
 
   #end(): void {
     if (this.#isClosed()) return;
-    const about = this.#about ?? { requestId: newId(), language: "", names: [], engine: "unknown" };
+    const about = this.#about ?? this.#nothing();
     const seconds = this.#audio?.seconds ?? 0;
     const sha256 = this.#hash.digest("hex");
     this.#line.send(metadataMessage(about, { sha256, createdAt: this.#createdAt, seconds }));
@@ -268,6 +294,11 @@ export class LiveCall {
     void this.#leave(this.#session !== undefined).then(() => {
       this.#line.close(LIVE_CLOSE.done, "");
     });
+  }
+
+  /** Of a stream in which no sound came. */
+  #nothing(): LiveAbout {
+    return { requestId: newId(), language: "", names: [], engine: "unknown", channels: 1 };
   }
 
   /** Ends the stream because of what the client sent, or of a failure here. */

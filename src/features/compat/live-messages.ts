@@ -10,9 +10,9 @@ export interface LiveAbout {
   language: string;
   names: readonly string[];
   engine: string;
+  /** How many channels are read by themselves; 1 where they are mixed. */
+  channels: number;
 }
-
-const CHANNEL = [0, 1];
 
 /** A hypothesis or a final in the form of Deepgram's `Results`. */
 export function resultsMessage(
@@ -27,7 +27,7 @@ export function resultsMessage(
     : writeFinal(frame, { style: "raw", numbers: "words" }, about);
   return {
     type: "Results",
-    channel_index: CHANNEL,
+    channel_index: channelIndex(frame, about),
     duration: frame.duration,
     start: frame.start,
     is_final: frame.is_final,
@@ -42,10 +42,15 @@ export function resultsMessage(
   };
 }
 
-/** The answer to a Finalize after which nothing was left to tell. */
-export function emptyResults(start: number, about: LiveAbout): object {
+/** A channel, from 0, and how many there are. */
+function channelIndex({ channel = 0 }: { channel?: number }, { channels }: LiveAbout) {
+  return [channel, channels];
+}
+
+/** The answer to a Finalize after which nothing was left to tell of a channel. */
+export function emptyResults(start: number, channel: number, about: LiveAbout): object {
   return {
-    ...{ type: "Results", channel_index: CHANNEL, duration: 0, start },
+    ...{ type: "Results", channel_index: channelIndex({ channel }, about), duration: 0, start },
     ...{ is_final: true, speech_final: true, from_finalize: true },
     channel: { alternatives: [{ transcript: "", confidence: 0, words: [] }] },
     metadata: {
@@ -56,22 +61,26 @@ export function emptyResults(start: number, about: LiveAbout): object {
   };
 }
 
-export function speechStarted(timestamp: number): object {
-  return { type: "SpeechStarted", channel: CHANNEL, timestamp };
+export function speechStarted(
+  frame: { start: number; channel?: number },
+  about: LiveAbout,
+): object {
+  return { type: "SpeechStarted", channel: channelIndex(frame, about), timestamp: frame.start };
 }
 
-export function utteranceEnd(lastWordEnd: number): object {
-  return { type: "UtteranceEnd", channel: CHANNEL, last_word_end: lastWordEnd };
+export function utteranceEnd(lastWordEnd: number, channel: number, about: LiveAbout): object {
+  const index = channelIndex({ channel }, about);
+  return { type: "UtteranceEnd", channel: index, last_word_end: lastWordEnd };
 }
 
 /** The last message of a stream. */
 export function metadataMessage(
-  { requestId, engine }: LiveAbout,
+  { requestId, engine, channels }: LiveAbout,
   { sha256, createdAt, seconds }: { sha256: string; createdAt: number; seconds: number },
 ): object {
   return {
     ...{ type: "Metadata", transaction_key: "deprecated", request_id: requestId, sha256 },
-    ...{ created: new Date(createdAt).toISOString(), duration: seconds, channels: 1 },
+    ...{ created: new Date(createdAt).toISOString(), duration: seconds, channels },
     ...{ models: [engine], model_info: { [engine]: presentModel(engine) } },
   };
 }

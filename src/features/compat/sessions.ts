@@ -20,6 +20,8 @@ export interface CompatOrder {
   /** A name of GET /engines; the workspace's when undefined. */
   engine: string | undefined;
   vocabulary: string[];
+  /** Each channel of its sound is one speaker, and is read by itself. */
+  multichannel?: boolean;
   /** False: the session is deleted at its end. */
   store: boolean;
 }
@@ -28,6 +30,8 @@ export interface CompatOrder {
 export interface CompatSession {
   id: string;
   language: string;
+  /** How many channels are read by themselves; 1 where they are mixed. */
+  channels: number;
   caller: ServicePrincipal;
   store: boolean;
 }
@@ -64,19 +68,23 @@ export class CompatSessions {
    * Begins a session of the key's workspace, which its maker owns. Throws `language_unsupported` for
    * one that no engine reads, `unavailable` while there is no engine at all, `forbidden`,
    * `quota_exceeded`, `not_found`.
+   *
+   * @param heard channels of its sound
    */
-  async begin(caller: ServicePrincipal, order: CompatOrder): Promise<CompatSession> {
+  async begin(caller: ServicePrincipal, order: CompatOrder, heard: number): Promise<CompatSession> {
     const { sessions, notifier } = this.#options;
     const language = await this.check(caller, order);
     const id = newId();
+    const channels = order.multichannel === true ? heard : 1;
     const { outbox } = await sessions.start({
       ...{ id, jobId: newId(), workspaceId: caller.workspaceId, ownerId: caller.makerId },
       ...{ deviceId: undefined, title: order.title, language, engine: order.engine },
       ...{ vocabulary: order.vocabulary, workshopId: undefined },
+      ...(channels > 1 && { speakerChannels: channels }),
       compat: { interface: order.interface, deleteAtEnd: !order.store },
     });
     notifier.notify(outbox);
-    return { id, language, caller, store: order.store };
+    return { id, language, channels, caller, store: order.store };
   }
 
   /** Checks what can be checked before anything is begun. Returns the language of the session. */

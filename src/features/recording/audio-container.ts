@@ -26,6 +26,8 @@ export interface AudioContainer {
   /** Number of frames; a frame holds one sample of each channel. */
   frames: number;
   sampleRate: number;
+  /** One where they are not known yet. */
+  channels: number;
   durationSeconds: number;
   /** Where further recordings begin behind what is measured, bytes; set for a file of several. */
   starts?: readonly number[];
@@ -84,8 +86,8 @@ export async function readHead(content: UploadContent): Promise<Uint8Array> {
 }
 
 function toContainer(mediaType: string, format: PcmFormat, frames: number): AudioContainer {
-  const { sampleRate } = format;
-  return { mediaType, frames, sampleRate, durationSeconds: frames / sampleRate };
+  const { sampleRate, channels } = format;
+  return { mediaType, frames, sampleRate, channels, durationSeconds: frames / sampleRate };
 }
 
 async function wavContainer(
@@ -182,11 +184,12 @@ async function measured(
   const source = sourceOf(file.content);
   const sound = await options.sounds.measure(lead === undefined ? source : { ...source, lead });
   if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
-  const { mediaType, frames, sampleRate, part } = sound;
+  const { mediaType, frames, sampleRate, channels, part } = sound;
   const container = {
     mediaType: lead === undefined ? mediaType : toPieceMediaType(mediaType),
     frames,
     sampleRate,
+    channels,
     durationSeconds: frames / sampleRate,
     ...(part && { part }),
   };
@@ -250,15 +253,17 @@ async function unmarked(
   });
 }
 
+const UNMEASURED = { frames: 0, sampleRate: SESSION_RATE, channels: 1, durationSeconds: 0 };
+
 function unmeasured(stream: StreamKind): AudioContainer {
   const mediaType = toPieceMediaType(`audio/${stream};codecs=opus`);
-  return { mediaType, frames: 0, sampleRate: SESSION_RATE, durationSeconds: 0, part: {} };
+  return { mediaType, ...UNMEASURED, part: {} };
 }
 
 function beginningOf(stream: StreamKind, head: Uint8Array): AudioContainer {
   const part = { head, carry: new Uint8Array(0) };
   const mediaType = `audio/${stream};codecs=opus`;
-  return { mediaType, frames: 0, sampleRate: SESSION_RATE, durationSeconds: 0, part };
+  return { mediaType, ...UNMEASURED, part };
 }
 
 /** The stream that a file may continue, by its mark or else by its declared type. */

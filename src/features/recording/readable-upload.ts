@@ -98,10 +98,11 @@ function tooMany(starts: readonly number[], second: string): AppError {
 }
 
 function converted(file: ConvertedFile): ReadableUpload {
-  const { path, bytes, sha256, frames, sampleRate } = file;
+  const { path, bytes, sha256, frames, sampleRate, channels } = file;
+  const shape = { frames, sampleRate, channels, durationSeconds: frames / SESSION_RATE };
   return {
     upload: { content: { kind: "file", path }, bytes, sha256 },
-    audio: { mediaType: "audio/wav", frames, sampleRate, durationSeconds: frames / SESSION_RATE },
+    audio: { mediaType: "audio/wav", ...shape },
     release: () => rm(path, { force: true }),
   };
 }

@@ -70,6 +70,13 @@ export class WholeFiles implements QueueOwner {
     return readableUpload(upload, { sounds, converter, accountId, seconds, signal });
   }
 
+  /** How many channels of a recording are stored: of a compressed one that is cut two, or their mix. */
+  channelsStored({ mediaType, durationSeconds, channels }: ReadableUpload["audio"]): number {
+    const { maxSeconds = MAX_SECONDS } = this.#options;
+    const isPlain = /^audio\/(wav|pcm)\b/.test(mediaType);
+    return isPlain || durationSeconds <= maxSeconds || channels <= 2 ? channels : 1;
+  }
+
   /**
    * Stores the recording in a session that is recording; everything is durable on return. Throws
    * `overloaded` while the service is behind, and what chunk stores throw; `not_audio` when a long

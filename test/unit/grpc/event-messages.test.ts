@@ -42,8 +42,11 @@ const spoken = { speakerLabel: "S2", segmentId: "h", startMs: 1_250, endMs: 1_50
 
 const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
   [
-    { ...results, ...durable, is_final: true, words: [...results.words], overlaps: [told] },
-    { $case: "finalSegment", value: { ...segment, words, overlaps: [spoken] } },
+    {
+      ...{ ...results, ...durable, is_final: true, words: [...results.words] },
+      ...{ overlaps: [told], channel: 1 },
+    },
+    { $case: "finalSegment", value: { ...segment, words, overlaps: [spoken], channel: 1 } },
   ],
   [
     {

@@ -280,6 +280,8 @@ describe("channels that are speakers", () => {
       [5 * SECOND + 1, "S1"],
     ]);
     expect(bench.state.checkpoint).toBe(8 * SECOND);
+    const finals = bench.events.filter(({ type }) => type === "SegmentFinalised");
+    expect(finals).toMatchObject([{ channel: 1 }, { channel: 1 }, { channel: 0 }]);
   });
 
   it("channels: a reading that begins again adds nothing twice, and loses nothing", () => {

@@ -64,17 +64,18 @@ describe("audio container", () => {
 
   it("audio container: takes WAV of every supported kind, whatever type was declared", async () => {
     const kinds = [
-      { bits: 8, sampleRate: 8_000 },
-      { bits: 16, sampleRate: 16_000 },
+      { bits: 8, sampleRate: 8_000, channels: 1 },
+      { bits: 16, sampleRate: 16_000, channels: 1 },
       { bits: 24, sampleRate: 44_100, channels: 2 },
-      { bits: 32, sampleRate: 48_000 },
-      { bits: 32, float: true, sampleRate: 22_050 },
+      { bits: 32, sampleRate: 48_000, channels: 1 },
+      { bits: 32, float: true, sampleRate: 22_050, channels: 1 },
     ] as const;
     for (const kind of kinds) {
       const frames = kind.sampleRate / 2;
       expect(await inspect(makeWav({ ...kind, frames }), "application/octet-stream")).toEqual({
         mediaType: "audio/wav",
         frames,
+        channels: kind.channels,
         sampleRate: kind.sampleRate,
         durationSeconds: 0.5,
       });
@@ -175,6 +176,7 @@ describe("audio container", () => {
     expect(await inspect(Buffer.alloc(16_001 * 4 + 3), type)).toEqual({
       mediaType: "audio/pcm;rate=16000;channels=2;encoding=s16le",
       frames: 16_001,
+      channels: 2,
       sampleRate: 16_000,
       durationSeconds: 16_001 / 16_000,
     });

@@ -110,7 +110,12 @@ function turns(offset: number): Speaking {
 
 describe("channel readers", () => {
   it("channel readers: each is read by a recogniser of its own, also where two speak at once", () => {
-    const heard = finals(read(12, FRAME, turns(0), turns(2)));
+    const messages = read(12, FRAME, turns(0), turns(2));
+    const heard = finals(messages);
+    const begun = messages.flatMap((message) =>
+      message.$case === "speechStarted" ? [message.value.channel] : [],
+    );
+    expect(begun.slice(0, 4)).toEqual([0, 1, 1, 0]);
     for (const channel of [0, 1]) {
       const segments = heard.flatMap(({ segments }) =>
         segments.filter((segment) => segment.channel === channel),
