@@ -282,12 +282,14 @@ function streamOf(kind: SoundKind | undefined, mediaType: string): StreamKind | 
  *
  * Throws `not_audio` (422) for a file that is no audio, is empty or holds no frame, and
  * `unsupported_media_type` (415) for audio of another format.
+ *
+ * @param head its first bytes, as `readHead` gives them
  */
 export async function inspectAudio(
   file: UploadedFile,
+  head: Uint8Array,
   options: InspectOptions,
 ): Promise<AudioContainer> {
-  const head = await readHead(file.content);
   const kind = soundKind(head);
   if (kind === "wav") return wavContainer(head, file, options);
   if (/^audio\/pcm\s*(;|$)/.test(file.mediaType)) {

@@ -30,7 +30,7 @@ export interface NewChunk {
   mediaType: string;
   filename: string;
   bytes: number;
-  /** Hex. */
+  /** Of what was sent, hex; of a file that was decoded for it too. */
   sha256: string;
   frames: number;
   sampleRate: number;
@@ -74,7 +74,7 @@ export interface ChunkStore {
   pieceBefore(sessionId: string, sequence: number): Promise<PieceBefore>;
 }
 
-/** Port: audio by session and SHA-256 (hex). */
+/** Port: audio by session and the SHA-256 (hex) of what was sent. */
 export interface BlobStore {
   /**
    * Takes over the temporary file; on return its bytes and its name survive a power failure.

@@ -46,13 +46,14 @@ export async function readableUpload(
   upload: Upload,
   options: ReadableOptions,
 ): Promise<ReadableUpload> {
-  const inspected = await inspectAudio(upload, options).catch(async (refusal: unknown) => {
-    const kind = await convertibleKind(upload, refusal);
+  const head = await readHead(upload.content);
+  const inspected = await inspectAudio(upload, head, options).catch((refusal: unknown) => {
+    const kind = convertibleKind(upload, head, refusal);
     if (kind === undefined) throw refusal;
     if (!options.converter.isAvailable) throw withoutDecoder(refusal as AppError);
     return convert(upload, options, kind, refusal as AppError);
   });
-  if ("path" in inspected) return converted(inspected);
+  if ("path" in inspected) return converted(upload, inspected);
   const { starts, ...audio } = inspected;
   if (starts !== undefined) return joinedUpload(upload, options, audio, starts);
   return { upload, audio, release: async () => {} };
@@ -86,7 +87,7 @@ async function joinedUpload(
   starts: readonly number[],
 ): Promise<ReadableUpload> {
   if (converter.isAvailable && starts.length < MOST_RECORDINGS) {
-    return converted(await converter.convert(upload.content, order, starts));
+    return converted(upload, await converter.convert(upload.content, order, starts));
   }
   const refusal = tooMany(starts, `after ${durationSeconds.toFixed(1)} s (byte ${starts[0]})`);
   throw converter.isAvailable ? refusal : withoutDecoder(refusal);
@@ -97,8 +98,9 @@ function tooMany(starts: readonly number[], second: string): AppError {
   return new AppError("not_audio", message);
 }
 
-function converted(file: ConvertedFile): ReadableUpload {
-  const { path, bytes, sha256, frames, sampleRate, channels } = file;
+/** It keeps the digest of what was sent: decoded again, by another decoder, it is the same upload. */
+function converted({ sha256 }: Upload, file: ConvertedFile): ReadableUpload {
+  const { path, bytes, frames, sampleRate, channels } = file;
   const shape = { frames, sampleRate, channels, durationSeconds: frames / SESSION_RATE };
   return {
     upload: { content: { kind: "file", path }, bytes, sha256 },
@@ -108,11 +110,10 @@ function converted(file: ConvertedFile): ReadableUpload {
 }
 
 /** What the refused upload may be all the same, for a sentence; undefined for what is no sound. */
-async function convertibleKind(upload: Upload, refusal: unknown): Promise<string | undefined> {
+function convertibleKind(upload: Upload, head: Uint8Array, refusal: unknown): string | undefined {
   const isRefused =
     isAppError(refusal, "unsupported_media_type") || isAppError(refusal, "not_audio");
   if (!isRefused || upload.bytes === 0 || /^audio\/pcm\b/.test(upload.mediaType)) return undefined;
-  const head = await readHead(upload.content);
   const kind = soundKind(head);
   if (kind === "ogg-piece" || kind === "webm-piece") return undefined;
   const isOther = isText(head) || otherFile(head) !== undefined;

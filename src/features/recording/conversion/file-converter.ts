@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -56,8 +54,6 @@ interface ConversionOrder {
 export interface ConvertedFile extends DecodedShape {
   path: string;
   bytes: number;
-  /** Hex. */
-  sha256: string;
 }
 
 /** Turns sound files of any usual format into WAV, each in a process of its own with limits. */
@@ -143,7 +139,7 @@ export class FileConverter implements QueueOwner {
         signal: order.signal,
       });
       const { size: bytes } = await stat(path);
-      return { ...shape, path, bytes, sha256: await sha256Of(path) };
+      return { ...shape, path, bytes };
     } catch (error) {
       await rm(path, { force: true });
       if (!(error instanceof DecodeFailure)) throw error;
@@ -152,10 +148,4 @@ export class FileConverter implements QueueOwner {
       if (content.kind === "memory") await rm(input, { force: true });
     }
   }
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const part of createReadStream(path)) hash.update(part as Buffer);
-  return hash.digest("hex");
 }

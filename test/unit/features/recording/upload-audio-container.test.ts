@@ -7,6 +7,7 @@ import { AppError } from "../../../../src/base/errors.ts";
 import {
   type AudioContainer,
   inspectAudio,
+  readHead,
 } from "../../../../src/features/recording/audio-container.ts";
 import { Sounds } from "../../../../src/features/recording/sounds.ts";
 import { makeWav } from "../../../support/make-wav.ts";
@@ -32,7 +33,10 @@ describe("audio container", () => {
       { kind: "memory", data: bytes },
     ] as const;
     const [fromFile, fromMemory] = await Promise.allSettled(
-      given.map((content) => inspectAudio({ content, bytes: bytes.length, mediaType }, { sounds })),
+      given.map(async (content) => {
+        const file = { content, bytes: bytes.length, mediaType };
+        return inspectAudio(file, await readHead(content), { sounds });
+      }),
     );
     expect(fromMemory).toEqual(fromFile);
     if (fromFile?.status !== "fulfilled") throw fromFile?.reason;

@@ -6,11 +6,16 @@ import type { SessionFacts } from "../../../../src/access/policy.ts";
 import type { Principal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { newId } from "../../../../src/base/ids.ts";
-import type { BlobStore, ChunkStore } from "../../../../src/features/recording/chunk-store.ts";
+import type {
+  BlobStore,
+  ChunkStore,
+  NewChunk,
+} from "../../../../src/features/recording/chunk-store.ts";
 import { readSequence, uploadAudioRoutes } from "../../../../src/features/recording/upload.ts";
 import type { Upload } from "../../../../src/rest/route.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 import { callRoute, codeOf } from "../../../support/route-call.ts";
+import { soundBytes } from "../../../support/sound-files.ts";
 
 const sessionId = newId();
 const device: Principal = {
@@ -106,6 +111,54 @@ describe("upload-audio", () => {
   it("upload-audio: audio stays when the outcome of its row is unknown", async () => {
     const answer = await failing(new AppError("unavailable", "away"));
     expect(answer).toEqual({ code: "unavailable", steps: ["put", "store"] });
+  });
+
+  it("upload-audio: a file sent again is known by its bytes, whatever decodes it meanwhile", async () => {
+    const data = soundBytes("mono.m4a");
+    const sent: Upload = {
+      ...{ content: { kind: "memory", data }, bytes: data.byteLength, sha256: "cd".repeat(32) },
+      ...{ mediaType: "audio/mp4", filename: "a.m4a", fields: { chunk_sequence: "0" } },
+    };
+    let stored: NewChunk | undefined;
+    let frames = 16_000;
+    const routes = uploadAudioRoutes({
+      directory: { facts: async () => facts, recordContentRead: unused },
+      chunks: {
+        find: async (_session, sequence, sha256) => {
+          if (stored === undefined) return undefined;
+          if (stored.sha256 !== sha256) throw new AppError("chunk_conflict", "Other bytes.");
+          return { id: stored.id, sequence, status: "pending", durationSeconds: 1 };
+        },
+        pieceBefore: async () => ({ kind: "other" }),
+        store: async (chunk) => {
+          stored = chunk;
+          const { id, sequence, durationSeconds } = chunk;
+          const known = { id, sequence, status: "pending" as const, durationSeconds };
+          return { chunk: known, created: true, outbox: [] };
+        },
+      },
+      blobs: { put: async () => ({ path: "" }), putBytes: unused, read: unused, delete: unused },
+      notifier: { notify: () => {} },
+      sounds: { measure: unused, starts: async () => [] },
+      converter: {
+        // Another decoder, or another release of one, gives other samples.
+        convert: async () => {
+          frames += 1;
+          const path = join(folder, newId());
+          const bytes = makeWav({ frames });
+          writeFileSync(path, bytes);
+          return { path, bytes: bytes.byteLength, sampleRate: 16_000, channels: 1, frames };
+        },
+        isAvailable: true,
+      },
+      backlog: { check: () => {} },
+    });
+    const send = () =>
+      callRoute(routes, "uploadAudio", {
+        ...{ principal: device, params: { session_id: sessionId }, upload: sent },
+      });
+    expect((await send()).status).toBe(201);
+    expect((await send()).status).toBe(200);
   });
 
   it("upload-audio: the sequence comes from the form, else from the header", () => {
