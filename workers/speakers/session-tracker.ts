@@ -5,6 +5,7 @@ import { RecentSound } from "./recent-sound.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
 import { clusterMeans, spectralClusters } from "./spectral-clustering.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
+import { turnClusters } from "./turn-clustering.ts";
 import { UtteranceVoices } from "./utterance-voices.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
 import { likestVoices } from "./voice-likeness.ts";
@@ -16,6 +17,8 @@ const STATE_VERSION = 4;
 const LEAST_LIKENESS = 0.35;
 /** Names from here on were given by no earlier method. */
 const FIRST_AFTER_OTHERS = 10_000;
+/** Fewer pieces are grouped by turns: the eigenvalues of so small a graph tell little. */
+const LEAST_FOR_SPECTRAL = 20;
 /** From so many pieces on they are grouped anew when there are so many more, as a share. */
 const MANY_PIECES = 150;
 const GROUPED_AGAIN = 0.03;
@@ -23,6 +26,9 @@ const GROUPED_AGAIN = 0.03;
 const FAMILIAR = 0.5;
 /** Shorter pieces are not grouped, but given to the voice that they are most like, samples (0.75 s). */
 const LEAST_TELLING = 12_000;
+
+/** A piece that is not committed, and the turn that it is of. */
+type FreshPiece = Pick<AttributedPiece, "embedding" | "turn">;
 
 /**
  * Tells the voices of one session apart by vectors of their speech, all of which are grouped anew
@@ -83,7 +89,7 @@ export class SessionTracker implements SpeakerTracker {
       turn.pieces.map((piece) => ({ ...piece, turn, embedding: asStored(piece.embedding) })),
     );
     const telling = pieces.filter((piece) => piece.end - piece.start >= LEAST_TELLING);
-    const { known, fresh, means } = this.#group(telling.map(({ embedding }) => embedding));
+    const { known, fresh, means } = this.#group(telling);
     this.#regrouped = known;
     const clusters = new Map(telling.map((piece, n) => [piece, fresh[n] ?? -1]));
     this.#fresh = pieces.map((piece) => ({
@@ -180,13 +186,14 @@ export class SessionTracker implements SpeakerTracker {
     return this.#utterance as UtteranceVoices;
   }
 
-  /** Groups all pieces together with `fresh` vectors; the means are those of the new groups. */
-  #group(fresh: readonly Float32Array[]): {
+  /** Groups all pieces together with fresh ones; the means are those of the new groups. */
+  #group(freshPieces: readonly FreshPiece[]): {
     known: number[];
     fresh: number[];
     means: Map<number, Float32Array>;
   } {
     const pieces = this.#pieces.all;
+    const fresh = freshPieces.map(({ embedding }) => embedding);
     if (this.#maySkip(fresh)) {
       const means = this.#pieces.means();
       const nearest = fresh.map((vector) => likestVoices(means, vector)[0]?.cluster ?? -1);
@@ -194,7 +201,15 @@ export class SessionTracker implements SpeakerTracker {
     }
     this.#ungrouped = 0;
     const vectors = [...pieces.map(({ embedding }) => embedding), ...fresh];
-    const groups = spectralClusters(vectors, this.#pieces.similaritiesWith(fresh));
+    const similarities = this.#pieces.similaritiesWith(fresh);
+    const turns = [
+      ...pieces.map(({ starts }) => starts[0]),
+      ...freshPieces.map(({ turn }) => turn),
+    ];
+    const groups =
+      vectors.length < LEAST_FOR_SPECTRAL
+        ? turnClusters(similarities, turns)
+        : spectralClusters(vectors, similarities);
     const items = vectors.map((_, n) => ({
       cluster: pieces[n]?.cluster ?? -1,
       seconds: pieces[n]?.seconds ?? 1,
