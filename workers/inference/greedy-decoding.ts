@@ -4,8 +4,8 @@ import {
   type EncodedSound,
   type MoonshineNetwork,
 } from "./moonshine-network.ts";
+import { logProbability } from "./softmax.ts";
 import { BEGIN_TOKEN, END_TOKEN } from "./tokenizer.ts";
-import type { PhraseFollower, WantedPhrases } from "./wanted-phrases.ts";
 
 /** Nobody says more tokens in a second; who needs more is in a loop. */
 const TOKENS_PER_SECOND = 6.5;
@@ -17,13 +17,13 @@ const FAR_LIKELIER = 3;
 
 /** What to read of a piece of sound. */
 interface DecodingRequest {
-  /** Samples at 16 kHz in -1..1. */
-  sound: Float32Array;
+  encoded: EncodedSound;
+  /** The sound's length, samples at 16 kHz. */
+  samples: number;
   /** First tokens that are taken unless another one is far likelier. */
   agreed: readonly number[];
   /** Tokens that probably come next; they are taken as far as they would be chosen. */
   draft: readonly number[];
-  phrases?: WantedPhrases | undefined;
 }
 
 export interface Decoding {
@@ -40,22 +40,17 @@ export interface Decoding {
  */
 export async function* decodeGreedily(
   network: MoonshineNetwork,
-  { sound, agreed, draft, phrases }: DecodingRequest,
+  { encoded, samples, agreed, draft }: DecodingRequest,
 ): AsyncGenerator<undefined, Decoding> {
-  const most = Math.max(
-    LEAST_TOKENS,
-    Math.ceil((sound.length / SAMPLES_PER_SECOND) * TOKENS_PER_SECOND),
-  );
-  const encoded = await network.encode(sound);
-  yield;
+  const seconds = samples / SAMPLES_PER_SECOND;
+  const most = Math.max(LEAST_TOKENS, Math.ceil(seconds * TOKENS_PER_SECOND));
   const given = [...agreed, ...draft].slice(0, most);
   const begun = await network.begin(encoded, [BEGIN_TOKEN, ...given]);
   yield;
   const taken: Decoding = { tokens: [], probabilities: [], isEndless: false };
-  const follower = phrases?.follow();
-  let step = takeGiven(begun, given, agreed.length, taken, follower);
+  let step = takeGiven(begun, given, agreed.length, taken);
   while (step !== undefined && taken.tokens.length < most) {
-    step = await goOn(network, encoded, step, taken, follower);
+    step = await goOn(network, encoded, step, taken);
     yield;
   }
   taken.isEndless = step !== undefined;
@@ -74,22 +69,21 @@ function takeGiven(
   given: readonly number[],
   agreed: number,
   taken: Decoding,
-  follower: PhraseFollower | undefined,
 ): OpenStep {
   const width = step.logits.length / (given.length + 1);
   for (let at = 0; at <= given.length; at++) {
     const row = step.logits.subarray(at * width, (at + 1) * width);
     const wanted = given[at];
-    const { token, probability } = choose(row, follower);
+    const { token, probability } = choose(row);
     if (wanted !== undefined && at < agreed) {
       const own = probabilityOf(row, wanted);
       if (probability <= FAR_LIKELIER * own) {
-        take(taken, wanted, own, follower);
+        take(taken, wanted, own);
         continue;
       }
     }
     if (token === END_TOKEN) return undefined;
-    take(taken, token, probability, follower);
+    take(taken, token, probability);
     if (token === wanted) continue;
     return { step: { ...step, cache: cutCache(step.cache, at + 1) }, token };
   }
@@ -101,38 +95,21 @@ async function goOn(
   encoded: EncodedSound,
   { step: { cache }, token: last }: NonNullable<OpenStep>,
   taken: Decoding,
-  follower: PhraseFollower | undefined,
 ): Promise<OpenStep> {
   const step = await network.next(encoded, last, cache);
-  const { token, probability } = choose(step.logits, follower);
+  const { token, probability } = choose(step.logits);
   if (token === END_TOKEN) return undefined;
-  take(taken, token, probability, follower);
+  take(taken, token, probability);
   return { step, token };
 }
 
-function take(
-  taken: Decoding,
-  token: number,
-  probability: number,
-  follower: PhraseFollower | undefined,
-): void {
+function take(taken: Decoding, token: number, probability: number): void {
   taken.tokens.push(token);
   taken.probabilities.push(probability);
-  follower?.push(token);
 }
 
-/** The likeliest token; its probability is the network's own, without what phrases add. */
-function choose(
-  logits: Float32Array,
-  follower: PhraseFollower | undefined,
-): { token: number; probability: number } {
-  if (follower === undefined) {
-    const token = highest(logits);
-    return { token, probability: probabilityOf(logits, token) };
-  }
-  const favoured = logits.slice();
-  follower.favour(favoured);
-  const token = highest(favoured);
+function choose(logits: Float32Array): { token: number; probability: number } {
+  const token = highest(logits);
   return { token, probability: probabilityOf(logits, token) };
 }
 
@@ -144,10 +121,6 @@ function highest(logits: Float32Array): number {
   return best;
 }
 
-/** Softmax. */
 function probabilityOf(logits: Float32Array, token: number): number {
-  const chosen = logits[token] as number;
-  let sum = 0;
-  for (let i = 0; i < logits.length; i++) sum += Math.exp((logits[i] as number) - chosen);
-  return 1 / sum;
+  return Math.exp(logProbability(logits, token));
 }

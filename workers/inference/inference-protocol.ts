@@ -14,7 +14,7 @@ export interface ReadingRequest {
   agreed: readonly number[];
   /** Tokens that probably come next: a guess that is checked. */
   draft: readonly number[];
-  /** Words and phrases that become likelier. */
+  /** Words and phrases that are looked for where the sound bears them out. */
   phrases: readonly string[];
 }
 

@@ -13,6 +13,7 @@ import type {
 } from "./inference-protocol.ts";
 import type { InferenceThreadData } from "./inference-thread.ts";
 import { MoonshineNetwork } from "./moonshine-network.ts";
+import { rescorePhrases } from "./phrase-rescoring.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { VoiceNetworks } from "./voice-networks.ts";
 import { WantedPhrases } from "./wanted-phrases.ts";
@@ -20,7 +21,7 @@ import { WantedPhrases } from "./wanted-phrases.ts";
 const READER_FOLDER = fileURLToPath(new URL("../models/moonshine-tiny-en", import.meta.url));
 const VOICES_FOLDER = fileURLToPath(new URL("../models/voices", import.meta.url));
 const FULL_SCALE = 32_768;
-/** Vocabularies that are kept as trees. */
+/** Vocabularies that are kept as tokens. */
 const KEPT_VOCABULARIES = 32;
 
 const port = parentPort;
@@ -43,26 +44,34 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 
 const vocabularies = new Map<string, WantedPhrases>();
 
-function treeOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhrases | undefined {
+function phrasesOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhrases | undefined {
   if (phrases.length === 0) return undefined;
   const key = JSON.stringify(phrases);
-  const tree = vocabularies.get(key) ?? new WantedPhrases(phrases, tokenizer);
+  const wanted = vocabularies.get(key) ?? new WantedPhrases(phrases, tokenizer);
   // The newest one goes last, so that the first one is the longest unused.
   vocabularies.delete(key);
-  vocabularies.set(key, tree);
+  vocabularies.set(key, wanted);
   const [oldest] = vocabularies.keys();
   if (vocabularies.size > KEPT_VOCABULARIES && oldest !== undefined) vocabularies.delete(oldest);
-  return tree;
+  return wanted;
 }
 
 async function* readingOf({ pcm, agreed, draft, phrases }: ReadingRequest): Steps {
   const { network, tokenizer } = await recogniser();
   const sound = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
-  const tree = treeOf(phrases, tokenizer);
-  const decoding = yield* decodeGreedily(network, { sound, agreed, draft, phrases: tree });
-  const { tokens, probabilities, isEndless } = decoding;
-  const logs = probabilities.reduce((sum, probability) => sum + Math.log(probability), 0);
-  const certainty = probabilities.length === 0 ? 1 : Math.exp(logs / probabilities.length);
+  const encoded = await network.encode(sound);
+  yield;
+  const text = { encoded, samples: sound.length, agreed, draft };
+  const greedy = yield* decodeGreedily(network, text);
+  // Of what the network wrote by itself: a phrase that was put in says nothing of the sound.
+  const logs = greedy.probabilities.reduce((sum, probability) => sum + Math.log(probability), 0);
+  const certainty = logs === 0 ? 1 : Math.exp(logs / greedy.probabilities.length);
+  const wanted = phrasesOf(phrases, tokenizer);
+  const request = { encoded, decoding: greedy, tokenizer };
+  const decoding = wanted
+    ? yield* rescorePhrases(network, { ...request, phrases: wanted })
+    : greedy;
+  const { tokens, isEndless } = decoding;
   return { words: wordsOf(decoding, tokenizer), tokens, certainty, isEndless, workMs: 0 };
 }
 

@@ -138,7 +138,8 @@ export class MoonshineRecogniser implements Recogniser {
       isFinal: false,
       agreed: this.#agreed.tokens,
       draft: this.#agreed.draft,
-      phrases: this.#phrases,
+      // Looking for phrases takes longer than an interim result may.
+      phrases: [],
     });
     this.#interim = interim;
     this.#pace.asked();

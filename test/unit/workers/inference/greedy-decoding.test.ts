@@ -36,9 +36,9 @@ async function decode(
   given: { agreed?: number[]; draft?: number[] },
 ): Promise<Decoding & { asked: number[][] }> {
   const { asked, network: made } = network(likely);
-  const sound = new Float32Array(32_000);
+  const encoded = await made.encode(new Float32Array(0));
   const { agreed = [], draft = [] } = given;
-  const steps = decodeGreedily(made, { sound, agreed, draft });
+  const steps = decodeGreedily(made, { encoded, samples: 32_000, agreed, draft });
   for (;;) {
     const { done, value } = await steps.next();
     if (done === true) return { ...value, asked };
