@@ -3,7 +3,7 @@ import { MAX_CHANNELS } from "../../base/audio/wav.ts";
 import { shown } from "../../base/errors.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import type { Writing } from "../transcript/written-segments.ts";
-import { effectless, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
+import { effectless, refuseReliedOn, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
 
 const flag = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -135,6 +135,7 @@ export function readDeepgramQuery(
   engines: readonly SpeechEngine[],
   isLive: boolean,
 ): DeepgramOrder {
+  refuseReliedOn(query);
   const isOn = (name: string) => toSwitch(name, one(query, name), false);
   const [smart, paragraphs] = [isOn("smart_format"), isOn("paragraphs")];
   const known = [...Object.keys(deepgramQuery.properties), ...GRANTED, ...(isLive ? LIVE : [])];

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { shown } from "../../base/errors.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
-import { effectless, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
+import { effectless, refuseReliedOn, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
 
 const RESPONSE_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
 
@@ -54,7 +54,10 @@ export const openAiForm = Type.Object(
       }),
     ),
   },
-  { description: "Other fields are ignored, and named in the `Warning` header of the answer" },
+  {
+    description:
+      "Fields that take words out or send the answer elsewhere are refused; others are ignored, and named in the `Warning` header of the answer",
+  },
 );
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(openAiForm.properties));
@@ -90,6 +93,7 @@ function toGranularities(text: string | undefined): ReadonlySet<string> {
 
 /** Reads the form. Throws `invalid_parameter`, and `not_found` for a model that is none. */
 export function readOpenAiForm(fields: Fields, engines: readonly SpeechEngine[]): OpenAiOrder {
+  refuseReliedOn(fields);
   const { model = "" } = fields;
   if (model === "") throw wrong("model", "you must provide a model, for example whisper-1.");
   const format = toFormat(fields.response_format);

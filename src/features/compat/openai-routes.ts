@@ -52,7 +52,7 @@ function createTranscription({ calls, engines }: OpenAiRouteOptions): Route {
     id: "createOpenAiTranscription",
     tag: "Compat",
     summary: "Transcribe a file, as the clients of OpenAI ask for it",
-    description: `With \`/api/compat/openai/v1\` as their base address and a service key of the scope \`transcribe\` as their API key, these clients work unchanged. ${SUPPORTED_AUDIO} Recordings of any length are taken, up to the size of an upload. Each call is a session of the key's workspace, marked \`compat\`, and is kept as the workspace's retention says; with \`store=false\` it is deleted once it is answered, or its caller has gone. A caller that goes stops its session. Parameters without an effect are named in the \`Warning\` header. An answer that takes longer than 20 s begins with white space, so that no proxy or client gives up.`,
+    description: `With \`/api/compat/openai/v1\` as their base address and a service key of the scope \`transcribe\` as their API key, these clients work unchanged. ${SUPPORTED_AUDIO} Recordings of any length are taken, up to the size of an upload. Each call is a session of the key's workspace, marked \`compat\`, and is kept as the workspace's retention says; with \`store=false\` it is deleted once it is answered, or its caller has gone. A caller that goes stops its session. Parameters that take words out or send the answer elsewhere are refused; others without an effect are named in the \`Warning\` header. An answer that takes longer than 20 s begins with white space, so that no proxy or client gives up.`,
     auth: ["compat_key"],
     dialect: OPENAI_ERRORS,
     timeoutMs: CALL_TIMEOUT_MS,

@@ -46,6 +46,34 @@ export function toEngine(
 }
 
 /**
+ * What a caller relies on beyond this answer: that words are taken out, or that the answer goes
+ * elsewhere. Without it the call would do harm or nothing, so it is not ignored.
+ */
+const RELIED_ON =
+  /(^|[_-])(redact(ion)?|pii|phi|anonymi[sz](e|ation)|profanity|censor|callback|webhook)([_[-]|$)/i;
+
+/**
+ * Throws `invalid_parameter` for a parameter that is not done here and that protects somebody or sends
+ * the answer elsewhere, unless it is empty or switched off.
+ */
+export function refuseReliedOn(parameters: Readonly<Record<string, unknown>>): void {
+  const found = Object.entries(parameters).find(
+    ([name, value]) =>
+      RELIED_ON.test(name.replaceAll(/([a-z])([A-Z])/g, "$1_$2")) && isAskedFor(value),
+  );
+  if (found === undefined) return;
+  throw wrong(
+    shown(found[0]),
+    "this is not done here, and a caller has to be able to rely on it. Leave it out.",
+  );
+}
+
+function isAskedFor(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isAskedFor);
+  return typeof value !== "string" || !/^(|false|0|none|null)$/i.test(value);
+}
+
+/**
  * The `Warning` header (RFC 7234 §5.5, code 299) that names parameters without an effect here;
  * undefined when all have one.
  */

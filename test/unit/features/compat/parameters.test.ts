@@ -62,10 +62,42 @@ describe("parameters of other services' clients", () => {
   });
 
   it("deepgram: what has no effect is told, live and of files", () => {
-    const query = { interim_results: "true", endpointing: "300", redact: "pci" };
-    expect(readDeepgramQuery(query, engines, true).warning).toContain("redact, endpointing");
+    const query = { interim_results: "true", endpointing: "300", dictation: "true" };
+    expect(readDeepgramQuery(query, engines, true).warning).toContain("dictation, endpointing");
     expect(readDeepgramQuery(query, engines, false).warning).toContain("interim_results");
     expect(readDeepgramQuery({ endpointing: "false" }, engines, true).endpointing).toBe(false);
+  });
+
+  it.each([
+    ["redact", "pci"],
+    ["redact", ["pci", "numbers"]],
+    ["callback", "https://example.com/done"],
+    ["callback_method", "put"],
+    ["profanity_filter", "true"],
+    ["redact_pii", "true"],
+    ["redact_pii_policies[]", "person_name"],
+    ["pii_redaction", "true"],
+    ["webhook_url", "https://example.com/done"],
+    ["webhook_auth_header_name", "x-key"],
+    ["filter_profanity", "true"],
+    ["anonymize", "1"],
+    ["callbackUrl", "https://example.com/done"],
+  ])("%s=%s: a caller would rely on it, so it is refused by name", (name, value) => {
+    const expected = `invalid_parameter \`${name}\``;
+    for (const isLive of [true, false]) {
+      const said = refusal(() => readDeepgramQuery({ [name]: value }, engines, isLive));
+      expect(said).toContain(expected);
+    }
+    const fields = { model: "whisper-1", [name]: String(value) };
+    expect(refusal(() => readOpenAiForm(fields, engines))).toContain(expected);
+  });
+
+  it("what protects and is switched off is no matter", () => {
+    const off = { redact: "false", profanity_filter: "false", callback: "" };
+    expect(refusal(() => readDeepgramQuery(off, engines, true))).toBe("none");
+    expect(refusal(() => readOpenAiForm({ model: "whisper-1", ...off }, engines))).toBe("none");
+    const plain = { filler_words: "true", search: "masked", detect_entities: "true" };
+    expect(refusal(() => readDeepgramQuery(plain, engines, false))).toBe("none");
   });
 
   it.each([
