@@ -40,6 +40,36 @@ describe("front http: uploads", () => {
     expect(await front.leftovers()).toEqual([]);
   });
 
+  it("takes fields without an effect at any length, up to 100 of them", async () => {
+    const { front, url } = await start();
+    const form = new FormData();
+    form.set("file", new Blob(["sound"]), "a.wav");
+    form.set("prompt", "x".repeat(300_000));
+    form.append("references[]", "y".repeat(6_000));
+    form.append("references[]", "z".repeat(6_000));
+    for (let at = 0; at < 96; at++) form.set(`field${at}`, "1");
+    form.set("chunk_sequence", "4");
+    const taken = await post(`${url}/upload`, form, {});
+    expect(taken.status).toBe(200);
+    const { fields } = (await taken.json()) as { fields: Record<string, string> };
+    expect(fields).toMatchObject({ chunk_sequence: "4", field95: "1" });
+    expect(fields.prompt?.length).toBe(4_096);
+
+    form.set("field96", "1");
+    const many = await problem(await post(`${url}/upload`, form, {}));
+    expect(many).toEqual([400, "invalid_body", expect.stringContaining("at most 100 fields")]);
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("refuses a field that has an effect beyond 4,096 bytes, by its name", async () => {
+    const { url } = await start();
+    const form = new FormData();
+    form.set("file", new Blob(["sound"]), "a.wav");
+    form.set("chunk_sequence", "4".repeat(4_097));
+    const long = await problem(await post(`${url}/upload`, form, {}));
+    expect(long).toEqual([400, "invalid_body", expect.stringContaining('"chunk_sequence"')]);
+  });
+
   it("refuses malformed multipart and leaves nothing behind", async () => {
     const { front, url } = await start();
     const type = "multipart/form-data; boundary=b";

@@ -100,7 +100,10 @@ export function echoRoutes(): EchoRoutes {
       path: "/upload",
       id: "upload",
       summary: "Upload",
-      body: { kind: "upload" },
+      body: {
+        kind: "upload",
+        form: Type.Object({ chunk_sequence: Type.Optional(Type.Integer()) }),
+      },
       handle: async (request) => {
         note("upload", request);
         const upload = request.upload;

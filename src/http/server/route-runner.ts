@@ -210,6 +210,7 @@ export class RouteRunner implements QueueOwner {
         totalMs: limits.uploadTimeoutMs,
         pace: limits.pace,
         onBytes,
+        fields: fieldsOf(route),
         refuses: (head, type) => route.refusesUpload?.(head, type, request),
       });
       await this.#stillMay(serving, request, upload, begun);
@@ -229,6 +230,11 @@ export class RouteRunner implements QueueOwner {
       throw error;
     }
   }
+}
+
+function fieldsOf({ body }: Route): ReadonlySet<string> {
+  const form = body?.kind === "upload" ? body.form : undefined;
+  return new Set(Object.keys(form?.properties ?? {}));
 }
 
 function lengthOf({ incoming }: Serving, most: number): number {

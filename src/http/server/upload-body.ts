@@ -27,6 +27,8 @@ interface UploadLimits {
   onBytes?(): void;
   /** See `Route.refusesUpload`. */
   refuses?(head: Uint8Array, mediaType: string): AppError | undefined;
+  /** Fields of a form that mean something to the route; of others only their beginning is kept. */
+  fields: ReadonlySet<string>;
 }
 type Part = Pick<Upload, "filename" | "mediaType">;
 
@@ -185,7 +187,7 @@ export async function readUpload(
     () => intake.drained(),
     (error) => failed.reject(error),
   );
-  const intake = openIntake(received, headers, () => {
+  const intake = openIntake(received, headers, limits.fields, () => {
     clock?.go();
     exchange.resume();
   });
@@ -202,10 +204,15 @@ export async function readUpload(
   }
 }
 
-function openIntake(received: Received, headers: Headers, resume: () => void): Intake {
+function openIntake(
+  received: Received,
+  headers: Headers,
+  known: ReadonlySet<string>,
+  resume: () => void,
+): Intake {
   const type = headers["content-type"] ?? "";
   if (type.toLowerCase().startsWith("multipart/form-data")) {
-    return multipart(received, type, resume);
+    return multipart(received, openParser(type), known, resume);
   }
   const mediaType = type.trim().toLowerCase() || "application/octet-stream";
   return {
@@ -282,11 +289,20 @@ function malformed(message: string): AppError {
   return new AppError("invalid_body", message);
 }
 
+/** Parts of a form besides its file. */
+const MOST_FIELDS = 100;
+/** Bytes of a field that are kept; as many as any that has an effect may have. */
+const FIELD_BYTES = 4096;
+
+function tooLong(name: string): string {
+  return `The multipart field "${name}" is longer than ${FIELD_BYTES} bytes.`;
+}
+
 function openParser(contentType: string): InstanceType<typeof Busboy> {
   try {
     return new Busboy({
       headers: { "content-type": contentType },
-      limits: { fields: 32, fieldSize: 4096, fieldNameSize: 100, files: 2, parts: 40 },
+      limits: { fields: MOST_FIELDS, fieldSize: FIELD_BYTES, files: 2, parts: MOST_FIELDS + 3 },
       isPartAFile: (name, _type, filename) => name === "file" || filename !== undefined,
     });
   } catch {
@@ -294,8 +310,12 @@ function openParser(contentType: string): InstanceType<typeof Busboy> {
   }
 }
 
-function multipart(received: Received, contentType: string, resume: () => void): Intake {
-  const parser = openParser(contentType);
+function multipart(
+  received: Received,
+  parser: InstanceType<typeof Busboy>,
+  known: ReadonlySet<string>,
+  resume: () => void,
+): Intake {
   parser.on("drain", resume);
   let paused: Readable | undefined;
   let moved = false;
@@ -304,11 +324,16 @@ function multipart(received: Received, contentType: string, resume: () => void):
   let problem: AppError | undefined;
   let ended = Promise.resolve();
   parser.on("field", (name, value, _nameCut, cut) => {
-    if (cut) problem ??= malformed(`The multipart field "${name.slice(0, 100)}" is too long.`);
+    if (cut && known.has(name)) problem ??= malformed(tooLong(name));
     // The values of a list come one by one, under one name.
     const before = name.endsWith("[]") ? fields[name] : undefined;
     fields[name] = before === undefined ? value : `${before},${value}`;
   });
+  const tooMany = (): void => {
+    problem ??= malformed(`A multipart upload has at most ${MOST_FIELDS} fields and one file.`);
+  };
+  parser.on("fieldsLimit", tooMany);
+  parser.on("partsLimit", tooMany);
   parser.on("file", (name, stream, filename, _encoding, mediaType) => {
     // On every file: one without a listener would end the process.
     stream.on("error", () => {
