@@ -6,7 +6,7 @@ import { deepgramAnswer, presentDeepgram } from "./deepgram-answers.ts";
 import { DEEPGRAM_ERRORS } from "./deepgram-errors.ts";
 import { type DeepgramOrder, deepgramQuery, isRaw, readDeepgramQuery } from "./deepgram-query.ts";
 import { CALL_TIMEOUT_MS, type FileCalls } from "./file-calls.ts";
-import { heldOpen } from "./held-answer.ts";
+import { heldOpen, WHITE_SPACE } from "./held-answer.ts";
 import { type CompatOrder, requireService } from "./sessions.ts";
 
 interface DeepgramRouteOptions {
@@ -54,7 +54,11 @@ export function deepgramRoutes({ calls, engines }: DeepgramRouteOptions): Route[
       const render = (said: Parameters<typeof presentDeepgram>[0]) =>
         JSON.stringify(presentDeepgram(said, order, about));
       const { warning, writing: writtenAs } = order;
-      const reply = await heldOpen(call, { contentType, isJson: true, writtenAs, render }, signal);
+      const reply = await heldOpen(
+        call,
+        { contentType, lead: WHITE_SPACE, writtenAs, render },
+        signal,
+      );
       if (warning !== undefined) reply.headers = { ...reply.headers, warning };
       return reply;
     },

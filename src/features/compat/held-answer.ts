@@ -2,43 +2,59 @@ import { delay } from "../../base/deferred.ts";
 import type { Reply } from "../../rest/route.ts";
 import type { FileCall, Transcription, WrittenAs } from "./file-calls.ts";
 
-/** After this time an answer of JSON begins, with white space, milliseconds. */
+/** After this time an answer begins although nothing of it is known yet, milliseconds. */
 const PATIENCE_MS = 20_000;
 const BLANK_MS = 4_000;
 
+/** How an answer begins before its text is there. */
+interface Lead {
+  /** The first bytes of every such answer; a text that begins with them goes on behind them. */
+  first: string;
+  /** May be repeated behind them without meaning anything. */
+  blank: string;
+}
+
+/** White space, which JSON, plain text and SubRip may have in front. */
+export const WHITE_SPACE: Lead = { first: "\n", blank: "\n" };
+/** A WebVTT file begins with its mark; blank lines may follow it. */
+export const WEBVTT: Lead = { first: "WEBVTT\n", blank: "\n" };
+
 interface HeldAnswer {
   contentType: string;
-  /** White space may stand before it. */
-  isJson: boolean;
+  lead: Lead;
   writtenAs: WrittenAs;
   render(said: Transcription): string;
 }
 
 /**
  * The answer to a call once it is read. Clients and proxies give up on an answer that does not begin
- * within a minute or five, which long recordings take: of JSON, then, white space is sent first. An
- * error that comes after that ends the connection, as the status is told by then.
+ * within a minute or five, which long recordings take: its lead, then, is sent first. An error that
+ * comes before that has its own status and media type; one that comes after it ends the connection, as
+ * the status is told by then.
  */
 export async function heldOpen(
-  call: FileCall,
-  { contentType, isJson, writtenAs, render }: HeldAnswer,
+  call: Pick<FileCall, "transcribe">,
+  { contentType, lead, writtenAs, render }: HeldAnswer,
   signal: AbortSignal,
 ): Promise<Reply> {
   const headers = { "content-type": contentType };
   const whole = call.transcribe(signal, writtenAs).then(render);
   // Once the answer has begun nobody may be left to hear of an error.
   whole.catch(() => {});
-  const first = isJson ? await soon(whole, PATIENCE_MS) : { text: await whole };
+  const first = await soon(whole, PATIENCE_MS);
   if (first !== undefined) return { status: 200, headers, body: first.text };
-  return { status: 200, headers, events: { open: () => blanksBefore(whole) } };
+  return { status: 200, headers, events: { open: () => leadBefore(whole, lead) } };
 }
 
-async function* blanksBefore(whole: Promise<string>): AsyncGenerator<string> {
-  yield " ";
+async function* leadBefore(whole: Promise<string>, { first, blank }: Lead): AsyncGenerator<string> {
+  yield first;
   for (;;) {
     const found = await soon(whole, BLANK_MS);
-    if (found !== undefined) return yield found.text;
-    yield " ";
+    if (found !== undefined) {
+      const { text } = found;
+      return yield text.startsWith(first) ? text.slice(first.length) : text;
+    }
+    yield blank;
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type FileCalls,
   type Transcription,
 } from "./file-calls.ts";
-import { heldOpen } from "./held-answer.ts";
+import { heldOpen, WEBVTT, WHITE_SPACE } from "./held-answer.ts";
 import {
   deltaEvent,
   diarizedAnswer,
@@ -52,7 +52,7 @@ function createTranscription({ calls, engines }: OpenAiRouteOptions): Route {
     id: "createOpenAiTranscription",
     tag: "Compat",
     summary: "Transcribe a file, as the clients of OpenAI ask for it",
-    description: `With \`/api/compat/openai/v1\` as their base address and a service key of the scope \`transcribe\` as their API key, these clients work unchanged. ${SUPPORTED_AUDIO} Recordings of any length are taken, up to the size of an upload. Each call is a session of the key's workspace, marked \`compat\`, and is kept as the workspace's retention says; with \`store=false\` it is deleted once it is answered, or its caller has gone. A caller that goes stops its session. Parameters that take words out or send the answer elsewhere are refused; others without an effect are named in the \`Warning\` header. An answer that takes longer than 20 s begins with white space, so that no proxy or client gives up.`,
+    description: `With \`/api/compat/openai/v1\` as their base address and a service key of the scope \`transcribe\` as their API key, these clients work unchanged. ${SUPPORTED_AUDIO} Recordings of any length are taken, up to the size of an upload. Each call is a session of the key's workspace, marked \`compat\`, and is kept as the workspace's retention says; with \`store=false\` it is deleted once it is answered, or its caller has gone. A caller that goes stops its session. Parameters that take words out or send the answer elsewhere are refused; others without an effect are named in the \`Warning\` header. An answer that takes longer than 20 s begins with white space (\`vtt\` with its first line), so that no proxy or client gives up; an error after that ends the connection.`,
     auth: ["compat_key"],
     dialect: OPENAI_ERRORS,
     timeoutMs: CALL_TIMEOUT_MS,
@@ -110,8 +110,8 @@ function wholeReply(
 ): Promise<Reply> {
   const contentType = MEDIA_TYPES[format];
   const render = (said: Transcription) => bodyOf(said, format, granularities);
-  const isJson = format.endsWith("json");
-  return heldOpen(call, { contentType, render, isJson, writtenAs: READABLE }, signal);
+  const lead = format === "vtt" ? WEBVTT : WHITE_SPACE;
+  return heldOpen(call, { contentType, render, lead, writtenAs: READABLE }, signal);
 }
 
 function bodyOf(
