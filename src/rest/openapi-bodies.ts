@@ -44,7 +44,9 @@ export function requestBody(
   printer: SchemaPrinter,
 ): JsonObject {
   if (body.kind === "json") {
-    const content = { [JSON_TYPE]: jsonContent(body.schema, ownName(route, "Request"), printer) };
+    const schema =
+      body.closed === true ? { ...body.schema, additionalProperties: false } : body.schema;
+    const content = { [JSON_TYPE]: jsonContent(schema, ownName(route, "Request"), printer) };
     return { required: body.optional !== true, content };
   }
   const fields = body.form === undefined ? {} : (printer.print(body.form) as JsonObject);

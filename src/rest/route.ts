@@ -142,9 +142,17 @@ export type Credential =
   | "refresh_cookie"
   | "pairing_secret";
 
-type BodySpec =
-  /** `anyText`: its strings may hold characters that PostgreSQL cannot store. */
-  { kind: "json"; schema: TSchema; optional?: boolean; anyText?: boolean } | UploadSpec;
+type BodySpec = JsonSpec | UploadSpec;
+
+interface JsonSpec<B extends TSchema = TSchema> {
+  kind: "json";
+  schema: B;
+  optional?: boolean;
+  /** Its strings may hold characters that PostgreSQL cannot store. */
+  anyText?: boolean;
+  /** Unknown members are refused: without a misspelt one more would be done than was asked for. */
+  closed?: boolean;
+}
 
 /**
  * A body of raw bytes of one of the media types, or a multipart form with a `file`; the handler gets
@@ -274,7 +282,7 @@ interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
   extends Omit<Route, "params" | "query" | "body" | "resolve" | "handle"> {
   params?: P;
   query?: Q;
-  body?: { kind: "json"; schema: B; optional?: boolean; anyText?: boolean } | UploadSpec;
+  body?: JsonSpec<B> | UploadSpec;
   resolve?(request: TypedRequest<P, TSchema, TSchema>): Promise<R>;
   handle(request: TypedRequest<P, Q, B>, resource: R): Promise<Reply>;
 }

@@ -179,7 +179,7 @@ describe("front http: bodies", () => {
     expect(await say('{"name":1}')).toBe('"name" must be a string.');
     expect(await say('{"name":""}')).toBe('"name" must have at least 1 character.');
     expect(await say('{"name":"x","count":"3"}')).toBe('"count" must be a whole number.');
-    expect(await say('{"name":"x","kind":"c"}')).toBe('"kind" must be one of "a", "b".');
+    expect(await say('{"name":"x","kind":"c"}')).toBe('"kind" must be one of "a", "b", not "c".');
     expect(await say("[]")).toBe("The request body must be an object.");
     expect(await say('{"name":')).toMatch(/^The request body is not valid JSON/);
     expect(await say("")).toBe("This needs a JSON body.");

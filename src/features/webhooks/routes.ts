@@ -139,6 +139,7 @@ function createWebhook(options: WebhookOptions): Route {
     params: workspaceParams,
     body: {
       kind: "json",
+      closed: true,
       schema: Type.Object({
         url,
         description: Type.Optional(description),
@@ -208,6 +209,7 @@ function changeWebhook(options: WebhookOptions): Route {
     params: webhookParams,
     body: {
       kind: "json",
+      closed: true,
       schema: Type.Object({
         url: Type.Optional(url),
         description: Type.Optional(description),

@@ -120,9 +120,18 @@ export class PreparedRoute {
       throw new AppError("invalid_body", "This needs a JSON body.");
     }
     const value = parseJson(bytes, this.route.body.anyText);
-    const problem = this.#body?.(value);
+    const problem = this.#body?.(value) ?? this.#unknownMember(value);
     if (problem !== undefined) throw new AppError("invalid_body", problem);
     return value;
+  }
+
+  #unknownMember(value: unknown): string | undefined {
+    const { body } = this.route;
+    if (body?.kind !== "json" || body.closed !== true) return undefined;
+    const known = Object.keys(body.schema.properties ?? {});
+    const odd = Object.keys(value ?? {}).find((name) => !known.includes(name));
+    if (odd === undefined) return undefined;
+    return `"${shown(odd)}" is not known here; the request body takes ${known.join(", ")}.`;
   }
 }
 

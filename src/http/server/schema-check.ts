@@ -7,6 +7,7 @@ import {
 } from "ajv/dist/2020.js";
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormats from "ajv-formats";
+import { shown } from "../../base/errors.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { NAME_KEYWORD, NAME_PATTERN, normalName } from "../../wire/names.ts";
 
@@ -121,7 +122,7 @@ function expectation(error: ErrorObject): string {
   if (keyword === "type") return `must be ${typeNames(params.type)}`;
   if (keyword === "format") return `must be ${FORMAT_NAMES[params.format] ?? params.format}`;
   if (keyword === "const") return `must be ${JSON.stringify(params.allowedValue)}`;
-  if (keyword === "enum") return `must be one of ${list(params.allowedValues)}`;
+  if (keyword === "enum") return `must be one of ${list(params.allowedValues)}${butIs(error)}`;
   if (keyword === "anyOf" || keyword === "oneOf") return unionExpectation(error);
   if (keyword === "minLength") return `must have at least ${count(params.limit, "character")}`;
   if (keyword === "maxLength") return `must have at most ${count(params.limit, "character")}`;
@@ -158,6 +159,11 @@ function list(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "";
 }
 
+/** What stands there instead, where that is a text. */
+function butIs({ data }: ErrorObject): string {
+  return typeof data === "string" ? `, not "${shown(data)}"` : "";
+}
+
 /** Lists the values of a union of literals; other unions are only named as such. */
 function unionExpectation(error: ErrorObject): string {
   const branches: unknown = error.schema;
@@ -168,7 +174,7 @@ function unionExpectation(error: ErrorObject): string {
     }
   }
   if (Array.isArray(branches) && literals.length === branches.length) {
-    return `must be one of ${list(literals)}`;
+    return `must be one of ${list(literals)}${butIs(error)}`;
   }
   return "matches none of the allowed forms";
 }
