@@ -217,7 +217,7 @@ export class SimHost {
         await blobs.replace(machine, id, sha256, { data, isTrack });
       },
     };
-    const redaction = new AudioRedaction(this.record.redactions, files, log);
+    const redaction = new AudioRedaction(this.record.redactions, files, log, machine);
     return new Maintenance(
       [
         { name: "redacted audio", every: 1_000, run: () => redaction.run() },

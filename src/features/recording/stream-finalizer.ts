@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isOpusMediaType } from "../../base/audio/opus-packets.ts";
-import { backOff } from "../../base/back-off.ts";
+import { backOff, RestingItems } from "../../base/back-off.ts";
 import { errorMessage, isAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
@@ -47,7 +47,7 @@ interface StreamFinalizerStores {
   unsealed: OpenChunks;
   blobs: BlobStore;
   notifier: CommandNotifier;
-  runtime: Pick<Runtime, "delay" | "newId">;
+  runtime: Pick<Runtime, "delay" | "monotonic" | "newId">;
   log: Log;
 }
 
@@ -64,9 +64,11 @@ const ABANDONED_AT_ONCE = 50;
  */
 export class StreamFinalizer {
   readonly #ports: StreamFinalizerStores;
+  readonly #resting: RestingItems;
 
   constructor(ports: StreamFinalizerStores) {
     this.#ports = ports;
+    this.#resting = new RestingItems(ports.runtime);
   }
 
   /**
@@ -78,9 +80,7 @@ export class StreamFinalizer {
       try {
         if (await this.#trySeal(chunk)) return;
       } catch (error) {
-        const { sessionId, sequence } = chunk;
-        const fields = { session_id: sessionId, sequence, error: errorMessage(error) };
-        this.#ports.log.warn(fields, "streamed chunk not sealed yet");
+        this.#warn(chunk, error);
       }
       if (attempt >= ATTEMPTS) return;
       await this.#ports.runtime.delay(backOff(attempt, WAITS));
@@ -97,11 +97,31 @@ export class StreamFinalizer {
     }
   }
 
-  /** Finalizes chunks whose connection or process died; returns how many there were. */
+  /**
+   * Finalizes chunks whose connection or process died; returns how many. Each is tried once; one that
+   * fails rests, longer each time, and does not keep others from their turn.
+   */
   async sealAbandoned(age = ABANDONED_MS): Promise<number> {
-    const chunks = await this.#ports.unsealed.abandoned(age, ABANDONED_AT_ONCE);
-    for (const chunk of chunks) await this.seal(chunk);
-    return chunks.length;
+    const limit = ABANDONED_AT_ONCE + this.#resting.size;
+    const found = await this.#ports.unsealed.abandoned(age, limit);
+    let sealed = 0;
+    for (const chunk of found) {
+      const name = `${chunk.sessionId}/${chunk.sequence}`;
+      if (this.#resting.rests(name)) continue;
+      try {
+        if (await this.#trySeal(chunk)) sealed += 1;
+        this.#resting.worked(name);
+      } catch (error) {
+        this.#resting.failed(name);
+        this.#warn(chunk, error);
+      }
+    }
+    return sealed;
+  }
+
+  #warn({ sessionId, sequence }: OpenChunk, error: unknown): void {
+    const fields = { session_id: sessionId, sequence, error: errorMessage(error) };
+    this.#ports.log.warn(fields, "streamed chunk not sealed yet");
   }
 
   /** Tries once; false when pieces came meanwhile. */

@@ -14,6 +14,8 @@ import {
   parseWavHeader,
   type SampleEncoding,
 } from "../../base/audio/wav.ts";
+import { RestingItems } from "../../base/back-off.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { soundKind } from "../../base/codecs/sound-kinds.ts";
 import { SOUND_FILE_TYPES } from "../../base/codecs/sound-types.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
@@ -157,27 +159,41 @@ export class AudioRedaction {
   readonly #records: RedactionRecords;
   readonly #files: RedactionFiles;
   readonly #log: Log;
+  readonly #resting: RestingItems;
   #after: ChunkName | undefined;
 
-  constructor(records: RedactionRecords, files: RedactionFiles, log: Log) {
+  constructor(
+    records: RedactionRecords,
+    files: RedactionFiles,
+    log: Log,
+    clock: Clock = systemClock,
+  ) {
+    this.#resting = new RestingItems(clock);
     this.#records = records;
     this.#files = files;
     this.#log = log;
   }
 
-  /** Processes up to `limit` chunks; returns how many are up to date. */
+  /**
+   * Processes up to `limit` chunks; returns how many are up to date. One that fails rests, longer
+   * each time.
+   */
   async run(limit = 100): Promise<number> {
     const chunks = await this.#records.pending(limit, this.#after);
     // A chunk that fails does not delay those after it.
     this.#after = chunks.length < limit ? undefined : chunks.at(-1);
     let done = 0;
     for (const name of chunks) {
+      const key = `${name.sessionId}/${name.sequence}`;
+      if (this.#resting.rests(key)) continue;
       try {
         const ran = await this.#records.exclusively(name, (chunk) =>
           this.#silenceChunk(name.sessionId, chunk),
         );
         if (ran) done += 1;
+        this.#resting.worked(key);
       } catch (error) {
+        this.#resting.failed(key);
         const { sessionId: session_id, sequence } = name;
         const fields = { session_id, sequence, error: errorMessage(error) };
         this.#log.error(fields, "redacted audio could not be silenced yet");

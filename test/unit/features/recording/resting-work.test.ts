@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { RestingItems } from "../../../../src/base/back-off.ts";
+import { silentLog } from "../../../../src/base/log.ts";
+import { StreamFinalizer } from "../../../../src/features/recording/stream-finalizer.ts";
+import type { OpenChunks } from "../../../../src/features/recording/stream-records.ts";
+import { AudioRedaction } from "../../../../src/features/transcript/redaction.ts";
+import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
+
+const ids = (count: number) => Array.from({ length: count }, (_, sequence) => sequence);
+
+describe("work that fails again and again", () => {
+  it("rests for twice as long each time, up to ten minutes, and begins anew once it worked", () => {
+    const clock = new ManualClock();
+    const resting = new RestingItems(clock);
+    const waits: number[] = [];
+    for (let failures = 0; failures < 12; failures += 1) {
+      resting.failed("a");
+      const begun = clock.monotonic();
+      while (resting.rests("a")) clock.advance(1_000);
+      waits.push((clock.monotonic() - begun) / 1_000);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]);
+    resting.worked("a");
+    resting.failed("a");
+    clock.advance(1_000);
+    expect(resting.rests("a")).toBe(false);
+  });
+
+  it("keeps a thousand in mind", () => {
+    const resting = new RestingItems(new ManualClock());
+    for (const at of ids(1_001)) resting.failed(String(at));
+    expect([resting.size, resting.rests("0"), resting.rests("1")]).toEqual([1_000, false, true]);
+  });
+
+  it("redacted audio: a file that cannot be read is not read each second", async () => {
+    const clock = new ManualClock();
+    const tried: number[] = [];
+    const records = {
+      pending: async () => [
+        { sessionId: "s", sequence: 0 },
+        { sessionId: "s", sequence: 1 },
+      ],
+      exclusively: async ({ sequence }: { sequence: number }) => {
+        tried.push(sequence);
+        if (sequence === 0) throw new Error("EIO");
+        return true;
+      },
+    };
+    const redaction = new AudioRedaction(records, {} as never, silentLog, clock);
+    for (let second = 0; second < 60; second += 1) {
+      await redaction.run();
+      clock.advance(1_000);
+    }
+    expect(tried.filter((sequence) => sequence === 1)).toHaveLength(60);
+    expect(tried.filter((sequence) => sequence === 0)).toHaveLength(6);
+  });
+
+  it("abandoned streams: fifty that fail keep no other from its turn", async () => {
+    const clock = new ManualClock();
+    const open = new Set(ids(51));
+    const tried = ids(51).map(() => 0);
+    const unsealed = {
+      abandoned: async (_age: number, limit: number) =>
+        [...open].slice(0, limit).map((sequence) => ({ sessionId: "s", sequence })),
+      read: async ({ sequence }: { sequence: number }) => {
+        tried[sequence] = (tried[sequence] ?? 0) + 1;
+        if (sequence < 50) throw new Error("EIO");
+        open.delete(sequence);
+        return undefined;
+      },
+    } as unknown as OpenChunks;
+    const runtime = { ...runtimeBy(clock), delay: async () => {} };
+    const ports = { unsealed, runtime, log: silentLog, blobs: {} as never, notifier: {} as never };
+    const finalizer = new StreamFinalizer(ports);
+    const sealed: number[] = [];
+    for (let run = 0; run < 12; run += 1) {
+      sealed.push(await finalizer.sealAbandoned());
+      clock.advance(5_000);
+    }
+    expect(sealed.slice(0, 2)).toEqual([0, 1]);
+    expect(tried[50]).toBe(1);
+    expect(Math.max(...tried)).toBeLessThan(8);
+  });
+});
