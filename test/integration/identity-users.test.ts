@@ -206,4 +206,17 @@ describe("users over HTTP", () => {
     const answer = await fixture.call("GET", "/auth/refresh-token", { bearer: refreshToken });
     expect(answer.status).toBe(401);
   });
+
+  it("enabling: lets the user in again whom strangers' guesses hold up", async () => {
+    const user = await fixture.accounts.addUser();
+    const wrong = () => fixture.accounts.login(user.email, false, "wrong password");
+    const guesses = await Promise.allSettled(Array.from({ length: 50 }, wrong));
+    expect(guesses.every(({ status }) => status === "rejected")).toBe(true);
+    await expect(fixture.accounts.login(user.email)).rejects.toMatchObject({
+      code: "rate_limited",
+    });
+    const path = `/users/${user.id}/enable`;
+    expect((await fixture.call("POST", path, { bearer: adminToken })).status).toBe(200);
+    await expect(fixture.accounts.login(user.email)).resolves.toHaveProperty("token");
+  });
 });

@@ -65,7 +65,9 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
   const passwords = new PasswordHasher();
   queues.add(passwords);
   const parts = { accounts: users, failures, attempts, clock };
-  const signIn = new SignIn({ ...parts, places, logins, guests, passwords, tokens, revocations });
+  const sendsLinks = options.mailing.mail !== undefined;
+  const proofs = { places, logins, guests, passwords, tokens };
+  const signIn = new SignIn({ ...parts, ...proofs, revocations, sendsLinks });
   const magicLinks = createMagicLinks(context, options, { ...parts, signIn });
   const oauth = new OAuthSignIn({
     ...parts,
@@ -95,7 +97,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
       ...oauthRoutes({ oauth, publicUrl, allowedOrigins }),
       ...passwordRoutes({ passwordChanges }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
-      ...userAccessRoutes({ users, revocations, suspended: new SuspendedWorkStore(pool) }),
+      ...userAccessRoutes({ users, signIn, revocations, suspended: new SuspendedWorkStore(pool) }),
       ...userEditRoutes({ users, revocations, elevations, notices }),
     ],
   };

@@ -44,15 +44,20 @@ const LIFETIME = 10 * 60_000;
 /** 43 base-62 characters are 256 bits. */
 const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
-/** Allows five messages to one address, then one every two minutes. */
+/** Allows one caller five requests for one mailbox, then one every two minutes. */
 const LETTERS: AttemptPolicy = { burst: 5, interval: 120_000 };
+/**
+ * Allows five letters to one mailbox, then one every five minutes, whoever asks for them: when it is
+ * used up, the mailbox has a letter that works for five minutes more.
+ */
+const MAILBOX: AttemptPolicy = { burst: 5, interval: LIFETIME / 2 };
 /** Allows one caller thirty requests, then four a minute. */
 const REQUESTS: AttemptPolicy = { burst: 30, interval: 15_000 };
 
 interface MagicLinkOptions {
   store: MagicLinkStore;
   accounts: Pick<UserStore, "findByEmail">;
-  attempts: AttemptStore;
+  attempts: Pick<AttemptStore, "take" | "restore">;
   failures: FailedSignInTrail;
   signIn: Pick<SignIn, "enter">;
   /** Undefined when this installation sends no mail. */
@@ -73,18 +78,20 @@ export class MagicLinks {
 
   /**
    * Requests a link. Resolves in the same way and time whether or not there is such an account; the
-   * message is sent afterwards. Rejects with `rate_limited`, or with `unavailable` where no mail is
-   * configured.
+   * message is sent afterwards, unless others had so many sent to the mailbox that one which works is
+   * there. Rejects with `rate_limited` after too many requests of this caller, or with `unavailable`
+   * where no mail is configured.
    *
    * @param address the caller's address
    */
   async request(email: string, address: string): Promise<void> {
-    const { background, mail } = this.#options;
+    const { attempts, background, mail } = this.#options;
     if (mail === undefined) {
       throw new AppError("unavailable", "This installation sends no mail. Sign in another way.");
     }
     await this.#spend(`mail-from\u0000${networkOf(address).network}`, REQUESTS);
-    await this.#spend(`mail-to\u0000${comparableAddress(email)}`, LETTERS);
+    await this.#spend(ownBudget(email, address), LETTERS);
+    if ((await attempts.take(mailboxBudget(email), MAILBOX)) !== undefined) return;
     background.start("Sending a sign-in link", () => this.#send(email, mail));
   }
 
@@ -95,12 +102,15 @@ export class MagicLinks {
    * @param address the caller's
    */
   async redeem(token: string, address: string): Promise<LoginResult> {
-    const { store, clock, signIn } = this.#options;
+    const { attempts, store, clock, signIn } = this.#options;
     const account = FORM.test(token) ? await store.take(secretHash(token), clock.now()) : undefined;
     if (account === undefined) {
       await this.#options.failures.recordFailedSignIn({ reason: "bad_link", address });
       throw new AppError("invalid_token", "The link is unknown, used or expired.");
     }
+    // The mailbox has no letter any more that works, so the next one is sent at once.
+    await attempts.restore(mailboxBudget(account.email));
+    await attempts.restore(ownBudget(account.email, address));
     return signIn.enter(account, address);
   }
 
@@ -124,6 +134,14 @@ export class MagicLinks {
   }
 }
 
+function mailboxBudget(email: string): string {
+  return `mail-to\u0000${comparableAddress(email)}`;
+}
+
+function ownBudget(email: string, address: string): string {
+  return `${mailboxBudget(email)}\u0000${networkOf(address).network}`;
+}
+
 interface MagicLinkRouteOptions {
   magicLinks: Pick<MagicLinks, "request" | "redeem">;
 }
@@ -137,7 +155,7 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] 
     tag: "Auth",
     summary: "Have a sign-in link sent by mail",
     description:
-      "The answer is the same whether or not there is an account with this address. A link works once, within 10 min. Five may be asked for at once for one address, then one every two minutes.",
+      "The answer is the same whether or not there is an account with this address. A link works once, within 10 min. A caller may ask for five at once for one address, then for one every two minutes. One address is sent five at once, then one every five minutes, so that a link that works is there.",
     auth: [],
     body: {
       kind: "json",

@@ -60,6 +60,8 @@ interface SignInOptions {
   tokens: Tokens;
   revocations: RevocationFeed;
   clock: Clock;
+  /** Whether this installation sends sign-in links by mail. */
+  sendsLinks: boolean;
 }
 
 interface LoginRequest {
@@ -97,7 +99,7 @@ export class SignIn {
     const budget = `login\u0000${name}\u0000${network}`;
     await this.#spend(budget, LOGIN_ATTEMPTS);
     const account = await accounts.findByEmail(request.email);
-    const strangers = `login of strangers\u0000${name}`;
+    const strangers = strangersBudget(name);
     const source = `login from\u0000${network}`;
     const isKnownPlace = await places.isKnown(account?.id, network);
     if (!isKnownPlace) {
@@ -124,6 +126,14 @@ export class SignIn {
       await accounts.rehashPassword(account.id, hashed, fresh);
     }
     return result;
+  }
+
+  /**
+   * Lets everybody guess the account's password again who was refused because of others' guesses:
+   * where no mail goes out, nothing else lets its holder in from a new place.
+   */
+  async forgive({ email }: Pick<Account, "email">): Promise<void> {
+    await this.#options.attempts.restore(strangersBudget(comparableAddress(email)));
   }
 
   /**
@@ -173,9 +183,12 @@ export class SignIn {
   async #spend(budget: string, policy: AttemptPolicy): Promise<void> {
     const wait = await this.#options.attempts.take(budget, policy);
     if (wait === undefined) return;
+    const other = this.#options.sendsLinks
+      ? "have a sign-in link sent"
+      : "sign in from where you did before, or ask an administrator to enable your account";
     throw new AppError(
       "rate_limited",
-      `Too many attempts to sign in. Please wait ${wait} s, or have a sign-in link sent.`,
+      `Too many attempts to sign in. Please wait ${wait} s, or ${other}.`,
       { retryAfter: wait },
     );
   }
@@ -209,6 +222,10 @@ export class SignIn {
       expiresAt,
     });
   }
+}
+
+function strangersBudget(name: string): string {
+  return `login of strangers\u0000${name}`;
 }
 
 function wrongCredentials(): AppError {

@@ -20,11 +20,12 @@ import { nameSchema } from "../../wire/names.ts";
 import { newAddressSchema } from "./mail-addresses.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
 import { type PasswordHasher, signedIn } from "./passwords.ts";
-import { accountRoleSchema } from "./sign-in.ts";
+import { accountRoleSchema, type SignIn } from "./sign-in.ts";
 import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
 interface UserAccessOptions {
   users: Pick<UserStore, "find" | "setDisabled">;
+  signIn: Pick<SignIn, "forgive">;
   revocations: RevocationFeed;
   suspended: Pick<SuspendedWorkStore, "told">;
 }
@@ -45,14 +46,14 @@ const TEXTS = {
   enable: {
     summary: "Enable a user who was disabled",
     description:
-      "By an administrator, not of oneself (400). Service keys, webhooks and devices of the user that were suspended because of it work again. Enabling again is answered the same.",
+      "By an administrator, not of oneself (400). Service keys, webhooks and devices of the user that were suspended because of it work again, and strangers' wrong guesses of the password no longer hold the user up at a new place. Enabling again is answered the same.",
     self: "You cannot enable yourself.",
     done: "The user is enabled and can sign in again.",
   },
 };
 
 function setAccess(
-  { users, revocations, suspended }: UserAccessOptions,
+  { users, signIn, revocations, suspended }: UserAccessOptions,
   action: "disable" | "enable",
 ): Route {
   const texts = TEXTS[action];
@@ -83,6 +84,7 @@ function setAccess(
       });
       if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
       revocations.publish({ kind: "user", userId: user.id });
+      if (action === "enable") await signIn.forgive(user);
       return acknowledge(texts.done + (await suspended.told(user.id)));
     },
   });
