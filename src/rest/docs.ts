@@ -125,6 +125,7 @@ function pageRoute(info: ApiInfo, reference: () => Promise<Reference>): Route {
       const headers = {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Security-Policy": pagePolicy(nonce),
+        "Cross-Origin-Opener-Policy": "same-origin",
       };
       return { status: 200, headers, body: docsPage(info, (await reference()).digest, nonce) };
     },

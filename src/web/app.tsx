@@ -5,12 +5,22 @@ import { Link, Route, Router, Switch, useRoute } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 import { AccountMenu } from "./account-menu.tsx";
 import { account, askAgain, lastAccount } from "./api/account.ts";
-import { arrival, arriving, rememberPlace, returning } from "./arrival.ts";
+import {
+  acceptLink,
+  arrival,
+  arriving,
+  declineLink,
+  openedLink,
+  rememberPlace,
+  returnAddress,
+  returning,
+} from "./arrival.ts";
 import { ElevationChip } from "./elevation-chip.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
 import { RecordingChip } from "./views/record/recording-chip.tsx";
+import { LinkQuestion } from "./views/sign-in/link-question.tsx";
 import { SignInAgain } from "./views/sign-in/sign-in-again.tsx";
 import { SignInView } from "./views/sign-in/sign-in-view.tsx";
 
@@ -34,15 +44,27 @@ export function App(): VNode {
         <main id="main" tabIndex={-1}>
           {returning.value && who === undefined && <Loading what="the page" />}
           {!returning.value && who === undefined && (
-            <SignInView told={arrival.value} isArriving={arriving.value} onLeave={rememberPlace} />
+            <SignInView
+              told={arrival.value}
+              isArriving={arriving.value}
+              back={returnAddress}
+              onLeave={rememberPlace}
+            />
           )}
-          {who !== undefined && !isVisitOver() && <Views />}
+          {who !== undefined && !isVisitOver() && <Views key={who.id} />}
         </main>
       </div>
       {askAgain.value && <SignInAgain />}
+      <OpenedLinkDialog />
       <Toasts />
     </Router>
   );
+}
+
+function OpenedLinkDialog(): VNode | null {
+  const link = openedLink.value;
+  if (link === undefined) return null;
+  return <LinkQuestion email={link.email} onAccept={acceptLink} onDecline={declineLink} />;
 }
 
 /** Guests cannot sign in again: what they were let in to goes from the page. */

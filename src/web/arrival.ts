@@ -12,24 +12,89 @@ export const arriving = signal(false);
 /** True while it is found out whether the browser's cookie still signs in. */
 export const returning = signal(false);
 
+/** A mailed link that was opened: it signs in once its person says so. */
+interface OpenedLink {
+  readonly token: string;
+  /** Of the account, as the link says; the sign-in fails if it is another. */
+  readonly email: string;
+}
+
+export const openedLink = signal<OpenedLink | undefined>(undefined);
+
 const RETURN_KEY = "voice.return-to";
+const NONCE_KEY = "voice.return-nonce";
+const NONCE_PARAMETER = "returned";
 
 /**
- * Signs in with what a mailed link or the way back from an identity provider brings in the address,
- * whose secret leaves address bar and history before anything else happens.
+ * Takes what a mailed link or the way back from an identity provider brings in the address, whose
+ * secret leaves address bar and history before anything else happens. A mailed link asks first; the way
+ * back signs in only in the tab that began it, as anybody can make an address with a token of their own.
  */
 export function takeLink(): void {
   const { hash } = location;
-  const mailed = /^#\/sign-in\?token=([^&]*)/.exec(hash)?.[1];
+  const mailed = /^#\/sign-in\?(token=.*)/.exec(hash)?.[1];
   const returned = /^#(?=token=|error=)(.*)/.exec(hash)?.[1];
   if (mailed === undefined && returned === undefined) return tellInvited(hash);
-  const back = returned === undefined ? "" : (sessionStorage.getItem(RETURN_KEY) ?? "");
+  const isOurs = returned !== undefined && hasOwnNonce();
+  const back = isOurs ? (sessionStorage.getItem(RETURN_KEY) ?? "") : "";
   sessionStorage.removeItem(RETURN_KEY);
-  history.replaceState(null, "", location.pathname + location.search + safeRoute(back));
+  sessionStorage.removeItem(NONCE_KEY);
+  history.replaceState(null, "", location.pathname + searchWithoutNonce() + safeRoute(back));
   // The router hears of the new address by this event only.
   dispatchEvent(new HashChangeEvent("hashchange"));
-  if (mailed !== undefined) void arrive(() => signInWithLink(decoded(mailed)), LINK_OVER);
-  else void returnFromProvider(new URLSearchParams(returned));
+  if (mailed !== undefined) offer(new URLSearchParams(mailed));
+  else if (isOurs) void returnFromProvider(new URLSearchParams(returned));
+  else refuse(NOT_BEGUN);
+}
+
+/** Tells it to whoever is signed in as well, who does not see the form. */
+function refuse(why: string): void {
+  arrival.value = why;
+  if (account.value !== undefined) tell(why);
+}
+
+const NOT_BEGUN = "This sign-in was not begun in this tab. Nobody was signed in by it.";
+
+function offer(link: URLSearchParams): void {
+  const [token, email] = [link.get("token") ?? "", link.get("email") ?? ""];
+  if (token === "" || email === "") refuse(LINK_OVER);
+  else openedLink.value = { token, email };
+}
+
+/** Signs in by the link that was opened, which then works no more. */
+export async function acceptLink(): Promise<void> {
+  const link = openedLink.value;
+  openedLink.value = undefined;
+  if (link !== undefined) await arrive(() => signInWithLink(link.token, link.email), LINK_OVER);
+}
+
+export function declineLink(): void {
+  openedLink.value = undefined;
+}
+
+/** The address to which an identity provider sends this tab back, and no other. */
+export function returnAddress(): string {
+  const address = new URL(".", document.baseURI);
+  const nonce = sessionStorage.getItem(NONCE_KEY) ?? randomText();
+  sessionStorage.setItem(NONCE_KEY, nonce);
+  address.searchParams.set(NONCE_PARAMETER, nonce);
+  return address.href;
+}
+
+/** Also where the page is not served by TLS, and so has no `randomUUID`. */
+function randomText(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join("");
+}
+
+function hasOwnNonce(): boolean {
+  const nonce = sessionStorage.getItem(NONCE_KEY);
+  return nonce !== null && new URLSearchParams(location.search).get(NONCE_PARAMETER) === nonce;
+}
+
+function searchWithoutNonce(): string {
+  const search = new URLSearchParams(location.search);
+  search.delete(NONCE_PARAMETER);
+  return search.size === 0 ? "" : `?${search}`;
 }
 
 /** Goes on where somebody was who loads the page again, and wanted to stay signed in. */
@@ -67,7 +132,8 @@ async function arrive(signIn: () => Promise<unknown>, isOver: string): Promise<v
     const status = error instanceof ApiFailure ? error.status : 0;
     const isRefused = status === 400 || status === 401;
     const said = error instanceof Error ? error.message : String(error);
-    arrival.value = isRefused ? isOver : `${said} Open the link once more.`;
+    const other = error instanceof ApiFailure ? `${said} Open the link once more.` : said;
+    refuse(isRefused ? isOver : other);
   } finally {
     arriving.value = false;
   }
@@ -86,12 +152,4 @@ export function rememberPlace(): void {
 
 function safeRoute(hash: string): string {
   return hash.startsWith("#/") ? hash : "";
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

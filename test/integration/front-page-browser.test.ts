@@ -39,11 +39,27 @@ describe("first address in a browser", () => {
     return page;
   }
 
-  /** The token of the newest letter. */
+  /** The token of the newest letter, whose link names the account. */
   async function mailed(): Promise<string> {
     await until(() => mails.received.length > 0, "the mail", 10_000);
     const text = (mails.received.pop()?.text ?? "").replaceAll("=\r\n", "").replaceAll("=3D", "=");
-    return /#\/sign-in\?token=([0-9A-Za-z]{43})\b/.exec(text)?.[1] ?? "";
+    return /#\/sign-in\?token=([0-9A-Za-z]{43})&email=/.exec(text)?.[1] ?? "";
+  }
+
+  async function linkFor(email: string): Promise<string> {
+    await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
+    return linkWith(await mailed(), email);
+  }
+
+  function linkWith(token: string, email: string): string {
+    return new URL(`/#/sign-in?token=${token}&email=${encodeURIComponent(email)}`, fixture.url)
+      .href;
+  }
+
+  /** Signs in by the link of a letter, as the person who opens it and is asked. */
+  async function follow(page: Page, link: string, email: string): Promise<void> {
+    await page.goto(link);
+    await page.getByRole("button", { name: `Sign in as ${email}` }).click();
   }
 
   it("signs in with a mailed link, whose token leaves address bar and history at once", async () => {
@@ -53,14 +69,14 @@ describe("first address in a browser", () => {
     await page.getByLabel("E-mail").fill(email);
     await page.getByRole("button", { name: "Send me a sign-in link" }).click();
     await page.getByText("a sign-in link is on its way").waitFor();
-    const link = `/#/sign-in?token=${await mailed()}`;
-    await page.goto(new URL(link, fixture.url).href);
+    const link = linkWith(await mailed(), email);
+    await follow(page, link, email);
     await page.getByText(`You are signed in as ${email} (moderator).`).waitFor();
     expect(page.url()).toBe(new URL("/", fixture.url).href);
     await page.goBack();
     expect(page.url()).not.toContain("token");
     const again = await open("/", errors);
-    await again.goto(new URL(link, fixture.url).href);
+    await follow(again, link, email);
     await again.getByText("This link was used before, or its 10 minutes are over.").waitFor();
     expect(await again.getByRole("button", { name: "Send me a sign-in link" }).isVisible()).toBe(
       true,
@@ -69,10 +85,53 @@ describe("first address in a browser", () => {
     expect(errors.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);
   });
 
+  it("signs nobody in as somebody else by a link, unless they say so", async () => {
+    const [alice, mallory] = [await fixture.accounts.addUser(), await fixture.accounts.addUser()];
+    const page = await open("/");
+    await follow(page, await linkFor(alice.email), alice.email);
+    await page.getByText(`You are signed in as ${alice.email}`).waitFor();
+    const who = async () => {
+      await page.getByRole("button", { name: "Your account" }).click();
+      const said = await page
+        .getByText(/@example\.org/)
+        .first()
+        .textContent();
+      await page.keyboard.press("Escape");
+      return said;
+    };
+    expect(await who()).toContain(alice.email);
+
+    const token = await fixture.signIn(mallory.email);
+    await page.goto(new URL(`/#token=${token}`, fixture.url).href);
+    await page.getByText("was not begun in this tab").waitFor();
+    expect(page.url()).not.toContain("token");
+    expect(await who()).toContain(alice.email);
+
+    await page.goto(await linkFor(mallory.email));
+    await page.getByText(`You are signed in as ${alice.email} now`).waitFor();
+    await page.getByRole("button", { name: "Do not sign in" }).click();
+    expect(await who()).toContain(alice.email);
+
+    await fixture.call("POST", "/auth/request-magic-link", { body: { email: mallory.email } });
+    await follow(page, linkWith(await mailed(), alice.email), alice.email);
+    await page.getByText(`This link is not one of ${alice.email}.`).waitFor();
+    expect(await who()).toContain(alice.email);
+  });
+
+  it("takes the way back from an identity provider in the tab that left for it", async () => {
+    const { email } = await fixture.accounts.addUser();
+    const token = await fixture.signIn(email);
+    const page = await open("/");
+    await page.evaluate("sessionStorage.setItem('voice.return-nonce', 'abc')");
+    await page.goto(new URL(`/?returned=abc#token=${token}`, fixture.url).href);
+    await page.getByText(`You are signed in as ${email}`).waitFor();
+    expect(page.url()).toBe(new URL("/", fixture.url).href);
+  });
+
   it("hands out a token that works, and says how to go on in a terminal", async () => {
     const { email, id } = await fixture.accounts.addUser();
-    await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
-    const page = await open(`/#/sign-in?token=${await mailed()}`);
+    const page = await open("/");
+    await follow(page, await linkFor(email), email);
     await page.getByRole("button", { name: "Your account" }).click();
     await page.getByRole("link", { name: "Terminal and API" }).click();
     const token = await page.getByLabel("Access token").inputValue();
@@ -100,8 +159,7 @@ describe("first address in a browser", () => {
     const errors: string[] = [];
     const page = await open("/#/invitations", errors);
     await page.getByText("To see your invitation, have a sign-in link sent").waitFor();
-    await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
-    await page.goto(new URL(`/#/sign-in?token=${await mailed()}`, fixture.url).href);
+    await follow(page, await linkFor(email), email);
     await page.getByText("You have 2 invitations.").waitFor();
     await page.getByRole("link", { name: "See and answer" }).click();
     const toSession = page
@@ -124,7 +182,7 @@ describe("first address in a browser", () => {
   it("fits a phone, and reads in the light and in the dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({ viewport: { width: 390, height: 844 }, colorScheme });
-      await page.goto(new URL(`/#/sign-in?token=${NEVER}`, fixture.url).href);
+      await follow(page, linkWith(NEVER, "nobody@example.org"), "nobody@example.org");
       await page.getByText("This link was used before").waitFor();
       const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       expect(wider).toBe(false);

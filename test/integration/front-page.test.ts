@@ -28,6 +28,8 @@ describe("first address", () => {
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).not.toContain("unsafe");
+    expect(page.headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(page.headers.get("referrer-policy")).toBe("no-referrer");
     const text = await page.text();
     expect(text).toContain('<html lang="en">');
     expect(text).not.toMatch(/<script>|<style|\son\w+=|\sstyle=|https?:/);

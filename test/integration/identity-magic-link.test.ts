@@ -206,7 +206,7 @@ describe("magic links over HTTP", () => {
     const letter = readFileSync(path, "utf8");
     expect(letter).toContain(`To: ${email}`);
     // As a person copies it from the file.
-    const [, token = ""] = /\btoken=([\w-]{43})\r$/m.exec(letter) ?? [];
+    const [, token = ""] = /\btoken=([\w-]{43})&email=\S+\r$/m.exec(letter) ?? [];
     expect((await validate(token)).status).toBe(200);
     fixture.accounts.mail = smtp;
   });

@@ -117,6 +117,7 @@ function createMagicLinks(
     ...parts,
     ...mailing,
     store: new MagicLinkStore(pool),
-    signInUrl: (token) => signInAddress(signInUrl ?? `${publicUrl()}/#/sign-in`, token),
+    signInUrl: (token, email) =>
+      signInAddress(signInUrl ?? `${publicUrl()}/#/sign-in`, token, email),
   });
 }

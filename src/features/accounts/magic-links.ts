@@ -17,16 +17,17 @@ import type { UserStore } from "./users-store.ts";
 const ON_ITS_WAY = "If there is an account with this address, a sign-in link is on its way.";
 
 /**
- * The address of a sign-in link. The token stands in the fragment, which browsers do not send, so
- * it reaches no log.
+ * The address of a sign-in link. What it brings stands in the fragment, which browsers do not send, so
+ * it reaches no log. The account's address is for the page, which asks before it signs anybody in.
  */
-export function signInAddress(page: string, token: string): string {
-  return `${page}${page.includes("#") ? "?" : "#"}token=${token}`;
+export function signInAddress(page: string, token: string, email: string): string {
+  const mark = page.includes("#") ? "?" : "#";
+  return `${page}${mark}token=${token}&email=${encodeURIComponent(email)}`;
 }
 
 function signInMessage(to: string, url: string): MailMessage {
   const lines = [
-    "Open this link to sign in. It works once, within 10 minutes:",
+    `Open this link to sign in as ${to}. It works once, within 10 minutes:`,
     url,
     "If you did not ask for it, you need not do anything: without the link nobody gets in.",
   ];
@@ -63,8 +64,8 @@ interface MagicLinkOptions {
   /** Undefined when this installation sends no mail. */
   mail: Mail | undefined;
   background: Pick<Background, "start">;
-  /** Returns the address of the page that takes the token. */
-  signInUrl: (token: string) => string;
+  /** Returns the address of the page that takes the token, for this account. */
+  signInUrl: (token: string, email: string) => string;
   clock: Clock;
 }
 
@@ -122,7 +123,7 @@ export class MagicLinks {
     const expiresAt = clock.now() + LIFETIME;
     await store.put({ tokenHash: secretHash(token), userId: account.id, expiresAt });
     // To the stored address, which may have other cases than the requested one.
-    await mail.send(signInMessage(account.email, signInUrl(token)));
+    await mail.send(signInMessage(account.email, signInUrl(token, account.email)));
   }
 
   async #spend(key: string, policy: AttemptPolicy): Promise<void> {

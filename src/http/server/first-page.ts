@@ -81,6 +81,8 @@ function page(): Coded {
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": POLICY,
+    // A page of others that opened this one may not lead it to an address of theirs.
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",
     Vary: "Accept, Origin",
   };

@@ -68,9 +68,16 @@ export async function signInRemembered(): Promise<boolean> {
   }
 }
 
-export async function signInWithLink(token: string): Promise<boolean> {
+/** Signs in by a mailed link, which must be of the account that it names. */
+export async function signInWithLink(token: string, email: string): Promise<boolean> {
   const body = { token };
-  return take(await call((api) => api.POST("/auth/validate-magic-link", { body })));
+  const answer = await call((api) => api.POST("/auth/validate-magic-link", { body }));
+  if (answer.user.email !== email) {
+    await endLogin(answer.token);
+    throw new Error(`This link is not one of ${email}. Nobody was signed in by it.`);
+  }
+  aside.value = undefined;
+  return take(answer);
 }
 
 /** Has a link mailed; returns what the service says to it. */

@@ -78,18 +78,23 @@ export function SignInForm({ email = "" }: { email?: string }): VNode {
   );
 }
 
+interface ProvidersProps {
+  /** Where a provider sends this tab back. */
+  back: () => string;
+  onLeave: () => void;
+}
+
 /** One button for each identity provider that is configured. */
-export function Providers({ onLeave }: { onLeave: () => void }): VNode | null {
+export function Providers({ back, onLeave }: ProvidersProps): VNode | null {
   const { state } = useResource(() => call((api) => api.GET("/auth/oauth/providers")), []);
   if (state.kind !== "ready" || state.value.items.length === 0) return null;
-  const back = new URL(".", document.baseURI).href;
   return (
     <div class="row">
       {state.value.items.map(({ id, name, authorize_url: address }) => (
         <a
           key={id}
           class="button"
-          href={`${address}?redirect=${encodeURIComponent(back)}`}
+          href={`${address}?redirect=${encodeURIComponent(back())}`}
           onClick={onLeave}
         >
           Sign in with {name}

@@ -13,12 +13,14 @@ interface SignInProps {
   /** Told above the form. */
   told: string;
   isArriving: boolean;
+  /** Where an identity provider sends this tab back. */
+  back: () => string;
   /** Called before the browser goes to an identity provider. */
   onLeave: () => void;
 }
 
 /** What somebody sees who is not signed in: the ways in, and how the service does. */
-export function SignInView({ told, isArriving, onLeave }: SignInProps): VNode {
+export function SignInView({ told, isArriving, back, onLeave }: SignInProps): VNode {
   const [path] = useLocation();
   const [invited, setInvited] = useState(() => sessionIn(path));
   useEffect(() => setInvited(sessionIn(path)), [path]);
@@ -44,7 +46,7 @@ export function SignInView({ told, isArriving, onLeave }: SignInProps): VNode {
           <section class="card stack" aria-labelledby="account">
             <h2 id="account">Sign in</h2>
             <SignInForm />
-            <Providers onLeave={onLeave} />
+            <Providers back={back} onLeave={onLeave} />
           </section>
           <section class="card stack" aria-labelledby="guest">
             <h2 id="guest">Join a conversation as a guest</h2>
