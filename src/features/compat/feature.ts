@@ -45,9 +45,11 @@ export function createCompat(
   });
   const segments = new SegmentStore(pool);
   const calls = new FileCalls({ sessions, files, frames, segments, directory, writer });
+  const names = (id: string) => segments.vocabulary(id);
+  const engine = async (id: string) => (await directory.get(id))?.engine;
   return {
     /** What live calls need besides the streams. */
-    live: { sessions, frames, engines, log, names: (id: string) => segments.vocabulary(id) },
+    live: { sessions, frames, engines, log, names, engine },
     routes: [...openAiRoutes({ calls, engines }), ...deepgramRoutes({ calls, engines })],
   };
 }

@@ -34,6 +34,8 @@ const LOOK_MS = 500;
 /** A Finalize is answered after this time at the latest, milliseconds. */
 const FINALIZE_MS = 2_000;
 
+const UNKNOWN = "unknown";
+
 export const LIVE_CLOSE = { done: 1000, goingAway: 1001, refused: 1008, failed: 1011 } as const;
 
 /** The connection of one client. */
@@ -60,6 +62,8 @@ export interface LiveCallPorts {
   streams: Pick<AudioStreams, "open">;
   frames: SessionFrames;
   names(sessionId: string): Promise<string[]>;
+  /** The engine that reads the session, once one does. */
+  engine(sessionId: string): Promise<string | undefined>;
   log: Log;
 }
 
@@ -158,7 +162,7 @@ export class LiveCall {
     const told = await names(session.id);
     if (this.#isClosed()) return;
     const { language, id: requestId } = session;
-    const engine = this.#order.engine ?? "unknown";
+    const engine = this.#order.engine ?? UNKNOWN;
     this.#about = { requestId, language, names: told, engine, channels };
     this.#stream = stream;
     this.#phase = "streaming";
@@ -219,7 +223,10 @@ export class LiveCall {
       for (let isOver = false; !isOver && !this.#isClosed(); ) {
         const frames = await reader.next(LOOK_MS);
         if (this.#isClosed()) return;
-        for (const frame of frames) isOver = this.#hearFrame(frame) || isOver;
+        for (const frame of frames) {
+          if (frame.type === "JobStatus") await this.#noteEngine();
+          isOver = this.#hearFrame(frame) || isOver;
+        }
         this.#look();
         if (this.#phase === "closing" && until === Number.POSITIVE_INFINITY) {
           until = performance.now() + LAST_WORDS_MS;
@@ -235,13 +242,35 @@ export class LiveCall {
     }
   }
 
+  async #noteEngine(): Promise<void> {
+    const [about, id] = [this.#about, this.sessionId];
+    if (about?.engine !== UNKNOWN || id === undefined) return;
+    about.engine = (await this.#ports.engine(id)) ?? UNKNOWN;
+  }
+
+  /** What frames tell of where speech is, and of how far the audio was read. */
+  #noteSpeech(frame: ServerFrame): void {
+    const received = this.#audio?.seconds ?? 0;
+    for (const [number, { ends }] of this.#channels.entries()) {
+      if (frame.type === "Heartbeat") {
+        ends.noteRead({ readTo: frame.audio_received - frame.lag_ms / 1_000, received });
+      } else if (frame.type === "UtteranceEnd") {
+        ends.noteSpeechEnd();
+        ends.noteRead({ readTo: frame.end, received });
+      } else if (frame.type === "SpeechStarted" && (frame.channel ?? 0) === number) {
+        ends.noteSpeech(frame.start);
+        ends.noteRead({ readTo: frame.start, received });
+      } else if (frame.type === "Results" && (frame.channel ?? 0) === number) {
+        ends.noteRead({ readTo: frame.start + frame.duration, received });
+      }
+    }
+  }
+
   /** True when the session has ended. */
   #hearFrame(frame: ServerFrame): boolean {
     const about = this.#about;
     if (about === undefined) return false;
-    if (frame.type === "JobStatus" && "engine" in frame && frame.engine !== undefined) {
-      about.engine = frame.engine;
-    }
+    this.#noteSpeech(frame);
     if (frame.type === "SpeechStarted" && this.#order.vadEvents) {
       this.#line.send(speechStarted(frame, about));
     }
@@ -298,7 +327,7 @@ export class LiveCall {
 
   /** Of a stream in which no sound came. */
   #nothing(): LiveAbout {
-    return { requestId: newId(), language: "", names: [], engine: "unknown", channels: 1 };
+    return { requestId: newId(), language: "", names: [], engine: UNKNOWN, channels: 1 };
   }
 
   /** Ends the stream because of what the client sent, or of a failure here. */

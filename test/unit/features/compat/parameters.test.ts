@@ -3,7 +3,6 @@ import { compatKeyOf } from "../../../../src/access/secrets.ts";
 import { isAppError } from "../../../../src/base/errors.ts";
 import { readDeepgramQuery } from "../../../../src/features/compat/deepgram-query.ts";
 import { readOpenAiForm } from "../../../../src/features/compat/openai-form.ts";
-import { UtteranceEnds } from "../../../../src/features/compat/utterance-ends.ts";
 import { MOONSHINE } from "../../../../src/wire/speech-engines.ts";
 
 const engines = [MOONSHINE];
@@ -120,17 +119,5 @@ describe("parameters of other services' clients", () => {
     expect(compatKeyOf({ "sec-websocket-protocol": "token, vk_svc_a" })).toBe("vk_svc_a");
     expect(compatKeyOf({ "sec-websocket-protocol": "vk_svc_a" })).toBeUndefined();
     expect(compatKeyOf({})).toBeUndefined();
-  });
-
-  it("utterance ends: come once, when the silence was long enough", () => {
-    const ends = new UtteranceEnds(1_000);
-    ends.noteFinal([{ end: 2 }]);
-    expect(ends.take(2.9)).toBeUndefined();
-    expect(ends.take(3)).toBe(2);
-    expect(ends.take(9)).toBeUndefined();
-    ends.noteFinal([{ end: 10 }]);
-    ends.noteWords([{ start: 10.4 }]);
-    expect(ends.take(20)).toBeUndefined();
-    expect(new UtteranceEnds(undefined).take(9)).toBeUndefined();
   });
 });

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import type { ServicePrincipal } from "../../../../src/access/principal.ts";
+import { silentLog } from "../../../../src/base/log.ts";
+import { readDeepgramQuery } from "../../../../src/features/compat/deepgram-query.ts";
+import { LiveCall, type LiveCallPorts } from "../../../../src/features/compat/live-call.ts";
+import type { ServerFrame } from "../../../../src/wire/live-frames.ts";
+import { MOONSHINE } from "../../../../src/wire/speech-engines.ts";
+import { until } from "../../../support/until.ts";
+
+const session_id = "01a20000-0000-7000-8000-000000000001";
+const RAW = { encoding: "linear16", sample_rate: "16000", utterance_end_ms: "1000" };
+
+const words = (start: number, end: number): ServerFrame =>
+  ({
+    type: "Results",
+    session_id,
+    is_final: true,
+    start,
+    duration: end - start,
+    transcript: "hello",
+    confidence: 1,
+    speaker: "S1",
+    words: [{ word: "hello", start, end, confidence: 1, speaker: "S1" }],
+  }) as unknown as ServerFrame;
+
+/** A live call whose session tells these frames, each group at once. */
+function call() {
+  const told: { type: string; [name: string]: unknown }[] = [];
+  const waiting: ServerFrame[][] = [];
+  const ports = {
+    sessions: {
+      begin: async () => ({ id: session_id, language: "en", channels: 1, store: true }),
+      stop: async () => {},
+      leave: async () => {},
+    },
+    streams: {
+      open: async () => ({ stream: { push() {}, finalize() {}, close: async () => {} } }),
+    },
+    frames: {
+      follow: () => ({
+        next: async () => {
+          await new Promise(setImmediate);
+          return waiting.shift() ?? [];
+        },
+        close() {},
+      }),
+    },
+    names: async () => [],
+    engine: async () => MOONSHINE.name,
+    log: silentLog,
+  } as unknown as LiveCallPorts;
+  const line = { send: (message: object) => void told.push(message as never), close() {} };
+  const order = readDeepgramQuery(RAW, [MOONSHINE], true);
+  const live = new LiveCall(ports, { caller: {} as ServicePrincipal, order, line });
+  const heard = (type: string) => until(() => told.some((each) => each.type === type), type);
+  return { live, told, heard, tell: (...frames: ServerFrame[]) => void waiting.push(frames) };
+}
+
+const seconds = (count: number) => Buffer.alloc(count * 32_000);
+
+describe("live calls of Deepgram's clients", () => {
+  it("name the engine that reads them", async () => {
+    const { live, told, heard, tell } = call();
+    live.hear(seconds(1));
+    tell({ type: "JobStatus", session_id } as unknown as ServerFrame, words(0, 0.5));
+    await heard("Results");
+    tell({ type: "SessionEnded", session_id } as unknown as ServerFrame);
+    await heard("Metadata");
+    const { name } = MOONSHINE;
+    expect(told.at(-1)).toMatchObject({ models: [name], model_info: { [name]: {} } });
+  });
+
+  it("tell no UtteranceEnd for audio that came and was not read", async () => {
+    const { live, told, heard, tell } = call();
+    live.hear(seconds(4));
+    tell(words(0.3, 1.5));
+    await heard("Results");
+    tell({ type: "SpeechStarted", session_id, start: 1.9 });
+    tell(words(1.9, 3));
+    await until(() => told.filter(({ type }) => type === "Results").length === 2, "two finals");
+    expect(told.some(({ type }) => type === "UtteranceEnd")).toBe(false);
+    live.hear(seconds(1));
+    await heard("UtteranceEnd");
+    expect(told.at(-1)).toMatchObject({ last_word_end: 3 });
+    live.shut(1000, "");
+  });
+});
