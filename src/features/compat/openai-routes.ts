@@ -119,6 +119,7 @@ function bodyOf(
   format: ResponseFormat,
   granularities: ReadonlySet<string>,
 ): string {
+  const soundEnd = Math.round(said.durationSeconds * 1_000);
   switch (format) {
     case "json":
       return JSON.stringify(jsonAnswer(said));
@@ -129,9 +130,9 @@ function bodyOf(
     case "text":
       return `${textOf(said.segments)}\n`;
     case "srt":
-      return toPlainSrt(plainCues(said.segments));
+      return toPlainSrt(plainCues(said.segments, soundEnd));
     case "vtt":
-      return toPlainVtt(plainCues(said.segments));
+      return toPlainVtt(plainCues(said.segments, soundEnd));
   }
 }
 

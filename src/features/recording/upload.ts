@@ -5,6 +5,7 @@ import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
 import { defineRoute, type Route, type Upload, type UploadContent } from "../../rest/route.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
+import { cutToName } from "../../wire/names.ts";
 import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -36,7 +37,8 @@ export interface UploadAudioOptions {
 export const MAX_SECONDS = 15 * 60;
 const MAX_FILENAME = 255;
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 =
+  /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 const storedSchema = Type.Object(
   {
@@ -120,13 +122,20 @@ export function readSequence(
 }
 
 /** When the chunk began according to the device, Unix milliseconds. */
-function readStartedAt(text: string | undefined): number | undefined {
+export function readStartedAt(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
-  const at = RFC3339.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) {
-    throw new AppError("invalid_body", "started_at must be an RFC 3339 time.");
-  }
-  return at;
+  const [, day = "", minute, second = "", fraction = "", zone] = RFC3339.exec(text) ?? [];
+  if (!isDay(day)) throw new AppError("invalid_body", "started_at must be an RFC 3339 time.");
+  // A leap second is told as the second after it, as clocks do that know none.
+  const isLeap = second === "60";
+  const at = Date.parse(`${day}T${minute}:${isLeap ? "59" : second}${fraction}${zone}`);
+  return isLeap ? at + 1_000 : at;
+}
+
+/** Whether the calendar has this day: others would become one of the next month. */
+function isDay(day: string): boolean {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 function describe(
@@ -155,7 +164,7 @@ async function storeUpload(
   const order = { sounds, before, converter, accountId, seconds: maxSeconds, signal };
   const readable = await readableUpload(file, order);
   try {
-    const filename = file.filename.slice(0, MAX_FILENAME);
+    const filename = cutToName(file.filename, MAX_FILENAME);
     const chunk = describe(readable, { ...place, filename }, maxSeconds);
     return await saveChunk(options, chunk, readable.upload.content);
   } finally {

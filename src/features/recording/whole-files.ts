@@ -7,6 +7,7 @@ import { newId } from "../../base/ids.ts";
 import { Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Upload } from "../../rest/route.ts";
+import { cutToName } from "../../wire/names.ts";
 import type { NewChunk } from "./chunk-store.ts";
 import type { CutAnswer, CutOrder, CutPiece } from "./cut-thread.ts";
 import { type ReadableUpload, readableUpload, refusalByHead } from "./readable-upload.ts";
@@ -172,7 +173,7 @@ function chunkOf(
   const { mediaType, bytes, sha256, frames, sampleRate, durationSeconds } = file;
   return {
     ...{ id: newId(), sessionId, sequence, recordedAt: undefined },
-    filename: filename.slice(0, MAX_FILENAME),
+    filename: cutToName(filename, MAX_FILENAME),
     ...{ mediaType, bytes, sha256, frames, sampleRate, durationSeconds },
   };
 }

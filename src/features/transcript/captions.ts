@@ -44,16 +44,18 @@ interface TimedWord {
 /**
  * Segments as captions of at most two lines of 42 characters and 7 s. They end at the ends of
  * sentences, else at pauses and before joining words; another speaker begins another one. Each stays for
- * a second and until it can be read, as long as the next one does not begin. Words that were
- * edited have times in proportion to the text.
+ * a second and until it can be read, as long as the next one does not begin and the sound does not
+ * end. Words that were edited have times in proportion to the text.
  *
  * @param speakerOf the segment's speaker as shown
  * @param roomFor letters that the speaker takes of a caption's first line
+ * @param soundEnd end of the recording, milliseconds, where it is known
  */
 export function toCues(
   segments: readonly SegmentRecord[],
   speakerOf: (segment: SegmentRecord) => string,
   roomFor: (speaker: string) => number,
+  soundEnd = Number.POSITIVE_INFINITY,
 ): Cue[] {
   const cues: Cue[] = [];
   for (const { speaker, words } of turnsOf(segments, speakerOf)) {
@@ -68,7 +70,7 @@ export function toCues(
       cues.push({ start: first.start, end, speaker, lines: linesOf(taken, room) ?? [], isTurn });
     }
   }
-  return lengthened(cues);
+  return lengthened(cues, soundEnd);
 }
 
 interface Turn {
@@ -162,13 +164,13 @@ function marked(words: readonly TimedWord[]): string {
   );
 }
 
-/** Captions that stay until they can be read, or until the next one begins. */
-function lengthened(cues: readonly Cue[]): Cue[] {
+/** Captions that stay until they can be read, or until the next one begins, or the sound ends. */
+function lengthened(cues: readonly Cue[], soundEnd: number): Cue[] {
   return cues.map((cue, place) => {
     const letters = cue.lines.join(" ").length;
     const needed = Math.max(SHORTEST_MS, Math.round((1_000 * letters) / READ_PER_SECOND));
     const wanted = Math.min(cue.start + Math.min(needed, LONGEST_MS), cue.end + LONGEST_WAIT_MS);
-    const next = cues[place + 1]?.start ?? Number.POSITIVE_INFINITY;
+    const next = cues[place + 1]?.start ?? soundEnd;
     return { ...cue, end: Math.max(cue.end, Math.min(wanted, next)) };
   });
 }

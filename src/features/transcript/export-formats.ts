@@ -58,11 +58,13 @@ function markedText(segment: Spoken, quote: (text: string) => string = (text) =>
 export function srtCues(
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
+  soundEnd?: number,
 ): Cue[] {
   return toCues(
     segments,
     (segment) => speakerOf(segment, names),
     (speaker) => inFront(speaker).length,
+    soundEnd,
   );
 }
 
@@ -73,11 +75,13 @@ export function srtCues(
 export function vttCues(
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
+  soundEnd?: number,
 ): Cue[] {
   const spoken = toCues(
     segments,
     (segment) => speakerOf(segment, names),
     () => 0,
+    soundEnd,
   );
   const overlapping = segments.flatMap(({ overlaps = [] }) =>
     overlaps.map(({ label, start, end }): Cue => {
@@ -124,7 +128,7 @@ export function toVtt(cues: readonly Cue[]): string {
 }
 
 /** Captions of what was said alone, for programs that expect neither speakers nor marks. */
-export function plainCues(segments: readonly SegmentRecord[]): Cue[] {
+export function plainCues(segments: readonly SegmentRecord[], soundEnd?: number): Cue[] {
   const unmarked = segments.map((segment) => {
     return { ...segment, words: segment.words.map(({ unclear: _unclear, ...word }) => word) };
   });
@@ -132,6 +136,7 @@ export function plainCues(segments: readonly SegmentRecord[]): Cue[] {
     unmarked,
     () => "",
     () => 0,
+    soundEnd,
   );
 }
 

@@ -170,9 +170,9 @@ function render(
     case "md":
       return toMarkdown(session.title, segments, names);
     case "srt":
-      return toSrt(srtCues(segments, names));
+      return toSrt(srtCues(segments, names, session.durationMs));
     case "vtt":
-      return toVtt(vttCues(segments, names));
+      return toVtt(vttCues(segments, names, session.durationMs));
     case "rttm":
       return toRttm(session.id, segments);
   }

@@ -11,7 +11,11 @@ import type {
   ChunkStore,
   NewChunk,
 } from "../../../../src/features/recording/chunk-store.ts";
-import { readSequence, uploadAudioRoutes } from "../../../../src/features/recording/upload.ts";
+import {
+  readSequence,
+  readStartedAt,
+  uploadAudioRoutes,
+} from "../../../../src/features/recording/upload.ts";
 import type { Upload } from "../../../../src/rest/route.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 import { callRoute, codeOf } from "../../../support/route-call.ts";
@@ -103,6 +107,27 @@ describe("upload-audio", () => {
     return { code: await codeOf(work), steps };
   }
 
+  it.each([
+    ["2026-01-31T12:00:00.5Z", "2026-01-31T12:00:00.500Z"],
+    ["2024-02-29T23:59:59+05:30", "2024-02-29T18:29:59.000Z"],
+    ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
+    ["2026-01-31t12:00:00z", "2026-01-31T12:00:00.000Z"],
+  ])("upload-audio: started_at %s is taken as %s", (text, told) => {
+    expect(new Date(readStartedAt(text) ?? 0).toISOString()).toBe(told);
+  });
+
+  it.each([
+    "2026-02-30T11:00:00Z",
+    "2025-02-29T11:00:00Z",
+    "2026-01-31T24:00:00Z",
+    "2026-01-31T12:60:00Z",
+    "2026-01-31T12:00:61Z",
+    "2026-01-31T12:00:00",
+    "2026-01-31T12:00:00+24:00",
+  ])("upload-audio: started_at %s is refused, as no calendar or clock has it", (text) => {
+    expect(() => readStartedAt(text)).toThrow("started_at must be an RFC 3339 time.");
+  });
+
   it("upload-audio: audio that a deletion overtook is removed again", async () => {
     const answer = await failing(new AppError("session_deleted", "gone"));
     expect(answer).toEqual({ code: "session_deleted", steps: ["put", "store", "delete"] });
@@ -117,7 +142,7 @@ describe("upload-audio", () => {
     const data = soundBytes("mono.m4a");
     const sent: Upload = {
       ...{ content: { kind: "memory", data }, bytes: data.byteLength, sha256: "cd".repeat(32) },
-      ...{ mediaType: "audio/mp4", filename: "a.m4a", fields: { chunk_sequence: "0" } },
+      ...{ mediaType: "audio/mp4", filename: "a\u202e4m\n.m4a", fields: { chunk_sequence: "0" } },
     };
     let stored: NewChunk | undefined;
     let frames = 16_000;
@@ -159,6 +184,7 @@ describe("upload-audio", () => {
       });
     expect((await send()).status).toBe(201);
     expect((await send()).status).toBe(200);
+    expect(stored?.filename).toBe("a4m .m4a");
   });
 
   it("upload-audio: the sequence comes from the form, else from the header", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  plainCues,
   srtCues,
   toSrt,
   toVtt,
@@ -42,6 +43,19 @@ describe("captions", () => {
       expect(end - start).toBeGreaterThanOrEqual(1_000);
       expect(start).toBeGreaterThanOrEqual(cues[place - 1]?.end ?? 0);
     }
+  });
+
+  it("captions: the last one ends with the sound, unless its words do later", () => {
+    const said = [spoken(4, "we did not find any big problems", 0.1)];
+    const ends = (soundEnd?: number) => [
+      srtCues(said, NOBODY, soundEnd).at(-1)?.end,
+      vttCues(said, NOBODY, soundEnd).at(-1)?.end,
+      plainCues(said, soundEnd).at(-1)?.end,
+    ];
+    const [, vtt = 0, plain = 0] = ends();
+    expect(Math.min(vtt, plain)).toBeGreaterThan(4_900);
+    expect(ends(4_900)).toEqual([4_900, 4_900, 4_900]);
+    expect(ends(4_500)).toEqual([4_690, 4_690, 4_690]);
   });
 
   it("captions: they end with sentences and at pauses rather than in the middle of a phrase", () => {
