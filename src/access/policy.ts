@@ -192,7 +192,10 @@ const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.guests",
 ]);
 
-/** Actions of the owner, moderators of the session's workspace, and administrators. */
+/**
+ * Actions of the owner, moderators of the session's workspace, and administrators: those without
+ * access of their own take words out for good only under an elevation.
+ */
 const STEWARD_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.triage",
   "session.redact",
@@ -240,7 +243,10 @@ function userOnSession(
     return facts.relation === "owner" || role === "admin" ? "allow" : "forbidden";
   }
   if (STEWARD_ACTIONS.has(action)) {
-    return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
+    if (facts.relation === "owner" || moderates) return "allow";
+    if (role !== "admin") return "forbidden";
+    const isFree = native || action === "session.triage";
+    return onlyElevated(isFree || facts.elevatedUntil !== undefined);
   }
   if (CONTENT_ACTIONS.has(action)) {
     if (!native && !moderates) return onlyElevated(facts.elevatedUntil !== undefined);

@@ -94,6 +94,9 @@ describe("webhooks: routes", () => {
     expect(await as(member)).toBe("forbidden");
     expect(await as(stranger)).toBe("forbidden");
     expect(await as(admin)).toBe("none");
+    const rotating = { ...at(id), principal: admin };
+    const rotated = await codeOf(fixture.call("rotateWebhookSecret", rotating));
+    expect(rotated).toBe("elevation_required");
     const other = await fixture.session();
     const params = { id: other.workspaceId, webhook_id: id };
     const elsewhere = { principal: other.owner, params };

@@ -208,7 +208,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   deleteWebhook: [webhook],
   adoptWebhook: [thing(["workspace owner", ...ELEVATED], givesInWorkspace)],
   testWebhook: [webhook],
-  rotateWebhookSecret: [webhook],
+  // Whoever has the secret can sign messages of the workspace's.
+  rotateWebhookSecret: [
+    { ...webhook, ...givesInWorkspace, open: ["workspace owner", ...ELEVATED] },
+  ],
   listWebhookDeliveries: [webhook],
   retryWebhookDelivery: [{ ...webhook, ...ask({ beyond: "There is no delivery with this id." }) }],
 
@@ -305,7 +308,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     session(OWNER_AND_ADMINS, { ...writing, deleted: ADMINS, ...ask({ spends: "session" }) }),
   ],
   stopSession: [session(OWNER, writing)],
-  redactSession: [session(STEWARDS, writing)],
+  redactSession: [words(["owner", "moderator", ...ELEVATED, "admin native"], writing)],
   addSessionMember: [
     session(["owner", ...ELEVATED], { ...sharing, ...users, gives: "in the session" }),
   ],

@@ -270,11 +270,12 @@ export function redactionRoutes({ directory, actors }: SessionWishOptions): Rout
     wish: true,
     summary: "Take out a time span, one speaker, or one speaker within a span, for good",
     description:
-      "Every segment that touches the span loses its words, the audio of the span becomes silence, and summaries and the graph are made anew without it. With a speaker and no span it covers all that this voice says, also what is still to come. By the session's owner, a moderator of its workspace or an admin. It cannot be undone, and a redo does not bring it back.",
+      "Every segment that touches the span loses its words, the audio of the span becomes silence, and summaries and the graph are made anew without it. With a speaker and no span it covers all that this voice says, also what is still to come. By the session's owner or a moderator of its workspace; by an administrator who does not belong to it under an elevation. It cannot be undone, and a redo does not bring it back.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 201: { description: "What was taken out", schema: answer } },
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.redact"),
     async handle(request, { principal }) {

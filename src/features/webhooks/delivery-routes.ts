@@ -5,6 +5,7 @@ import { isId } from "../../base/ids.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
+import { type GivingOptions, requireGiving } from "../workspaces/members-routes.ts";
 import {
   actorOfCaller,
   existing,
@@ -19,7 +20,8 @@ import type { DeliveryRecord, DeliveryStore, WebhookRecord } from "./store.ts";
 
 const OLD_SECRET_MS = 24 * 3_600_000;
 
-interface WebhookDeliveryOptions extends WebhookAccessOptions {
+interface WebhookDeliveryOptions extends WebhookAccessOptions, GivingOptions {
+  workspaces: GivingOptions["workspaces"];
   deliveries: DeliveryStore;
   secrets: Pick<WebhookSecrets, "create">;
   clock: Clock;
@@ -97,7 +99,7 @@ function rotateSecret(options: WebhookDeliveryOptions): Route {
     id: "rotateWebhookSecret",
     summary: "Give a webhook a new secret",
     description:
-      "For 24 h messages carry two signatures, of the new secret and of the one before, so that a receiver can change over without losing any.",
+      "For 24 h messages carry two signatures, of the new secret and of the one before, so that a receiver can change over without losing any. By an owner of the workspace, one of its service keys, or an administrator under an elevation that covers it: whoever has the secret can sign messages.",
     params: webhookParams,
     responses: {
       200: {
@@ -106,7 +108,11 @@ function rotateSecret(options: WebhookDeliveryOptions): Route {
         example: { previous_secret_expires_at: "2026-02-01T09:31:09.000Z" },
       },
     },
-    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
+    errors: ["elevation_required"],
+    async resolve({ principal, params }) {
+      if (principal?.kind === "user") await requireGiving(options, principal, params.id);
+      return requireWebhook(options, principal, params);
+    },
     async handle({ principal }, webhook: WebhookRecord) {
       const { secret, sealed } = options.secrets.create(webhook.id);
       const keepUntil = options.clock.now() + OLD_SECRET_MS;

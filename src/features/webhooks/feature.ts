@@ -18,10 +18,11 @@ export function createWebhooks(
 ) {
   const webhooks = new WebhookStore(pool, ceilings);
   const deliveries = new DeliveryStore(pool);
+  const shared = { workspaces, elevations, webhooks, secrets, cursorKey };
   return {
     routes: [
-      ...webhookRoutes({ workspaces, elevations, webhooks, endpoints, secrets, cursorKey }),
-      ...webhookDeliveryRoutes({ workspaces, webhooks, deliveries, secrets, clock, cursorKey }),
+      ...webhookRoutes({ ...shared, endpoints }),
+      ...webhookDeliveryRoutes({ ...shared, deliveries, clock }),
     ],
   };
 }

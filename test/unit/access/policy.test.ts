@@ -118,9 +118,13 @@ describe("session policy", () => {
     for (const relation of ["participant", "shared"] satisfies SessionRelation[]) {
       expect(maySession(user("admin"), "session.audio", session({ relation }))).toBe("allow");
     }
-    for (const action of ["session.read", "session.triage", "session.redact"] as const) {
+    for (const action of ["session.read", "session.triage"] as const) {
       expect(maySession(user("admin"), action, session())).toBe("allow");
     }
+    const redacts = (facts: SessionFacts) => maySession(user("admin"), "session.redact", facts);
+    expect(redacts(session())).toBe("elevation_required");
+    expect(redacts(session({ elevatedUntil: 1 }))).toBe("allow");
+    expect(redacts(session({ relation: "shared" }))).toBe("allow");
     expect(maySession(user("admin"), "session.give", session())).toBe("elevation_required");
     for (const action of SHARING) {
       expect(maySession(user("admin"), action, session({ elevatedUntil: 1 }))).toBe("allow");
