@@ -25,7 +25,7 @@ export interface ReadyState {
   readonly supervisor: number;
   readonly fronts: readonly FrontAddresses[];
   readonly hosts: readonly { readonly ops_url: unknown; readonly grpc_sessions: unknown }[];
-  readonly workers: readonly { readonly grpc_worker: unknown }[];
+  readonly workers: readonly { readonly grpc_worker: unknown; readonly ops_url: unknown }[];
   /** By part: main, worker, nats, postgres; in a cluster front-1, sessions-1, nats-1, and so on. */
   readonly pids: Readonly<Record<string, number | null>>;
 }
@@ -58,7 +58,7 @@ export function readyState(
     supervisor: process.pid,
     fronts,
     hosts: hosts.map(({ ops_url, grpc_sessions }) => ({ ops_url, grpc_sessions })),
-    workers: workers.map(({ grpc_worker }) => ({ grpc_worker })),
+    workers: workers.map(({ grpc_worker, ops_url }) => ({ grpc_worker, ops_url })),
     pids: Object.fromEntries(names.map((name) => [name, parts.get(name)?.pid ?? null])),
   };
 }

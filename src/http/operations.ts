@@ -5,6 +5,7 @@ import type { FrontObserver } from "./server/observer.ts";
 
 /** A metric whose value is read on request. */
 export interface Figure {
+  /** `voice_…`; that of a counter, and of nothing else, ends with `_total`. */
   name: string;
   help: string;
   /** A counter only rises; a gauge is the present value. */
@@ -79,7 +80,14 @@ export class OpsMetrics {
   }
 }
 
+/** Throws for a name that says another kind than the metric is, as readers go by it. */
+function checkName(name: string, isCounter: boolean): void {
+  if (name.startsWith("voice_") && name.endsWith("_total") === isCounter) return;
+  throw new Error(`The ${isCounter ? "counter" : "gauge"} ${name} is named otherwise.`);
+}
+
 function register(registry: Registry, { name, help, kind, read }: Figure): void {
+  checkName(name, kind === "counter");
   const registers = [registry];
   if (kind === "counter") {
     new Counter({
@@ -104,6 +112,7 @@ function register(registry: Registry, { name, help, kind, read }: Figure): void 
 }
 
 function registerByKind(registry: Registry, { name, help, label, read }: CounterByKind): void {
+  checkName(name, true);
   new Counter({
     name,
     help,

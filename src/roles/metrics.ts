@@ -70,7 +70,7 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.host.owned.length ?? 0,
     },
     {
-      name: "actor_fenced_total",
+      name: "voice_actor_fenced_total",
       help: "Writes of stale session actors that the journal refused, since the start",
       kind: "counter",
       read: () => sessions?.fenced() ?? 0,
@@ -81,13 +81,15 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.relapsed() ?? 0,
     },
     {
-      name: "voice_webhooks_succeeded",
+      name: "voice_webhooks_succeeded_total",
       help: "Webhook messages that arrived, since the start",
+      kind: "counter",
       read: () => sessions?.webhooks.figures.succeeded ?? 0,
     },
     {
-      name: "voice_webhooks_failed",
+      name: "voice_webhooks_failed_total",
       help: "Attempts to send a webhook message that failed, since the start",
+      kind: "counter",
       read: () => sessions?.webhooks.figures.failed ?? 0,
     },
     {

@@ -70,13 +70,15 @@ function scaledLimits(factor: number): RpcLimits {
 function figuresOf(service: SessionService): Figure[] {
   return [
     {
-      name: "voice_rpc_watches_too_slow",
+      name: "voice_rpc_watches_too_slow_total",
       help: "Watches ended because their client read too slowly, since the start",
+      kind: "counter",
       read: () => service.figures.watchesTooSlow,
     },
     {
-      name: "voice_rpc_calls",
+      name: "voice_rpc_calls_total",
       help: "Calls of other services let in, since the start",
+      kind: "counter",
       read: () => service.figures.calls,
     },
   ];
