@@ -18,7 +18,7 @@ const DEVICE_TEXT: Readonly<Record<keyof typeof DEVICE_FRAME_SCHEMAS, string>> =
   Configure:
     "What is streamed and where to: the session that is named, else the one that the device records, else a new one.",
   Resume:
-    "Goes on with the settings of the connection before. `audio_offset_bytes` is the oldest byte that the device still has; what lies between the last one stored and it becomes silence.",
+    "Goes on with the audio settings of the connection before, and `interim_results`; `transcript` is asked for anew. `audio_offset_bytes` is the oldest byte that the device still has; what lies between the last one stored and it becomes silence.",
   Heartbeat: "How the device does; all members are optional.",
   Finalize: "Ends the utterance in hand.",
   KeepAlive: "Keeps a silent connection open.",

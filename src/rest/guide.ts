@@ -72,6 +72,11 @@ members that end in \`_ms\` are milliseconds from the start of the session's aud
 not null. Unknown members of a body are ignored, but for webhooks, which refuse them. Unknown query parameters are refused by lists and searches
 (400, with the names of the known ones), as a misspelt filter would find more than was asked for; everywhere else they are ignored.
 
+Words come in two forms. Segments, answers, gRPC and live frames have them as their engine wrote them: with capitals and
+sentence marks where \`punctuation\` of \`GET /engines\` is true, else without. Transcripts of a session as text, Markdown, SRT
+and WebVTT, and \`readable_text\` of the JSON one, are written for people whatever the engine; \`style=raw\` leaves them as
+they are.
+
 # Errors
 
 Every error has the body \`{"success": false, "message": "…"}\`: a sentence for people. Programs go by the
