@@ -18,7 +18,7 @@ const LEAST_LIKENESS = 0.35;
 /** Names from here on were given by no earlier method. */
 const FIRST_AFTER_OTHERS = 10_000;
 /** Fewer pieces are grouped by turns: the eigenvalues of so small a graph tell little. */
-const LEAST_FOR_SPECTRAL = 20;
+const LEAST_FOR_SPECTRAL = 13;
 /** From so many pieces on they are grouped anew when there are so many more, as a share. */
 const MANY_PIECES = 150;
 const GROUPED_AGAIN = 0.03;

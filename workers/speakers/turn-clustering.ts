@@ -1,7 +1,7 @@
 import type { Similarities } from "./spectral-clustering.ts";
 
 /** Groups of turns that are less alike are of several voices, by mean cosine. */
-const ONE_VOICE = 0.3;
+const ONE_VOICE = 0.35;
 
 /**
  * Groups vectors of voices of which there are too few for a graph: turns, whose vectors stay together,
