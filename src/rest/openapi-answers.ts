@@ -141,6 +141,9 @@ function answerHeaders(route: Route, status: number, representations: Representa
   if (status === 200 && representations.isTagged(route)) {
     headers.ETag = { $ref: "#/components/headers/ETag" };
   }
+  if (status === 201 && representations.makes(route)) {
+    headers.Location = { $ref: "#/components/headers/Location" };
+  }
   if ((status === 201 || status === 202) && isKept(route)) {
     headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
   }

@@ -67,6 +67,10 @@ export const SHARED_PARAMETERS: JsonObject = {
 
 export const SHARED_HEADERS: JsonObject = {
   ETag: { description: "For If-Match and If-None-Match.", schema: { type: "string" } },
+  Location: {
+    description: "The path of what was made.",
+    schema: { type: "string", format: "uri-reference" },
+  },
   "Idempotency-Replayed": {
     description: "`true` on the first answer given again.",
     schema: { type: "string", enum: ["true"] },

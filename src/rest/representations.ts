@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
-import type { Route } from "./route.ts";
+import { isId } from "../base/ids.ts";
+import type { Request, Route } from "./route.ts";
 
 /** True when this GET returns one resource, which has an ETag. */
 function showsOne(route: Route): boolean {
@@ -23,10 +24,32 @@ export function isEdit(route: Route): boolean {
 export class Representations {
   readonly #byPath = new Map<string, Route>();
   readonly #tagged = new Set<Route>();
+  /** Paths of collections whose things can be read one by one. */
+  readonly #collections = new Set<string>();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) if (showsOne(route)) this.#byPath.set(route.path, route);
     for (const route of routes) if (this.#showsTheSame(route)) this.#tagged.add(route);
+    for (const { method, path } of routes) {
+      const collection = method === "get" ? /^(.+)\/\{\w+\}$/.exec(path)?.[1] : undefined;
+      if (collection !== undefined) this.#collections.add(collection);
+    }
+  }
+
+  /** True when the route makes a thing that can be read below its own path, which `Location` tells. */
+  makes(route: Route): boolean {
+    const isMaking = route.method === "post" && this.#collections.has(route.path);
+    return isMaking && hasId(route.responses[201]?.schema);
+  }
+
+  /** The path of the thing that a 201 of the route brings, below /api; undefined when it has none. */
+  madeAt(route: Route, { params }: Pick<Request, "params">, body: unknown): string | undefined {
+    const { id } = (body ?? {}) as { id?: unknown };
+    if (!this.makes(route) || typeof id !== "string" || !isId(id)) return undefined;
+    const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+      encodeURIComponent(params[name] ?? ""),
+    );
+    return `${path}/${id}`;
   }
 
   /** The GET of the resource at this route's path. */
@@ -46,6 +69,11 @@ export class Representations {
     if (shown === undefined || (route.method !== "get" && !isEdit(route))) return false;
     return same(shown.responses[200]?.schema, route.responses[200]?.schema);
   }
+}
+
+function hasId(schema: TSchema | undefined): boolean {
+  const parts: TSchema[] = schema?.allOf ?? (schema === undefined ? [] : [schema]);
+  return parts.some(({ properties }) => properties?.id !== undefined);
 }
 
 function same(one: TSchema | undefined, other: TSchema | undefined): boolean {

@@ -52,7 +52,10 @@ export function weakTag(tag: string): string {
   return tag.startsWith("W/") ? tag : `W/${tag}`;
 }
 
-/** Adds ETags to answers, checks If-Match before edits and If-None-Match on reads. */
+/**
+ * Adds ETags to answers, and `Location` to those that made something; checks If-Match before edits and
+ * If-None-Match on reads.
+ */
 export class Preconditions {
   readonly #representations: Representations;
 
@@ -78,8 +81,9 @@ export class Preconditions {
     } else throw staleEdit();
   }
 
-  /** The answer with its ETag; 304 when the reader has the same version. */
+  /** The answer with its ETag or Location; 304 when the reader has the same version. */
   finish(route: Route, request: Request, reply: Reply): Reply {
+    if (reply.status === 201) return this.#placed(route, request, reply);
     if (reply.status !== 200 || !this.#representations.isTagged(route)) return reply;
     const tag = entityTag(reply.body, this.#representations.find(route)?.volatile);
     const known = request.headers["if-none-match"];
@@ -90,6 +94,12 @@ export class Preconditions {
       return { status: 304, headers: { ...reply.headers, ETag: same } };
     }
     return { ...reply, headers: { ...reply.headers, ETag: tag } };
+  }
+
+  #placed(route: Route, request: Request, reply: Reply): Reply {
+    const path = this.#representations.madeAt(route, request, reply.body);
+    if (path === undefined) return reply;
+    return { ...reply, headers: { ...reply.headers, Location: `/api${path}` } };
   }
 }
 

@@ -173,9 +173,15 @@ export class RouteTable {
     for (const route of routes) this.#add(route);
   }
 
-  /** `path` is below /api, undecoded, without the query. HEAD is answered by the GET route. */
+  /**
+   * `path` is below /api, undecoded, without the query; one slash at its end changes nothing. HEAD is
+   * answered by the GET route.
+   */
   match(method: string, path: string): Match {
-    const segments = path.split("/").slice(1);
+    const segments = path
+      .replace(/(.)\/$/, "$1")
+      .split("/")
+      .slice(1);
     if (!path.startsWith("/") || segments.length > MAX_SEGMENTS) return { kind: "unknown" };
     const values: string[] = [];
     const node = find(this.#root, segments, 0, values);

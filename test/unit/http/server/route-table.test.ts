@@ -37,6 +37,10 @@ describe("route table: matching", () => {
   it("finds routes, with the names that each gives its parameters", () => {
     expect(found("GET", "/sessions")).toEqual(["get /sessions", {}]);
     expect(found("HEAD", "/sessions")).toEqual(["get /sessions", {}]);
+    expect(found("POST", "/sessions/")).toEqual(["post /sessions", {}]);
+    expect(found("GET", "/sessions/7/")).toEqual(["get /sessions/{id}", { id: "7" }]);
+    expect(found("GET", "/sessions//")).toBe("unknown");
+    expect(found("GET", "/")).toBe("unknown");
     expect(found("GET", "/sessions/7")).toEqual(["get /sessions/{id}", { id: "7" }]);
     expect(found("GET", "/sessions/7/chunks")).toEqual([
       "get /sessions/{session_id}/chunks",
@@ -51,7 +55,7 @@ describe("route table: matching", () => {
   });
 
   it("knows what is unknown and what is another method", () => {
-    for (const path of ["", "/", "/sessions/", "//sessions", "/sessions//chunks", "/users/%zz"]) {
+    for (const path of ["", "/", "//sessions", "/sessions//chunks", "/users/%zz"]) {
       expect(found("GET", path)).toBe("unknown");
     }
     expect(found("GET", `/${"a/".repeat(5000)}`)).toBe("unknown");
