@@ -16,7 +16,8 @@ export function giveFolder(path: string, { uid, gid }: UnprivilegedUser): void {
   if (owner !== 0) {
     throw new StepError(
       `${path} belongs to user ${owner}, and the service runs as user ${uid}`,
-      `hand it over: chown -R ${uid}:${gid} ${path}`,
+      // The owner of the audio folder is who the service runs as, on every machine that shares it.
+      `if other machines use it too, set VOICE_BLOB_DIR to the audio folder that they share, whose owner the service runs as, and change no owner; if this one alone does, hand it over: chown -R ${uid}:${gid} ${path}`,
     );
   }
   // -h and -P: coreutils go by open folders, so that nobody can put a link in the way meanwhile.

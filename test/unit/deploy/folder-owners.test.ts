@@ -67,6 +67,11 @@ describe.runIf(process.getuid?.() === 0)("folders that root hands over", () => {
     expect(statSync(join(scratch, "system")).uid).toBe(0);
     mkdirSync(audio);
     chownSync(audio, STRANGER, STRANGER);
-    expect(() => giveFolder(audio, USER)).toThrow(/belongs to user 60700/);
+    const refused = () => giveFolder(audio, USER);
+    expect(refused).toThrow(/belongs to user 60700/);
+    // What other machines share is not to be taken away from them.
+    expect(refused).toThrow(
+      expect.objectContaining({ advice: expect.stringMatching(/^if other/) }),
+    );
   });
 });
