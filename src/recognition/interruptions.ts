@@ -1,4 +1,5 @@
 import type { AppError, ErrorCode } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { WarningFrame } from "../wire/live-frames.ts";
 import type { NoticeCode } from "../wire/notice-codes.ts";
 
@@ -9,14 +10,34 @@ const MESSAGE = "Transcription is interrupted and will catch up; nothing is lost
 
 /**
  * Makes the warnings for viewers when a session's reading is interrupted: one when the interruption
- * begins or its reason changes, and one when it is over.
+ * begins or its reason changes, and one when it is over. Also logs interruptions.
  */
 export class Interruptions {
   readonly #sessionId: string;
+  readonly #log: Log;
   #told: ErrorCode | undefined;
+  #logged: { reason: string; position: number; times: number } | undefined;
 
-  constructor(sessionId: string) {
+  constructor(sessionId: string, log: Log) {
     this.#sessionId = sessionId;
+    this.#log = log;
+  }
+
+  /**
+   * Logs that the reading broke at `position`. One that breaks at the same place for the same reason
+   * again is logged the 10th, the 100th, the 1,000th time, so that a session which cannot be read
+   * does not fill the log.
+   */
+  log(error: AppError | undefined, position: number, waitMs: number): void {
+    const code = error?.code ?? "unavailable";
+    const reason = error?.message ?? "The reading ended before all audio was read.";
+    const before = this.#logged;
+    const isSame = before?.reason === reason && position <= before.position;
+    const times = isSame ? before.times + 1 : 1;
+    this.#logged = { reason, position, times };
+    if (!/^10*$/.test(String(times))) return;
+    const fields = { code, reason, retry_in_ms: waitMs, ...(times > 1 && { times }) };
+    this.#log.warn(fields, "reading interrupted");
   }
 
   /** The warning of an interruption; undefined when it was given already. */

@@ -90,7 +90,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   constructor(options: SessionRecognitionOptions) {
     this.#options = options;
     this.#tail = options.tails.open(options.sessionId);
-    this.#interruptions = new Interruptions(options.sessionId);
+    this.#interruptions = new Interruptions(options.sessionId, options.log);
     this.#measuring = new PieceMeasuring({ ...options, tell: (command) => this.#tell(command) });
     this.#second = new SecondReading({
       ...options,
@@ -338,9 +338,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#retries += 1;
     const random = mayBeTheAudio(error) ? () => this.#options.runtime.random() : undefined;
     const wait = backOff(this.#retries, RETRIES, random);
-    const message = error?.message ?? "The reading ended before all audio was read.";
-    const code = error?.code ?? "unavailable";
-    this.#options.log.warn({ code, reason: message, retry_in_ms: wait }, "reading interrupted");
+    this.#interruptions.log(error, this.#processedTo, wait);
     const frame = this.#interruptions.began(error);
     if (frame !== undefined) this.#publish(frame);
     this.#retryAt?.cancel();
