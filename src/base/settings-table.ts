@@ -588,7 +588,7 @@ export const SETTINGS = {
     high: 1_000_000,
     default: 1,
     readers: ["main"],
-    what: "multiplies every rate limit; 0 switches them off, and the shares of one address or caller",
+    what: "multiplies every rate limit; 0 switches them off, and the shares of one address or caller. Each front counts for itself, but for guesses at sign-in: several fronts together let several times as much through",
   },
   AUDIT_ADDRESS_DAYS: {
     group: "limits",
