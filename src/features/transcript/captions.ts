@@ -26,6 +26,8 @@ const BREAK_MS = 1_500;
 const PAUSE_MS = 300;
 /** What a caption may be lengthened by after its last word. */
 const LONGEST_WAIT_MS = 3_000;
+/** Letters of the marks around a run of unclear words. */
+const MARKS = "[?]".length;
 /** A line or a caption rather ends before these words. */
 const JOINING = new Set(
   "and but or so because if when while that which who where than as to of in on at for from with about into by".split(
@@ -59,15 +61,21 @@ export function toCues(
 ): Cue[] {
   const cues: Cue[] = [];
   for (const { speaker, words } of turnsOf(segments, speakerOf)) {
-    let rest = words;
-    for (let isTurn = true; rest.length > 0; isTurn = false) {
+    const measured = new MeasuredWords(words);
+    for (let from = 0, to = 0; from < words.length; from = to) {
+      const isTurn = from === 0;
       const room = isTurn ? roomFor(speaker) : 0;
-      const taken = rest.slice(0, cutAt(rest, room));
-      rest = rest.slice(taken.length);
-      const [first, last] = [taken[0], taken.at(-1)];
+      to = cutAt(measured, from, room);
+      const [first, last] = [words[from], words[to - 1]];
       if (first === undefined || last === undefined) break;
       const end = last.timesClamped === true ? last.end + SHORTEST_MS : last.end;
-      cues.push({ start: first.start, end, speaker, lines: linesOf(taken, room) ?? [], isTurn });
+      cues.push({
+        start: first.start,
+        end,
+        speaker,
+        lines: linesOf(measured, { from, to, room }),
+        isTurn,
+      });
     }
   }
   return lengthened(cues, soundEnd);
@@ -93,75 +101,133 @@ function turnsOf(
   return turns;
 }
 
-/** How many of the words make the next caption. */
-function cutAt(words: readonly TimedWord[], room: number): number {
-  const fitting = fittingCount(words, room);
-  if (fitting === words.length) return fitting;
-  let best = fitting;
+/**
+ * Words in a row that know how long any run of them is in writing. Each run that is tried would
+ * otherwise be written, which takes the cube of a caption's words.
+ */
+class MeasuredWords {
+  readonly words: readonly TimedWord[];
+  /** Letters of the words before each place. */
+  readonly #letters: number[] = [0];
+  /** How many runs of unclear words begin before each place. */
+  readonly #runs: number[] = [0];
+
+  constructor(words: readonly TimedWord[]) {
+    this.words = words;
+    let [letters, runs, isUnclear] = [0, 0, false];
+    for (const { text, unclear } of words) {
+      letters += text.length;
+      if (unclear === true && !isUnclear) runs += 1;
+      isUnclear = unclear === true;
+      this.#letters.push(letters);
+      this.#runs.push(runs);
+    }
+  }
+
+  /** Letters of `write(from, to)`. */
+  lengthOf(from: number, to: number): number {
+    if (to <= from) return 0;
+    const letters = (this.#letters[to] ?? 0) - (this.#letters[from] ?? 0) + to - from - 1;
+    const begun = this.words[from]?.unclear === true ? 1 : 0;
+    const runs = (this.#runs[to] ?? 0) - (this.#runs[from + 1] ?? 0) + begun;
+    return letters + runs * MARKS;
+  }
+
+  /** The words from `from` up to, not with, `to`, with the unclear ones marked. */
+  write(from: number, to: number): string {
+    const taken = this.words.slice(from, to);
+    return markUnclear(
+      taken.map(({ text }) => text),
+      unclearPlaces(taken),
+    );
+  }
+}
+
+/** Words of one caption, from a place up to, not with, another. */
+interface Span {
+  from: number;
+  to: number;
+  /** Letters of the first line that are taken. */
+  room: number;
+}
+
+/** Where the caption that begins at `from` ends. */
+function cutAt(measured: MeasuredWords, from: number, room: number): number {
+  const { words } = measured;
+  const furthest = fittingEnd(measured, from, room);
+  if (furthest === words.length) return furthest;
+  let best = furthest;
   let bestWorth = Number.NEGATIVE_INFINITY;
-  for (let count = 1; count <= fitting; count++) {
-    const worth = worthOf(words, count) - (count < fitting / 3 ? 2 : 0);
+  for (let to = from + 1; to <= furthest; to++) {
+    const worth = worthOf(words, to) - (to - from < (furthest - from) / 3 ? 2 : 0);
     if (worth < bestWorth) continue;
-    best = count;
+    best = to;
     bestWorth = worth;
   }
   return best;
 }
 
-function fittingCount(words: readonly TimedWord[], room: number): number {
-  const [first] = words;
-  if (first === undefined) return 0;
-  for (let count = 1; count < words.length; count++) {
-    const [last, next] = [words[count - 1], words[count]];
+function fittingEnd(measured: MeasuredWords, from: number, room: number): number {
+  const { words } = measured;
+  const first = words[from];
+  if (first === undefined) return from;
+  for (let to = from + 1; to < words.length; to++) {
+    const [last, next] = [words[to - 1], words[to]];
     if (last === undefined || next === undefined) break;
     const isBroken = next.start - last.end >= BREAK_MS;
-    if (isBroken || next.end - first.start > LONGEST_MS) return count;
-    if (linesOf(words.slice(0, count + 1), room) === undefined) return count;
-    const isSentence = /[.?!]['")]*$/.test(last.text) && next.start - last.end >= PAUSE_MS;
-    if (isSentence && last.end - first.start >= SHORTEST_MS) return count;
+    if (isBroken || next.end - first.start > LONGEST_MS) return to;
+    if (!fits(measured, { from, to: to + 1, room })) return to;
+    const isSentence = SENTENCE_END.test(last.text) && next.start - last.end >= PAUSE_MS;
+    if (isSentence && last.end - first.start >= SHORTEST_MS) return to;
   }
   return words.length;
 }
 
-/** How good a place the one behind `count` words is to end a caption. */
-function worthOf(words: readonly TimedWord[], count: number): number {
-  const [last, next] = [words[count - 1], words[count]];
+const SENTENCE_END = /[.?!]['")]*$/;
+
+/** How good a place the one before the word at `to` is to end a caption. */
+function worthOf(words: readonly TimedWord[], to: number): number {
+  const [last, next] = [words[to - 1], words[to]];
   if (last === undefined || next === undefined) return 4;
-  if (/[.?!]['")]*$/.test(last.text)) return 4;
+  if (SENTENCE_END.test(last.text)) return 4;
   if (next.start - last.end >= PAUSE_MS) return 3;
   if (/[,;:]$/.test(last.text)) return 3;
   return JOINING.has(next.text.toLowerCase()) && !JOINING.has(last.text.toLowerCase()) ? 1 : 0;
 }
 
-/**
- * The words in one line, or in two of about the same length; undefined when they do not fit. A
- * single word always does.
- *
- * @param room letters of the first line that are taken
- */
-function linesOf(words: readonly TimedWord[], room: number): string[] | undefined {
-  const whole = marked(words);
-  if (whole.length + room <= LINE_CHARACTERS || words.length === 1) return [whole];
-  if (whole.length + room > 2 * LINE_CHARACTERS + 6) return undefined;
-  let best: string[] | undefined;
-  let bestCost = Number.POSITIVE_INFINITY;
-  for (let count = 1; count < words.length; count++) {
-    const lines = [marked(words.slice(0, count)), marked(words.slice(count))];
-    const [upper = 0, lower = 0] = lines.map(({ length }, at) => length + (at === 0 ? room : 0));
-    if (upper > LINE_CHARACTERS || lower > LINE_CHARACTERS) continue;
-    const cost = Math.abs(upper - lower) - 6 * worthOf(words, count);
-    if (cost >= bestCost) continue;
-    best = lines;
-    bestCost = cost;
-  }
-  return best;
+function isOneLine(measured: MeasuredWords, { from, to, room }: Span): boolean {
+  return to - from <= 1 || measured.lengthOf(from, to) + room <= LINE_CHARACTERS;
 }
 
-function marked(words: readonly TimedWord[]): string {
-  return markUnclear(
-    words.map(({ text }) => text),
-    unclearPlaces(words),
-  );
+/** Whether the words have room in one line or in two. */
+function fits(measured: MeasuredWords, span: Span): boolean {
+  const { from, to, room } = span;
+  if (isOneLine(measured, span)) return true;
+  if (measured.lengthOf(from, to) + room > 2 * LINE_CHARACTERS + 6) return false;
+  let at = from + 1;
+  while (at + 1 < to && measured.lengthOf(from, at + 1) + room <= LINE_CHARACTERS) at++;
+  const upper = measured.lengthOf(from, at) + room;
+  return upper <= LINE_CHARACTERS && measured.lengthOf(at, to) <= LINE_CHARACTERS;
+}
+
+/**
+ * The words in one line, or in two of about the same length; none when they do not fit. A single
+ * word always does.
+ */
+function linesOf(measured: MeasuredWords, span: Span): string[] {
+  const { from, to, room } = span;
+  if (isOneLine(measured, span)) return [measured.write(from, to)];
+  let best: number | undefined;
+  let bestCost = Number.POSITIVE_INFINITY;
+  for (let at = from + 1; at < to; at++) {
+    const [upper, lower] = [measured.lengthOf(from, at) + room, measured.lengthOf(at, to)];
+    if (upper > LINE_CHARACTERS || lower > LINE_CHARACTERS) continue;
+    const cost = Math.abs(upper - lower) - 6 * worthOf(measured.words, at);
+    if (cost >= bestCost) continue;
+    best = at;
+    bestCost = cost;
+  }
+  return best === undefined ? [] : [measured.write(from, best), measured.write(best, to)];
 }
 
 /** Captions that stay until they can be read, or until the next one begins, or the sound ends. */
