@@ -5,7 +5,7 @@ import { type WalkedInput, workOf } from "../../support/work-growth.ts";
 
 const NOBODY = new Map<string, string>();
 /** More segments than a session of eight hours has: enough to see what grows with the square. */
-const LONG = { largest: "one speaker, 20 h", size: 12_000 };
+const LONG = { largest: "one speaker, 32 h", size: 20_000 };
 
 const PLACES: readonly WalkedInput[] = [
   {
