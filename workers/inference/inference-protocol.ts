@@ -14,7 +14,7 @@ export interface ReadingRequest {
   agreed: readonly number[];
   /** Tokens that probably come next: a guess that is checked. */
   draft: readonly number[];
-  /** Words and phrases that are looked for where the sound bears them out. */
+  /** Words and phrases that are put in where the sound bears them out; interim readings have none. */
   phrases: readonly string[];
 }
 
@@ -37,7 +37,10 @@ export interface VoiceAnswer {
 export interface ReadingAnswer {
   words: HeardWord[];
   tokens: number[];
-  /** Geometric mean of the probabilities of the tokens that were chosen; 1 without any. */
+  /**
+   * Geometric mean of the probabilities of the tokens that the network wrote by itself, before phrases
+   * were put in; 1 without any.
+   */
   certainty: number;
   /** True when the text would not end: it is in a loop. */
   isEndless: boolean;

@@ -17,6 +17,11 @@ const MOST_PLACES = 16;
 const MOST_JUDGED = 2;
 /** A phrase stands for so many words of the text more than it has itself at most. */
 const MOST_REPLACED_MORE = 3;
+/**
+ * Runs of the network for one text, one for each token that is tried: long phrases, of which somebody
+ * gave many, must not hold up other sessions.
+ */
+const MOST_RUNS = 150;
 /** Phrases that are put into one text. */
 const MOST_PHRASES = 4;
 /**
@@ -34,6 +39,11 @@ interface Rescored {
   decoding: Decoding;
   phrases: WantedPhrases;
   tokenizer: Tokenizer;
+}
+
+/** What one text may still cost. */
+interface Budget {
+  runs: number;
 }
 
 /** A text and what the network thinks of it. */
@@ -74,6 +84,7 @@ export async function* rescorePhrases(
   const { encoded, decoding, phrases, tokenizer } = request;
   if (decoding.isEndless || decoding.tokens.length === 0) return decoding;
   const tried = new Set<string>();
+  const budget: Budget = { runs: MOST_RUNS };
   let best = await score(network, encoded, decoding.tokens);
   yield;
   for (let count = 0; count < MOST_PHRASES; count++) {
@@ -83,7 +94,7 @@ export async function* rescorePhrases(
     const judged: Substituted[] = [];
     for (const place of places.slice(0, MOST_PLACES)) {
       tried.add(nameOf(best, place));
-      const text = yield* substituted(network, request, best, place);
+      const text = yield* substituted(network, request, budget, best, place);
       if (text !== undefined) judged.push(text);
     }
     judged.sort((a, b) => b.likelihood - a.likelihood);
@@ -131,11 +142,12 @@ function placesIn(text: ScoredText, phrases: WantedPhrases, tokenizer: Tokenizer
 
 /**
  * The text with a phrase in the place of as many words as suits what follows, and how likely the phrase
- * and the next token are. Undefined as soon as the phrase is too unlikely.
+ * and the next token are. Undefined as soon as the phrase is too unlikely, or the budget is spent.
  */
 async function* substituted(
   network: MoonshineNetwork,
   { encoded, tokenizer }: Rescored,
+  budget: Budget,
   text: ScoredText,
   { at, form }: Place,
 ): AsyncGenerator<undefined, Substituted | undefined> {
@@ -149,7 +161,8 @@ async function* substituted(
   let likelihood = PHRASE_BONUS + TOKEN_BONUS * form.length;
   for (const token of form) {
     likelihood += logProbability(logits, token);
-    if (likelihood < least) return undefined;
+    if (likelihood < least || budget.runs === 0) return undefined;
+    budget.runs -= 1;
     ({ logits, cache } = await network.next(encoded, token, cache));
     yield;
   }

@@ -95,6 +95,15 @@ describe("rescoring with a vocabulary", () => {
     expect((await rescored(TAKEN, ["  "], { [TAKEN]: 5, [HEARD]: 3 })).text).toBe(TAKEN);
   });
 
+  it("rescoring: many long phrases that are nearly as likely cost no more than the bound", async () => {
+    const long = (n: number) => ` Ask toll ${"wet birds see odd green cars ".repeat(6)}${n}`;
+    const phrases = Array.from({ length: 30 }, (_, n) => long(n));
+    const near = Object.fromEntries(phrases.map((phrase) => [phrase, 0]));
+    const { runs } = await rescored(TAKEN, phrases, { [TAKEN]: 5, ...near });
+    expect(runs).toBeGreaterThan(100);
+    expect(runs).toBeLessThanOrEqual(160);
+  });
+
   it("rescoring: letters that mean something in patterns are letters", () => {
     const wanted = new WantedPhrases(["C++", "a.b", "(x", "-9"], TOKENIZER);
     expect(wanted.in("We use C++ and axb, not a.b, -9 or (x.").count).toBe(4);
