@@ -87,7 +87,10 @@ export async function serveThread(
     const host = new SessionScheduler({ readers, emit });
     const scheduler = new TextScheduler(emit, { inference });
     expose(createCalls({ host, scheduler, readers, inference }), toEndpoint(parentPort));
-    setInterval(() => host.beat(), BEAT_MS);
+    setInterval(() => {
+      host.beat();
+      host.reportIdle();
+    }, BEAT_MS);
     const { engines, missing = [] } = readers;
     emit({ kind: "ready", engines: [...engines], missing: [...missing] });
   } catch (error) {

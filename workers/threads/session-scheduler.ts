@@ -85,6 +85,12 @@ interface Entry {
   readonly times: AnswerTimes;
   /** End of the audio taken so far, in samples. */
   end: number;
+  /** The reader has nothing left to do until more audio comes. */
+  isRead: boolean;
+  /** How far the client knows it to be read, in samples. */
+  reportedTo: number;
+  /** `end` at the last call of `reportIdle`. */
+  idleAt: number;
 }
 
 interface SessionSchedulerOptions {
@@ -125,7 +131,7 @@ export class SessionScheduler {
       finishing: false,
       tellsWhenRead: message.value.tellWhenRead === true,
       times: new AnswerTimes(() => performance.now()),
-      end: message.value.checkpoint?.position ?? 0,
+      ...startsAt(message.value.checkpoint?.position ?? 0),
     };
     this.#entries.set(session, entry);
     try {
@@ -171,6 +177,7 @@ export class SessionScheduler {
     if (entry?.reader === undefined) throw new AppError("not_found", "The session has ended.");
     for (const message of decode(request)) enqueue(message, entry, entry.reader);
     entry.active = true;
+    entry.isRead = false;
     this.#schedule();
     return { queuedSamples: entry.reader.queuedSamples(), finishing: entry.finishing };
   }
@@ -195,6 +202,22 @@ export class SessionScheduler {
 
   closeAll(): void {
     for (const session of [...this.#entries.keys()]) this.close(session);
+  }
+
+  /**
+   * Sends the position of each session that has read all its audio and got none since the last
+   * call: readers report whole seconds only, so that the end of a sound would seem unread for ever.
+   */
+  reportIdle(): void {
+    for (const entry of this.#entries.values()) {
+      const { session, reader, end } = entry;
+      if (reader !== undefined && entry.isRead && entry.idleAt === end && entry.reportedTo < end) {
+        const results = encodeResults([progressTo(end)], entry, reader);
+        this.#keep({ session, results, queuedSamples: reader.queuedSamples(), done: false });
+      }
+      entry.idleAt = end;
+    }
+    this.#tell();
   }
 
   /** Sends a sign of life, with the time until the next one if that may be longer than usual. */
@@ -248,11 +271,9 @@ export class SessionScheduler {
       }
       const { messages, idle, done, waits } = reader.step();
       entry.active = !idle && !done;
-      if (idle && !done && waits !== true && entry.tellsWhenRead) {
-        // The session's own next progress message reports how far it is final.
-        messages.push({ $case: "progress", value: { processedTo: entry.end, finalisedTo: 0 } });
-      }
-      const results = messages.map((message) => toResult(timed(message, entry, reader)));
+      entry.isRead = idle && !done && waits !== true;
+      if (entry.isRead && entry.tellsWhenRead) messages.push(progressTo(entry.end));
+      const results = encodeResults(messages, entry, reader);
       const queuedSamples = reader.queuedSamples();
       if (done) this.#end(entry.session);
       return { session: entry.session, results, queuedSamples, done };
@@ -277,6 +298,28 @@ export class SessionScheduler {
 
 function isReady(entry: Entry): entry is Entry & { reader: Reader } {
   return entry.active && !entry.held && entry.reader !== undefined;
+}
+
+/** The session's own next progress message reports how far it is final. */
+function progressTo(processedTo: number): ResponseMessage {
+  return { $case: "progress", value: { processedTo, finalisedTo: 0 } };
+}
+
+function startsAt(end: number): Pick<Entry, "end" | "isRead" | "reportedTo" | "idleAt"> {
+  return { end, isRead: false, reportedTo: end, idleAt: end };
+}
+
+function encodeResults(
+  messages: readonly ResponseMessage[],
+  entry: Entry,
+  reader: Reader,
+): EncodedResult[] {
+  return messages.map((message) => {
+    if (message.$case === "progress") {
+      entry.reportedTo = Math.max(entry.reportedTo, message.value.processedTo);
+    }
+    return toResult(timed(message, entry, reader));
+  });
 }
 
 /** Adds the answer time to finals. */

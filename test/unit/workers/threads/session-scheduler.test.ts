@@ -225,6 +225,23 @@ describe("session host: turns", () => {
     host.closeAll();
   });
 
+  it("tells once that all was read when no more audio came", async () => {
+    const { host, batches } = create();
+    await host.open(1, open());
+    host.feed(1, chunk(0, 1.5));
+    const results = () => batches().flatMap(({ results }) => results);
+    await expect.poll(() => results().length, PATIENT).toBeGreaterThan(0);
+    host.reportIdle();
+    expect(results().filter(({ kind }) => kind === "progress")).toEqual([]);
+    for (let call = 0; call < 3; call++) host.reportIdle();
+    const told = results().filter(({ kind }) => kind === "progress");
+    expect(told).toHaveLength(1);
+    expect(TranscribeResponse.decode(told[0]?.bytes ?? new Uint8Array()).message).toMatchObject({
+      value: { processedTo: 24_000 },
+    });
+    host.closeAll();
+  });
+
   it("results are encoded responses with their kind", async () => {
     const { host, batches } = create();
     await host.open(1, open());
