@@ -55,9 +55,18 @@ export class RestingItems {
     this.#items.delete(name);
   }
 
+  hasFailed(name: string): boolean {
+    return this.#items.has(name);
+  }
+
   /** True while the item is not to be tried. */
   rests(name: string): boolean {
     const item = this.#items.get(name);
     return item !== undefined && this.#clock.monotonic() < item.until;
+  }
+
+  /** The items that are not to be tried now. */
+  names(): string[] {
+    return [...this.#items.keys()].filter((name) => this.rests(name));
   }
 }

@@ -1,16 +1,16 @@
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { newId } from "../base/ids.ts";
 import { FailedSignInStore } from "../features/audit/failed-sign-ins-store.ts";
-import { CompatLeftovers, deleteLeftovers } from "../features/compat/leftovers-store.ts";
+import { CompatLeftovers, leftoversList } from "../features/compat/leftovers-store.ts";
 import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
-import { applyRetention } from "../features/erasure/session-erasure.ts";
+import { retentionList } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
 import { InvitationStore } from "../features/invitations/store.ts";
 import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.ts";
 import { AutoStop } from "../features/recording/auto-stop.ts";
 import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
 import { SessionStore } from "../features/sessions/store.ts";
-import { expireCandidates } from "../features/transcript/candidate-expiry.ts";
+import { expiredCandidates } from "../features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../features/transcript/candidates-store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
@@ -59,6 +59,14 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
     ...erasureEffects(shared),
   });
   const retention = new RetentionStore(shared.pool);
+  const expired = retentionList(retention, sessions);
+  const leftovers = leftoversList(new CompatLeftovers(shared.pool), sessions);
+  const candidates = expiredCandidates({
+    candidates: new CandidateStore(shared.pool),
+    actors: shared.commands,
+    clock,
+    log,
+  });
   const deliveries = new DeliveryQueueStore(shared.pool);
   const invitations = new InvitationStore(shared.pool);
   const endedRights = new EndedRightsStore(shared.pool);
@@ -81,11 +89,11 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
         run: () => sessions.finish(),
       },
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
-      { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
+      { name: "retention", every: HOUR / 6, run: () => expired.run() },
       {
         name: "sessions that programs did not keep",
         every: HOUR / 60,
-        run: () => deleteLeftovers(new CompatLeftovers(shared.pool), sessions),
+        run: () => leftovers.run(),
       },
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
@@ -96,7 +104,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
       {
         name: "redos that nobody chose",
         every: HOUR / 6,
-        run: () => expireCandidates(new CandidateStore(shared.pool), shared.commands),
+        run: () => candidates.run(),
       },
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
@@ -111,6 +119,12 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
       name: "voice_stored_audio_bytes",
       help: "Audio of all sessions, in bytes, looked up every five minutes",
       read: () => storedAudio.bytes,
+    },
+    {
+      name: "voice_deletions_failing",
+      help: "Deletions of sessions that failed when last tried; each is tried again within ten minutes",
+      read: () =>
+        [sessions, accounts, expired, leftovers].reduce((n, { failing }) => n + failing, 0),
     },
   ];
 }

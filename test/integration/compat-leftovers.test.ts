@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CompatLeftovers, deleteLeftovers } from "../../src/features/compat/leftovers-store.ts";
+import { CompatLeftovers, leftoversList } from "../../src/features/compat/leftovers-store.ts";
 import { PrivacyFixture } from "../support/privacy-fixture.ts";
 
 /** What a process that ended in the middle of a call leaves behind. */
@@ -33,8 +33,9 @@ describe("sessions that programs did not keep", () => {
     await change(running.sessionId, `delete_at_end = true, status = 'processing', ${long}`);
     await change(kept.sessionId, `${ended}, ${long}`);
     const leftovers = new CompatLeftovers(privacy.fixture.pool);
-    expect(await deleteLeftovers(leftovers, privacy.sessions)).toBe(1);
-    expect(await deleteLeftovers(leftovers, privacy.sessions)).toBe(0);
+    const list = leftoversList(leftovers, privacy.sessions);
+    expect(await list.run()).toEqual({ done: 1, more: false });
+    expect(await list.run()).toEqual({ done: 0, more: false });
     expect(await statusOf(left.sessionId)).toBe("deleted");
     expect(existsSync(join(privacy.fixture.folder, left.sessionId))).toBe(false);
     expect(await statusOf(young.sessionId)).toBe("completed");

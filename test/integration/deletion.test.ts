@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { applyRetention } from "../../src/features/erasure/session-erasure.ts";
+import { retentionList } from "../../src/features/erasure/session-erasure.ts";
 import { RetentionStore } from "../../src/features/erasure/session-erasure-store.ts";
 import { PostgresSegmentEdits } from "../../src/features/transcript/segments-store.ts";
 import { makeWav } from "../support/make-wav.ts";
@@ -152,8 +152,8 @@ describe("deletion", () => {
     privacy.eraseAudio = () => Promise.reject(new Error("EBUSY"));
     expect(await remove(recorded)).toMatchObject({ audio_erased: false });
     privacy.eraseAudio = eraseAudio;
-    expect(await privacy.sessions.finish()).toBe(1);
-    expect(await privacy.sessions.finish()).toBe(0);
+    expect(await privacy.sessions.finish()).toEqual({ done: 1, more: false });
+    expect(await privacy.sessions.finish()).toEqual({ done: 0, more: false });
     expect(existsSync(join(privacy.fixture.folder, recorded.sessionId))).toBe(false);
   });
 
@@ -187,13 +187,61 @@ describe("deletion", () => {
       ]);
     }
     const records = new RetentionStore(privacy.fixture.pool);
-    expect(await applyRetention(records, privacy.sessions)).toBe(1);
-    expect(await applyRetention(records, privacy.sessions)).toBe(0);
+    const list = retentionList(records, privacy.sessions);
+    expect(await list.run()).toEqual({ done: 1, more: false });
+    expect(await list.run()).toEqual({ done: 0, more: false });
     expect(await detail(old.jobId)).toMatchObject({
       transcription_text: "[redacted-retention]",
       deletion_event_kind: "retention_session_redacted",
     });
     expect((await detail(young.jobId)).session_was_deleted).toBe(false);
+  });
+
+  it("retention: one that is held delays no other, and is told", async () => {
+    const [held, free] = [await privacy.record(), await privacy.record()];
+    for (const [index, { sessionId, device }] of [held, free].entries()) {
+      await privacy.fixture.sql(
+        `update sessions set status = 'completed', stopped_at = now() - make_interval(days => $2)
+         where id = $1`,
+        [sessionId, 50 - index],
+      );
+      const keep = "update workspaces set retention_days = 30 where id = $1";
+      await privacy.fixture.sql(keep, [device.workspaceId]);
+    }
+    const list = retentionList(new RetentionStore(privacy.fixture.pool), privacy.sessions);
+    // A transaction that somebody forgot.
+    await privacy.fixture.sql("begin");
+    const hold = "select from sessions where id = $1 for update";
+    await privacy.fixture.sql(hold, [held.sessionId]);
+    // The first run may have waited for the lock for all of its time.
+    await list.run();
+    await list.run();
+    await privacy.fixture.sql("rollback");
+    expect(list.failing).toBe(1);
+    const statusOf = "select status from sessions where id = $1";
+    expect(await privacy.fixture.sql(statusOf, [free.sessionId])).toEqual([{ status: "deleted" }]);
+    await expect.poll(() => list.run(), { timeout: 20_000 }).toEqual({ done: 1, more: false });
+    expect(list.failing).toBe(0);
+    expect(await privacy.fixture.sql(statusOf, [held.sessionId])).toEqual([{ status: "deleted" }]);
+  });
+
+  it("retention: a workspace does not wait for the backlog of another", async () => {
+    const { device } = await privacy.record();
+    const few = await privacy.record();
+    await privacy.fixture.sql(
+      `insert into sessions (id, job_id, workspace_id, owner_id, status, started_at, stopped_at)
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'completed', now() - interval '90 days', now() - interval '90 days'
+       from generate_series(1, 20)`,
+      [device.workspaceId, device.ownerId],
+    );
+    const end =
+      "update sessions set status = 'completed', stopped_at = now() - interval '40 days' where id = $1";
+    await privacy.fixture.sql(end, [few.sessionId]);
+    const keep = "update workspaces set retention_days = 30 where id = any($1)";
+    await privacy.fixture.sql(keep, [[device.workspaceId, few.device.workspaceId]]);
+    const records = new RetentionStore(privacy.fixture.pool);
+    expect(await records.expired(5)).toContain(few.sessionId);
+    expect(await records.expired(5, [few.sessionId])).not.toContain(few.sessionId);
   });
 
   it("account erasure: person, devices and sessions go; others keep theirs", async () => {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { expireCandidates } from "../../src/features/transcript/candidate-expiry.ts";
+import { expiredCandidates } from "../../src/features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../../src/features/transcript/candidates-store.ts";
 import type { CandidateText } from "../../src/session/write.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
@@ -193,9 +195,15 @@ describe("candidates of redos", () => {
       );
     await fixture.sql("delete from redo_candidates where session_id <> $1", [sessionId]);
     await age(6);
-    expect(await expireCandidates(store, actors)).toBe(0);
+    const list = expiredCandidates({
+      candidates: store,
+      actors,
+      clock: systemClock,
+      log: silentLog,
+    });
+    expect(await list.run()).toEqual({ done: 0, more: false });
     await age(8);
-    expect(await expireCandidates(store, actors)).toBe(1);
+    expect(await list.run()).toEqual({ done: 1, more: false });
     const command = { type: "ReviewRedo", attempt: 2, choice: "expired", byUserId: "" };
     expect(asked).toEqual([[sessionId, command]]);
   });

@@ -244,6 +244,7 @@ export class SimHost {
       },
       wake: async (id) => this.commands.post(id, { type: "Wake" }, machine.newId()),
       revocations: { publish: () => {} },
+      clock: machine,
       log,
     });
   }

@@ -7,6 +7,11 @@ export type AccountEnding = (tx: CommonQueryMethods, userId: string) => Promise<
 
 const userRow = z.object({ role: z.string(), otherAdmins: z.number(), devices: z.number() });
 
+const orphanRow = z.object({ id: z.string(), ownerId: z.string() });
+
+/** A session whose owner's account was erased. */
+export type OrphanedSession = z.output<typeof orphanRow>;
+
 /** The database's part of an account's erasure. */
 export class AccountErasureStore {
   readonly #pool: DatabasePool;
@@ -46,19 +51,18 @@ export class AccountErasureStore {
     });
   }
 
-  /** Sessions of erased accounts that are not deleted yet, with their owners. */
+  /** Sessions of erased accounts, or of one of them, that are not deleted yet, but `except`. */
   async orphanedSessions(
     limit: number,
-    userId?: string,
-  ): Promise<{ id: string; ownerId: string }[]> {
+    { userId, except = [] }: { userId?: string | undefined; except?: readonly string[] } = {},
+  ): Promise<readonly OrphanedSession[]> {
     const owner = userId === undefined ? sql.fragment`true` : sql.fragment`u.id = ${userId}`;
-    return [
-      ...(await this.#pool.any(sql.type(z.object({ id: z.string(), ownerId: z.string() }))`
-        select s.id, s.owner_id as "ownerId"
-        from users u join sessions s on s.owner_id = u.id
-        where u.erased_at is not null and s.status <> 'deleted' and ${owner}
-        order by s.id limit ${limit}`)),
-    ];
+    return this.#pool.any(sql.type(orphanRow)`
+      select s.id, s.owner_id as "ownerId"
+      from users u join sessions s on s.owner_id = u.id
+      where u.erased_at is not null and s.status <> 'deleted' and ${owner}
+        and s.id <> all(${sql.array(except, "uuid")})
+      order by s.id limit ${limit}`);
   }
 
   countOrphaned(userId: string): Promise<number> {

@@ -2,10 +2,12 @@ import { Type } from "@sinclair/typebox";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { type Progress, WorkList } from "../../base/work-list.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { FreshProof } from "../accounts/fresh-proof.ts";
-import type { AccountErasureStore } from "./account-erasure-store.ts";
+import type { AccountErasureStore, OrphanedSession } from "./account-erasure-store.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
 /**
@@ -19,6 +21,7 @@ interface AccountErasureOptions {
   sessions: SessionErasure;
   revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;
+  log: Log;
 }
 
 /**
@@ -28,9 +31,11 @@ interface AccountErasureOptions {
  */
 export class AccountErasures {
   readonly #options: AccountErasureOptions;
+  readonly #left: WorkList<OrphanedSession>;
 
   constructor(options: AccountErasureOptions) {
     this.#options = options;
+    this.#left = this.#list();
   }
 
   async erase(userId: string): Promise<AccountErasure | "last_admin" | undefined> {
@@ -39,28 +44,41 @@ export class AccountErasures {
     if (erased === undefined || erased === "last_admin") return erased;
     revocations.publish({ kind: "user", userId });
     const until = clock.monotonic() + BUDGET_MS;
+    const list = this.#list(userId);
     let sessionsDeleted = 0;
-    while (clock.monotonic() < until) {
-      const done = await this.#deletePage(userId);
+    let goesOn = true;
+    while (goesOn && clock.monotonic() < until) {
+      const { done, more } = await list.run();
       sessionsDeleted += done;
-      if (done < PAGE) break;
+      goesOn = more;
     }
     const sessionsLeft = await accounts.countOrphaned(userId);
     return { sessionsDeleted, sessionsLeft, devicesUnpaired: erased.devices };
   }
 
-  /** Deletes one page of sessions that erased accounts still own; returns how many. */
-  finish(): Promise<number> {
-    return this.#deletePage();
+  /** How many of their sessions could not be deleted. */
+  get failing(): number {
+    return this.#left.failing;
   }
 
-  async #deletePage(userId?: string): Promise<number> {
-    const { accounts, sessions } = this.#options;
-    const orphaned = await accounts.orphanedSessions(PAGE, userId);
-    for (const { id, ownerId } of orphaned) {
-      await sessions.erase(id, "account_erasure_session_redacted", { kind: "user", id: ownerId });
-    }
-    return orphaned.length;
+  /** Deletes sessions that erased accounts still own. */
+  finish(): Promise<Progress> {
+    return this.#left.run();
+  }
+
+  #list(userId?: string): WorkList<OrphanedSession> {
+    const { accounts, sessions, clock, log } = this.#options;
+    return new WorkList({
+      page: PAGE,
+      read: (limit, except) => accounts.orphanedSessions(limit, { userId, except }),
+      keyOf: ({ id }) => id,
+      work: ({ id, ownerId }) =>
+        sessions.erase(id, "account_erasure_session_redacted", { kind: "user", id: ownerId }),
+      clock,
+      log,
+      trouble: "session of an erased account could not be deleted yet",
+      field: "session_id",
+    });
   }
 }
 

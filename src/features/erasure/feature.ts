@@ -22,9 +22,9 @@ export function createErasure(
   { directory, accountEndings, ...effects }: CreateErasureOptions,
 ) {
   const records = new PostgresSessionDeletion(pool);
-  const sessions = new SessionErasure({ ...effects, records, revocations, log });
+  const sessions = new SessionErasure({ ...effects, records, revocations, clock, log });
   const store = new AccountErasureStore(pool, accountEndings);
-  const accounts = new AccountErasures({ accounts: store, sessions, revocations, clock });
+  const accounts = new AccountErasures({ accounts: store, sessions, revocations, clock, log });
   return {
     sessions,
     accounts,

@@ -64,7 +64,10 @@ const RECEIPT = sql.fragment`
   id, session_id as "sessionId", workspace_id as "workspaceId", kind,
   deleted_at as "deletedAt", removed, audio_erased_at is not null as "audioErased"`;
 
-/** Deletes sessions in PostgreSQL. */
+/** Nobody holds a session for long; a transaction that was forgotten shall not hold up others. */
+const LOCK_TIMEOUT = "5s";
+
+/** Deletes sessions in PostgreSQL. Throws `unavailable` where somebody holds the session. */
 export class PostgresSessionDeletion implements DeletionRecords {
   readonly #pool: DatabasePool;
 
@@ -78,6 +81,7 @@ export class PostgresSessionDeletion implements DeletionRecords {
     actor: AuditActor,
   ): Promise<DeletedRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.unsafe`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
       // Every append and every chunk insert locks and checks this row.
       const session = await tx.maybeOne(sql.type(sessionRow)`
         select status, workspace_id as "workspaceId", epoch, seq
@@ -97,10 +101,11 @@ export class PostgresSessionDeletion implements DeletionRecords {
       where session_id = ${sessionId}`);
   }
 
-  async withAudioLeft(limit: number): Promise<string[]> {
+  async withAudioLeft(limit: number, except: readonly string[] = []): Promise<string[]> {
     const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
       select session_id as id from deletion_receipts
-      where audio_erased_at is null order by deleted_at limit ${limit}`);
+      where audio_erased_at is null and session_id <> all(${sql.array(except, "uuid")})
+      order by deleted_at limit ${limit}`);
     return rows.map(({ id }) => id);
   }
 }
@@ -254,14 +259,22 @@ export class RetentionStore {
     this.#pool = pool;
   }
 
-  /** Ended sessions past their workspace's `retention_days`, oldest first. */
-  async expired(limit: number): Promise<string[]> {
+  /**
+   * Ended sessions past their workspace's `retention_days`, but `except`: the oldest of each
+   * workspace first, so that none waits for another's backlog.
+   */
+  async expired(limit: number, except: readonly string[] = []): Promise<string[]> {
     const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
-      select s.id
-      from workspaces w join sessions s on s.workspace_id = w.id
-      where w.retention_days is not null and s.status in ('processing', 'completed', 'failed')
-        and coalesce(s.stopped_at, s.started_at) < now() - make_interval(days => w.retention_days)
-      order by s.id limit ${limit}`);
+      select due.id
+      from workspaces w cross join lateral (
+        select s.id, row_number() over (order by coalesce(s.stopped_at, s.started_at)) as turn
+        from sessions s
+        where s.workspace_id = w.id and s.status in ('processing', 'completed', 'failed')
+          and coalesce(s.stopped_at, s.started_at) < now() - make_interval(days => w.retention_days)
+          and s.id <> all(${sql.array(except, "uuid")})
+        order by coalesce(s.stopped_at, s.started_at) limit ${limit}) due
+      where w.retention_days is not null
+      order by due.turn, due.id limit ${limit}`);
     return rows.map(({ id }) => id);
   }
 
@@ -311,6 +324,6 @@ export interface DeletionRecords {
   ): Promise<DeletedRecord | undefined>;
   /** Records that the session's files are gone. */
   audioErased(sessionId: string): Promise<void>;
-  /** Deleted sessions whose files may still be there, oldest first. */
-  withAudioLeft(limit: number): Promise<string[]>;
+  /** Deleted sessions but `except` whose files may still be there, oldest first. */
+  withAudioLeft(limit: number, except?: readonly string[]): Promise<string[]>;
 }

@@ -1,9 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AuditActor, actorOf } from "../../access/audit-entry.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import type { Clock } from "../../base/clock.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { type Progress, WorkList } from "../../base/work-list.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
@@ -25,7 +27,18 @@ export interface SessionErasureOptions {
   /** Wakes the session's actor, which then finds the session deleted; best effort. */
   wake(sessionId: string): Promise<void>;
   revocations: Pick<RevocationFeed, "publish">;
+  clock: Pick<Clock, "monotonic">;
   log: Log;
+}
+
+const PAGE = 200;
+const AUDIO_TROUBLE = "audio of a deleted session could not be removed yet";
+
+interface SessionListOptions {
+  read(limit: number, except: readonly string[]): Promise<readonly string[]>;
+  work(sessionId: string): Promise<unknown>;
+  /** Message of the log line for a session that failed. */
+  trouble?: string;
 }
 
 /**
@@ -36,9 +49,31 @@ export interface SessionErasureOptions {
  */
 export class SessionErasure {
   readonly #options: SessionErasureOptions;
+  readonly #left: WorkList<string>;
 
   constructor(options: SessionErasureOptions) {
     this.#options = options;
+    this.#left = this.list({
+      read: (limit, except) => options.records.withAudioLeft(limit, except),
+      work: (sessionId) => this.#eraseAudio(sessionId),
+      trouble: AUDIO_TROUBLE,
+    });
+  }
+
+  /** Work on sessions that the record lists by their ids. */
+  list({ read, work, trouble = "session could not be deleted yet" }: SessionListOptions) {
+    const { clock, log } = this.#options;
+    const keyOf = (sessionId: string) => sessionId;
+    return new WorkList({
+      page: PAGE,
+      read,
+      keyOf,
+      work,
+      clock,
+      log,
+      trouble,
+      field: "session_id",
+    });
   }
 
   async erase(
@@ -57,16 +92,23 @@ export class SessionErasure {
       log.info({ session_id: sessionId, kind }, "session deleted");
     }
     if (receipt.audioErased) return receipt;
-    return { ...receipt, audioErased: await this.#eraseAudio(sessionId) };
+    try {
+      await this.#eraseAudio(sessionId);
+    } catch (error) {
+      log.error({ session_id: sessionId, error: errorMessage(error) }, AUDIO_TROUBLE);
+      return receipt;
+    }
+    return { ...receipt, audioErased: true };
   }
 
-  /** Removes files that an earlier attempt left; returns how many sessions are done. */
-  async finish(limit = 100): Promise<number> {
-    let done = 0;
-    for (const sessionId of await this.#options.records.withAudioLeft(limit)) {
-      if (await this.#eraseAudio(sessionId)) done += 1;
-    }
-    return done;
+  /** How many deleted sessions have files that could not be removed. */
+  get failing(): number {
+    return this.#left.failing;
+  }
+
+  /** Removes files that earlier attempts left. */
+  finish(): Promise<Progress> {
+    return this.#left.run();
   }
 
   #wake(sessionId: string): void {
@@ -78,17 +120,10 @@ export class SessionErasure {
     });
   }
 
-  async #eraseAudio(sessionId: string): Promise<boolean> {
-    const { records, eraseAudio, log } = this.#options;
-    try {
-      await eraseAudio(sessionId);
-      await records.audioErased(sessionId);
-      return true;
-    } catch (error) {
-      const fields = { session_id: sessionId, error: errorMessage(error) };
-      log.error(fields, "audio of a deleted session could not be removed yet");
-      return false;
-    }
+  async #eraseAudio(sessionId: string): Promise<void> {
+    const { records, eraseAudio } = this.#options;
+    await eraseAudio(sessionId);
+    await records.audioErased(sessionId);
   }
 }
 
@@ -157,16 +192,10 @@ function present(receipt: DeletionReceipt): Static<typeof receiptSchema> {
   };
 }
 
-const PAGE = 100;
-
-/** Deletes sessions whose retention time is over; returns how many. */
-export async function applyRetention(
-  records: RetentionStore,
-  sessions: SessionErasure,
-): Promise<number> {
-  const expired = await records.expired(PAGE);
-  for (const id of expired) {
-    await sessions.erase(id, "retention_session_redacted", { kind: "system" });
-  }
-  return expired.length;
+/** The work of deleting sessions whose retention time is over. */
+export function retentionList(records: RetentionStore, sessions: SessionErasure): WorkList<string> {
+  return sessions.list({
+    read: (limit, except) => records.expired(limit, except),
+    work: (id) => sessions.erase(id, "retention_session_redacted", { kind: "system" }),
+  });
 }

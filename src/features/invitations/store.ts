@@ -3,6 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import { MAKER_STANDS } from "../../access/key-makers-store.ts";
+import type { Progress } from "../../base/work-list.ts";
 import { allOf, nameColumn, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
@@ -243,11 +244,11 @@ export class InvitationStore {
   }
 
   /** Deletes those whose time is over; returns how many. */
-  async forget(): Promise<number> {
+  async forget(): Promise<Progress> {
     const { rowCount } = await this.#pool.query(sql.unsafe`
       delete from invitations where id in (
         select id from invitations where expires_at <= now() limit ${FORGET_BATCH})`);
-    return rowCount;
+    return { done: rowCount, more: rowCount === FORGET_BATCH };
   }
 }
 

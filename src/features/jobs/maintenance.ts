@@ -1,8 +1,12 @@
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
+import type { Progress } from "../../base/work-list.ts";
 
-/** A task that is repeated; `run` returns how many items it processed. */
+/**
+ * A task that is repeated; `run` returns how many items it processed. A run that says that there is
+ * more is followed by another one as soon as all other due tasks have run.
+ */
 export interface MaintenanceTask {
   name: string;
   /** Time between runs, milliseconds. */
@@ -11,7 +15,7 @@ export interface MaintenanceTask {
   everywhere?: boolean;
   /** Whether there is anything to do; asked of all due tasks at once. */
   isWanted?(): Promise<boolean>;
-  run(): Promise<number>;
+  run(): Promise<number | Progress>;
 }
 
 /** Tasks that are due within this time run together with those that are due now. */
@@ -83,7 +87,9 @@ export class Maintenance {
     this.#due.set(name, this.#runtime.monotonic() + every);
     try {
       if (look?.status === "rejected") throw look.reason;
-      const done = look?.value === false ? 0 : await run();
+      const ran = look?.value === false ? 0 : await run();
+      const { done, more } = typeof ran === "number" ? { done: ran, more: false } : ran;
+      if (more) this.#due.set(name, this.#runtime.monotonic());
       this.#trouble(name).worked();
       if (done > 0) this.#log.info({ task: name, done }, "maintenance");
     } catch (error) {

@@ -30,6 +30,9 @@ const segmentRow = z.object({
 
 const expiredRow = z.object({ sessionId: z.string(), attempt: z.number() });
 
+/** A result that waited too long for a choice. */
+export type ExpiredCandidate = z.output<typeof expiredRow>;
+
 /** Results of redos that wait for a choice. Throws `unavailable` when storage is away. */
 export class CandidateStore {
   readonly #pool: DatabasePool;
@@ -77,11 +80,15 @@ export class CandidateStore {
     };
   }
 
-  /** Results that waited too long, oldest first. */
-  async expired(limit: number): Promise<readonly z.output<typeof expiredRow>[]> {
+  /** Results that waited too long, oldest first, but those of the sessions `except`. */
+  async expired(
+    limit: number,
+    except: readonly string[] = [],
+  ): Promise<readonly ExpiredCandidate[]> {
     return this.#pool.any(sql.type(expiredRow)`
       select session_id as "sessionId", attempt from redo_candidates
       where status = 'waiting' and at < now() - make_interval(days => ${CANDIDATE_DAYS})
+        and session_id <> all(${sql.array(except, "uuid")})
       order by at limit ${limit}`);
   }
 }

@@ -8,6 +8,7 @@ import {
 import { z } from "zod";
 import type { Recorded } from "../../actor/journal.ts";
 import { newId } from "../../base/ids.ts";
+import type { Progress } from "../../base/work-list.ts";
 import type { Change } from "../../postgres/append-work.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
@@ -213,7 +214,7 @@ export class DeliveryQueueStore {
    * Ends deliveries whose time is over and deletes those older than 30 days, a limited number per
    * call; returns how many.
    */
-  async clean(now: number): Promise<number> {
+  async clean(now: number): Promise<Progress> {
     const expired = await this.#pool.query(sql.unsafe`
       update webhook_deliveries
       set status = 'failed', completed_at = ${toInstant(now)},
@@ -229,7 +230,8 @@ export class DeliveryQueueStore {
         select webhook_id, id from webhook_deliveries
         where created_at < ${toInstant(oldest)} order by created_at
         limit ${CLEANED_AT_ONCE} for update skip locked)`);
-    return expired.rowCount + deleted.rowCount;
+    const more = [expired, deleted].some(({ rowCount }) => rowCount === CLEANED_AT_ONCE);
+    return { done: expired.rowCount + deleted.rowCount, more };
   }
 
   #settle(work: (tx: DatabaseTransactionConnection) => Promise<void>): Promise<void> {

@@ -5,7 +5,7 @@ import { type Runtime, systemRuntime } from "../../../../src/base/runtime.ts";
 import { Maintenance } from "../../../../src/features/jobs/maintenance.ts";
 
 /** One round of the tasks, and a way to make the next one begin. */
-function stage(isFirst: () => boolean) {
+function stage(isFirst: () => boolean, pages = 0) {
   let now = 0;
   const done: string[] = [];
   let next = createDeferred<void>();
@@ -21,8 +21,9 @@ function stage(isFirst: () => boolean) {
     name,
     every,
     everywhere,
-    run: async () => done.push(name),
+    run: async () => ({ done: done.push(name), more: left-- > 0 }),
   });
+  let left = pages;
   const tasks = [task("one", 1_000), task("all", 5_000, true)];
   const runtime = { ...systemRuntime, monotonic: () => now, delay };
   const maintenance = new Maintenance(tasks, silentLog, runtime, isFirst);
@@ -46,6 +47,15 @@ describe("maintenance", () => {
     expect(await round(0)).toEqual(["all"]);
     isFirst = true;
     expect(await round(1_000)).toEqual(["one"]);
+    await stop();
+  });
+
+  it("maintenance: a task with more to do goes on as soon as the others had their turn", async () => {
+    const { round, stop } = stage(() => true, 3);
+    expect(await round(0)).toEqual(["one", "all"]);
+    expect(await round(1)).toEqual(["one", "all"]);
+    expect(await round(2)).toEqual(["one"]);
+    expect(await round(3)).toEqual([]);
     await stop();
   });
 
