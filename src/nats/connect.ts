@@ -9,7 +9,7 @@ import {
 } from "../wire/worker-announcement.ts";
 import type { Line } from "./line.ts";
 
-interface BusOptions extends NatsLogin {
+export interface BusOptions extends NatsLogin {
   /** One or more addresses, comma-separated. */
   url: string;
   /** Name of the connection in the server's monitoring. */
@@ -19,14 +19,14 @@ interface BusOptions extends NatsLogin {
 
 /**
  * Connects and stays connected: reconnects for ever, and detects a dead peer within 10 s. Rejects
- * when no server answers within 10 s at the start.
+ * when no server answers within 5 s at the start.
  */
 export async function connectBus(options: BusOptions): Promise<NatsConnection> {
   const { url, name, log } = options;
   const connection = await connect({
     ...loginOptions(url, options),
     name,
-    timeout: 10_000,
+    timeout: 5_000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,

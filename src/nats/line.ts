@@ -103,6 +103,15 @@ export class NatsLine implements Line {
     this.#onBack.push(listener);
   }
 
+  /** Round trip to the server, milliseconds. */
+  rtt(): Promise<number> {
+    return this.#connection.rtt();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
   async #watch(): Promise<void> {
     for await (const { type } of this.#connection.status()) {
       if (type !== Events.Reconnect) continue;

@@ -1,3 +1,4 @@
+import { withTimeout } from "../base/deferred.ts";
 import type { HealthCheck, HealthOptions } from "../features/admin/health.ts";
 import { pingDatabase } from "../postgres/pool.ts";
 import { type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
@@ -13,9 +14,11 @@ export function healthPorts({ version, clock, shared, stack }: AppContext): Heal
   };
 }
 
+const NATS_MS = 2_000;
+
 async function runChecks({
   pool,
-  bus,
+  line,
   placement,
   unsafe,
   audioFolder,
@@ -24,7 +27,7 @@ async function runChecks({
     (): HealthCheck => checkDurability(unsafe),
     (): HealthCheck => ({ status: "down", message: "PostgreSQL does not answer." }),
   );
-  const nats = await bus.rtt().then(
+  const nats = await withTimeout(line.rtt(), NATS_MS, "NATS").then(
     (): HealthCheck => ({ status: "ok" }),
     (): HealthCheck => ({
       status: "degraded",

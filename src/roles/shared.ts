@@ -28,10 +28,11 @@ import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
 import { LiveLog, RecordedHeartbeat } from "../live/replay-store.ts";
+import { Bus } from "../nats/bus.ts";
 import { BusRevocations } from "../nats/bus-revocations.ts";
 import { CommandSender, createNotifier } from "../nats/command-sender.ts";
-import { connectBus, followWorkers } from "../nats/connect.ts";
-import { type Line, NatsLine } from "../nats/line.ts";
+import { followWorkers } from "../nats/connect.ts";
+import type { Line } from "../nats/line.ts";
 import { LiveFanout } from "../nats/live-fanout.ts";
 import { PartitionOwners } from "../nats/partition-owners.ts";
 import type { Ceilings } from "../postgres/ceilings.ts";
@@ -58,9 +59,8 @@ export interface Shared {
   poolSize: number;
   /** Reasons why the database may lose what it acknowledged, found at the start; mostly empty. */
   unsafe: readonly string[];
-  bus: Awaited<ReturnType<typeof connectBus>>;
-  /** Messages over `bus`. */
-  line: Line;
+  /** Messages to other processes. */
+  line: Bus;
   keys: KeyMaterial;
   blobs: FolderBlobs;
   commands: CommandSender;
@@ -144,7 +144,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
 
 type Messages = Pick<
   Shared,
-  "bus" | "line" | "commands" | "notifier" | "fanout" | "placement" | "revocations"
+  "line" | "commands" | "notifier" | "fanout" | "placement" | "revocations"
 >;
 
 /** Opens the message bus between processes. */
@@ -155,9 +155,9 @@ async function openBus(
   stack: Stack,
 ): Promise<Messages> {
   const { natsUrl: url, natsLogin, tls, nodeName: name } = config;
-  const bus = await named("NATS (NATS_URL)", connectBus({ url, ...natsLogin, tls, name, log }));
-  stack.push("bus connection", () => bus.close());
-  const line = new NatsLine(bus);
+  const options = { url, ...natsLogin, tls, name, log };
+  const line = await named("NATS (NATS_URL)", Bus.open(options, runtime));
+  stack.push("bus connection", () => line.close());
   const revocations = await openRevocations(line, { pool, runtime: background }, log, stack);
   const commands = new CommandSender({
     line,
@@ -179,7 +179,7 @@ async function openBus(
     }),
   );
   const fanout = new LiveFanout(line, runtime);
-  return { bus, line, commands, notifier, fanout, placement, revocations };
+  return { line, commands, notifier, fanout, placement, revocations };
 }
 
 /** Opens the revocation feed: fast over the bus, and reliably from the database. */

@@ -1,5 +1,8 @@
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import { Bus } from "../../src/nats/bus.ts";
 import { type Line, NatsLine } from "../../src/nats/line.ts";
 import { Broker } from "../sim/kernel/broker.ts";
 import { Kernel } from "../sim/kernel/kernel.ts";
@@ -137,6 +140,54 @@ lineContract("nats", () => ({
   pass: () => new Promise((wake) => setTimeout(wake, 5)),
   close: (line) => connections[lines.indexOf(line as NatsLine)]?.close() ?? Promise.resolve(),
 }));
+
+describe("bus", () => {
+  it("before a server is there: nobody can be asked; later everything is as if it had been", async () => {
+    const server = await startNats();
+    await server.kill9();
+    const options = { url: server.url, token: server.token, name: "early", log: silentLog };
+    const buses = await Promise.all([1, 2].map(() => Bus.open(options, systemRuntime)));
+    const [one, other] = buses as [Bus, Bus];
+    try {
+      const heard: string[] = [];
+      const backs: string[] = [];
+      for (const bus of buses) bus.onBack(() => backs.push("back"));
+      other.subscribe("voice.contract.early", (data) => void heard.push(text(data)));
+      const stop = other.subscribe("voice.contract.early", () => void heard.push("stopped"));
+      other.serve("voice.contract.early.served", async (data) => data);
+      stop();
+      one.publish("voice.contract.early", bytes("lost"));
+      const ask = () => one.request("voice.contract.early.served", bytes("a"), PATIENCE);
+      expect(await codeOf(ask())).toBe("unavailable");
+      await expect(one.rtt()).rejects.toThrow(/not reached/);
+      const flushed = Promise.all(buses.map((bus) => bus.flush()));
+      await server.restart();
+      await flushed;
+      expect(backs).toEqual(["back", "back"]);
+      expect(text(await ask())).toBe("a");
+      one.publish("voice.contract.early", bytes("come"));
+      await one.flush();
+      await other.flush();
+      expect(heard).toEqual(["come"]);
+      expect(await one.rtt()).toBeGreaterThanOrEqual(0);
+    } finally {
+      await Promise.all(buses.map((bus) => bus.close()));
+      await server.stop();
+    }
+    await expect(one.flush()).rejects.toThrow();
+    expect(one.isClosed()).toBe(true);
+  });
+
+  it("a server that does not let it in, or a close before there was one, is no wait", async () => {
+    const options = { url: nats.url, token: "wrong", name: "stranger", log: silentLog };
+    await expect(Bus.open(options, systemRuntime)).rejects.toThrow(/authoriz/i);
+    const early = { ...options, url: "nats://127.0.0.1:1" };
+    const bus = await Bus.open(early, systemRuntime);
+    const flushed = bus.flush();
+    await bus.close();
+    await expect(flushed).rejects.toThrow(/closed/);
+  });
+});
 
 const kernel = new Kernel(new SeededRandom(1));
 const broker = new Broker(kernel);

@@ -11,7 +11,7 @@ import { createPool } from "../../src/postgres/pool.ts";
 import { readConfig } from "../../src/roles/config.ts";
 import { startWorker } from "../../workers/worker.ts";
 import { KeptLog, type LogLine } from "./kept-log.ts";
-import { startNats } from "./nats.ts";
+import { startNats, type TestNats } from "./nats.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import type { TestService } from "./test-service.ts";
@@ -44,8 +44,11 @@ export class AppFixture implements TestService {
     this.#logs = logs;
   }
 
-  /** `env`: settings of the service besides the usual. */
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<AppFixture> {
+  /** `env`: settings of the service besides the usual; `startBus` may give a server that is away. */
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    startBus: () => Promise<TestNats> = startNats,
+  ): Promise<AppFixture> {
     const logs = { main: new KeptLog(), worker: new KeptLog() };
     const parts = new Stack(logs.main);
     const folder = makeScratchFolder("app");
@@ -53,7 +56,7 @@ export class AppFixture implements TestService {
     try {
       const database = await createTestDatabase();
       parts.push("database", () => database.drop());
-      const nats = await startNats();
+      const nats = await startBus();
       parts.push("nats", () => nats.stop());
       await createAdmin(database);
       const data = join(folder, "data");
