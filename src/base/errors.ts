@@ -142,9 +142,46 @@ export async function behind<T>(what: string, id: string, looked: Promise<T>): P
   }
 }
 
-/** The error itself, or an `internal` one that carries it as its cause. */
+/** Codes of a full disk, or of a full share of it. */
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
+/**
+ * Codes of a disk, or of a host, that cannot do it just now: read-only after a fault, a network's
+ * file system that is away, rights that were taken, no descriptors or memory left.
+ */
+const SICK: ReadonlySet<string> = new Set([
+  ...["EROFS", "EIO", "ESTALE", "EACCES", "EPERM", "ENODEV", "ENXIO", "EREMOTEIO", "EUCLEAN"],
+  ...["ETIMEDOUT", "ENOTCONN", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN", "ENETUNREACH"],
+  ...["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "ENOLCK", "EINTR"],
+]);
+
+/** Seconds after which a sick disk is worth another try. */
+const DISK_RETRY_AFTER = 10;
+
+/**
+ * What the system's error says of a disk or the host: `storage_full`, or `unavailable`; undefined
+ * for errors of something else. With `any`, each error of the system counts as such a fault: for
+ * work on files that has to succeed while the disk is well.
+ */
+export function systemFault(error: unknown, any = false): AppError | undefined {
+  const errno = errnoOf(error) ?? "";
+  const options = { cause: error, retryAfter: DISK_RETRY_AFTER };
+  if (FULL.has(errno)) {
+    return new AppError("storage_full", "The disk is full; nothing was stored.", options);
+  }
+  if (!SICK.has(errno) && !(any && /^E[A-Z0-9]+$/.test(errno))) return undefined;
+  const message = "The service's storage cannot be used just now. Please try again.";
+  return new AppError("unavailable", message, options);
+}
+
+/**
+ * The error itself; what `systemFault` makes of an error of the system; or an `internal` one that
+ * carries it as its cause.
+ */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  const fault = systemFault(error);
+  if (fault !== undefined) return fault;
   return new AppError("internal", "Something went wrong on our side. Please try again.", {
     cause: error,
   });

@@ -26,6 +26,8 @@ export class GroupCommit<T, R = void> {
   readonly #write: WriteGroup<T, R>;
   readonly #limit: number;
   #waiting: Waiting<T, R>[] = [];
+  /** Items of the groups that are being written. */
+  #underWay = 0;
   #running = false;
   #refused = 0;
 
@@ -35,7 +37,8 @@ export class GroupCommit<T, R = void> {
   }
 
   figures(queue: string): QueueFigures {
-    return { queue, length: this.#waiting.length, limit: MAX_WAITING, refused: this.#refused };
+    const length = this.#waiting.length + this.#underWay;
+    return { queue, length, limit: MAX_WAITING, refused: this.#refused };
   }
 
   /** Settles when the item is durable. Rejects with `overloaded` when too many wait. */
@@ -55,7 +58,10 @@ export class GroupCommit<T, R = void> {
     // Writes that come in the same turn are grouped.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      await this.#writeGroup(this.#waiting.splice(0, this.#limit));
+      const group = this.#waiting.splice(0, this.#limit);
+      this.#underWay = group.length;
+      await this.#writeGroup(group);
+      this.#underWay = 0;
     }
     this.#running = false;
   }

@@ -91,7 +91,7 @@ export class AnswerPrinter {
         schema: { type: "string", enum: [...codes] },
       },
     };
-    if (status === 429 || status === 503) {
+    if (status === 429 || status === 503 || status === 507) {
       headers["Retry-After"] = { $ref: "#/components/headers/Retry-After" };
     }
     const description = descriptionOf(status, codes);

@@ -108,6 +108,16 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   };
 }
 
+/** What an upload is refused by before it is received; streams need no disk for their audio. */
+function intakeOf({ shared }: AppContext, backlog: OutboxBacklog): Pick<OutboxBacklog, "check"> {
+  return {
+    check(sessionId) {
+      shared.audioWatch.admit();
+      backlog.check(sessionId);
+    },
+  };
+}
+
 /** Audio, in and out. */
 function openRecording(
   app: AppContext,
@@ -115,7 +125,14 @@ function openRecording(
   given: { directory: SessionStore; backlog: OutboxBacklog },
 ) {
   return createRecording(featureContext(app), {
-    ...{ ...given, devices, heartbeats, workshops, authenticator },
+    ...{
+      directory: given.directory,
+      backlog: intakeOf(app, given.backlog),
+      devices,
+      heartbeats,
+      workshops,
+      authenticator,
+    },
     blobs: app.shared.blobs,
     publicUrl: app.config.publicUrl,
   });
@@ -134,7 +151,7 @@ function openCompat(
 ) {
   const { authenticator, directory, backlog } = given;
   return createCompat(featureContext(app), {
-    ...{ authenticator, directory, backlog },
+    ...{ authenticator, directory, backlog: intakeOf(app, backlog) },
     blobs: app.shared.blobs,
     eraser: given.erasure.sessions,
     writer: given.transcript.writer,

@@ -7,7 +7,9 @@ import type { AppContext, Shared } from "./shared.ts";
 /** The process's health, for its public address and its operations port. */
 export function healthPorts({ version, clock, shared, stack }: AppContext): HealthOptions {
   return {
-    checks: { run: () => runChecks(shared) },
+    // Without the audio's disk streams, viewers and readers go on: a balancer that takes all fronts out
+    // for it would end what still works.
+    checks: { run: () => runChecks(shared), spared: new Set(["audio"]) },
     version,
     clock,
     stopping: () => stack.stopping,
@@ -22,6 +24,7 @@ async function runChecks({
   placement,
   unsafe,
   audioFolder,
+  audioWatch,
 }: Shared): Promise<Record<string, HealthCheck>> {
   const database = await pingDatabase(pool).then(
     (): HealthCheck => checkDurability(unsafe),
@@ -39,10 +42,13 @@ async function runChecks({
     nats,
     workers: checkWorkers(placement),
     ...engineCheck(placement),
-    ...(audioFolder.kind === "foreign" && {
-      audio: { status: "degraded" as const, message: audioFolder.message },
-    }),
+    audio: checkAudio(audioFolder, audioWatch.check),
   };
+}
+
+function checkAudio(folder: Shared["audioFolder"], written: HealthCheck): HealthCheck {
+  if (folder.kind === "own" || written.status === "down") return written;
+  return { status: "degraded", message: folder.message };
 }
 
 function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {

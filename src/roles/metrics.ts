@@ -57,6 +57,32 @@ function unknownSessions({ audioFolder }: Shared, sessions: SessionsRole | undef
   return sessions?.sweep.figures.unknownSessions ?? 0;
 }
 
+/** Each process tries the audio's disk for itself. */
+function diskFigures({ audioWatch }: Shared): Figure[] {
+  return [
+    {
+      name: "voice_audio_writable",
+      help: "1 while files can be written to the folder of the audio, else 0",
+      read: () => (audioWatch.check.status === "down" ? 0 : 1),
+    },
+    {
+      name: "voice_audio_free_bytes",
+      help: "Room on the disk of the audio; NaN while it does not tell",
+      read: () => audioWatch.room?.free ?? Number.NaN,
+    },
+    {
+      name: "voice_audio_size_bytes",
+      help: "Size of the disk of the audio; NaN while it does not tell",
+      read: () => audioWatch.room?.size ?? Number.NaN,
+    },
+    {
+      name: "voice_audio_probe_seconds",
+      help: "How long a small file takes there until it is durable, at the last try",
+      read: () => audioWatch.seconds,
+    },
+  ];
+}
+
 function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figure[] {
   return [
     {
@@ -120,6 +146,7 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       help: "Sessions with audio of which the database knows nothing, at the last sweep",
       read: () => unknownSessions(shared, sessions),
     },
+    ...diskFigures(shared),
     {
       name: "voice_workers_known",
       help: "Workers heard lately",

@@ -25,6 +25,7 @@ import {
   claimAudioFolder,
 } from "../features/recording/audio-files/audio-folder-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
+import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
 import { LiveLog, RecordedHeartbeat } from "../live/replay-store.ts";
@@ -63,6 +64,8 @@ export interface Shared {
   line: Bus;
   keys: KeyMaterial;
   blobs: FolderBlobs;
+  /** Whether files can be written there. */
+  audioWatch: AudioWatch;
   commands: CommandSender;
   /** Delivers committed commands at once; the sweep of their host finds lost ones. */
   notifier: CommandNotifier;
@@ -115,6 +118,9 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
   const audioFolder = await claimAudioFolder(pool, config.blobFolder);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
+  const audioWatch = new AudioWatch({ disk: blobs, runtime, log });
+  audioWatch.start();
+  stack.push("audio watch", async () => audioWatch.stop());
   await claimKeys(pool, heldKeys(keys, config), runtime.now());
   if (config.keys === undefined) {
     const watch = new SigningKeyWatch({
@@ -138,7 +144,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const heartbeat = new RecordedHeartbeat(pool, runtime);
   const poolSize = config.databasePoolSize;
   const work = new WaitingWorkStore(pool);
-  const kept = { keys, blobs, audioFolder, liveLog, heartbeat, work };
+  const kept = { keys, blobs, audioFolder, audioWatch, liveLog, heartbeat, work };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 

@@ -81,3 +81,25 @@ describe("front ready: answers that are always the same", () => {
     await drained;
   });
 });
+
+describe("front ready: a part that is down", () => {
+  it("takes the service down, unless much works without it: then it is said", async () => {
+    const run = async () => ({ audio: { status: "down" as const, message: "It hangs." } });
+    const ask = async (spared: ReadonlySet<string>) => {
+      const routes = healthRoutes({ checks: { run, spared }, version: "1", clock: systemClock });
+      const { base } = await start({ routes });
+      const answer = await fetch(`${base}/health/ready`);
+      await front?.stop();
+      return { code: answer.status, body: await answer.json() };
+    };
+    const audio = { status: "down", message: "It hangs." };
+    expect(await ask(new Set(["audio"]))).toMatchObject({
+      code: 200,
+      body: { status: "degraded", checks: { audio } },
+    });
+    expect(await ask(new Set())).toMatchObject({
+      code: 503,
+      body: { status: "down", checks: { audio } },
+    });
+  });
+});

@@ -1,6 +1,6 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { createDeferred, type Deferred, withTimeout } from "../deferred.ts";
-import { AppError, errorMessage, isAppError } from "../errors.ts";
+import { AppError, errnoOf, errorMessage, isAppError, systemFault } from "../errors.ts";
 
 interface ThreadCallsOptions {
   /** The module that the thread runs; it calls `serveThreadCalls`. */
@@ -20,7 +20,7 @@ interface Call<Request> {
 
 type Answer<Result> = { readonly id: number } & (
   | { readonly kind: "done"; readonly result: Result }
-  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string; readonly errno: string | undefined }
 );
 
 /**
@@ -38,7 +38,7 @@ export class ThreadCalls<Request, Result> {
   }
 
   /**
-   * Rejects with `unavailable` when the thread ends, with `timeout` when it is too slow, and with
+   * Rejects with `unavailable` when the thread ends or the system fails it, with `timeout` when it is too slow, and with
    * `overloaded` when too much waits for it.
    */
   async call(request: Request): Promise<Result> {
@@ -57,7 +57,9 @@ export class ThreadCalls<Request, Result> {
       thread.postMessage({ id, request } satisfies Call<Request>);
       const answer = await withTimeout(deferred.promise, longestMs, what);
       if (answer.kind === "done") return answer.result;
-      throw new AppError("internal", `${what} failed: ${answer.message}`);
+      const { message, errno } = answer;
+      const failure = Object.assign(new Error(`${what} failed: ${message}`), { code: errno });
+      throw systemFault(failure) ?? new AppError("internal", failure.message);
     } catch (error) {
       if (isAppError(error, "timeout")) await thread.terminate();
       throw error;
@@ -107,7 +109,7 @@ export function serveThreadCalls<Request, Result>(
       try {
         answer = { id, kind: "done", result: await carryOut(request) };
       } catch (error) {
-        answer = { id, kind: "failed", message: errorMessage(error) };
+        answer = { id, kind: "failed", message: errorMessage(error), errno: errnoOf(error) };
       }
       port.postMessage(answer);
     });

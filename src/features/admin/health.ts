@@ -12,9 +12,12 @@ export interface HealthCheck {
 /** Checks what the process depends on. */
 interface HealthChecks {
   /**
-   * Runs the checks and returns each part by name. A part that is `down` makes the service down.
+   * Runs the checks and returns each part by name. A part that is `down` makes the service down,
+   * unless it is one of `spared`.
    */
   run(): Promise<Record<string, HealthCheck>>;
+  /** Parts without which much still works: `down` they make the service `degraded`. */
+  spared?: ReadonlySet<string>;
 }
 
 export interface HealthOptions {
@@ -123,23 +126,26 @@ export function readiness(
   startedAt = options.clock.monotonic(),
 ): () => Promise<Reply> {
   return async () =>
-    options.stopping?.() ? down("The service is stopping.", {}) : health(options, startedAt);
+    options.stopping?.()
+      ? notAvailable("The service is stopping.", {})
+      : health(options, startedAt);
 }
 
 async function health(options: HealthOptions, startedAt: number): Promise<Reply> {
   const checks = await runChecks(options);
-  const states = Object.values(checks).map((check) => check.status);
-  const failing = Object.keys(checks).filter((name) => checks[name]?.status === "down");
-  if (failing.length > 0) return down(`Not available: ${failing.join(", ")}.`, checks);
+  const down = Object.keys(checks).filter((name) => checks[name]?.status === "down");
+  const failing = down.filter((name) => !options.checks.spared?.has(name));
+  if (failing.length > 0) return notAvailable(`Not available: ${failing.join(", ")}.`, checks);
   const uptime = Math.round(options.clock.monotonic() - startedAt) / 1000;
-  const status = states.includes("degraded") ? "degraded" : "ok";
+  const isWhole = Object.values(checks).every(({ status }) => status === "ok");
+  const status = isWhole ? "ok" : "degraded";
   return {
     status: 200,
     body: { status, version: options.version, uptime_seconds: uptime, checks },
   };
 }
 
-function down(message: string, checks: Record<string, HealthCheck>): Reply {
+function notAvailable(message: string, checks: Record<string, HealthCheck>): Reply {
   return {
     status: 503,
     headers: { "X-Error-Code": "unavailable" },

@@ -13,12 +13,13 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { type DecoderProgram, findDecoder } from "../../base/decoder/decoder-program.ts";
-import { AppError, errnoOf } from "../../base/errors.ts";
+import { AppError, errnoOf, systemFault } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import { BlobWriter } from "./blob-writer.ts";
 import type { BlobStore } from "./chunk-store.ts";
 import { FileConverter } from "./conversion/file-converter.ts";
+import type { DiskProbe, DiskState } from "./durable-files/audio-watch.ts";
+import { BlobWriter } from "./durable-files/blob-writer.ts";
 import { Sounds } from "./sounds.ts";
 
 const LEFT_OVER_MS = 60 * 60 * 1000;
@@ -38,7 +39,7 @@ interface AsideFile {
  * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads should be received in
  * `temporaryFolder`, on the same file system, so that storing them is a rename.
  */
-export class FolderBlobs implements BlobStore, QueueOwner {
+export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
   /** The sound of these files. */
   readonly sounds = new Sounds();
   /** Decodes uploads of formats that we do not read ourselves. */
@@ -62,7 +63,10 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     return join(this.#dir, "tmp");
   }
 
-  /** Creates the folders, and removes partial uploads that are an hour old or older. */
+  /**
+   * Creates the folders, and removes partial uploads that are an hour old or older; what cannot be
+   * removed now is left to the next start.
+   */
   async start(): Promise<void> {
     await mkdir(this.temporaryFolder, { recursive: true });
     for (const name of await readdir(this.temporaryFolder)) {
@@ -70,7 +74,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
       // Another process may use the same folder and rename the file meanwhile.
       const found = await stat(path).catch(() => undefined);
       if (found !== undefined && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
-        await rm(path, { recursive: true, force: true });
+        await rm(path, { recursive: true, force: true }).catch(() => {});
       }
     }
   }
@@ -78,6 +82,11 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   /** Stops the threads; further writes are rejected. */
   async stop(): Promise<void> {
     await Promise.all([this.#writer.stop(), this.sounds.stop()]);
+  }
+
+  /** Tries whether a file can be written; see `DiskProbe`. Takes as long as the disk does. */
+  probe(): Promise<DiskState> {
+    return this.#writer.probe();
   }
 
   /** Where a file is, or would be. */
@@ -148,13 +157,15 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   /** Removes all audio of a session, set aside or not; returns the number of files. */
   async delete(sessionId: string): Promise<number> {
     const folders = [this.#folder(sessionId), this.#asideFolder(sessionId)];
-    let files = 0;
-    for (const folder of folders) {
-      files += (await readdir(folder).catch(emptyWhenGone)).length;
-      await rm(folder, { recursive: true, force: true });
-    }
-    await syncPath(this.#dir);
-    return files;
+    return storing(async () => {
+      let files = 0;
+      for (const folder of folders) {
+        files += (await readdir(folder).catch(emptyWhenGone)).length;
+        await rm(folder, { recursive: true, force: true });
+      }
+      await syncPath(this.#dir);
+      return files;
+    });
   }
 
   /** Names of all session folders, whether or not there is such a session. */
@@ -312,16 +323,11 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Turns the error of a full disk into `storage_full`, which callers may retry. */
+/** Turns any error of the file system into one that callers may retry. */
 async function storing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== "ENOSPC" && errno !== "EDQUOT") throw error;
-    throw new AppError("storage_full", "The disk for audio is full; the chunk was not saved.", {
-      cause: error,
-      retryAfter: 10,
-    });
+    throw systemFault(error, true) ?? error;
   }
 }

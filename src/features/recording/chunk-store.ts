@@ -78,7 +78,8 @@ export interface ChunkStore {
 export interface BlobStore {
   /**
    * Takes over the temporary file; on return its bytes and its name survive a power failure.
-   * Storing the same bytes twice is allowed. Throws `storage_full`.
+   * Storing the same bytes twice is allowed. Throws `storage_full`, `unavailable` and `timeout` while
+   * the disk cannot take it.
    */
   put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }>;
   /** Like `put`, for a few bytes in memory. */

@@ -17,6 +17,7 @@ import {
 } from "../../base/audio/wav.ts";
 import { openSoundFile } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
+import { errnoOf, errorMessage } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 
 /** The recording, and how it is cut. */
@@ -44,7 +45,7 @@ export interface CutPiece {
 }
 
 /** An answer to each request; `piece` is undefined when there are no more. */
-export type CutAnswer = { piece: CutPiece | undefined } | { failed: string };
+export type CutAnswer = { piece: CutPiece | undefined } | { failed: string; errno?: string };
 
 const HEAD_BYTES = 256 * 1024;
 const COPY_BYTES = 1024 * 1024;
@@ -185,6 +186,7 @@ async function answer(): Promise<CutAnswer> {
     opened ??= open();
     return { piece: cut(await opened) };
   } catch (error) {
-    return { failed: error instanceof Error ? error.message : String(error) };
+    const errno = errnoOf(error);
+    return { failed: errorMessage(error), ...(errno !== undefined && { errno }) };
   }
 }

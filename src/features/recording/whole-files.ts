@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, systemFault } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
@@ -202,7 +202,9 @@ class Cutting {
       this.#thread.postMessage("next");
       const answer = await withTimeout(answered.promise, CUT_MS, "Cutting a recording");
       if ("piece" in answer) return answer.piece;
-      throw new AppError("not_audio", `The recording cannot be decoded: ${answer.failed}`);
+      const { failed, errno } = answer;
+      const fault = systemFault(Object.assign(new Error(failed), { code: errno }));
+      throw fault ?? new AppError("not_audio", `The recording cannot be decoded: ${failed}`);
     } finally {
       this.#thread.off("message", answered.resolve);
       this.#thread.off("exit", gone);

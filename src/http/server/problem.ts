@@ -10,13 +10,16 @@ function errorBody(error: AppError): { success: false; message: string } {
   return { success: false, message: error.message };
 }
 
+/** Seconds after which to retry what failed for a while, where the error does not say it. */
+const RETRY_AFTER = 2;
+
 /** The answer for any thrown error. Errors other than AppError reveal nothing of their cause. */
 export function problemAnswer(thrown: unknown, spoken?: Spoken): Answer {
   const error = toAppError(thrown);
   const headers: Record<string, string> = { "X-Error-Code": error.code };
-  if (error.retryAfter !== undefined) {
-    headers["Retry-After"] = String(Math.max(1, Math.ceil(error.retryAfter)));
-  }
+  const isPassing = error.retryable && error.status >= 500;
+  const wait = error.retryAfter ?? (isPassing ? RETRY_AFTER : undefined);
+  if (wait !== undefined) headers["Retry-After"] = String(Math.max(1, Math.ceil(wait)));
   if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
   if (spoken === undefined) return { status: error.status, headers, body: errorBody(error) };
   const { dialect, requestId } = spoken;

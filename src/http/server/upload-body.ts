@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import { createDeferred } from "../../base/deferred.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, systemFault, toAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Upload } from "../../rest/route.ts";
 import { BodyClock, type BodyPace } from "./body-clock.ts";
@@ -114,7 +114,7 @@ class TemporaryFile {
     this.path = join(folder, `${newId()}.upload`);
     this.stream = createWriteStream(this.path, { flags: "wx", mode: 0o600 });
     this.closed = new Promise((resolve, reject) => {
-      this.stream.once("error", (error) => reject(fileError(error)));
+      this.stream.once("error", (error) => reject(systemFault(error, true) ?? toAppError(error)));
       this.stream.once("close", resolve);
     });
     this.closed.catch(() => {});
@@ -150,16 +150,6 @@ export async function removeFile(path: string): Promise<void> {
 export async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
   await work.catch(() => {});
   await removeFile(path);
-}
-
-function fileError(error: NodeJS.ErrnoException): AppError {
-  if (error.code === "ENOSPC" || error.code === "EDQUOT") {
-    return new AppError("storage_full", "There is no room left to store the upload.", {
-      cause: error,
-      retryAfter: 60,
-    });
-  }
-  return new AppError("internal", "The upload could not be stored.", { cause: error });
 }
 
 /** A destination of body bytes: the received data itself, or a parser in front of it. */

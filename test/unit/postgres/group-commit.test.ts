@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createDeferred } from "../../../src/base/deferred.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
 
@@ -31,5 +32,20 @@ describe("group commit", () => {
     const results = await Promise.allSettled([1, -1, 3, 4].map((item) => group.add(item)));
     expect(results.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
     expect(groups).toEqual([4]);
+  });
+
+  it("group commit: what is being written counts as well as what waits", async () => {
+    const first = createDeferred<void>();
+    const group = new GroupCommit<number>(async (items) => {
+      await first.promise;
+      return items.map(() => ({ status: "fulfilled", value: undefined }));
+    }, 2);
+    const all = Promise.all([1, 2, 3].map((item) => group.add(item)));
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(group.figures("q").length).toBe(3);
+    first.resolve();
+    await all;
+    expect(group.figures("q").length).toBe(0);
   });
 });

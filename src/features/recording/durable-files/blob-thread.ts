@@ -9,13 +9,16 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  statfsSync,
   unlinkSync,
   utimesSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { parentPort } from "node:worker_threads";
-import { errnoOf } from "../../base/errors.ts";
+import { errnoOf } from "../../../base/errors.ts";
+import type { DiskState } from "./audio-watch.ts";
 
 export interface FileWrite {
   /** Where the file is written first, on the same file system. */
@@ -35,6 +38,18 @@ export interface WriteRequest {
   bytes: Uint8Array;
 }
 
+/** Asks whether a file can be written. */
+export interface ProbeRequest {
+  id: number;
+  /** Where it is tried; removed again. */
+  probe: string;
+}
+
+export interface ProbeAnswer {
+  id: number;
+  state: DiskState;
+}
+
 interface WriteFault {
   errno: string | undefined;
   message: string;
@@ -47,15 +62,32 @@ export interface WriteAnswer {
 }
 
 const MAX_NAMINGS = 5;
+const PROBE_BYTES = 4_096;
 const flush = promisify(fsync);
 
-parentPort?.on("message", (request: WriteRequest) => {
-  void answer(request);
+parentPort?.on("message", (request: WriteRequest | ProbeRequest) => {
+  void answer(request).then((message) => parentPort?.postMessage(message));
 });
 
-async function answer(request: WriteRequest): Promise<void> {
-  const message: WriteAnswer = { id: request.id, faults: await writeAll(request) };
-  parentPort?.postMessage(message);
+async function answer(request: WriteRequest | ProbeRequest): Promise<WriteAnswer | ProbeAnswer> {
+  const { id } = request;
+  if ("probe" in request) return { id, state: await tryDisk(request.probe) };
+  return { id, faults: await writeAll(request) };
+}
+
+async function tryDisk(path: string): Promise<DiskState> {
+  const state: DiskState = {};
+  try {
+    const { bavail, blocks, bsize } = statfsSync(dirname(path));
+    // Network file systems may not tell.
+    if (blocks > 0) state.room = { free: bavail * bsize, size: blocks * bsize };
+    await writeAndFlush(path, Buffer.alloc(PROBE_BYTES));
+  } catch (error) {
+    state.fault = errnoOf(error) ?? String(error);
+  } finally {
+    remove(path);
+  }
+  return state;
 }
 
 async function writeAll(request: WriteRequest): Promise<WriteAnswer["faults"]> {
@@ -80,15 +112,19 @@ async function writeAll(request: WriteRequest): Promise<WriteAnswer["faults"]> {
   );
 }
 
-async function writeFile(file: FileWrite, data: Uint8Array): Promise<void> {
-  const fd = openSync(file.temporary, "wx", 0o600);
+async function writeAndFlush(path: string, data: Uint8Array): Promise<void> {
+  const fd = openSync(path, "wx", 0o600);
   try {
-    try {
-      for (let at = 0; at < data.byteLength; ) at += writeSync(fd, data, at);
-      await flush(fd);
-    } finally {
-      closeSync(fd);
-    }
+    for (let at = 0; at < data.byteLength; ) at += writeSync(fd, data, at);
+    await flush(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function writeFile(file: FileWrite, data: Uint8Array): Promise<void> {
+  try {
+    await writeAndFlush(file.temporary, data);
     name(file);
   } finally {
     remove(file.temporary);

@@ -1,11 +1,18 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { createDeferred, type Deferred, withTimeout } from "../../base/deferred.ts";
-import { AppError } from "../../base/errors.ts";
-import { newId } from "../../base/ids.ts";
-import type { QueueFigures } from "../../base/queue-metrics.ts";
-import { GroupCommit } from "../../postgres/group-commit.ts";
-import type { FileWrite, WriteAnswer, WriteRequest } from "./blob-thread.ts";
+import { createDeferred, type Deferred, withTimeout } from "../../../base/deferred.ts";
+import { AppError } from "../../../base/errors.ts";
+import { newId } from "../../../base/ids.ts";
+import type { QueueFigures } from "../../../base/queue-metrics.ts";
+import { GroupCommit } from "../../../postgres/group-commit.ts";
+import type { DiskState } from "./audio-watch.ts";
+import type {
+  FileWrite,
+  ProbeAnswer,
+  ProbeRequest,
+  WriteAnswer,
+  WriteRequest,
+} from "./blob-thread.ts";
 
 const ENTRY = new URL("./blob-thread.ts", import.meta.url);
 /** Most files that are written together. */
@@ -28,7 +35,7 @@ export class BlobWriter {
   readonly #base: string;
   readonly #temporaryFolder: string;
   readonly #group: GroupCommit<NewFile>;
-  readonly #pending = new Map<number, Deferred<WriteAnswer>>();
+  readonly #pending = new Map<number, Deferred<WriteAnswer | ProbeAnswer>>();
   #thread: Worker | undefined;
   #requests = 0;
 
@@ -51,6 +58,12 @@ export class BlobWriter {
     return this.#group.add(file);
   }
 
+  /** Writes a small file durably, and removes it; takes as long as the disk does. */
+  async probe(): Promise<DiskState> {
+    const probe = join(this.#temporaryFolder, newId());
+    return ((await this.#post((id) => ({ id, probe }))) as ProbeAnswer).state;
+  }
+
   /** Ends the thread; unfinished writes are rejected. */
   async stop(): Promise<void> {
     await this.#thread?.terminate();
@@ -67,21 +80,30 @@ export class BlobWriter {
   }
 
   async #ask(files: readonly NewFile[]): Promise<WriteAnswer> {
+    const bytes = joined(files);
+    const answer = this.#post(
+      (id): WriteRequest => {
+        const writes = files.map((file) => this.#place(file));
+        return { id, base: this.#base, files: writes, bytes };
+      },
+      [bytes.buffer],
+    );
+    return (await withTimeout(answer, WRITE_MS, "Writing audio")) as WriteAnswer;
+  }
+
+  /** Resolves to the thread's answer; rejects when it ends before. */
+  async #post(
+    requestOf: (id: number) => WriteRequest | ProbeRequest,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<WriteAnswer | ProbeAnswer> {
     const thread = this.#running();
     this.#requests += 1;
     const id = this.#requests;
-    const answer = createDeferred<WriteAnswer>();
+    const answer = createDeferred<WriteAnswer | ProbeAnswer>();
     this.#pending.set(id, answer);
-    const bytes = joined(files);
-    const request: WriteRequest = {
-      id,
-      base: this.#base,
-      files: files.map((file) => this.#place(file)),
-      bytes,
-    };
     try {
-      thread.postMessage(request, [bytes.buffer]);
-      return await withTimeout(answer.promise, WRITE_MS, "Writing audio");
+      thread.postMessage(requestOf(id), transfer);
+      return await answer.promise;
     } finally {
       this.#pending.delete(id);
     }
@@ -103,7 +125,9 @@ export class BlobWriter {
     this.#thread = thread;
     // The thread does not keep the process running.
     thread.unref();
-    thread.on("message", (answer: WriteAnswer) => this.#pending.get(answer.id)?.resolve(answer));
+    thread.on("message", (answer: WriteAnswer | ProbeAnswer) =>
+      this.#pending.get(answer.id)?.resolve(answer),
+    );
     thread.on("error", (error) => this.#ended(thread, error));
     thread.on("exit", () => this.#ended(thread, undefined));
     return thread;
