@@ -1,3 +1,4 @@
+import type { Damage } from "../features/recording/integrity/file-damage.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import type { EngineWish } from "../inference/engine-choice.ts";
 import type { Suspect } from "../session/status.ts";
@@ -11,9 +12,16 @@ export interface AudioSource {
   placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;
   /**
    * The stored bytes of a chunk; of a later piece of a stream, whose sequence is `piece`, with what
-   * belongs before them. Throws `not_found` when the audio was deleted.
+   * belongs before them. Throws `not_found` when the audio was deleted, and `DamagedAudio` when
+   * other bytes are stored than `digests` of its chunk says.
    */
-  bytes(sessionId: string, sha256: string, piece?: number): Promise<Buffer>;
+  bytes(
+    sessionId: string,
+    sha256: string,
+    of: { digests: readonly string[] | undefined; piece: number | undefined },
+  ): Promise<Buffer>;
+  /** Notes that a chunk's file is damaged, for its owner and for operators. Never rejects. */
+  noteDamage(sessionId: string, sha256: string, damage: Damage): Promise<void>;
   /**
    * Pieces of a chunk that is being streamed, from `piece` on, in order, at most `limit`; none when
    * the chunk is already stored as a whole.
@@ -64,6 +72,8 @@ export interface PlacedChunk {
   samples: number;
   mediaType: string;
   sha256: string;
+  /** SHA-256 in hex of what its file may hold; absent where an earlier release did not note it. */
+  digests?: readonly string[] | undefined;
 }
 
 export interface StoredCheckpoint {

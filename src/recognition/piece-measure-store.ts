@@ -1,29 +1,47 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { FolderBlobs } from "../features/recording/blobs.ts";
+import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
 import { keepMeasured, readLead } from "../features/transcript/audio-parts-store.ts";
+import { optionalColumn } from "../postgres/columns.ts";
+import type { AudioSource } from "./audio-source.ts";
 import type { MeasurePiece } from "./piece-measuring.ts";
+import { readStoredSound } from "./stored-sound.ts";
 
-const fileRow = z.object({ sha256: z.string() });
+interface PieceMeasureOptions {
+  sounds: Pick<FolderBlobs["sounds"], "measure">;
+  audio: Pick<AudioSource, "bytes" | "noteDamage">;
+  runtime: Pick<Runtime, "delay">;
+}
+
+const fileRow = z.object({ sha256: z.string(), digests: optionalColumn(z.array(z.string())) });
 
 /** Measures stored pieces by their bytes and those before them, and keeps what the next one needs. */
 export function pieceMeasure(
   pool: DatabasePool,
-  blobs: Pick<FolderBlobs, "pathOf" | "sounds">,
+  { sounds, audio, runtime }: PieceMeasureOptions,
 ): MeasurePiece {
   return async (sessionId, sequence) => {
     const lead = await readLead(pool, sessionId, sequence);
     if (lead === undefined) return undefined;
     const file = await pool.maybeOne(sql.type(fileRow)`
-      select encode(sha256, 'hex') as sha256 from chunks
-      where session_id = ${sessionId} and sequence = ${sequence}`);
+      select encode(sha256, 'hex') as sha256, ${digestsOf(sql.fragment`chunks`)} as digests
+      from chunks where session_id = ${sessionId} and sequence = ${sequence}`);
     if (file === null) return undefined;
-    const path = blobs.pathOf(sessionId, file.sha256);
-    const sound = await blobs.sounds.measure({ path, lead });
+    const { sha256, digests } = file;
+    const asked = { sessionId, sha256, digests, piece: undefined };
+    const stored = await readStoredSound({ source: audio, runtime, isWanted: () => true }, asked);
+    if (stored === undefined) return undefined;
+    const isDamaged = "damaged" in stored;
+    const sound = isDamaged
+      ? { error: stored.damaged }
+      : await sounds.measure({ data: stored.data, lead });
     if ("error" in sound) {
       await keepMeasured(pool, { sessionId, sequence }, { carry: new Uint8Array(0) });
-      return { frames: 0, sampleRate: SESSION_RATE, unreadable: sound.error };
+      const damage = isDamaged ? { damaged: true as const } : {};
+      return { frames: 0, sampleRate: SESSION_RATE, unreadable: sound.error, ...damage };
     }
     // Before the length is on record: whoever measures the next piece finds it.
     const { head, carry = new Uint8Array(0) } = sound.part ?? {};

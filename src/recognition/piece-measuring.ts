@@ -10,7 +10,9 @@ import { measurable } from "../session/timeline.ts";
 export type MeasurePiece = (
   sessionId: string,
   sequence: number,
-) => Promise<{ frames: number; sampleRate: number; unreadable?: string } | undefined>;
+) => Promise<
+  { frames: number; sampleRate: number; unreadable?: string; damaged?: true } | undefined
+>;
 
 interface PieceMeasuringOptions {
   sessionId: string;

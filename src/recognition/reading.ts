@@ -254,7 +254,8 @@ export class Reading {
       return true;
     }
     const piece = isPieceMediaType(mediaType) ? sequence : undefined;
-    const asked = { sessionId, sha256: chunk.sha256, piece };
+    const { sha256, digests } = chunk;
+    const asked = { sessionId, sha256, digests, piece };
     const read = await readStoredSound({ source, runtime, isWanted: () => !this.#closed }, asked);
     if (this.#closed || read === undefined) return false;
     if ("damaged" in read) {

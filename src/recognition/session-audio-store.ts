@@ -4,6 +4,9 @@ import { OPUS_PRE_ROLL } from "../base/audio/opus-packets.ts";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { soundKind } from "../base/codecs/sound-kinds.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
+import type { Damage } from "../features/recording/integrity/file-damage.ts";
+import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
+import type { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { readLead } from "../features/transcript/audio-parts-store.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
@@ -35,6 +38,7 @@ const chunkRow = z.object({
   samples: z.number(),
   mediaType: z.string(),
   sha256: z.string(),
+  digests: optionalColumn(z.array(z.string())),
 });
 
 /** SQL: whether hypotheses are wanted; true unless the stream's settings say otherwise. */
@@ -71,6 +75,8 @@ const openingRow = z.object({
   suspects: z.custom<Opening["suspects"]>(isJson),
 });
 
+type StoredAudio = Pick<VerifiedAudio, "read" | "note">;
+
 interface Look {
   sessionId: string;
   sequence: number;
@@ -84,7 +90,7 @@ interface Look {
  */
 export class SessionAudio implements AudioSource {
   readonly #pool: DatabasePool;
-  readonly #read: (sessionId: string, sha256: string) => Promise<Buffer>;
+  readonly #audio: StoredAudio;
   readonly #openings = new LookupBatcher<OpeningPlace, Opening>(
     (places) => this.#readOpenings(places),
     MOST_OPENINGS,
@@ -97,17 +103,25 @@ export class SessionAudio implements AudioSource {
     MOST_LOOKS,
   );
 
-  constructor(pool: DatabasePool, read: (sessionId: string, sha256: string) => Promise<Buffer>) {
+  constructor(pool: DatabasePool, audio: StoredAudio) {
     this.#pool = pool;
-    this.#read = read;
+    this.#audio = audio;
   }
 
-  async bytes(sessionId: string, sha256: string, piece?: number): Promise<Buffer> {
-    const data = await this.#read(sessionId, sha256);
+  async bytes(
+    sessionId: string,
+    sha256: string,
+    { digests, piece }: Parameters<AudioSource["bytes"]>[2],
+  ): Promise<Buffer> {
+    const data = await this.#audio.read(sessionId, sha256, digests);
     // Sound that was silenced in parts is kept as WAV.
     if (piece === undefined || soundKind(data) === "wav") return data;
     const lead = await readLead(this.#pool, sessionId, piece);
     return lead === undefined ? data : Buffer.concat([lead, data]);
+  }
+
+  noteDamage(sessionId: string, sha256: string, damage: Damage): Promise<void> {
+    return this.#audio.note({ sessionId, sha256 }, damage);
   }
 
   async opening(asked: OpeningPlace): Promise<Opening> {
@@ -191,7 +205,8 @@ export class SessionAudio implements AudioSource {
     const rows = await this.#pool.any(sql.type(chunkRow)`
       select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
         c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
-        c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256
+        c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256,
+        ${digestsOf(sql.fragment`c`)} as digests
       from unnest(
           ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
           ${sql.array(of(looks, "limit"), "int4")}

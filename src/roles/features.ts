@@ -133,7 +133,7 @@ function openRecording(
       workshops,
       authenticator,
     },
-    blobs: app.shared.blobs,
+    ...{ blobs: app.shared.blobs, verified: app.shared.verified },
     publicUrl: app.config.publicUrl,
   });
 }

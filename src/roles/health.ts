@@ -25,6 +25,7 @@ async function runChecks({
   unsafe,
   audioFolder,
   audioWatch,
+  damage,
 }: Shared): Promise<Record<string, HealthCheck>> {
   const database = await pingDatabase(pool).then(
     (): HealthCheck => checkDurability(unsafe),
@@ -43,6 +44,7 @@ async function runChecks({
     workers: checkWorkers(placement),
     ...engineCheck(placement),
     audio: checkAudio(audioFolder, audioWatch.check),
+    ...(await damageCheck(damage)),
   };
 }
 
@@ -50,6 +52,16 @@ function checkAudio(folder: Shared["audioFolder"], written: HealthCheck): Health
   if (folder.kind === "own" || written.status === "down") return written;
   return { status: "degraded", message: folder.message };
 }
+
+/** Tells damage that was found lately; nothing while the database does not answer. */
+async function damageCheck(damage: Shared["damage"]): Promise<Record<string, HealthCheck>> {
+  const { recent, chunks, sessions } = await damage.look().catch(() => ({ ...NO_DAMAGE }));
+  if (recent === 0) return {};
+  const message = `The stored audio of ${chunks} chunks (sessions: ${sessions}) is gone or damaged, of ${recent} found in the last 7 days.`;
+  return { stored_audio: { status: "degraded", message } };
+}
+
+const NO_DAMAGE = { recent: 0, chunks: 0, sessions: 0 };
 
 function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {
   if (unsafe.length === 0) return { status: "ok" };

@@ -100,6 +100,12 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
       { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },
       ...failedSignInTasks(context),
       storedAudioTask(storedAudio),
+      {
+        name: "damaged audio",
+        every: HOUR / 60,
+        everywhere: true,
+        run: () => shared.damage.look().then(() => 0),
+      },
       ...autoStopTasks(context),
       {
         name: "redos that nobody chose",

@@ -21,6 +21,12 @@ export function createMetrics(
         label: "ceiling",
         read: () => ceilings.refused,
       },
+      {
+        name: "voice_audio_damage_found_total",
+        help: "Chunks whose stored audio was found damaged by this process, since the start",
+        label: "kind",
+        read: () => shared.verified.found,
+      },
     ],
   );
 }
@@ -140,6 +146,11 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       name: "voice_audio_set_aside",
       help: "Audio files that no chunk names, kept aside for 30 days, at the last sweep",
       read: () => sessions?.sweep.figures.aside ?? 0,
+    },
+    {
+      name: "voice_audio_damaged",
+      help: "Chunks of the whole service whose stored audio is gone or damaged, at the last look",
+      read: () => shared.damage.chunks,
     },
     {
       name: "voice_audio_unknown_sessions",

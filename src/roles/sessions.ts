@@ -52,20 +52,21 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   const positions = new ReadingPositions(shared.pool, log, runtime);
   stack.push("reading positions", () => positions.stop());
   const name = hostName(config.nodeName);
+  const audio = new SessionAudio(shared.pool, shared.verified);
   const actors = createActors({
     host: name,
     journal: new SessionJournal(shared.pool, () => {
       fenced += 1;
     }),
     backlog: new SessionBacklog(shared.pool, shared.work),
-    source: new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256)),
+    source: audio,
     transcribers: new PlacedTranscribers(
       shared.placement,
       client,
       config.workerKey,
       config.speechEngine,
     ),
-    measure: pieceMeasure(shared.pool, shared.blobs),
+    measure: pieceMeasure(shared.pool, { sounds: shared.blobs.sounds, audio, runtime }),
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,

@@ -26,6 +26,9 @@ import {
 } from "../features/recording/audio-files/audio-folder-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
+import { AudioDamage } from "../features/recording/integrity/audio-damage.ts";
+import { AudioDamageStore } from "../features/recording/integrity/audio-damage-store.ts";
+import { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
 import { LiveLog, RecordedHeartbeat } from "../live/replay-store.ts";
@@ -66,6 +69,9 @@ export interface Shared {
   blobs: FolderBlobs;
   /** Whether files can be written there. */
   audioWatch: AudioWatch;
+  /** Reads of `blobs`, compared with what is on record. */
+  verified: VerifiedAudio;
+  damage: AudioDamage;
   commands: CommandSender;
   /** Delivers committed commands at once; the sweep of their host finds lost ones. */
   notifier: CommandNotifier;
@@ -144,7 +150,10 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const heartbeat = new RecordedHeartbeat(pool, runtime);
   const poolSize = config.databasePoolSize;
   const work = new WaitingWorkStore(pool);
-  const kept = { keys, blobs, audioFolder, audioWatch, liveLog, heartbeat, work };
+  const damages = new AudioDamageStore(pool);
+  const verified = new VerifiedAudio({ files: blobs, records: damages, log });
+  const damage = new AudioDamage(damages, runtime);
+  const kept = { keys, blobs, verified, damage, audioFolder, audioWatch, liveLog, heartbeat, work };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 

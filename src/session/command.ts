@@ -31,6 +31,8 @@ interface ChunkMeasuredCommand {
   frames: number;
   sampleRate: number;
   unreadable?: string;
+  /** Its stored file is damaged. */
+  damaged?: true;
 }
 
 /** The wait for `sequence` is over, except after the stop while its device may still send it. */

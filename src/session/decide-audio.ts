@@ -4,6 +4,7 @@ import { collectFor, type Patience } from "./limits.ts";
 import { complete } from "./redact-covered.ts";
 import { knownClusters } from "./speakers.ts";
 import type { SessionState } from "./state.ts";
+import { AUDIO_DAMAGED } from "./status.ts";
 import {
   type Gap,
   isKnown,
@@ -92,21 +93,18 @@ export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">)
 
 /** A repetition, or the length of a chunk that is not awaited, changes nothing. */
 export function decideChunkMeasured(turn: Turn, command: CommandOf<"ChunkMeasured">): void {
-  const { sequence, frames, sampleRate, unreadable } = command;
+  const { sequence, frames, sampleRate, unreadable, damaged } = command;
   const { timeline } = turn.state;
   const chunk = timeline.unmeasured?.find((each) => each.sequence === sequence);
   if (chunk === undefined || sequence > timeline.next) return;
   const { chunkId } = chunk;
-  const known = unreadable === undefined ? {} : { unreadable };
+  const known = { ...(unreadable !== undefined && { unreadable }), ...(damaged && { damaged }) };
   const gap = timeline.gaps.find((each) => each.sequence === sequence);
   turn.emit({ type: "ChunkMeasured", chunkId, sequence, frames, sampleRate, ...known });
   place(turn, { chunkId, sequence, frames, sampleRate, ...known }, gap);
 }
 
-type Measured = Pick<
-  CommandOf<"ChunkStored">,
-  "chunkId" | "sequence" | "frames" | "sampleRate" | "unreadable"
->;
+type Measured = Stored & Pick<CommandOf<"ChunkStored">, "frames" | "sampleRate">;
 
 /** Gives a chunk its place: behind all others, or in the gap that stands for it. */
 function place(turn: Turn, chunk: Measured, gap: Gap | undefined): void {
@@ -138,12 +136,15 @@ function placeAll(turn: Turn): void {
   }
 }
 
-type Stored = Pick<CommandOf<"ChunkStored">, "chunkId" | "sequence" | "unreadable">;
+type Stored = Pick<CommandOf<"ChunkStored">, "chunkId" | "sequence" | "unreadable"> &
+  Pick<CommandOf<"ChunkMeasured">, "damaged">;
 
 /** Fails an unreadable chunk. It keeps its place, and the readable part of it is still read. */
-function failUnreadable(turn: Turn, { chunkId, sequence, unreadable: message }: Stored): void {
+function failUnreadable(turn: Turn, chunk: Stored): void {
+  const { chunkId, sequence, unreadable: message, damaged } = chunk;
   if (message === undefined) return;
-  turn.emit({ type: "ChunkFailed", chunkId, sequence, code: "not_audio", message });
+  const code = damaged ? AUDIO_DAMAGED : "not_audio";
+  turn.emit({ type: "ChunkFailed", chunkId, sequence, code, message });
 }
 
 export function decideStop(turn: Turn, command: CommandOf<"Stop">): void {

@@ -68,6 +68,8 @@ export interface ChunkMeasured {
   sampleRate: number;
   /** Why the chunk will fail as soon as it has its place. */
   unreadable?: string;
+  /** It came whole, and its stored file is damaged since. */
+  damaged?: true;
 }
 
 /** The chunk has its place on the timeline: its status is `processing`. */

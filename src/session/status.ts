@@ -43,7 +43,10 @@ export function isOver(phase: SessionPhase | "new"): boolean {
 /** Audio counts as unreadable after this many readings broke at it. */
 export const MAX_TRIES = 3;
 
-/** Code of a chunk whose stored file is gone or cannot be read: a fault of the store, not of the device. */
+/**
+ * Code of a chunk whose stored file is gone, cannot be read, or holds other bytes than were stored: a
+ * fault of the store, not of the device.
+ */
 export const AUDIO_DAMAGED = "audio_damaged";
 
 /** A chunk that was being read when a reading broke. */

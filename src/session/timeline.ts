@@ -41,6 +41,8 @@ interface WaitingChunk {
   at: number;
   /** Why the chunk will fail when it is placed. */
   unreadable?: string;
+  /** It will, because its stored file is damaged. */
+  damaged?: true;
 }
 
 interface Entry {
@@ -135,14 +137,14 @@ export function applyReceived(timeline: Timeline, event: ChunkReceived, at: numb
 
 /** A chunk whose length is known now waits for its place like others. */
 export function applyMeasured(timeline: Timeline, event: ChunkMeasured): void {
-  const { sequence, frames, sampleRate, unreadable } = event;
+  const { sequence, frames, sampleRate, unreadable, damaged } = event;
   const chunk = timeline.unmeasured?.find((each) => each.sequence === sequence);
   if (chunk === undefined) return;
   const left = timeline.unmeasured?.filter((each) => each !== chunk) ?? [];
   if (left.length > 0) timeline.unmeasured = left;
   else delete timeline.unmeasured;
   if (sequence < timeline.next) return;
-  const known = unreadable === undefined ? {} : { unreadable };
+  const known = { ...(unreadable !== undefined && { unreadable }), ...(damaged && { damaged }) };
   const measured = { ...chunk, frames, sampleRate, ...known };
   timeline.waiting = bySequence([...timeline.waiting, measured]);
 }

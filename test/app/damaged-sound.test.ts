@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
@@ -8,6 +8,13 @@ import { PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 interface Completeness {
   complete: boolean;
   missing: { reason: string; chunk_sequences: number[]; start_ms: number; end_ms: number }[];
+}
+
+function flip(path: string): void {
+  const bytes = readFileSync(path);
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
 }
 
 describe("damaged sound", () => {
@@ -56,6 +63,14 @@ describe("damaged sound", () => {
 
   it("damaged sound: a file that is gone is a stretch that is missing, and the session ends", async () => {
     await expectLoss(await record((path) => rmSync(path)));
+  });
+
+  it.each([
+    ["cut in half", (path: string) => truncateSync(path, readFileSync(path).length / 2)],
+    ["emptied", (path: string) => truncateSync(path, 0)],
+    ["with one bit flipped", flip],
+  ])("damaged sound: so is one %s", async (_name, spoil) => {
+    await expectLoss(await record(spoil));
   });
 
   it("damaged sound: so is one that cannot be read", async () => {

@@ -13,6 +13,7 @@ import { makeWav } from "../support/make-wav.ts";
 import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 import { soundBytes } from "../support/sound-files.ts";
+import { verifiedAudio } from "../support/verified-audio.ts";
 
 const HEADER = 44;
 const SECOND = 16_000;
@@ -71,7 +72,9 @@ describe("audio redaction", () => {
   async function heard(sessionId: string): Promise<number> {
     const { fixture } = privacy;
     const spans = new PostgresRedactedSpans(fixture.pool);
-    const recording = await new RecordingStore(fixture.pool, fixture.blobs, spans).open(sessionId);
+    const { pool, blobs } = fixture;
+    const files = { blobs, verified: verifiedAudio(pool, blobs) };
+    const recording = await new RecordingStore(pool, files, spans).open(sessionId);
     let count = 0;
     for await (const piece of recording.read(0, recording.samples)) {
       count += piece.filter((byte) => byte !== 0).length;

@@ -12,6 +12,7 @@ import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
+import { NO_FILES } from "../support/verified-audio.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -129,7 +130,7 @@ describe("audio streams", () => {
     await until(() => heard.stored === 1_000, "the acknowledgement");
     stream.push(audio(1_000, 2_000));
     await until(() => heard.stored === 3_000, "the acknowledgement");
-    const source = new SessionAudio(fixture.pool, () => Promise.reject(new Error("no file yet")));
+    const source = new SessionAudio(fixture.pool, NO_FILES);
     const pieces = await source.pieces(sessionId, 0, 0, 10);
     expect(Buffer.concat(pieces.map(({ data }) => data)).equals(audio(0, 3_000))).toBe(true);
     expect(pieces.map(({ startByte, startFrame }) => [startByte, startFrame])).toEqual([
@@ -352,7 +353,7 @@ describe("audio streams", () => {
 
   it("hypotheses: what the newest connection wants is kept with the session", async () => {
     const sessionId = await newSession();
-    const source = new SessionAudio(fixture.pool, () => Promise.reject(new Error("no file yet")));
+    const source = new SessionAudio(fixture.pool, NO_FILES);
     expect((await source.opening(beginningOf(sessionId))).interim).toBe(true);
     const settings = { ...SETTINGS, interim: false };
     const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });

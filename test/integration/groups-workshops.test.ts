@@ -9,6 +9,7 @@ import { groupRoutes } from "../support/group-routes.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
+import { NO_FILES } from "../support/verified-audio.ts";
 
 type Body = Record<string, unknown>;
 
@@ -136,7 +137,7 @@ describe("workshops", () => {
       vocabulary: ["estate", "Arkadina"],
       workshop_id: workshop.id,
     });
-    const audio = new SessionAudio(fixture.pool, () => Promise.reject(new Error("unused")));
+    const audio = new SessionAudio(fixture.pool, NO_FILES);
     expect((await audio.opening(beginningOf(sessionId))).vocabulary).toEqual([
       "estate",
       "Arkadina",

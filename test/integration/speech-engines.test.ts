@@ -6,6 +6,7 @@ import { beginningOf } from "../support/opening-place.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
+import { NO_FILES } from "../support/verified-audio.ts";
 
 const HOUSE: SpeechEngine = { ...MOONSHINE, name: "house", languages: ["de", "en"] };
 const HOSTED: SpeechEngine = { ...HOUSE, name: "hosted", local: false, costPerHour: "0.26 USD" };
@@ -41,7 +42,7 @@ describe("speech engines", () => {
   }
 
   async function wishOf(sessionId: unknown) {
-    const audio = new SessionAudio(fixture.pool, () => Promise.reject(new Error("unused")));
+    const audio = new SessionAudio(fixture.pool, NO_FILES);
     return (await audio.opening(beginningOf(String(sessionId)))).wish;
   }
 

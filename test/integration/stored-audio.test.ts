@@ -154,9 +154,15 @@ describe("the bytes of audio that are counted", () => {
       [sessionId],
     );
     const redactions = new PostgresRedactions(fixture.pool);
-    await redactions.exclusively({ sessionId, sequence: 0 }, async () => 300);
+    await redactions.exclusively({ sessionId, sequence: 0 }, async () => ({
+      bytes: 300,
+      sha256: "ab".repeat(32),
+    }));
     expect((await counts(sessionId)).counted).toBe(2_300);
-    await redactions.exclusively({ sessionId, sequence: 0 }, async () => 300);
+    await redactions.exclusively({ sessionId, sequence: 0 }, async () => ({
+      bytes: 300,
+      sha256: "ab".repeat(32),
+    }));
     expect((await counts(sessionId)).counted).toBe(2_300);
   });
 

@@ -35,6 +35,7 @@ import { startFront, type TestFront } from "./front.ts";
 import { startNats } from "./nats.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { until } from "./until.ts";
+import { verifiedAudio } from "./verified-audio.ts";
 
 /** How long a wish may take here, milliseconds. */
 const PATIENCE = 1_500;
@@ -147,7 +148,7 @@ export class CommandFixture {
       host: "host",
       journal: new SessionJournal(pool),
       backlog: new SessionBacklog(pool),
-      source: new SessionAudio(pool, (id, sha256) => this.fixture.blobs.read(id, sha256)),
+      source: new SessionAudio(pool, verifiedAudio(pool, this.fixture.blobs)),
       transcribers: {
         isCrowded: false,
         open() {

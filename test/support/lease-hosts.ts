@@ -17,6 +17,7 @@ import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { type Actors, createActors } from "../../src/roles/actors.ts";
 import type { SessionFixture } from "./session-fixture.ts";
 import { until } from "./until.ts";
+import { verifiedAudio } from "./verified-audio.ts";
 
 /** Of the hosts here, milliseconds. */
 export const LEASE = 1_200;
@@ -45,7 +46,7 @@ export async function startLeaseHost(
     host: name,
     journal: new SessionJournal(pool),
     backlog: new SessionBacklog(pool),
-    source: new SessionAudio(pool, (id, sha256) => fixture.blobs.read(id, sha256)),
+    source: new SessionAudio(pool, verifiedAudio(pool, fixture.blobs)),
     transcribers: {
       isCrowded: false,
       open() {

@@ -31,6 +31,7 @@ import { WorkerServer } from "../../workers/grpc/server.ts";
 import { ThreadPool, type ThreadPoolOptions } from "../../workers/threads/pool.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { until } from "./until.ts";
+import { verifiedAudio } from "./verified-audio.ts";
 import { WORKER_KEY } from "./worker-key.ts";
 
 type Host = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
@@ -96,7 +97,7 @@ export class ReadingFixture {
 
   #createHost(): Host {
     const { pool, blobs } = this.fixture;
-    const source = new SessionAudio(pool, (id, sha256) => blobs.read(id, sha256));
+    const source = new SessionAudio(pool, verifiedAudio(pool, blobs));
     const transcribers = {
       isCrowded: false,
       open: () => {

@@ -33,6 +33,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
+import { verifiedAudio } from "./verified-audio.ts";
 
 /** Of the house's pool. */
 export const HOUSE_CONNECTIONS = 8;
@@ -111,7 +112,7 @@ export class SessionFixture {
       workshops: groups.workshops,
       devices: new DeviceStore(pool),
       authenticator: { revalidate: async (principal) => this.revalidate(principal) },
-      blobs,
+      ...{ blobs, verified: verifiedAudio(pool, blobs) },
       backlog: { check: (id) => this.checkBacklog(id) },
       publicUrl: undefined,
     });

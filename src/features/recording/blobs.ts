@@ -126,15 +126,19 @@ export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
     try {
       return await readFile(this.#path(sessionId, sha256));
     } catch (error) {
-      // Without the folder itself no file is gone: its disk is not there.
-      await stat(this.temporaryFolder).catch((cause: unknown) => {
-        throw new AppError("unavailable", "The folder of the audio cannot be read just now.", {
-          cause,
-          retryAfter: 10,
-        });
-      });
+      await this.assertThere();
       throw absent(error);
     }
+  }
+
+  /** Throws `unavailable` without the folder itself: its disk is not there, and no file is gone. */
+  async assertThere(): Promise<void> {
+    await stat(this.temporaryFolder).catch((cause: unknown) => {
+      throw new AppError("unavailable", "The folder of the audio cannot be read just now.", {
+        cause,
+        retryAfter: 10,
+      });
+    });
   }
 
   /** Replaces an existing file atomically and durably; rejects when it is gone. */

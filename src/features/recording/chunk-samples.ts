@@ -40,6 +40,8 @@ export interface PlacedFile {
   bytes: number;
   /** Of a later piece of a stream: the stream's head, and what began in the piece before. */
   lead?: Uint8Array | undefined;
+  /** SHA-256 in hex of what the file may hold; undefined where that is not known. */
+  digests?: readonly string[] | undefined;
 }
 
 /** Decoded samples as an open file. */
@@ -174,6 +176,7 @@ export class ChunkSamples {
   #readHead(): OpenFile | undefined {
     const { bytes, mediaType, lead } = this.file;
     const head = this.#part(0, Math.min(bytes, HEAD_BYTES));
+    if (bytes > 0 && head.length === 0) return undefined;
     if (isOpusMediaType(mediaType)) return readOpus(this.#part(0, bytes));
     const [essence = ""] = mediaType.split(";");
     // Sound that was silenced in parts is kept as WAV under its old type.

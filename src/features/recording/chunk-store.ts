@@ -32,6 +32,8 @@ export interface NewChunk {
   bytes: number;
   /** Of what was sent, hex; of a file that was decoded for it too. */
   sha256: string;
+  /** Of what is stored, where that is not what was sent. */
+  storedSha256?: string;
   frames: number;
   sampleRate: number;
   durationSeconds: number;
@@ -328,8 +330,9 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     const outbox = outboxRow(sessionId, command, this.#runtime.newId());
     const upload: NewUpload = { chunk, outbox };
     this.#expected.delete(sessionId);
-    // Parts of a stream have rows of their own, which the group does not write.
-    const isGrouped = chunk.part === undefined && (await this.#group.add(upload));
+    // The group writes neither the rows of a stream's parts nor the digests of decoded files.
+    const isPlain = chunk.part === undefined && chunk.storedSha256 === undefined;
+    const isGrouped = isPlain && (await this.#group.add(upload));
     const stored = isGrouped
       ? created(upload)
       : await whenFree(this.#runtime, () => this.#pool.transaction((tx) => storeAlone(tx, upload)));
@@ -390,13 +393,14 @@ export async function insertChunk(connection: CommonQueryMethods, chunk: NewChun
   await connection.query(sql.type(nothing)`
     insert into chunks (
       session_id, sequence, id, media_type, filename, bytes, sha256,
-      frames, sample_rate, duration_seconds, recorded_at, broken_spans
+      frames, sample_rate, duration_seconds, recorded_at, broken_spans, stored_sha256
     ) values (
       ${chunk.sessionId}, ${chunk.sequence}, ${chunk.id}, ${chunk.mediaType}, ${chunk.filename},
       ${chunk.bytes}, decode(${chunk.sha256}, 'hex'),
       ${chunk.frames}, ${chunk.sampleRate}, ${chunk.durationSeconds},
       ${chunk.recordedAt === undefined ? null : toInstant(chunk.recordedAt)},
-      ${JSON.stringify(chunk.broken?.spans ?? [])}::jsonb
+      ${JSON.stringify(chunk.broken?.spans ?? [])}::jsonb,
+      decode(${chunk.storedSha256 ?? null}, 'hex')
     )
   `);
 }

@@ -7,6 +7,7 @@ import type { FolderBlobs } from "./blobs.ts";
 import { PostgresChunkStore } from "./chunk-store.ts";
 import { type DeviceSessionOptions, deviceSessionRoutes } from "./device-sessions.ts";
 import { PostgresDeviceSessions } from "./device-sessions-store.ts";
+import type { VerifiedAudio } from "./integrity/verified-audio.ts";
 import { sessionAudioRoutes } from "./playback.ts";
 import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
 import { sessionStartRoutes } from "./start.ts";
@@ -18,6 +19,7 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
   workshops: Pick<WorkshopStore, "find">;
   authenticator: Pick<Authenticator, "revalidate">;
   blobs: FolderBlobs;
+  verified: VerifiedAudio;
   publicUrl: string | undefined;
 }
 
@@ -30,6 +32,7 @@ export function createRecording(
     workshops,
     authenticator,
     blobs,
+    verified,
     publicUrl,
     ...intake
   }: CreateRecordingOptions,
@@ -37,7 +40,8 @@ export function createRecording(
   const sessions = new PostgresDeviceSessions(pool, undefined, ceilings);
   const chunks = new PostgresChunkStore(pool);
   queues.add(chunks);
-  const recordings = new RecordingStore(pool, blobs, new PostgresRedactedSpans(pool));
+  const spans = new PostgresRedactedSpans(pool);
+  const recordings = new RecordingStore(pool, { blobs, verified }, spans);
   /** For devices that come over another transport. */
   const starting = { sessions, workshops, engines, notifier };
   const deviceSessions: DeviceSessionOptions = { ...starting, publicUrl };

@@ -8,8 +8,20 @@ import type { Span } from "../../session/segments.ts";
 import { leadOf } from "../transcript/audio-parts-store.ts";
 import type { FolderBlobs } from "./blobs.ts";
 import type { PlacedFile } from "./chunk-samples.ts";
+import { digestsOf } from "./integrity/stored-digests-store.ts";
+import type { VerifiedAudio } from "./integrity/verified-audio.ts";
 
-type AudioParts = Pick<FolderBlobs, "pathOf" | "sounds">;
+interface AudioParts {
+  blobs: Pick<FolderBlobs, "pathOf" | "sounds">;
+  verified: Pick<VerifiedAudio, "check">;
+}
+
+/** What became of the chunks of one read that did not hold what their rows say. */
+class DoubtfulFiles {
+  readonly damaged = new Set<number>();
+  /** Whole all the same: replaced meanwhile, or shared with another chunk. */
+  readonly whole = new Set<number>();
+}
 
 interface WantedSamples {
   file: PlacedFile;
@@ -18,6 +30,7 @@ interface WantedSamples {
   /** Counted from the chunk's first sample. */
   position: number;
   count: number;
+  doubts: DoubtfulFiles;
 }
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
@@ -58,7 +71,7 @@ const PIECE_SAMPLES = 32 * 1024;
 /** Number of chunk rows read at a time. */
 const PAGE = 64;
 
-const timelineRow = z.object({ samples: z.number(), placed: z.number() });
+const timelineRow = z.object({ samples: z.number(), placed: z.number(), mended: z.string() });
 const nothing = z.object({}).strict();
 
 const fileRow = z.object({
@@ -70,6 +83,7 @@ const fileRow = z.object({
   sha256: z.string(),
   bytes: z.number(),
   lead: optionalColumn(z.instanceof(Buffer)),
+  digests: optionalColumn(z.array(z.string())),
 });
 
 const FILE_COLUMNS = sql.fragment`
@@ -78,7 +92,8 @@ const FILE_COLUMNS = sql.fragment`
     sql.fragment`chunks.sequence`,
   )} end as lead,
   sequence, start_sample as start, length_samples as length, sample_rate as "sampleRate",
-  media_type as "mediaType", encode(sha256, 'hex') as sha256, bytes`;
+  media_type as "mediaType", encode(sha256, 'hex') as sha256, bytes,
+  ${digestsOf(sql.fragment`chunks`)} as digests`;
 
 /**
  * Recordings of sessions, put together from the chunks on the timeline while they are read. Throws
@@ -98,13 +113,14 @@ export class RecordingStore {
   async open(sessionId: string): Promise<Recording> {
     const spans = await this.#redacted.of(sessionId);
     // A placed chunk never changes, so the number of placed chunks identifies the timeline.
-    const { samples, placed } = await this.#pool.one(sql.type(timelineRow)`
-      select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed
+    const { samples, placed, mended } = await this.#pool.one(sql.type(timelineRow)`
+      select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed,
+        ${mendedAt(sessionId)} as mended
       from chunks where session_id = ${sessionId} and start_sample is not null`);
     const redactions = digestOf(spans);
     return {
       samples,
-      version: digest([sessionId, samples, placed, redactions]),
+      version: digest([sessionId, samples, placed, redactions, mended]),
       redactions,
       read: (from, to) => this.#read(sessionId, from, Math.min(to, samples)),
     };
@@ -116,16 +132,17 @@ export class RecordingStore {
    */
   async openChunk(sessionId: string, sequence: number): Promise<Recording | undefined> {
     const spans = await this.#redacted.of(sessionId);
-    const file = await this.#pool.maybeOne(sql.type(fileRow.extend({ frames: z.number() }))`
-      select ${FILE_COLUMNS}, frames from chunks
+    const chunkRow = fileRow.extend({ frames: z.number(), mended: z.string() });
+    const file = await this.#pool.maybeOne(sql.type(chunkRow)`
+      select ${FILE_COLUMNS}, frames, ${mendedAt(sessionId)} as mended from chunks
       where session_id = ${sessionId} and sequence = ${sequence} and start_sample is not null`);
     if (file === null) return undefined;
-    const { frames, sampleRate, start, length } = file;
+    const { frames, sampleRate, start, length, mended } = file;
     const samples = Math.max(length, toSessionSamples(frames, sampleRate));
     const redactions = digestOf(spans);
     return {
       samples,
-      version: digest([sessionId, sequence, samples, redactions]),
+      version: digest([sessionId, sequence, samples, redactions, mended]),
       redactions,
       read: (from, to) =>
         this.#readWhole(
@@ -146,9 +163,10 @@ export class RecordingStore {
     from: number,
     to: number,
   ): AsyncGenerator<Uint8Array> {
+    const doubts = new DoubtfulFiles();
     for (let position = from; position < to; position += PIECE_SAMPLES) {
       const count = Math.min(PIECE_SAMPLES, to - position);
-      const samples = await this.#samples(sessionId, { file, position, count });
+      const samples = await this.#samples(sessionId, { file, position, count, doubts });
       erase(samples, position, spans);
       yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
     }
@@ -156,6 +174,7 @@ export class RecordingStore {
 
   async *#read(sessionId: string, from: number, to: number): AsyncGenerator<Uint8Array> {
     let position = from;
+    const doubts = new DoubtfulFiles();
     for await (const { file, before, after, spans } of this.#chunks(sessionId, from, to)) {
       const { start, length } = file;
       yield* silence(position, Math.min(start, to));
@@ -163,7 +182,7 @@ export class RecordingStore {
       const end = Math.min(start + length, to);
       while (position < end) {
         const count = Math.min(PIECE_SAMPLES, end - position);
-        const wanted = { file, before, after, position: position - start, count };
+        const wanted = { file, before, after, position: position - start, count, doubts };
         const samples = await this.#samples(sessionId, wanted);
         erase(samples, position, spans);
         yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
@@ -173,19 +192,39 @@ export class RecordingStore {
     yield* silence(position, to);
   }
 
-  #samples(
-    sessionId: string,
-    { file, before, after, position, count }: WantedSamples,
-  ): Promise<Int16Array> {
-    const { sounds } = this.#options;
+  /** Samples of a chunk; silence where its stored file is damaged, which is noted. */
+  async #samples(sessionId: string, wanted: WantedSamples): Promise<Int16Array> {
+    const { file, before, after, position, count, doubts } = wanted;
+    const { blobs } = this.#options;
     const found = (each: PlacedFile) => ({
       ...each,
-      path: this.#options.pathOf(sessionId, each.sha256),
+      path: blobs.pathOf(sessionId, each.sha256),
+      digests: doubts.whole.has(each.sequence) ? undefined : each.digests,
     });
-    return sounds.samples(found(file), position, count, {
+    const { samples, damaged } = await blobs.sounds.samples(found(file), position, count, {
       before: before && found(before),
       after: after && found(after),
     });
+    const isNews = (sequence: number) =>
+      !doubts.damaged.has(sequence) && !doubts.whole.has(sequence);
+    const news = damaged.filter(isNews);
+    if (news.length === 0) return samples;
+    for (const each of [file, before, after]) {
+      if (each !== undefined && news.includes(each.sequence)) {
+        await this.#check(sessionId, each, doubts);
+      }
+    }
+    return this.#samples(sessionId, wanted);
+  }
+
+  async #check(
+    sessionId: string,
+    { sequence, sha256 }: PlacedFile,
+    doubts: DoubtfulFiles,
+  ): Promise<void> {
+    const { damage } = await this.#options.verified.check({ sessionId, sha256 });
+    if (damage === undefined) doubts.whole.add(sequence);
+    else doubts.damaged.add(sequence);
   }
 
   /** The chunks that overlap [from, to), each with its neighbours. */
@@ -237,6 +276,12 @@ export class RecordingStore {
       select 1 from sessions where id = ${sessionId} and status <> 'deleted'`);
     if (!there) throw new AppError("session_deleted", "This session was deleted.");
   }
+}
+
+/** SQL: changes when damaged audio was mended. */
+function mendedAt(sessionId: string) {
+  return sql.fragment`
+    coalesce((select max(mended_at) from damaged_audio where session_id = ${sessionId})::text, '')`;
 }
 
 function digestOf(spans: readonly Span[]): string {

@@ -30,6 +30,8 @@ interface ReadableOptions extends InspectOptions {
 export interface ReadableUpload {
   upload: Pick<Upload, "content" | "bytes" | "sha256">;
   audio: AudioContainer;
+  /** What is stored is not what was sent, but its sound. */
+  isDecoded?: true;
   /** To be called when it was stored, or is not wanted any more. */
   release(): Promise<void>;
 }
@@ -105,6 +107,7 @@ function converted({ sha256 }: Upload, file: ConvertedFile): ReadableUpload {
   return {
     upload: { content: { kind: "file", path }, bytes, sha256 },
     audio: { mediaType: "audio/wav", ...shape },
+    isDecoded: true,
     release: () => rm(path, { force: true }),
   };
 }

@@ -2,6 +2,7 @@
  * Entry point of the thread that measures, decodes and resamples sound for playback, so that the
  * event loop of the service never does.
  */
+import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
@@ -12,6 +13,7 @@ import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
+import { damageOf } from "./integrity/file-damage.ts";
 
 /** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
 export interface SoundSource {
@@ -27,14 +29,16 @@ export type SoundRequest =
   | { kind: "measure"; source: SoundSource }
   | { kind: "starts"; source: SoundSource }
   | { kind: "wave"; source: SoundSource }
-  | {
-      kind: "samples";
-      file: ThreadFile;
-      from: number;
-      count: number;
-      before: ThreadFile | undefined;
-      after: ThreadFile | undefined;
-    };
+  | SamplesRequest;
+
+interface SamplesRequest {
+  kind: "samples";
+  file: ThreadFile;
+  from: number;
+  count: number;
+  before: ThreadFile | undefined;
+  after: ThreadFile | undefined;
+}
 
 /** What a file holds, measured without decoding it. */
 export interface MeasuredSound {
@@ -51,14 +55,22 @@ export type SoundAnswer =
   | { kind: "measured"; sound: MeasuredSound | AudioFormatError }
   | { kind: "starts"; starts: number[] }
   | { kind: "wave"; bytes: Uint8Array | undefined }
-  | { kind: "samples"; samples: Int16Array };
+  /** `damaged`: sequences of files that are gone, cannot be read, or hold other bytes. */
+  | { kind: "samples"; samples: Int16Array; damaged: number[] };
 
 /** Most files that are kept open: a listener needs the chunk and its neighbours. */
 const MOST_OPEN = 6;
 /** Frames that are decoded at a time. */
 const STEP = 48_000;
 
+/** Most files whose digests are remembered, some 250 bytes each. */
+const MOST_DIGESTS = 4_096;
+const HASHED_BYTES = 1024 * 1024;
+/** Version of a file that is not there. */
+const ABSENT = "";
+
 const open = new Map<string, ChunkSamples>();
+const digests = new Map<string, string>();
 
 serveThreadCalls(carryOut);
 
@@ -72,16 +84,53 @@ async function carryOut(request: SoundRequest): Promise<SoundAnswer> {
       return { kind: "wave", bytes: await toWave(request.source) };
     case "samples": {
       await loadDecoders();
-      const { from, count, before, after } = request;
-      const chunk = samplesOf(request.file);
-      const samples = await chunk.samples(
-        from,
-        count,
-        before && samplesOf(before),
-        after && samplesOf(after),
-      );
-      return { kind: "samples", samples };
+      return { kind: "samples", ...samplesIn(request) };
     }
+  }
+}
+
+function samplesIn({ file, from, count, before, after }: SamplesRequest) {
+  const files = [file, before, after].filter((each) => each !== undefined);
+  const damaged = files.filter(isDamaged).map(({ sequence }) => sequence);
+  const opened = (each: ThreadFile | undefined) =>
+    each === undefined || damaged.includes(each.sequence) ? undefined : samplesOf(each);
+  const samples = opened(file)?.samples(from, count, opened(before), opened(after));
+  return { samples: samples ?? new Int16Array(count), damaged };
+}
+
+/** True when the file is not what its chunk says; what it holds then may not be played. */
+function isDamaged({ path, digests }: ThreadFile): boolean {
+  try {
+    const version = versionOf(path);
+    if (version === ABSENT) return true;
+    return digests !== undefined && !digests.includes(digestOf(path, version));
+  } catch (error) {
+    if (damageOf(error) === undefined) throw error;
+    return true;
+  }
+}
+
+/** SHA-256 of a file, computed once for each version of it. */
+function digestOf(path: string, version: string): string {
+  const key = `${path} ${version}`;
+  const known = digests.get(key) ?? reading(path, hashed, "");
+  digests.delete(key);
+  digests.set(key, known);
+  for (const oldest of digests.keys()) {
+    if (digests.size <= MOST_DIGESTS) break;
+    digests.delete(oldest);
+  }
+  return known;
+}
+
+function hashed(fd: number): string {
+  const hash = createHash("sha256");
+  const step = Buffer.allocUnsafe(HASHED_BYTES);
+  for (let at = 0; ; ) {
+    const count = readSync(fd, step, 0, HASHED_BYTES, at);
+    if (count === 0) return hash.digest("hex");
+    hash.update(step.subarray(0, count));
+    at += count;
   }
 }
 
@@ -182,7 +231,7 @@ function versionOf(path: string): string {
       const { mtimeMs, size, ino } = fstatSync(fd);
       return `${mtimeMs} ${size} ${ino}`;
     },
-    "",
+    ABSENT,
   );
 }
 

@@ -43,16 +43,17 @@ export class Sounds {
 
   /**
    * Samples of a chunk at 16 kHz, mono, from `from` on, counted from its start; its neighbours
-   * supply what the interpolation needs beyond its ends.
+   * supply what the interpolation needs beyond its ends. A file that is not what its chunk says is
+   * silence, and its sequence among `damaged`.
    */
   async samples(
     file: ThreadFile,
     from: number,
     count: number,
     neighbours: { before: ThreadFile | undefined; after: ThreadFile | undefined },
-  ): Promise<Int16Array> {
+  ): Promise<{ samples: Int16Array; damaged: readonly number[] }> {
     const request = { kind: "samples" as const, file, from, count, ...neighbours };
-    return ((await this.#playing.call(request)) as Answered<"samples">).samples;
+    return (await this.#playing.call(request)) as Answered<"samples">;
   }
 
   /** Ends the threads; unfinished requests are rejected. */

@@ -13,6 +13,7 @@ import { chunkStatus } from "../transcript/chunks.ts";
 import { RAW_OPUS, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 import type { FileConverter } from "./conversion/file-converter.ts";
+import { sha256OfFile } from "./integrity/sha256.ts";
 import { type ReadableUpload, readableUpload, refusalByHead } from "./readable-upload.ts";
 import type { Sounds } from "./sounds.ts";
 
@@ -166,7 +167,7 @@ async function storeUpload(
   try {
     const filename = cutToName(file.filename, MAX_FILENAME);
     const chunk = describe(readable, { ...place, filename }, maxSeconds);
-    return await saveChunk(options, chunk, readable.upload.content);
+    return await saveChunk(options, chunk, readable.upload.content, readable.isDecoded);
   } finally {
     await readable.release();
   }
@@ -180,14 +181,17 @@ export async function saveChunk(
   options: Pick<UploadAudioOptions, "chunks" | "blobs" | "notifier">,
   chunk: NewChunk,
   content: UploadContent,
+  isDecoded = false,
 ): Promise<{ chunk: StoredChunk; created: boolean }> {
   const known = await options.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
   if (known !== undefined) return { chunk: known, created: false };
   const { sessionId, sha256 } = chunk;
+  const isOther = isDecoded && content.kind === "file";
+  const storedSha256 = isOther ? (await sha256OfFile(content.path)).sha256 : undefined;
   if (content.kind === "memory") await options.blobs.putBytes(sessionId, sha256, content.data);
   else await options.blobs.put(sessionId, sha256, content.path);
   try {
-    const stored = await options.chunks.store(chunk);
+    const stored = await options.chunks.store(storedSha256 ? { ...chunk, storedSha256 } : chunk);
     options.notifier.notify(stored.outbox);
     return stored;
   } catch (error) {

@@ -89,7 +89,7 @@ export class WholeFiles implements QueueOwner {
    */
   async store(
     { sessionId, accountId, filename }: { sessionId: string; accountId: string; filename: string },
-    { upload, audio }: ReadableUpload,
+    { upload, audio, isDecoded }: ReadableUpload,
     signal: AbortSignal,
   ): Promise<number> {
     const { backlog, maxSeconds = MAX_SECONDS } = this.#options;
@@ -97,7 +97,7 @@ export class WholeFiles implements QueueOwner {
     if (audio.durationSeconds <= maxSeconds) {
       const { bytes, sha256, content } = upload;
       const chunk = chunkOf(sessionId, 0, filename, { ...audio, bytes, sha256 });
-      await saveChunk(this.#options, chunk, content);
+      await saveChunk(this.#options, chunk, content, isDecoded);
       return 0;
     }
     if (audio.durationSeconds > LONGEST_HOURS * 3_600) {

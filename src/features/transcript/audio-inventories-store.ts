@@ -36,14 +36,15 @@ export class AudioInventoryStore {
   async of(sessionId: string): Promise<AudioInventory> {
     const { highest, ...figures } = await this.#figures(sessionId);
     const last = Math.max(highest, figures.ended ? (figures.expectedLast ?? -1) : -1);
-    const [undecodable, broken, absent, late, clamped] = await Promise.all([
+    const [undecodable, damaged, broken, absent, late, clamped] = await Promise.all([
       this.#undecodable(sessionId, figures.end),
+      this.#damaged(sessionId),
       this.#broken(sessionId),
       this.#absent(sessionId, last),
       this.#late(sessionId),
       this.#clamped(sessionId),
     ]);
-    return { ...figures, undecodable, broken, absent, late, clamped };
+    return { ...figures, undecodable, damaged, broken, absent, late, clamped };
   }
 
   #figures(sessionId: string) {
@@ -80,6 +81,17 @@ export class AudioInventoryStore {
       from chunks c
       where session_id = ${sessionId} and status = 'failed'
       order by sequence`);
+    return [...rows];
+  }
+
+  /** Of chunks that are read already, or will be. */
+  async #damaged(sessionId: string) {
+    const rows = await this.#pool.any(sql.type(placeRow)`
+      select c.sequence, c.start_sample as start, c.length_samples as length
+      from damaged_audio d join chunks c using (session_id, sequence)
+      where d.session_id = ${sessionId} and d.mended_at is null
+        and c.status = 'completed' and c.start_sample is not null
+      order by c.sequence`);
     return [...rows];
   }
 
@@ -147,6 +159,8 @@ export interface AudioInventory {
   nominal: number;
   /** Chunks that are stored, but cannot be decoded; those that are damaged were whole once. */
   undecodable: (GapRecord & { isDamaged: boolean })[];
+  /** Chunks that were read before their stored sound was damaged; their words stay. */
+  damaged: GapRecord[];
   /** Parts of decodable chunks that cannot be decoded. */
   broken: GapRecord[];
   /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */

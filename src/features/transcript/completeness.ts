@@ -32,7 +32,7 @@ const missingSchema = Type.Object(
       REASONS.map((reason) => Type.Literal(reason)),
       {
         description:
-          "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `damaged`: came whole, and its stored file is gone or cannot be read since. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
+          "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `damaged`: came whole, and its stored file is gone, cannot be read or holds other bytes since, which is no fault of the device; what had been read of it before stays in the text. The same upload again mends it. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
       },
     ),
     awaited: Type.Optional(
@@ -60,13 +60,15 @@ const completenessSchema = Type.Object(
     received_ms: Type.Integer({ description: "Length of all chunks that were stored" }),
     lag_ms: Type.Integer({ description: LAG }),
     complete: Type.Boolean({
-      description: "The session has ended, and every chunk of it came and was read whole",
+      description:
+        "The session has ended, every chunk of it came and was read whole, and none was found damaged since",
     }),
     expected_last_sequence: Type.Optional(
       Type.Integer({ description: "Known once the session has ended; -1 without any chunk" }),
     ),
     missing: Type.Array(missingSchema, {
-      description: "Spans without words, because their audio is missing or could not be read",
+      description:
+        "Spans without words, because their audio is missing or could not be read, or whose stored audio was damaged later",
     }),
     accepted_until: Type.Optional(
       Type.Unsafe<string>({
@@ -128,6 +130,7 @@ function missingSpans(
         reason: isDamaged ? "damaged" : "undecodable",
       }),
     ),
+    ...inventory.damaged.map((chunk): Span => ({ ...chunk, reason: "damaged" })),
     ...inventory.broken.map((audio): Span => ({ ...audio, reason: "undecodable" })),
     // These chunks get their place on the timeline when the wait for them ends.
     ...inventory.absent.map((sequence, index): Span => {

@@ -1,8 +1,9 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
+import { sharedDigestsOf } from "../recording/integrity/stored-digests-store.ts";
 import { leadOf } from "./audio-parts-store.ts";
-import type { ChunkName, RedactedChunk, RedactionRecords } from "./redaction.ts";
+import type { ChunkName, RedactedChunk, RedactionRecords, SilencedFile } from "./redaction.ts";
 
 const pendingRow = z.object({ sessionId: z.string(), sequence: z.number() });
 
@@ -14,6 +15,7 @@ const chunkRow = z.object({
   blob: z.string(),
   wanted: z.number(),
   lead: optionalColumn(z.instanceof(Buffer)),
+  digests: optionalColumn(z.array(z.string())),
   spans: z.array(z.object({ from: z.number(), to: z.number() })),
 });
 
@@ -41,32 +43,86 @@ export class PostgresRedactions implements RedactionRecords {
     ];
   }
 
-  exclusively(
-    { sessionId, sequence }: ChunkName,
-    work: (chunk: RedactedChunk) => Promise<number>,
+  async exclusively(
+    name: ChunkName,
+    work: (chunk: RedactedChunk) => Promise<SilencedFile>,
   ): Promise<boolean> {
+    const noted = await this.#locked(name.sessionId, async (tx) => {
+      const read = await readChunk(tx, name);
+      if (read === undefined) return undefined;
+      const { wanted, ...chunk } = read;
+      const file = await work(chunk);
+      const silenced = { ...name, wanted, blob: chunk.blob, file };
+      if (file.replace === undefined || file.sha256 === undefined) {
+        await file.replace?.();
+        await noteSilenced(tx, silenced);
+        return "done";
+      }
+      // On record before the file is replaced, so that no crash leaves a file that nobody knows.
+      await tx.query(sql.unsafe`
+        update chunks set next_sha256 = decode(${file.sha256}, 'hex')
+        where session_id = ${name.sessionId} and sha256 = decode(${chunk.blob}, 'hex')`);
+      return silenced;
+    });
+    if (noted === undefined || noted === "done") return noted === "done";
+    const replaced = await this.#locked(name.sessionId, async (tx) => {
+      // Somebody else may have come to another result meanwhile, and has replaced the file then.
+      if (!(await isNext(tx, noted))) return undefined;
+      await noted.file.replace?.();
+      await noteSilenced(tx, noted);
+      return true;
+    });
+    return replaced === true;
+  }
+
+  /** Undefined when another process is working on this session. */
+  #locked<T>(
+    sessionId: string,
+    work: (tx: CommonQueryMethods) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     return this.#pool.transaction(async (tx) => {
       const { taken } = await tx.one(sql.type(z.object({ taken: z.boolean() }))`
         select pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId})) as taken`);
-      if (!taken) return false;
-      const read = await readChunk(tx, sessionId, sequence);
-      if (read === undefined) return false;
-      const { wanted, ...chunk } = read;
-      const bytes = await work(chunk);
-      await tx.query(sql.unsafe`
-        update chunks set silence_done = ${wanted}, bytes = ${bytes}
-        where session_id = ${sessionId} and sequence = ${sequence}`);
-      // What began in the chunk before is in this one's file now, as far as it is to be heard.
-      await tx.query(sql.unsafe`
-        update audio_parts set carry = ''
-        where session_id = ${sessionId} and sequence = ${sequence - 1} and carry is not null`);
-      return true;
+      return taken ? work(tx) : undefined;
     }, 0);
   }
 }
 
+/** A chunk whose file is, or is to be, silent as far as `wanted` says. */
+interface Silenced extends ChunkName {
+  wanted: number;
+  blob: string;
+  file: SilencedFile;
+}
+
+function isNext(tx: CommonQueryMethods, { sessionId, sequence, file }: Silenced): Promise<boolean> {
+  return tx.exists(sql.unsafe`
+    select from chunks where session_id = ${sessionId} and sequence = ${sequence}
+      and next_sha256 = decode(${file.sha256 ?? ""}, 'hex')`);
+}
+
+async function noteSilenced(
+  tx: CommonQueryMethods,
+  { sessionId, sequence, wanted, blob, file: { bytes, sha256 } }: Silenced,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update chunks set silence_done = ${wanted}, bytes = ${bytes}
+    where session_id = ${sessionId} and sequence = ${sequence}`);
+  // Chunks with the same bytes share the file.
+  if (sha256 !== undefined) {
+    await tx.query(sql.unsafe`
+      update chunks
+      set stored_sha256 = decode(${sha256}, 'hex'), next_sha256 = null, bytes = ${bytes}
+      where session_id = ${sessionId} and sha256 = decode(${blob}, 'hex')`);
+  }
+  // What began in the chunk before is in this one's file now, as far as it is to be heard.
+  await tx.query(sql.unsafe`
+    update audio_parts set carry = ''
+    where session_id = ${sessionId} and sequence = ${sequence - 1} and carry is not null`);
+}
+
 /** Undefined when the chunk was deleted. */
-async function readChunk(connection: CommonQueryMethods, sessionId: string, sequence: number) {
+async function readChunk(connection: CommonQueryMethods, { sessionId, sequence }: ChunkName) {
   const row = await connection.maybeOne(sql.type(chunkRow)`
     select c.sequence, c.start_sample as start,
       case when c.media_type like '%;piece' then ${leadOf(
@@ -74,6 +130,7 @@ async function readChunk(connection: CommonQueryMethods, sessionId: string, sequ
         sql.fragment`c.sequence`,
       )} end as lead, c.length_samples as length,
       c.media_type as "mediaType", encode(c.sha256, 'hex') as blob, c.silence_wanted as wanted,
+      ${sharedDigestsOf(sql.fragment`c.session_id`, sql.fragment`c.sha256`)} as digests,
       coalesce(
         jsonb_agg(jsonb_build_object('from', r.start_sample, 'to', r.end_sample))
           filter (where r.id is not null), '[]') as spans

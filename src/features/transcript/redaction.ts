@@ -22,6 +22,7 @@ import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
+import { sha256Of } from "../recording/integrity/sha256.ts";
 import { requireSession } from "../sessions/access.ts";
 import type { SessionWishOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -122,6 +123,17 @@ export interface RedactedChunk {
   spans: readonly { from: number; to: number }[];
   /** Of a later piece of a stream: what belongs before its bytes. */
   lead?: Uint8Array | undefined;
+  /** SHA-256 in hex of what the file may hold; undefined where an earlier release did not note it. */
+  digests?: readonly string[] | undefined;
+}
+
+/** What a chunk's file holds when its redacted spans are silent. */
+export interface SilencedFile {
+  bytes: number;
+  /** SHA-256 in hex; absent for a file that was damaged before, and stays so on record. */
+  sha256?: string;
+  /** Puts it in the place of the present one; absent when that is silent already. */
+  replace?(): Promise<void>;
 }
 
 export interface ChunkName {
@@ -136,9 +148,13 @@ export interface RedactionRecords {
   /**
    * Runs `work` with the chunk and its present spans, unless another process is working on this
    * session; true when it ran. A chunk whose place or spans change meanwhile becomes pending again.
-   * `work` returns the bytes of its file as it is then, and must not use the database.
+   * `work` returns what its file shall hold, and must not use the database. The digest of that is
+   * on record before the file is replaced, beside the one before it until it was.
    */
-  exclusively(chunk: ChunkName, work: (chunk: RedactedChunk) => Promise<number>): Promise<boolean>;
+  exclusively(
+    chunk: ChunkName,
+    work: (chunk: RedactedChunk) => Promise<SilencedFile>,
+  ): Promise<boolean>;
 }
 
 /** Audio files by session and SHA-256 in hex. */
@@ -202,14 +218,23 @@ export class AudioRedaction {
     return done;
   }
 
-  async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<number> {
-    const bytes = await this.#files.read(sessionId, chunk.blob);
+  async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<SilencedFile> {
+    const { blob, digests, mediaType, spans } = chunk;
+    const bytes = await this.#files.read(sessionId, blob);
+    const sha256 = await sha256Of(bytes);
+    // What is damaged is silenced all the same, and stays damaged.
+    const isWhole = digests === undefined || digests.includes(sha256);
     const sound = await this.#editable(sessionId, chunk, bytes);
-    const quiet = sound && silenceSpans(sound, chunk.mediaType, chunk.spans.map(within(chunk)));
+    const quiet = sound && silenceSpans(sound, mediaType, spans.map(within(chunk)));
     // Audio that cannot be decoded cannot be silenced; it is deleted with its session.
-    if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) return bytes.byteLength;
-    await this.#files.replace(sessionId, chunk.blob, quiet);
-    return quiet.byteLength;
+    if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) {
+      return { bytes: bytes.byteLength, ...(isWhole && { sha256 }) };
+    }
+    return {
+      bytes: quiet.byteLength,
+      ...(isWhole && { sha256: await sha256Of(quiet) }),
+      replace: () => this.#files.replace(sessionId, blob, quiet),
+    };
   }
 
   /** Compressed sound becomes WAV, in which it can be silenced and stays as it is elsewhere. */

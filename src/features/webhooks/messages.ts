@@ -4,9 +4,12 @@ import { WEBHOOK_MESSAGE_TYPES, type WebhookMessageType } from "../../session/we
 const SESSION_IDS: TProperties = {
   session_id: Type.String(),
   workspace_id: Type.String(),
-  seq: Type.Integer({
-    description: "Number of the event within its session, as on the live channel",
-  }),
+  seq: Type.Optional(
+    Type.Integer({
+      description:
+        "Number of the event within its session, as on the live channel; absent of stored audio that was found damaged later",
+    }),
+  ),
 };
 
 const TEST_IDS: TProperties = { webhook_id: Type.String(), workspace_id: Type.String() };
@@ -53,12 +56,18 @@ const OWN_DATA: Readonly<Record<WebhookMessageType, [summary: string, members: T
     },
   ],
   "chunk.failed": [
-    "A chunk could not be read",
+    "A chunk could not be read, or its stored audio was found damaged later",
     {
       chunk_id: Type.String(),
       chunk_sequence: Type.Integer(),
-      code: Type.String({ description: "Why: a code of errors", examples: ["not_audio"] }),
-      status: Type.Literal("failed"),
+      code: Type.String({
+        description:
+          "Why: `not_audio`, `audio_unreadable`, or `audio_damaged` where its stored file is gone or holds other bytes since",
+        examples: ["not_audio"],
+      }),
+      status: Type.Union([Type.Literal("failed"), Type.Literal("completed")], {
+        description: "`completed`: it had been read before its stored audio was damaged",
+      }),
     },
   ],
   "transcript.segment_revised": [

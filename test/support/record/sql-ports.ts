@@ -37,7 +37,10 @@ export function sqlPorts(
     deletion: new PostgresSessionDeletion(pool),
     redactions: new PostgresRedactions(pool),
     redacted: new PostgresRedactedSpans(pool),
-    audio: new SessionAudio(pool, (id, sha256) => hooks.readBytes(id, sha256)),
+    audio: new SessionAudio(pool, {
+      read: (id, sha256) => hooks.readBytes(id, sha256),
+      note: async () => {},
+    }),
     heartbeats: new PostgresHeartbeats(pool),
     signs: new PostgresDeviceSigns(pool),
     live: {

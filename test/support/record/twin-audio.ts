@@ -29,6 +29,8 @@ export class TwinAudio implements AudioSource {
     return this.#read(sessionId, sha256);
   }
 
+  async noteDamage(): Promise<void> {}
+
   opening(place: OpeningPlace): Promise<Opening> {
     const { client, t } = this.#parts;
     const { sessionId, attempt } = place;

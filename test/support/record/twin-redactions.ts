@@ -3,6 +3,7 @@ import type {
   ChunkName,
   RedactedChunk,
   RedactionRecords,
+  SilencedFile,
 } from "../../../src/features/transcript/redaction.ts";
 import type { Span } from "../../../src/session/segments.ts";
 import { isUnder } from "./journal-statements.ts";
@@ -32,7 +33,7 @@ export class TwinRedactions implements RedactionRecords {
 
   exclusively(
     { sessionId, sequence }: ChunkName,
-    work: (chunk: RedactedChunk) => Promise<number>,
+    work: (chunk: RedactedChunk) => Promise<SilencedFile>,
   ): Promise<boolean> {
     const { client, t } = this.#parts;
     const key = `${sessionId}:${sequence}`;
@@ -47,7 +48,8 @@ export class TwinRedactions implements RedactionRecords {
         const { row, spans } = read;
         const under = spans.filter((span) => isUnder(row, span));
         const touching = under.map((span) => ({ from: span.start_sample, to: span.end_sample }));
-        const bytes = await work(toChunk(row, touching));
+        const { bytes, replace } = await work(toChunk(row, touching));
+        await replace?.();
         const done = { silence_done: row.silence_wanted, bytes };
         await tx.run((s) => s.update(t.chunks, key, () => done));
         return true;

@@ -80,7 +80,8 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0080_prints_of_networks.sql": "558cb09af8fe1542d9f75a8bd0f064e2c9c1d44521e1379cd94cf5708bdeb243",
   "0081_segment_overlaps.sql": "d8f46ce3a386830616e2900b579bc72987ad8c75e935db9fd0b57acd32796822",
   "0082_confirmed_voices.sql": "7221ec85911c81b9fcb9751d972005e6b4f64aa9ec0d765a9cc4b918b270b824",
-  "0083_retention.sql": "1d26e58675de5d2380a50558c0bd7392da05219ab1184af7250911cbb7ba2aa2",
+  "0083_stored_digests.sql": "990f268bb073a7abc7fcf039f141d8687641b8197a99f942cbb2b9fe0f544e6b",
+  "0084_retention.sql": "1d26e58675de5d2380a50558c0bd7392da05219ab1184af7250911cbb7ba2aa2",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -51,6 +51,7 @@ class Scene {
       placed: async (_id, from) =>
         Array.from({ length: this.#timeline.next - from }, (_, n) => placed(from + n)),
       bytes: async () => Buffer.alloc(2 * LENGTH),
+      noteDamage: async () => {},
       pieces: async () => [],
     };
     const stream: TranscriptionStream = {

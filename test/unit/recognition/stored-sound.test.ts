@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../src/base/errors.ts";
+import {
+  type Damage,
+  DamagedAudio,
+} from "../../../src/features/recording/integrity/file-damage.ts";
 import { mayBeTheAudio } from "../../../src/recognition/poison-detector.ts";
 import { readStoredSound } from "../../../src/recognition/stored-sound.ts";
 
-const SOUND = { sessionId: "s", sha256: "a", piece: undefined };
+const SOUND = { sessionId: "s", sha256: "a", digests: undefined, piece: undefined };
+const noted: string[] = [];
 
 function errno(code: string): Error {
   return Object.assign(new Error(`${code}: something, open '/secret/path'`), { code });
@@ -19,6 +24,9 @@ function readAfter(errors: readonly Error[]) {
       if (error !== undefined) throw error;
       return Buffer.from("sound");
     },
+    async noteDamage(_id: string, _sha256: string, { kind }: Damage): Promise<void> {
+      noted.push(kind);
+    },
   };
   const runtime = { delay: async () => {} };
   return readStoredSound({ source, runtime, isWanted: () => true }, SOUND);
@@ -30,7 +38,9 @@ describe("stored sound", () => {
   it.each(["EIO", "EACCES", "EISDIR"])(
     "is damaged when its file keeps failing with %s",
     async (code) => {
+      noted.length = 0;
       const read = await readAfter(always(errno(code)));
+      expect(noted).toEqual(["unreadable"]);
       expect(read).toEqual({ damaged: expect.stringContaining(code) });
       expect(JSON.stringify(read)).not.toContain("secret");
     },
@@ -39,6 +49,16 @@ describe("stored sound", () => {
   it("is damaged when its file is gone", async () => {
     const gone = new AppError("not_found", "Gone.");
     expect(await readAfter(always(gone))).toEqual({ damaged: expect.stringContaining("gone") });
+  });
+
+  it("is damaged when it goes on holding other bytes, and noted once", async () => {
+    noted.length = 0;
+    const damage = { kind: "changed", message: "Other bytes." } as const;
+    expect(await readAfter(always(new DamagedAudio(damage)))).toEqual({ damaged: "Other bytes." });
+    expect(noted).toEqual(["changed"]);
+    noted.length = 0;
+    expect(await readAfter([new DamagedAudio(damage)])).toEqual({ data: Buffer.from("sound") });
+    expect(noted).toEqual([]);
   });
 
   it("is read when its file is there at the second try", async () => {

@@ -1,0 +1,106 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { optionalColumn } from "../../../postgres/columns.ts";
+import { AUDIO_DAMAGED } from "../../../session/status.ts";
+import { enqueueWebhookEvent } from "../../webhooks/queue-store.ts";
+import type { DamageKind, FileFacts } from "./file-damage.ts";
+import { sharedDigestsOf } from "./stored-digests-store.ts";
+
+/** Health tells damage that was found within this time, days: older damage is known. */
+const NEWS_DAYS = 7;
+
+const factsRow = z.object({
+  digests: optionalColumn(z.array(z.string())),
+  bytes: z.number(),
+  isSilenced: z.boolean(),
+  mayBeDecoded: z.boolean(),
+});
+const notedRow = z.object({
+  id: z.string(),
+  sequence: z.number(),
+  isRead: z.boolean(),
+  at: z.number(),
+});
+const countRow = z.object({ chunks: z.number(), sessions: z.number(), recent: z.number() });
+
+/** A file of a session: chunks with the same bytes share it. */
+export interface AudioFile {
+  sessionId: string;
+  /** SHA-256 in hex of what was sent; its name. */
+  sha256: string;
+}
+
+/** Chunks whose stored audio is damaged now. */
+export interface DamageCount {
+  chunks: number;
+  sessions: number;
+  /** Of the chunks, those whose damage was found in the last seven days. */
+  recent: number;
+}
+
+/** What is on record about stored audio files and their damage. Throws `unavailable`. */
+export class AudioDamageStore {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  /** Undefined when no chunk of a session that is there names the file. */
+  async facts({ sessionId, sha256 }: AudioFile): Promise<FileFacts | undefined> {
+    const name = sql.fragment`decode(${sha256}, 'hex')`;
+    const row = await this.#pool.maybeOne(sql.type(factsRow)`
+      select ${sharedDigestsOf(sql.fragment`${sessionId}::uuid`, name)} as digests,
+        max(c.bytes) as bytes, bool_or(c.silence_done > 0) as "isSilenced",
+        bool_or(c.media_type = 'audio/wav' and c.sample_rate = 16000) as "mayBeDecoded"
+      from chunks c join sessions s on s.id = c.session_id and s.status <> 'deleted'
+      where c.session_id = ${sessionId} and c.sha256 = ${name}
+      having count(*) > 0`);
+    if (row === null) return undefined;
+    const { digests = [sha256], bytes, isSilenced, mayBeDecoded } = row;
+    if (row.digests !== undefined) return { digests, bytes, mayBeOther: "no" };
+    const decoded = mayBeDecoded ? "decoded" : "no";
+    return { digests, bytes, mayBeOther: isSilenced ? "silenced" : decoded };
+  }
+
+  /**
+   * Notes that the file is damaged, and tells webhooks of chunks that had been read before; of the
+   * others it is told when they are read. Returns how many chunks it is news of.
+   */
+  note({ sessionId, sha256 }: AudioFile, kind: DamageKind): Promise<number> {
+    return this.#pool.transaction(async (tx) => {
+      const noted = await tx.any(sql.type(notedRow)`
+        with noted as (
+          insert into damaged_audio (session_id, sequence, kind)
+          select c.session_id, c.sequence, ${kind}
+          from chunks c join sessions s on s.id = c.session_id and s.status <> 'deleted'
+          where c.session_id = ${sessionId} and c.sha256 = decode(${sha256}, 'hex')
+          on conflict (session_id, sequence) do update
+            set kind = excluded.kind, found_at = now(), mended_at = null
+            where damaged_audio.mended_at is not null
+          returning sequence, found_at
+        )
+        select c.id, c.sequence, c.status = 'completed' as "isRead",
+          (extract(epoch from n.found_at) * 1000)::float8 as at
+        from noted n join chunks c on c.session_id = ${sessionId} and c.sequence = n.sequence`);
+      for (const chunk of noted) if (chunk.isRead) await tellWebhooks(tx, sessionId, chunk);
+      return noted.length;
+    });
+  }
+
+  async count(): Promise<DamageCount> {
+    return this.#pool.one(sql.type(countRow)`
+      select count(*)::int as chunks, count(distinct session_id)::int as sessions,
+        (count(*) filter (where found_at > now() - make_interval(days => ${NEWS_DAYS})))::int as recent
+      from damaged_audio where mended_at is null`);
+  }
+}
+
+async function tellWebhooks(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  { id: chunk_id, sequence: chunk_sequence, at }: z.output<typeof notedRow>,
+): Promise<void> {
+  const data = { chunk_id, chunk_sequence, code: AUDIO_DAMAGED, status: "completed" };
+  await enqueueWebhookEvent(tx, { sessionId, type: "chunk.failed", at, data });
+}
