@@ -144,9 +144,13 @@ export class Reading {
       });
   }
 
-  /** Makes the current utterance end with the audio that was fed. */
+  /**
+   * Makes the current utterance end with the audio that was fed, if that ends in a pause: a word
+   * that broke off in the middle goes on when the stream does.
+   */
   endUtterance(): void {
-    if (!this.#closed && !this.#finished) this.#stream?.send({ $case: "finalize", value: {} });
+    if (this.#closed || this.#finished) return;
+    this.#stream?.send({ $case: "finalize", value: { unlessSpeaking: true } });
   }
 
   /** Ends the reading; no callback is called afterwards. */

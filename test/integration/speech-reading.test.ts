@@ -97,6 +97,35 @@ describe("speech reading", () => {
     LIMIT_MS,
   );
 
+  it(
+    "speech reading: a stream that pauses within a word goes on as if it had not",
+    async () => {
+      const words = utterancesOf(unbroken).flatMap(({ segments }) =>
+        segments.flatMap((segment) => segment.words),
+      );
+      const reading = await SessionReading.open(engine);
+      const messages: ResponseMessage[] = [];
+      let from = 0;
+      for (const { start, end } of words) {
+        const at = Math.round((start + end) / 2);
+        for (const value of cutChunks(pcm.subarray(from, at), SECOND / 2, from)) {
+          messages.push(...(await reading.feed({ $case: "chunk", value })));
+        }
+        const value = { unlessSpeaking: true };
+        messages.push(...(await reading.feed({ $case: "finalize", value })));
+        from = at;
+      }
+      for (const value of cutChunks(pcm.subarray(from), SECOND / 2, from)) {
+        messages.push(...(await reading.feed({ $case: "chunk", value })));
+      }
+      messages.push(...(await reading.feed({ $case: "finish", value: {} })));
+      reading.close();
+      expect(words.length).toBeGreaterThan(20);
+      expect(textOf(messages)).toBe(textOf(unbroken));
+    },
+    LIMIT_MS,
+  );
+
   it("speech reading: finals follow one another and progress never goes back", () => {
     const finals = utterancesOf(unbroken);
     for (const [index, { start, end, checkpoint }] of finals.entries()) {

@@ -79,7 +79,7 @@ export class ConversationReader implements Reader {
   enqueue(message: RequestMessage): void {
     if (message.$case === "chunk") this.#audio.pushChunk(message.value);
     else if (message.$case === "gap") this.#audio.pushGap(message.value);
-    else if (message.$case !== "open") this.#audio.pushMark(message.$case);
+    else if (message.$case !== "open") this.#audio.pushMark({ kind: message.$case });
   }
 
   queuedSamples(): number {

@@ -14,7 +14,7 @@ export type AudioEvent =
   | { kind: "samples"; start: number; pcm: Int16Array }
   | { kind: "missing"; end: number; isGap?: true }
   | { kind: "failed"; sequence: number; code: string; message: string }
-  | { kind: "finalize" }
+  | { kind: "finalize"; unlessSpeaking?: boolean | undefined }
   | { kind: "finish" };
 
 /** Most audio of one event: 100 ms. */
@@ -68,8 +68,9 @@ export class SessionAudio {
     this.#queuedEnd = Math.max(this.#queuedEnd, gap.start + gap.length);
   }
 
-  pushMark(kind: "finalize" | "finish"): void {
-    this.#queue.push({ kind });
+  /** Adds what is to be done behind the audio so far. */
+  pushMark(mark: Extract<AudioEvent, { kind: "finalize" | "finish" }>): void {
+    this.#queue.push(mark);
   }
 
   /** Number of samples that were added and not returned yet. */

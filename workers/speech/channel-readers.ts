@@ -195,6 +195,11 @@ export class ChannelReaders {
     }
   }
 
+  /** True while somebody is speaking at the end of the sound. */
+  get isSpeaking(): boolean {
+    return this.#channels.some(({ reader }) => reader.isSpeaking);
+  }
+
   /**
    * Ends all utterances, because the sound breaks off. False while audio waits to be read for that:
    * `catchUp` as long as `isBehind`, then call it again.

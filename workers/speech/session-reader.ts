@@ -182,9 +182,12 @@ export class SessionReader implements Reader {
       case "gap":
         requireSpan(message.value);
         return this.#audio.pushGap(message.value);
-      case "finalize":
+      case "finalize": {
+        const { unlessSpeaking } = message.value;
+        return this.#audio.pushMark({ kind: "finalize", unlessSpeaking });
+      }
       case "finish":
-        return this.#audio.pushMark(message.$case);
+        return this.#audio.pushMark({ kind: "finish" });
       case "open":
         throw new AppError("bad_request", "The session is open already.");
     }
@@ -237,6 +240,8 @@ export class SessionReader implements Reader {
     const event = this.#next ?? this.#audio.next();
     this.#next = undefined;
     const isCut = event?.kind === "finalize";
+    const isHeld = isCut && event.unlessSpeaking === true && this.#utterances.isSpeaking;
+    if (isHeld) return { messages: this.#utterances.takeMessages(), idle: false, done: false };
     if (event !== undefined && isBreak(event) && !this.#utterances.breakOff(isCut)) {
       this.#next = event;
       return { messages: this.#utterances.takeMessages(), idle: false, done: false };

@@ -100,9 +100,7 @@ export class UtteranceReader {
 
   /** Returns the messages since the last call. */
   takeMessages(): ResponseMessage[] {
-    const messages = this.#out;
-    this.#out = [];
-    return messages;
+    return this.#out.splice(0);
   }
 
   /** Takes the next samples, any number. */
@@ -111,12 +109,12 @@ export class UtteranceReader {
     this.#advance();
   }
 
-  /** True while an utterance has ended and its words are not there; then `catchUp` must be called. */
+  /** An utterance has ended and its words are not there: `catchUp` must be called. */
   get isBehind(): boolean {
     return this.#utterance?.ending !== undefined;
   }
 
-  /** True while an utterance has ended and the engine, or the networks for voices, have not answered. */
+  /** The same, and the engine or the networks for voices have not answered. */
   get isPending(): boolean {
     return this.#utterance?.ending !== undefined && !this.#isSettled(this.#utterance);
   }
@@ -124,6 +122,11 @@ export class UtteranceReader {
   /** True within an utterance that is being read. */
   get isReading(): boolean {
     return this.#utterance !== undefined;
+  }
+
+  /** The newest audio is speech, or a short pause behind it. */
+  get isSpeaking(): boolean {
+    return this.isReading && !this.isBehind && this.#endpointer.pause < PAD_FRAMES;
   }
 
   /** True where a checkpoint cuts nothing: no utterance is under way or may be about to begin. */
@@ -146,7 +149,7 @@ export class UtteranceReader {
 
   /** Begins to end the current utterance with the newest frame: `catchUp` until it has ended. */
   endSoon(): void {
-    if (this.#utterance?.ending === undefined) this.#endHere();
+    if (this.#utterance?.ending === undefined) this.#endWith(this.#held.length);
   }
 
   /** What follows does not depend on what was before. Allowed only between utterances. */
@@ -162,8 +165,8 @@ export class UtteranceReader {
   }
 
   /**
-   * Ends the current utterance, because the sound breaks off, or because the client `isCut`s it.
-   * False until it has ended: `catchUp` as long as `isBehind`, then call it again.
+   * Ends the current utterance, as the sound breaks off or the client `isCut`s it. False until it
+   * has ended: `catchUp` as long as `isBehind`, then call it again.
    */
   breakOff(isCut = false): boolean {
     const utterance = this.#utterance;
@@ -171,7 +174,7 @@ export class UtteranceReader {
     if (utterance.ending === undefined) {
       utterance.cut = isCut;
       this.#takeRest();
-      this.#endHere();
+      this.#endWith(this.#held.length);
     }
     return this.#utterance === undefined;
   }
@@ -261,7 +264,7 @@ export class UtteranceReader {
   #takeRest(): void {
     if (this.#rest.length === 0) return;
     const pcm = this.#activity.pass(this.#rest);
-    this.#rest = new Int16Array(0);
+    this.#rest = new Int16Array();
     this.#append({ pcm, probability: 0, level: 0, state: this.#activity.state() });
   }
 
@@ -286,8 +289,8 @@ export class UtteranceReader {
 
   #afterSpeech(isPause: boolean): void {
     if (this.#endpointer.pause === 0) this.#withholds = false;
-    if (isPause) this.#feed();
-    else if (!this.#withholds && this.#held.length - this.#fed >= BLOCK_FRAMES) this.#feed();
+    const isBlock = !this.#withholds && this.#held.length - this.#fed >= BLOCK_FRAMES;
+    if (isPause || isBlock) this.#feed();
     if (!isPause) return;
     this.#withholds = true;
     this.#recogniser.mayEnd?.();
@@ -315,10 +318,6 @@ export class UtteranceReader {
     const isOverdue = !sparseCheckpoints || this.#pace.isOverdue(this.#position);
     const canTakeBack = this.#recogniser.truncate !== undefined && !isOverdue;
     this.#endWith(canTakeBack ? cutOf(this.#held) : this.#held.length);
-  }
-
-  #endHere(): void {
-    this.#endWith(this.#held.length);
   }
 
   /** The utterance consists of its first `count` frames; those behind it come again. */

@@ -41,7 +41,7 @@ function cut(size: number, piece = size): Cut[] {
 function eventsOf(cuts: readonly Cut[], position = 0): AudioEvent[] {
   const audio = new SessionAudio(position, [], codec);
   for (const chunk of cuts) audio.pushChunk(chunk);
-  audio.pushMark("finish");
+  audio.pushMark({ kind: "finish" });
   const events: AudioEvent[] = [];
   for (let event = audio.next(); event !== undefined; event = audio.next()) events.push(event);
   audio.close();

@@ -70,7 +70,7 @@ function samplesOf(events: readonly AudioEvent[]): { start: number; pcm: number[
 function readAll(chunks: readonly Chunk[]): { start: number; pcm: number[] } {
   const audio = new SessionAudio(0);
   for (const chunk of chunks) audio.pushChunk(chunk);
-  audio.pushMark("finish");
+  audio.pushMark({ kind: "finish" });
   const events = drain(audio);
   audio.close();
   return samplesOf(events);
@@ -82,7 +82,7 @@ beforeAll(() => Resampler.load());
 function pcmOf(chunks: readonly Chunk[], channels?: number): Int16Array {
   const audio = new SessionAudio(0, [], undefined, channels);
   for (const chunk of chunks) audio.pushChunk(chunk);
-  audio.pushMark("finish");
+  audio.pushMark({ kind: "finish" });
   const parts: number[] = [];
   for (let event = audio.next(); event?.kind !== "finish"; event = audio.next()) {
     if (event?.kind === "samples") parts.push(...event.pcm);
@@ -145,7 +145,7 @@ describe("session audio", () => {
       first.close();
       const resumed = new SessionAudio(position, phases);
       for (const chunk of chunks.slice(3)) resumed.pushChunk(chunk);
-      resumed.pushMark("finish");
+      resumed.pushMark({ kind: "finish" });
       const rest = samplesOf(drain(resumed));
       resumed.close();
       expect(rest.start).toBe(position);
@@ -169,7 +169,7 @@ describe("session audio", () => {
       expect(from).toBeLessThan(26);
       const resumed = new SessionAudio(position, phases);
       for (const chunk of chunks.slice(from)) resumed.pushChunk(chunk);
-      resumed.pushMark("finish");
+      resumed.pushMark({ kind: "finish" });
       const rest = samplesOf(drain(resumed));
       resumed.close();
       expect(rest).toEqual({ start: position, pcm: whole.slice(position) });
@@ -193,7 +193,7 @@ describe("session audio", () => {
       const resumed = new SessionAudio(position, phases);
       for (const chunk of chunks.slice(1, 4)) resumed.pushChunk(chunk);
       for (const piece of pieces.filter(({ sequence }) => sequence > 3)) resumed.pushChunk(piece);
-      resumed.pushMark("finish");
+      resumed.pushMark({ kind: "finish" });
       const rest = samplesOf(drain(resumed));
       resumed.close();
       expect(rest).toEqual({ start: position, pcm: whole.slice(position) });
@@ -244,7 +244,7 @@ describe("session audio", () => {
     const audio = new SessionAudio(0);
     const data = Buffer.from("this is no audio at all");
     audio.pushChunk({ sequence: 7, start: 0, length: 1_600, mediaType: "audio/wav", data });
-    audio.pushMark("finish");
+    audio.pushMark({ kind: "finish" });
     expect(drain(audio)).toEqual([
       expect.objectContaining({ kind: "failed", sequence: 7, code: "not_audio" }),
       { kind: "missing", end: 1_600 },
