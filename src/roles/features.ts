@@ -133,7 +133,7 @@ function openRecording(
       workshops,
       authenticator,
     },
-    ...{ blobs: app.shared.blobs, verified: app.shared.verified },
+    ...{ blobs: app.shared.blobs, verified: app.shared.verified, mending: app.shared.mending },
     publicUrl: app.config.publicUrl,
   });
 }
@@ -152,7 +152,7 @@ function openCompat(
   const { authenticator, directory, backlog } = given;
   return createCompat(featureContext(app), {
     ...{ authenticator, directory, backlog: intakeOf(app, backlog) },
-    blobs: app.shared.blobs,
+    ...{ blobs: app.shared.blobs, mending: app.shared.mending },
     eraser: given.erasure.sessions,
     writer: given.transcript.writer,
     deviceSessions: given.recording.deviceSessions.sessions,

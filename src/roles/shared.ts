@@ -28,6 +28,7 @@ import { FolderBlobs } from "../features/recording/blobs.ts";
 import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
 import { AudioDamage } from "../features/recording/integrity/audio-damage.ts";
 import { AudioDamageStore } from "../features/recording/integrity/audio-damage-store.ts";
+import { AudioMending } from "../features/recording/integrity/audio-mending.ts";
 import { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
@@ -71,6 +72,7 @@ export interface Shared {
   audioWatch: AudioWatch;
   /** Reads of `blobs`, compared with what is on record. */
   verified: VerifiedAudio;
+  mending: AudioMending;
   damage: AudioDamage;
   commands: CommandSender;
   /** Delivers committed commands at once; the sweep of their host finds lost ones. */
@@ -151,9 +153,22 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const poolSize = config.databasePoolSize;
   const work = new WaitingWorkStore(pool);
   const damages = new AudioDamageStore(pool);
-  const verified = new VerifiedAudio({ files: blobs, records: damages, log });
+  const { notifier } = messages;
+  const mending = new AudioMending({ files: blobs, records: damages, notifier, log });
+  const verified = new VerifiedAudio({ files: blobs, records: damages, notifier, log });
   const damage = new AudioDamage(damages, runtime);
-  const kept = { keys, blobs, verified, damage, audioFolder, audioWatch, liveLog, heartbeat, work };
+  const kept = {
+    keys,
+    blobs,
+    verified,
+    mending,
+    damage,
+    audioFolder,
+    audioWatch,
+    liveLog,
+    heartbeat,
+    work,
+  };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 

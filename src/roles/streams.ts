@@ -12,11 +12,12 @@ const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
 
 /** Creates the finalizer, which turns streamed audio into chunks. */
 export function createFinalizer({ log, runtime, shared }: AppContext): StreamFinalizer {
-  const { pool, blobs, notifier } = shared;
+  const { pool, blobs, notifier, mending } = shared;
   return new StreamFinalizer({
     unsealed: new PostgresOpenChunks(pool),
     blobs,
     notifier,
+    mending,
     runtime,
     log,
   });

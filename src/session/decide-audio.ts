@@ -91,6 +91,20 @@ export function decideChunkStored(turn: Turn, command: CommandOf<"ChunkStored">)
   if (!unmeasured) place(turn, command, gap);
 }
 
+/**
+ * A chunk that failed has its place still, in which it is read as one that came late. One that is
+ * still to be read is left to its reading.
+ */
+export function decideChunkMended(turn: Turn, command: CommandOf<"ChunkMended">): void {
+  const { timeline } = turn.state;
+  const { chunkId, sequence, start, length } = command;
+  const isDue = [...timeline.open, ...timeline.gaps].some((each) => each.sequence === sequence);
+  if (isDue || sequence >= timeline.next || length <= 0) return;
+  const place = { sequence, start, length };
+  turn.emit({ type: "GapFilled", chunkId, ...place, collected: true, mended: true });
+  settleLate(turn);
+}
+
 /** A repetition, or the length of a chunk that is not awaited, changes nothing. */
 export function decideChunkMeasured(turn: Turn, command: CommandOf<"ChunkMeasured">): void {
   const { sequence, frames, sampleRate, unreadable, damaged } = command;

@@ -2,6 +2,7 @@ import { AppError } from "../base/errors.ts";
 import type { SessionCommand } from "./command.ts";
 import {
   decideChunkMeasured,
+  decideChunkMended,
   decideChunkStored,
   decideGapTimeout,
   decideLateTimeout,
@@ -56,14 +57,15 @@ export function decide(turn: Turn, command: SessionCommand): unknown {
 
 function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Start" }>): unknown {
   switch (command.type) {
+    case "ChunkMended":
+      return decideChunkMended(turn, command);
     case "ChunkStored":
       return decideChunkStored(turn, command);
     case "ChunkMeasured":
       return decideChunkMeasured(turn, command);
     case "AudioOpened":
-      // The session's effects find the audio themselves.
-      return undefined;
     case "Wake":
+      // The session's effects find the audio themselves.
       return undefined;
     case "Stop":
       return decideStop(turn, command);
@@ -94,7 +96,6 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
     case "Reread":
       return decideReread(turn, command);
     case "Redo":
-      return decideRedo(turn, command);
     case "RedoForReview":
       return decideRedo(turn, command);
     case "ReviewRedo":

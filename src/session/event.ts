@@ -121,6 +121,8 @@ export interface GapFilled {
   length: number;
   /** The chunk waits for others until LateAudioDue; without this it is read at once. */
   collected?: true;
+  /** It was not missing: it had failed, as its stored file was damaged, which is whole again. */
+  mended?: true;
 }
 
 /** These late chunks no longer wait for others: their spans are read again now. */

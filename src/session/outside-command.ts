@@ -58,6 +58,12 @@ const OUTSIDE = {
     unmeasured: optional(flag),
   }),
   /**
+   * The stored file of a chunk that failed because it was damaged is whole again: its place, in
+   * samples, is read again. A host of an older release drops it, and the chunk stays failed until its
+   * file is looked at again.
+   */
+  ChunkMended: repeatable({ chunkId: text, sequence: number, start: number, length: number }),
+  /**
    * Audio is being streamed that becomes chunk `sequence`; the command activates the session, so
    * that it is read.
    */

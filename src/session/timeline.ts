@@ -201,11 +201,17 @@ export function applyGap(timeline: Timeline, event: GapDeclared): void {
 }
 
 export function applyGapFilled(timeline: Timeline, event: GapFilled, at: number): void {
+  if (event.mended) openAgain(timeline, event);
   const gap = timeline.gaps.find((g) => g.sequence === event.sequence);
   if (gap === undefined) return;
   gap.chunkId = event.chunkId;
   if (event.collected) gap.at = at;
   else gap.due = true;
+}
+
+/** A stretch that is over gets a gap once more, in which its chunk is read. */
+function openAgain(timeline: Timeline, { sequence, start, length }: GapFilled): void {
+  timeline.gaps.push({ sequence, start, length, pin: 0, knownClusters: 0 });
 }
 
 export function applyDue(timeline: Timeline, sequences: readonly number[]): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { PairedDevice, scriptedChunks } from "../support/paired-device.ts";
+import { until } from "../support/until.ts";
 
 interface Completeness {
   complete: boolean;
@@ -71,6 +72,22 @@ describe("damaged sound", () => {
     ["with one bit flipped", flip],
   ])("damaged sound: so is one %s", async (_name, spoil) => {
     await expectLoss(await record(spoil));
+  });
+
+  it("damaged sound: sent again it is read, and nothing is missing any more", async () => {
+    const device = await record(flip);
+    await device.upload(2, scriptedChunks(5)[2] ?? Buffer.alloc(0));
+    await until(
+      async () => (await device.get<Completeness>("/completeness")).body.complete,
+      "the stretch to be read again",
+      60_000,
+    );
+    const said = (await device.said()).join(" ");
+    for (const words of ["launch of the new system", "very good news", "customers"]) {
+      expect(said).toContain(words);
+    }
+    const states = (await device.chunks()).map((chunk) => chunk.transcription_status);
+    expect(new Set(states)).toEqual(new Set(["completed"]));
   });
 
   it("damaged sound: so is one that cannot be read", async () => {

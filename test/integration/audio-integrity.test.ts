@@ -155,6 +155,85 @@ describe("audio integrity", () => {
     );
   }
 
+  it.each(DAMAGES)(
+    "a file %s is whole when its device sends it again",
+    async (_name, _kind, spoil) => {
+      const chunks = [tone(0), tone(1)];
+      const { sessionId } = await recorded(chunks);
+      const path = pathOf(sessionId, tone(1));
+      spoil(path);
+      await played(sessionId);
+      fixture.notified.length = 0;
+      const again = await fixture.upload(device, sessionId, 1, tone(1), { mediaType: RAW });
+      expect(again.status).toBe(200);
+      expect(readFileSync(path)).toEqual(tone(1));
+      expect(await played(sessionId)).toEqual(Buffer.concat(chunks));
+      expect(await completeness(sessionId)).toMatchObject({ complete: true, missing: [] });
+      // It had been read before.
+      expect(fixture.notified).toEqual([]);
+    },
+  );
+
+  it("a chunk that failed as its file was damaged is read again when it came again", async () => {
+    const { sessionId, story } = await recorded([tone(0), tone(1)]);
+    const [{ id: chunkId = "" } = {}] = await fixture.sql<{ id: string }>(
+      "select id from chunks where session_id = $1 and sequence = 1",
+      [sessionId],
+    );
+    const failed = { chunkId, sequence: 1, message: "Damaged." };
+    await story.tell([{ type: "ChunkFailed", ...failed, code: "not_audio" }]);
+    rmSync(pathOf(sessionId, tone(1)));
+    const send = () => fixture.upload(device, sessionId, 1, tone(1), { mediaType: RAW });
+    fixture.notified.length = 0;
+    expect((await send()).status).toBe(200);
+    // What is no audio stays none.
+    expect(fixture.notified).toEqual([]);
+    await story.tell([{ type: "ChunkFailed", ...failed, code: "audio_damaged" }]);
+    rmSync(pathOf(sessionId, tone(1)));
+    expect((await send()).status).toBe(200);
+    const command = { type: "ChunkMended", chunkId, sequence: 1, start: LENGTH, length: LENGTH };
+    expect(fixture.notified).toMatchObject([{ sessionId, command }]);
+  });
+
+  it("a file that came back by itself is found whole by the next look", async () => {
+    const { sessionId } = await recorded([tone(0)]);
+    const path = pathOf(sessionId, tone(0));
+    renameSync(path, `${path}.away`);
+    await played(sessionId);
+    renameSync(`${path}.away`, path);
+    const name = createHash("sha256").update(tone(0)).digest("hex");
+    const { pool, blobs } = fixture;
+    const { damage } = await verifiedAudio(pool, blobs).check({ sessionId, sha256: name });
+    expect(damage).toBeUndefined();
+    expect(await completeness(sessionId)).toMatchObject({ complete: true, missing: [] });
+  });
+
+  it("sound that was silenced does not come back with its upload", async () => {
+    const { sessionId, story } = await recorded([tone(0)]);
+    await redact(story);
+    const { pool, blobs } = fixture;
+    await new AudioRedaction(new PostgresRedactions(pool), blobs, silentLog).run();
+    const path = pathOf(sessionId, tone(0));
+    for (const spoil of [() => {}, () => truncateSync(path, 100)]) {
+      spoil();
+      const left = readFileSync(path);
+      const again = await fixture.upload(device, sessionId, 0, tone(0), { mediaType: RAW });
+      expect(again.status).toBe(200);
+      expect(readFileSync(path)).toEqual(left);
+    }
+  });
+
+  it("what an upload left that came to nothing is not taken for the one that comes", async () => {
+    const sessionId = await fixture.start(device);
+    const path = pathOf(sessionId, tone(0));
+    mkdirSync(join(fixture.folder, sessionId), { recursive: true });
+    writeFileSync(path, tone(0).subarray(0, 100));
+    const { status } = await fixture.upload(device, sessionId, 0, tone(0), { mediaType: RAW });
+    expect(status).toBe(201);
+    expect(readFileSync(path)).toEqual(tone(0));
+    await fixture.stop(device, { session_id: sessionId });
+  });
+
   it("a reading is not given other bytes than were stored", async () => {
     const chunks = [tone(0), tone(1)];
     const { sessionId } = await recorded(chunks);

@@ -12,7 +12,7 @@ import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
-import { NO_FILES } from "../support/verified-audio.ts";
+import { audioMending, NO_FILES, NO_MENDING } from "../support/verified-audio.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -46,6 +46,7 @@ describe("audio streams", () => {
       unsealed: new PostgresOpenChunks(fixture.pool),
       blobs: fixture.blobs,
       notifier,
+      mending: audioMending(fixture.pool, fixture.blobs),
       runtime: systemRuntime,
       log: silentLog,
     });
@@ -173,6 +174,7 @@ describe("audio streams", () => {
         unsealed,
         blobs: fixture.blobs,
         notifier,
+        mending: NO_MENDING,
         runtime: systemRuntime,
         log: silentLog,
       }),

@@ -23,6 +23,7 @@ import { makeWav } from "../support/make-wav.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
+import { NO_MENDING } from "../support/verified-audio.ts";
 import { Viewer } from "../support/viewer.ts";
 
 const HOUR = 3_600_000;
@@ -138,6 +139,7 @@ describe("signs of life", () => {
       sounds: fixture.blobs.sounds,
       converter: fixture.blobs.converter,
       notifier: { notify: () => {} },
+      mending: NO_MENDING,
       backlog: { check: () => {} },
       heartbeats: beats,
     });
@@ -180,7 +182,9 @@ describe("signs of life", () => {
     const notifier = { notify: () => {} };
     const unsealed = new PostgresOpenChunks(fixture.pool);
     const [{ blobs }, runtime] = [fixture, systemRuntime];
-    const finalizer = new StreamFinalizer({ unsealed, blobs, notifier, runtime, log: silentLog });
+    const finalizer = new StreamFinalizer({
+      ...{ unsealed, blobs, notifier, runtime, mending: NO_MENDING, log: silentLog },
+    });
     const backlog = { check: () => {} };
     const streams = new DeviceStreams({
       sessions: new PostgresDeviceSessions(fixture.pool),

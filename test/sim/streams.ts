@@ -12,6 +12,7 @@ import type { LiveFanout } from "../../src/nats/live-fanout.ts";
 import type { CommandNotifier } from "../../src/postgres/outbox.ts";
 import { CLOSE } from "../../src/wire/live-frames.ts";
 import type { HostRecord } from "../support/record/sim-record.ts";
+import { NO_MENDING } from "../support/verified-audio.ts";
 import type { SimBlobs } from "./blobs.ts";
 import type { BrokerLine } from "./kernel/broker.ts";
 
@@ -43,6 +44,7 @@ export class HostStreams {
       unsealed: record.unsealed,
       blobs,
       notifier,
+      mending: NO_MENDING,
       runtime,
       log,
     });

@@ -34,6 +34,7 @@ import type { PublishedFrame } from "../../src/wire/live-frames.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { QuestionFixture } from "./question-fixture.ts";
+import { NO_MENDING } from "./verified-audio.ts";
 
 const cursorKey = new Uint8Array(32).fill(7);
 const CHANNEL = { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 };
@@ -141,7 +142,9 @@ export class GrpcFixture {
     const runtime = systemRuntime;
     return new AudioStreams({
       store: new PostgresAudioStreams(pool),
-      finalizer: new StreamFinalizer({ unsealed, blobs, notifier, runtime, log: silentLog }),
+      finalizer: new StreamFinalizer({
+        ...{ unsealed, blobs, notifier, runtime, mending: NO_MENDING, log: silentLog },
+      }),
       live: { publish: (_sessionId, audio) => this.heard.push(audio) },
       backlog: { check: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },

@@ -33,7 +33,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
-import { verifiedAudio } from "./verified-audio.ts";
+import { audioMending, verifiedAudio } from "./verified-audio.ts";
 
 /** Of the house's pool. */
 export const HOUSE_CONNECTIONS = 8;
@@ -113,6 +113,7 @@ export class SessionFixture {
       devices: new DeviceStore(pool),
       authenticator: { revalidate: async (principal) => this.revalidate(principal) },
       ...{ blobs, verified: verifiedAudio(pool, blobs) },
+      mending: audioMending(pool, blobs, context.notifier),
       backlog: { check: (id) => this.checkBacklog(id) },
       publicUrl: undefined,
     });

@@ -2,7 +2,11 @@ import type { DatabasePool } from "slonik";
 import { type Log, silentLog } from "../../src/base/log.ts";
 import type { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { AudioDamageStore } from "../../src/features/recording/integrity/audio-damage-store.ts";
+import { AudioMending } from "../../src/features/recording/integrity/audio-mending.ts";
 import { VerifiedAudio } from "../../src/features/recording/integrity/verified-audio.ts";
+import type { CommandNotifier } from "../../src/postgres/outbox.ts";
+
+const NOBODY: CommandNotifier = { notify: () => {} };
 
 /** Stored audio as every process of the service reads it. */
 export function verifiedAudio(
@@ -10,8 +14,21 @@ export function verifiedAudio(
   files: FolderBlobs,
   log: Log = silentLog,
 ): VerifiedAudio {
-  return new VerifiedAudio({ files, records: new AudioDamageStore(pool), log });
+  return new VerifiedAudio({ files, records: new AudioDamageStore(pool), notifier: NOBODY, log });
 }
+
+/** Stored audio that comes again, as every process of the service takes it. */
+export function audioMending(
+  pool: DatabasePool,
+  files: FolderBlobs,
+  notifier: CommandNotifier = NOBODY,
+): AudioMending {
+  const records = new AudioDamageStore(pool);
+  return new AudioMending({ files, records, notifier, log: silentLog });
+}
+
+/** For stores whose files are never damaged. */
+export const NO_MENDING: Pick<AudioMending, "mend"> = { mend: async () => {} };
 
 /** For readings of which no file is stored. */
 export const NO_FILES: Pick<VerifiedAudio, "read" | "note"> = {

@@ -5,6 +5,7 @@ import type { SessionErasure } from "../erasure/session-erasure.ts";
 import type { FolderBlobs } from "../recording/blobs.ts";
 import { PostgresChunkStore } from "../recording/chunk-store.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
+import type { AudioMending } from "../recording/integrity/audio-mending.ts";
 import { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { SegmentStore } from "../transcript/segments-store.ts";
@@ -19,6 +20,7 @@ interface CreateCompatOptions {
   directory: SessionStore;
   deviceSessions: DeviceSessionStore;
   blobs: FolderBlobs;
+  mending: AudioMending;
   backlog: Pick<OutboxBacklog, "check">;
   frames: SessionFrames;
   authenticator: Pick<Authenticator, "revalidate">;
@@ -36,6 +38,7 @@ export function createCompat(
   const chunks = new PostgresChunkStore(pool);
   const files = new WholeFiles({
     ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, backlog },
+    mending: options.mending,
     folder: blobs.temporaryFolder,
   });
   queues.add(chunks);

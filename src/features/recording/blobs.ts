@@ -16,6 +16,7 @@ import { type DecoderProgram, findDecoder } from "../../base/decoder/decoder-pro
 import { AppError, errnoOf, systemFault } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { UploadContent } from "../../rest/route.ts";
 import type { BlobStore } from "./chunk-store.ts";
 import { FileConverter } from "./conversion/file-converter.ts";
 import type { DiskProbe, DiskState } from "./durable-files/audio-watch.ts";
@@ -152,6 +153,31 @@ export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
         // The folder is not created here: a deleted session stays deleted.
         await rename(fresh, path);
         await syncPath(this.#folder(sessionId));
+      } finally {
+        await rm(fresh, { force: true });
+      }
+    });
+  }
+
+  /** Puts a file in the place of whatever has its name, atomically and durably. */
+  async restore(sessionId: string, sha256: string, content: UploadContent): Promise<void> {
+    const path = this.#path(sessionId, sha256);
+    const fresh = join(this.temporaryFolder, newId());
+    await storing(async () => {
+      try {
+        if (content.kind === "memory") await writeFile(fresh, content.data, { flush: true });
+        else {
+          await copyFile(content.path, fresh);
+          await syncPath(fresh);
+        }
+        await mkdir(this.#folder(sessionId), { recursive: true });
+        await rename(fresh, path).catch(async (error: unknown) => {
+          if (errnoOf(error) !== "EISDIR") throw error;
+          await rm(path, { recursive: true });
+          await rename(fresh, path);
+        });
+        await syncPath(this.#folder(sessionId));
+        await syncPath(this.#dir);
       } finally {
         await rm(fresh, { force: true });
       }

@@ -7,6 +7,7 @@ import type { FolderBlobs } from "./blobs.ts";
 import { PostgresChunkStore } from "./chunk-store.ts";
 import { type DeviceSessionOptions, deviceSessionRoutes } from "./device-sessions.ts";
 import { PostgresDeviceSessions } from "./device-sessions-store.ts";
+import type { AudioMending } from "./integrity/audio-mending.ts";
 import type { VerifiedAudio } from "./integrity/verified-audio.ts";
 import { sessionAudioRoutes } from "./playback.ts";
 import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
@@ -20,6 +21,7 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
   authenticator: Pick<Authenticator, "revalidate">;
   blobs: FolderBlobs;
   verified: VerifiedAudio;
+  mending: AudioMending;
   publicUrl: string | undefined;
 }
 
@@ -33,6 +35,7 @@ export function createRecording(
     authenticator,
     blobs,
     verified,
+    mending,
     publicUrl,
     ...intake
   }: CreateRecordingOptions,
@@ -50,7 +53,7 @@ export function createRecording(
     routes: [
       ...deviceSessionRoutes(deviceSessions),
       ...uploadAudioRoutes({
-        ...{ directory, chunks, blobs, notifier, ...intake },
+        ...{ directory, chunks, blobs, notifier, mending, ...intake },
         ...{ sounds: blobs.sounds, converter: blobs.converter },
       }),
       ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),

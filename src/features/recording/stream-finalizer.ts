@@ -6,6 +6,7 @@ import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { BlobStore, NewChunk } from "./chunk-store.ts";
+import type { AudioMending } from "./integrity/audio-mending.ts";
 import { brokenPackets } from "./stream-packets.ts";
 import type { OpenChunk, OpenChunks, StreamFormat, UnsealedAudio } from "./stream-records.ts";
 
@@ -47,6 +48,7 @@ interface StreamFinalizerStores {
   unsealed: OpenChunks;
   blobs: BlobStore;
   notifier: CommandNotifier;
+  mending: Pick<AudioMending, "mend">;
   runtime: Pick<Runtime, "delay" | "monotonic" | "newId">;
   log: Log;
 }
@@ -129,7 +131,11 @@ export class StreamFinalizer {
     const audio = await this.#ports.unsealed.read(unsealed);
     if (audio === undefined) return true;
     const chunk = describe(this.#ports.runtime.newId(), unsealed, audio);
-    await this.#ports.blobs.putBytes(chunk.sessionId, chunk.sha256, audio.data);
+    const { sessionId, sha256 } = chunk;
+    const content = { kind: "memory" as const, data: audio.data };
+    const sent = { content, bytes: chunk.bytes, storedSha256: sha256 };
+    await this.#ports.mending.mend({ sessionId, sha256 }, sent, false);
+    await this.#ports.blobs.putBytes(sessionId, sha256, audio.data);
     try {
       const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
       if (sealed === undefined) return false;

@@ -13,6 +13,7 @@ import { chunkStatus } from "../transcript/chunks.ts";
 import { RAW_OPUS, SUPPORTED_AUDIO } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 import type { FileConverter } from "./conversion/file-converter.ts";
+import type { AudioMending } from "./integrity/audio-mending.ts";
 import { sha256OfFile } from "./integrity/sha256.ts";
 import { type ReadableUpload, readableUpload, refusalByHead } from "./readable-upload.ts";
 import type { Sounds } from "./sounds.ts";
@@ -26,6 +27,7 @@ export interface UploadAudioOptions {
   /** Decodes files that we do not read ourselves. */
   converter: Pick<FileConverter, "convert" | "isAvailable">;
   notifier: CommandNotifier;
+  mending: Pick<AudioMending, "mend">;
   /** Checked before an upload is taken. */
   backlog: Pick<OutboxBacklog, "check">;
   /** Notes the device as connected from the first byte of an upload on. */
@@ -175,19 +177,21 @@ async function storeUpload(
 
 /**
  * Stores the audio before its row, so that a row never names audio that a power failure could
- * destroy.
+ * destroy. What is stored already is compared with what is on record, and mended.
  */
 export async function saveChunk(
-  options: Pick<UploadAudioOptions, "chunks" | "blobs" | "notifier">,
+  options: Pick<UploadAudioOptions, "chunks" | "blobs" | "notifier" | "mending">,
   chunk: NewChunk,
   content: UploadContent,
   isDecoded = false,
 ): Promise<{ chunk: StoredChunk; created: boolean }> {
   const known = await options.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
-  if (known !== undefined) return { chunk: known, created: false };
   const { sessionId, sha256 } = chunk;
   const isOther = isDecoded && content.kind === "file";
   const storedSha256 = isOther ? (await sha256OfFile(content.path)).sha256 : undefined;
+  const sent = { content, bytes: chunk.bytes, storedSha256: storedSha256 ?? sha256 };
+  await options.mending.mend({ sessionId, sha256 }, sent, known !== undefined);
+  if (known !== undefined) return { chunk: known, created: false };
   if (content.kind === "memory") await options.blobs.putBytes(sessionId, sha256, content.data);
   else await options.blobs.put(sessionId, sha256, content.path);
   try {
@@ -209,7 +213,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     id: "uploadAudio",
     tag: "Session",
     summary: "Upload one chunk of audio",
-    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} ${RAW_OPUS} The pieces of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first; wherever they are cut, also into pieces of one byte or (where a type is named, or behind another piece) of none. A piece that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself; of what FFmpeg decodes, the sound at 16 kHz is kept. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
+    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} ${RAW_OPUS} The pieces of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first; wherever they are cut, also into pieces of one byte or (where a type is named, or behind another piece) of none. A piece that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself; of what FFmpeg decodes, the sound at 16 kHz is kept. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk; where its stored file was lost or damaged they take its place, and its part of the text is made again. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
     auth: ["device_key"],
     endedDevices: true,
     params: sessionParams,

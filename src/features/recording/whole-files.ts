@@ -29,7 +29,7 @@ const MAX_FILENAME = 255;
 interface WholeFilesOptions
   extends Pick<
     UploadAudioOptions,
-    "chunks" | "blobs" | "sounds" | "converter" | "notifier" | "backlog"
+    "chunks" | "blobs" | "sounds" | "converter" | "notifier" | "mending" | "backlog"
   > {
   /** Folder of unfinished files, on the file system of the stored audio. */
   folder: string;

@@ -7,6 +7,7 @@ const OLDER = [
   { type: "ChunkStored", chunkId: "c", sequence: 0, frames: 16_000, sampleRate: 16_000 },
   { type: "ChunkStored", chunkId: "c", sequence: 0, frames: 0, sampleRate: 1, unreadable: "empty" },
   { type: "AudioOpened", sequence: 4 },
+  { type: "ChunkMended", chunkId: "c", sequence: 0, start: 0, length: 16_000 },
   { type: "Stop", lastSequence: -1 },
   { type: "Stop", lastSequence: 3, reason: "device_silent" },
 ];

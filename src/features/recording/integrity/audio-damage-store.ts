@@ -1,6 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../../postgres/columns.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../../postgres/outbox.ts";
 import { AUDIO_DAMAGED } from "../../../session/status.ts";
 import { enqueueWebhookEvent } from "../../webhooks/queue-store.ts";
 import type { DamageKind, FileFacts } from "./file-damage.ts";
@@ -13,6 +14,8 @@ const factsRow = z.object({
   digests: optionalColumn(z.array(z.string())),
   bytes: z.number(),
   isSilenced: z.boolean(),
+  wasSilenced: z.boolean(),
+  isNoted: z.boolean(),
   mayBeDecoded: z.boolean(),
 });
 const notedRow = z.object({
@@ -20,6 +23,12 @@ const notedRow = z.object({
   sequence: z.number(),
   isRead: z.boolean(),
   at: z.number(),
+});
+const failedRow = z.object({
+  id: z.string(),
+  sequence: z.number(),
+  start: z.number(),
+  length: z.number(),
 });
 const countRow = z.object({ chunks: z.number(), sessions: z.number(), recent: z.number() });
 
@@ -51,16 +60,21 @@ export class AudioDamageStore {
     const name = sql.fragment`decode(${sha256}, 'hex')`;
     const row = await this.#pool.maybeOne(sql.type(factsRow)`
       select ${sharedDigestsOf(sql.fragment`${sessionId}::uuid`, name)} as digests,
-        max(c.bytes) as bytes, bool_or(c.silence_done > 0) as "isSilenced",
+        max(c.bytes) as bytes, bool_or(c.silence_wanted > 0) as "isSilenced",
+        bool_or(c.silence_done > 0) as "wasSilenced",
+        bool_or(d.sequence is not null) as "isNoted",
         bool_or(c.media_type = 'audio/wav' and c.sample_rate = 16000) as "mayBeDecoded"
       from chunks c join sessions s on s.id = c.session_id and s.status <> 'deleted'
+        left join damaged_audio d on d.session_id = c.session_id and d.sequence = c.sequence
+          and d.mended_at is null
       where c.session_id = ${sessionId} and c.sha256 = ${name}
       having count(*) > 0`);
     if (row === null) return undefined;
-    const { digests = [sha256], bytes, isSilenced, mayBeDecoded } = row;
-    if (row.digests !== undefined) return { digests, bytes, mayBeOther: "no" };
+    const { digests = [sha256], bytes, isSilenced, isNoted, wasSilenced, mayBeDecoded } = row;
+    const known = { digests, bytes, isSilenced, isNoted };
+    if (row.digests !== undefined) return { ...known, mayBeOther: "no" };
     const decoded = mayBeDecoded ? "decoded" : "no";
-    return { digests, bytes, mayBeOther: isSilenced ? "silenced" : decoded };
+    return { ...known, mayBeOther: wasSilenced ? "silenced" : decoded };
   }
 
   /**
@@ -85,6 +99,46 @@ export class AudioDamageStore {
         from noted n join chunks c on c.session_id = ${sessionId} and c.sequence = n.sequence`);
       for (const chunk of noted) if (chunk.isRead) await tellWebhooks(tx, sessionId, chunk);
       return noted.length;
+    });
+  }
+
+  /**
+   * Notes that the file is whole again, and has its chunks read again that had failed because of it.
+   * Returns the commands for that.
+   *
+   * @param other what it holds now, where that is not what was on record
+   */
+  mended(
+    { sessionId, sha256 }: AudioFile,
+    other?: { storedSha256: string; bytes: number },
+  ): Promise<OutboxRow[]> {
+    const isFile = sql.fragment`session_id = ${sessionId} and sha256 = decode(${sha256}, 'hex')`;
+    return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.unsafe`
+        update damaged_audio set mended_at = now()
+        where session_id = ${sessionId} and mended_at is null
+          and sequence in (select sequence from chunks where ${isFile})`);
+      if (other !== undefined) {
+        await tx.query(sql.unsafe`
+          update chunks set stored_sha256 = decode(${other.storedSha256}, 'hex'),
+            next_sha256 = null, bytes = ${other.bytes}
+          where ${isFile}`);
+      }
+      const failed = await tx.any(sql.type(failedRow)`
+        select c.id, c.sequence, c.start_sample as start, c.length_samples as length
+        from chunks c join sessions s on s.id = c.session_id and s.status <> 'deleted'
+        where c.session_id = ${sessionId} and c.sha256 = decode(${sha256}, 'hex')
+          and c.status = 'failed' and c.length_samples > 0 and (
+            select e.payload ->> 'code' = ${AUDIO_DAMAGED} from events e
+            where e.session_id = ${sessionId} and e.type = 'ChunkFailed'
+              and (e.payload ->> 'sequence')::int = c.sequence
+            order by e.seq desc limit 1)
+        order by c.sequence`);
+      const rows = failed.map(({ id, ...place }) =>
+        outboxRow(sessionId, { type: "ChunkMended", chunkId: id, ...place }),
+      );
+      for (const row of rows) await writeOutbox(tx, row);
+      return rows;
     });
   }
 

@@ -65,13 +65,17 @@ export interface FileFacts {
   /** SHA-256 in hex of what it may hold. */
   digests: readonly string[];
   bytes: number;
+  /** Parts of it are silenced, or shall be. */
+  isSilenced: boolean;
+  /** It was found damaged. */
+  isNoted: boolean;
   /** An earlier release may have silenced it, or decoded it to a file of this length, without a note. */
   mayBeOther: "no" | "silenced" | "decoded";
 }
 
 /** What is wrong with a file of this length and digest; undefined when it is whole. */
 export function judge(
-  { digests, bytes, mayBeOther }: FileFacts,
+  { digests, bytes, mayBeOther }: Pick<FileFacts, "digests" | "bytes" | "mayBeOther">,
   found: { sha256: string; bytes: number },
 ): Damage | undefined {
   if (digests.includes(found.sha256) || mayBeOther === "silenced") return undefined;

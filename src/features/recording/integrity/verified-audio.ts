@@ -1,5 +1,6 @@
 import { errorMessage } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
+import type { CommandNotifier } from "../../../postgres/outbox.ts";
 import type { AudioDamageStore, AudioFile } from "./audio-damage-store.ts";
 import { type Damage, DamagedAudio, damageOf, judge, passing } from "./file-damage.ts";
 import { sha256Of, sha256OfFile } from "./sha256.ts";
@@ -15,7 +16,8 @@ interface VerifiedAudioOptions {
     /** Throws `unavailable` when the whole folder is away. */
     assertThere(): Promise<void>;
   };
-  records: Pick<AudioDamageStore, "facts" | "note">;
+  records: Pick<AudioDamageStore, "facts" | "note" | "mended">;
+  notifier: CommandNotifier;
   log: Log;
 }
 
@@ -59,7 +61,7 @@ export class VerifiedAudio {
   }
 
   /**
-   * Reads a file in small steps and notes what is wrong with it. Throws `unavailable` when that
+   * Reads a file in small steps and notes what is wrong with it, or that it is whole again. Throws `unavailable` when that
    * cannot be said.
    */
   async check(file: AudioFile): Promise<{ damage?: Damage; bytes: number }> {
@@ -87,14 +89,17 @@ export class VerifiedAudio {
   }
 
   async #look({ sessionId, sha256 }: AudioFile): Promise<{ damage?: Damage; bytes: number }> {
-    const { files, records } = this.#options;
+    const { files, records, notifier } = this.#options;
     const facts = await records.facts({ sessionId, sha256 });
     // Nobody names it any more.
     if (facts === undefined) return { bytes: 0 };
     try {
       const found = await sha256OfFile(files.pathOf(sessionId, sha256));
       const damage = judge(facts, found);
-      return damage === undefined ? { bytes: found.bytes } : { damage, bytes: found.bytes };
+      if (damage !== undefined) return { damage, bytes: found.bytes };
+      // Somebody brought it back, as from a backup.
+      if (facts.isNoted) notifier.notify(await records.mended({ sessionId, sha256 }));
+      return { bytes: found.bytes };
     } catch (error) {
       const damage = damageOf(error);
       if (damage === undefined) throw passing(error);

@@ -5,6 +5,7 @@ import { StreamFinalizer } from "../../../../src/features/recording/stream-final
 import type { OpenChunks } from "../../../../src/features/recording/stream-records.ts";
 import { AudioRedaction } from "../../../../src/features/transcript/redaction.ts";
 import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
+import { NO_MENDING } from "../../../support/verified-audio.ts";
 
 const ids = (count: number) => Array.from({ length: count }, (_, sequence) => sequence);
 
@@ -70,7 +71,8 @@ describe("work that fails again and again", () => {
       },
     } as unknown as OpenChunks;
     const runtime = { ...runtimeBy(clock), delay: async () => {} };
-    const ports = { unsealed, runtime, log: silentLog, blobs: {} as never, notifier: {} as never };
+    const [blobs, notifier, mending] = [{} as never, {} as never, NO_MENDING];
+    const ports = { unsealed, runtime, log: silentLog, blobs, notifier, mending };
     const finalizer = new StreamFinalizer(ports);
     const sealed: number[] = [];
     for (let run = 0; run < 12; run += 1) {

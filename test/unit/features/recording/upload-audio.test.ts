@@ -20,6 +20,7 @@ import type { Upload } from "../../../../src/rest/route.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 import { callRoute, codeOf } from "../../../support/route-call.ts";
 import { soundBytes } from "../../../support/sound-files.ts";
+import { NO_MENDING } from "../../../support/verified-audio.ts";
 
 const sessionId = newId();
 const device: Principal = {
@@ -98,6 +99,7 @@ describe("upload-audio", () => {
       chunks,
       blobs,
       notifier: { notify: unused },
+      mending: NO_MENDING,
       sounds: { measure: unused, starts: unused },
       converter: { convert: unused, isAvailable: false },
       backlog: { check: () => {} },
@@ -164,6 +166,7 @@ describe("upload-audio", () => {
       },
       blobs: { put: async () => ({ path: "" }), putBytes: unused, read: unused, delete: unused },
       notifier: { notify: () => {} },
+      mending: NO_MENDING,
       sounds: { measure: unused, starts: async () => [] },
       converter: {
         // Another decoder, or another release of one, gives other samples.

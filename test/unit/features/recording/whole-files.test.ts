@@ -18,6 +18,7 @@ import {
   type SoundName,
   soundBytes,
 } from "../../../support/sound-files.ts";
+import { NO_MENDING } from "../../../support/verified-audio.ts";
 
 interface Kept {
   chunk: NewChunk;
@@ -69,6 +70,7 @@ describe("whole files", () => {
       pieceSeconds,
       backlog: { check: () => {} },
       notifier: { notify: () => {} },
+      mending: NO_MENDING,
       blobs: {
         put: async (_session, sha256, path) => {
           stored.set(sha256, readFileSync(path));
