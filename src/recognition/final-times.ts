@@ -1,4 +1,6 @@
-import type { AnswerTime } from "../wire/gen/voice/v1/worker.ts";
+import { toSeconds } from "../base/audio/sample-rate.ts";
+import type { Log } from "../base/log.ts";
+import type { AnswerTime, Utterance } from "../wire/gen/voice/v1/worker.ts";
 
 /** Sums up how long workers took for finals after the audio that they needed was there. */
 export class FinalTimes {
@@ -24,4 +26,17 @@ export class FinalTimes {
   get engineSeconds(): number {
     return this.#engineMicros / 1e6;
   }
+}
+
+/** Adds the answer time of a final with words, and logs it. */
+export function noteTime(
+  { end, segments, time }: Utterance,
+  { log, times }: { log: Log; times?: FinalTimes | undefined },
+): void {
+  if (time === undefined || segments.length === 0) return;
+  times?.add(time);
+  const [total_ms, engine_ms] = [time.total / 1_000, time.engine / 1_000];
+  const needed = toSeconds(time.needed ?? end);
+  const noted = { event: "final", end: toSeconds(end), needed, total_ms, engine_ms };
+  log.debug(noted, "the worker answered");
 }

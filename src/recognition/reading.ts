@@ -1,19 +1,14 @@
 import { isPieceMediaType } from "../base/codecs/sound-types.ts";
 import { type AppError, toAppError } from "../base/errors.ts";
-import type { Runtime } from "../base/runtime.ts";
-import type {
-  TranscribeResult,
-  Transcribers,
-  TranscriptionStream,
-} from "../inference/transcription-stream.ts";
+import type { TranscriptionStream } from "../inference/transcription-stream.ts";
 import { resumePoint } from "../session/resume-points.ts";
-import type { Span } from "../session/segments.ts";
-import { AUDIO_DAMAGED, type Suspect } from "../session/status.ts";
-import { type Gap, positionOf, SAMPLE_RATE, type Timeline } from "../session/timeline.ts";
-import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
-import { type Fed, mayBeTheAudio, type PoisonDetector } from "./poison-detector.ts";
+import { AUDIO_DAMAGED } from "../session/status.ts";
+import { type Gap, positionOf, SAMPLE_RATE } from "../session/timeline.ts";
+import type { PlacedChunk } from "./audio-source.ts";
+import { reaches } from "./finalize-answers.ts";
+import { type Fed, mayBeTheAudio } from "./poison-detector.ts";
+import type { ReadingOptions } from "./reading-options.ts";
 import { readStoredSound } from "./stored-sound.ts";
-import type { StreamTail } from "./stream-tail.ts";
 import { StretchedTime } from "./stretched-time.ts";
 
 /** Most samples that one reading may be ahead of the worker. */
@@ -43,6 +38,8 @@ export class Reading {
   #sequence = 0;
   #fedTo = 0;
   #processedTo = 0;
+  /** Where a client ended the utterance in hand; undefined once all before it is read. */
+  #finalizeAt: number | undefined;
   #feeding = false;
   #again = false;
   #full = false;
@@ -60,6 +57,10 @@ export class Reading {
   /** Position up to which the worker has read. */
   get processedTo(): number {
     return this.#processedTo;
+  }
+
+  get finalizeAt(): number | undefined {
+    return this.#finalizeAt;
   }
 
   /** End of the audio that was fed. */
@@ -167,6 +168,10 @@ export class Reading {
       else if (message.$case === "progress") this.#readTo(message.value.processedTo);
       else if (message.$case === "utterance") this.#readTo(message.value.end);
       this.#options.onMessage(message);
+      const asked = this.#finalizeAt;
+      if (asked === undefined || !reaches(this.#processedTo, asked)) return;
+      this.#finalizeAt = undefined;
+      this.#options.onFinalized?.(asked);
     });
     stream.onDrain(() => {
       this.#full = false;
@@ -206,6 +211,7 @@ export class Reading {
       // because another activation took over.
       if (this.#sequence > timeline.next) return;
       if (this.#options.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
+        this.#finalizeAt = this.#fedTo;
         stream.send({ $case: "finalize", value: {} });
       }
       if (this.#sequence >= timeline.next) {
@@ -380,44 +386,3 @@ export class Reading {
 
 /** `end` is a position on the timeline. */
 type FedPart = Record<"sequence" | "pieces" | "bytes" | "end", number>;
-
-interface ReadingOptions {
-  sessionId: string;
-  attempt: number;
-  /** The attempt from whose checkpoints it resumes. */
-  checkpointAttempt: number;
-  language: string;
-  interim: boolean;
-  /** True to read late chunks instead of the gaps that they fill. */
-  readFilled: boolean;
-  source: AudioSource;
-  transcribers: Transcribers;
-  runtime: Pick<Runtime, "delay">;
-  /**
-   * Returns false to wait until the worker has read more. `fedTo` is a position on the timeline,
-   * `ahead` a number of samples.
-   */
-  mayFeed?(fedTo: number, ahead: number): boolean;
-  /**
-   * Called before anything is fed, with the checkpoint to resume from; undefined at the beginning.
-   */
-  onBegin?(checkpoint: StoredCheckpoint | undefined): void;
-  /** Called when late audio is fed that fills this gap. */
-  onLate?(gap: Gap): void;
-  /**
-   * Called when a chunk is left out at which too many readings broke; the span is on the timeline.
-   */
-  onUnread?(span: Span): void;
-  /** Streamed audio that is no chunk yet; absent when only chunks are read. */
-  tail?: StreamTail;
-  /** Knows the chunks at which readings of this attempt broke. */
-  detector: PoisonDetector;
-  timeline(): Readonly<Timeline>;
-  /** True when everything that belongs to the session is placed. */
-  complete(): boolean;
-  onMessage(message: TranscribeResult): void;
-  /** Called before `onEnd` when the reading broke at one of these. */
-  onSuspects(suspects: Suspect[]): void;
-  /** Called once, unless the reading was closed before. Undefined after Done. */
-  onEnd(error: AppError | undefined): void;
-}

@@ -17,7 +17,8 @@ import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
-import type { FinalTimes } from "./final-times.ts";
+import { type FinalTimes, noteTime } from "./final-times.ts";
+import { FinalizeAnswers } from "./finalize-answers.ts";
 import { Interruptions } from "./interruptions.ts";
 import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
@@ -86,11 +87,16 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   readonly #tail: StreamTail;
   readonly #second: SecondReading;
   readonly #measuring: PieceMeasuring;
+  readonly #ends: FinalizeAnswers;
 
   constructor(options: SessionRecognitionOptions) {
     this.#options = options;
     this.#tail = options.tails.open(options.sessionId);
     this.#interruptions = new Interruptions(options.sessionId, options.log);
+    const { sessionId: session_id } = options;
+    this.#ends = new FinalizeAnswers((end) =>
+      this.#publish({ type: "UtteranceEnd", session_id, end: toSeconds(end) }),
+    );
     this.#measuring = new PieceMeasuring({ ...options, tell: (command) => this.#tell(command) });
     this.#second = new SecondReading({
       ...options,
@@ -148,7 +154,9 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
         write.attempt === told?.attempt &&
         write.position === told.position,
     );
-    if (isRecorded) this.#told = undefined;
+    if (!isRecorded) return;
+    this.#told = undefined;
+    this.#ends.recorded();
   }
 
   busy(): boolean {
@@ -203,6 +211,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       complete: () => isAllPlaced(state),
       onMessage: (message) => this.#hear(state, message),
       onSuspects: (suspects) => this.#suspect(state.attempt, suspects),
+      onFinalized: (position) => this.#ends.reached(position, this.#told === undefined),
       onEnd: (error) => this.#broken(error),
     });
     void this.#reading.start(Number.MAX_SAFE_INTEGER);
@@ -249,7 +258,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
     this.#interim = undefined;
     this.#processedTo = Math.max(this.#processedTo, utterance.end);
-    this.#noteTime(utterance);
+    noteTime(utterance, this.#options);
     const { checkpoint, start, end, finalisedTo = end } = utterance;
     this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
     const { attempt } = state;
@@ -265,18 +274,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (isTold && checkpoint !== undefined) {
       this.#told = { attempt, position: checkpoint.position };
     }
-    if (start === end) return;
-    this.#publish({ type: "UtteranceEnd", session_id: state.sessionId, end: toSeconds(end) });
-  }
-
-  #noteTime({ end, segments, time }: Utterance): void {
-    if (time === undefined || segments.length === 0) return;
-    const { log, times } = this.#options;
-    times?.add(time);
-    const [total_ms, engine_ms] = [time.total / 1_000, time.engine / 1_000];
-    const needed = toSeconds(time.needed ?? end);
-    const noted = { event: "final", end: toSeconds(end), needed, total_ms, engine_ms };
-    log.debug(noted, "the worker answered");
+    if (start < end) this.#ends.ended(end, this.#reading?.finalizeAt);
   }
 
   #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {

@@ -220,13 +220,13 @@ export class ChannelReaders {
     this.#received = end;
     this.#levels.beginAt(end);
     if (isGap) this.#cut(end);
-    this.#progress();
+    this.progress();
   }
 
   /** Reports the position. Allowed only after `breakOff`. */
   finish(): void {
     for (const { reader } of this.#channels) reader.beginAnew();
-    this.#progress();
+    this.progress();
   }
 
   /** The channel that can go on: the one that is furthest behind, of several the loudest. */
@@ -335,7 +335,7 @@ export class ChannelReaders {
     const isDue =
       Math.floor(latest / PROGRESS_INTERVAL) > Math.floor(this.#processedTo / PROGRESS_INTERVAL);
     this.#processedTo = latest;
-    if (isDue) this.#progress();
+    if (isDue) this.progress();
   }
 
   #hypothesis({ number }: Channel, hypothesis: Hypothesis): void {
@@ -352,7 +352,7 @@ export class ChannelReaders {
     const segments = utterance.segments.flatMap((segment) => this.#own(segment, number));
     const value = { ...utterance, segments, finalisedTo: this.#finalisedTo() };
     this.#out.push({ $case: "utterance", value });
-    this.#progress();
+    this.progress();
   }
 
   /** The segment without the words of other channels; none when no word is left. */
@@ -365,7 +365,8 @@ export class ChannelReaders {
     return [{ ...segment, start, end: last.end, words, confidence, channel }];
   }
 
-  #progress(): void {
+  /** Reports the position. */
+  progress(): void {
     const value = { processedTo: this.#processedTo, finalisedTo: this.#finalisedTo() };
     this.#out.push({ $case: "progress", value });
   }

@@ -271,6 +271,7 @@ export class SessionReader implements Reader {
         this.#utterances.missing(event.end, event.isGap);
         return this.#utterances.takeMessages();
       case "finalize":
+        this.#utterances.progress();
         return this.#utterances.takeMessages();
       case "failed": {
         const { sequence, code, message } = event;

@@ -190,7 +190,7 @@ export class UtteranceReader {
     const isWanted = this.#options.sparseCheckpoints && this.#options.checkpointAt !== undefined;
     if (isGap && isWanted) return this.#final(end, [], true, this.#activity.state());
     this.#restart();
-    this.#progress();
+    this.progress();
   }
 
   /** Reports the position. Allowed only after `breakOff`. */
@@ -198,7 +198,7 @@ export class UtteranceReader {
     this.#takeRest();
     this.#track();
     this.#restart();
-    this.#progress();
+    this.progress();
   }
 
   /** Shows the words so far, if they are other ones than before. */
@@ -249,7 +249,7 @@ export class UtteranceReader {
     else this.#afterSpeech(endpoint === "pause");
     if (this.isBehind) return;
     if (crosses(HYPOTHESIS_INTERVAL, before, this.#position)) this.showHypothesis();
-    if (crosses(PROGRESS_INTERVAL, before, this.#position)) this.#progress();
+    if (crosses(PROGRESS_INTERVAL, before, this.#position)) this.progress();
     if (this.#isLongSilence()) this.#silenceCheckpoint();
   }
 
@@ -371,7 +371,7 @@ export class UtteranceReader {
     if (isWanted) this.#pace.given(end);
     const checkpoint = isWanted ? this.#options.checkpointAt?.(end, activity) : undefined;
     this.#out.push({ $case: "utterance", value: { start, end, segments, checkpoint, speakers } });
-    this.#progress();
+    this.progress();
   }
 
   #restart(): void {
@@ -380,7 +380,8 @@ export class UtteranceReader {
     this.#held = [];
   }
 
-  #progress(): void {
+  /** Reports the position. */
+  progress(): void {
     const { finalisedTo } = this;
     this.#processedTo = Math.max(this.#processedTo, this.#position);
     this.#out.push({ $case: "progress", value: { processedTo: this.#processedTo, finalisedTo } });

@@ -9,6 +9,7 @@ import type { AudioStream } from "../recording/stream.ts";
 import type { AudioStreams } from "../recording/stream-routes.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
 import { orderOf } from "./deepgram-routes.ts";
+import { FinalizeWait } from "./finalize-wait.ts";
 import type { FrameReader, SessionFrames } from "./frames.ts";
 import { type LiveAudio, openLiveAudio, RepeatedReading } from "./live-audio.ts";
 import {
@@ -31,8 +32,6 @@ const STORE_MS = 30_000;
 const LAST_WORDS_MS = 300_000;
 /** How often what depends on time is looked at, milliseconds. */
 const LOOK_MS = 500;
-/** A Finalize is answered after this time at the latest, milliseconds. */
-const FINALIZE_MS = 2_000;
 
 const UNKNOWN = "unknown";
 
@@ -49,12 +48,11 @@ interface LiveChannel {
   readonly ends: UtteranceEnds;
   /** End of its last final, seconds. */
   toldTo: number;
-  /** Until when an asked-for final is waited for, monotonic milliseconds. */
-  finalizeBy: number | undefined;
+  readonly wait: FinalizeWait<ResultsBody>;
 }
 
 function newChannel({ utteranceEndMs }: DeepgramOrder): LiveChannel {
-  return { ends: new UtteranceEnds(utteranceEndMs), toldTo: 0, finalizeBy: undefined };
+  return { ends: new UtteranceEnds(utteranceEndMs), toldTo: 0, wait: new FinalizeWait() };
 }
 
 export interface LiveCallPorts {
@@ -189,8 +187,7 @@ export class LiveCall {
     } catch (error) {
       return this.fail(toAppError(error));
     }
-    const by = performance.now() + FINALIZE_MS;
-    for (const channel of this.#channels) channel.finalizeBy = by;
+    for (const { wait } of this.#channels) wait.ask(this.#audio?.seconds ?? 0);
     this.#stream?.finalize();
   }
 
@@ -257,6 +254,7 @@ export class LiveCall {
       } else if (frame.type === "UtteranceEnd") {
         ends.noteSpeechEnd();
         ends.noteRead({ readTo: frame.end, received });
+        this.#answer(frame.end, number);
       } else if (frame.type === "SpeechStarted" && (frame.channel ?? 0) === number) {
         ends.noteSpeech(frame.start);
         ends.noteRead({ readTo: frame.start, received });
@@ -275,8 +273,7 @@ export class LiveCall {
       this.#line.send(speechStarted(frame, about));
     }
     if (frame.type === "Results" && (frame.is_final || this.#order.interim)) {
-      const isFinalized = this.#hearWords(frame);
-      this.#line.send(resultsMessage(frame, this.#order, about, isFinalized));
+      this.#hearWords(frame);
     }
     if (
       frame.type === "SessionStatus" &&
@@ -288,16 +285,29 @@ export class LiveCall {
     return frame.type === "SessionEnded";
   }
 
-  /** True when these words answer a Finalize. */
-  #hearWords({ is_final: isFinal, channel: heardOn = 0, ...frame }: ResultsBody): boolean {
-    const channel = this.#channels[heardOn];
-    if (channel === undefined) return false;
-    channel.ends[isFinal ? "noteFinal" : "noteWords"](frame.words);
-    if (!isFinal) return false;
+  #hearWords(frame: ResultsBody): void {
+    const channel = this.#channels[frame.channel ?? 0];
+    if (channel === undefined) return;
+    channel.ends[frame.is_final ? "noteFinal" : "noteWords"](frame.words);
+    if (!frame.is_final) return this.#sendWords(frame, false);
     channel.toldTo = frame.start + frame.duration;
-    const isFinalized = channel.finalizeBy !== undefined;
-    channel.finalizeBy = undefined;
-    return isFinalized;
+    for (const { final } of channel.wait.take(frame, performance.now())) {
+      this.#sendWords(final, false);
+    }
+  }
+
+  #sendWords(frame: ResultsBody, isFinalized: boolean): void {
+    if (this.#about === undefined) return;
+    this.#line.send(resultsMessage(frame, this.#order, this.#about, isFinalized));
+  }
+
+  /** Answers a Finalize of the channel when all of its audio up to then is told. */
+  #answer(end: number, number: number): void {
+    const [channel, about] = [this.#channels[number], this.#about];
+    const answer = channel?.wait.reached(end);
+    if (channel === undefined || about === undefined || answer === undefined) return;
+    if (answer === "nothing") this.#line.send(emptyResults(channel.toldTo, number, about));
+    else this.#sendWords(answer.final, answer.isFinalized);
   }
 
   /** What depends on time. */
@@ -307,14 +317,17 @@ export class LiveCall {
     for (const [number, channel] of this.#channels.entries()) {
       const end = channel.ends.take(this.#audio?.seconds ?? 0);
       if (end !== undefined) this.#line.send(utteranceEnd(end, number, about));
-      if (channel.finalizeBy === undefined || performance.now() < channel.finalizeBy) continue;
-      channel.finalizeBy = undefined;
-      this.#line.send(emptyResults(channel.toldTo, number, about));
+      for (const { final } of channel.wait.overdue(performance.now())) {
+        this.#sendWords(final, false);
+      }
     }
   }
 
   #end(): void {
     if (this.#isClosed()) return;
+    for (const { final } of this.#channels.flatMap(({ wait }) => wait.release())) {
+      this.#sendWords(final, false);
+    }
     const about = this.#about ?? this.#nothing();
     const seconds = this.#audio?.seconds ?? 0;
     const sha256 = this.#hash.digest("hex");

@@ -40,6 +40,10 @@ function final(text: string, channel: number | undefined, start: number): Server
   };
 }
 
+function utteranceEnd(end: number): ServerFrame {
+  return { type: "UtteranceEnd", session_id: "id", end };
+}
+
 /** What a client is told whose session has so many channels; it asks for a final at once. */
 async function liveMessages(
   channels: number,
@@ -124,7 +128,7 @@ describe("multichannel of Deepgram's clients", () => {
   it("live messages name their channel; a Finalize is answered for each", async () => {
     const finalized = createDeferred<void>();
     const rounds: ServerFrame[][] = [
-      [began(1), final("left", 1, 0), final("right", 0, 1), final("on", 1, 2)],
+      [began(1), final("left", 1, 0), final("right", 0, 1), utteranceEnd(3), final("on", 1, 3)],
       [{ type: "SessionEnded", session_id: "id", status: "completed", seq: 9 }],
     ];
     const sent = await liveMessages(2, finalized, async () => {
@@ -133,8 +137,8 @@ describe("multichannel of Deepgram's clients", () => {
     });
     expect(sent).toMatchObject([
       { type: "SpeechStarted", channel: [1, 2] },
-      { type: "Results", channel_index: [1, 2], from_finalize: true },
       { type: "Results", channel_index: [0, 2], from_finalize: true },
+      { type: "Results", channel_index: [1, 2], from_finalize: true },
       { type: "Results", channel_index: [1, 2], from_finalize: false },
       { type: "Metadata", channels: 2 },
     ]);
