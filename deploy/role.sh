@@ -40,8 +40,12 @@ part=${1:-help}
 case "$part" in
 up) run deploy/supervisor/main.ts "$@" ;;
 setup) run src/roles/setup.ts ;;
-service) run src/main.ts ;;
-front | sessions) ROLES=$part run src/main.ts ;;
+service | front | sessions)
+	[ "$part" = service ] || export ROLES="$part"
+	# Flushes of audio take up to eight of Node's threads, and leave it four for all else.
+	export UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-12}"
+	run src/main.ts
+	;;
 worker)
 	# With more arenas, what a recycled thread's decoders held stays with the process.
 	export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"

@@ -109,6 +109,8 @@ export class Environments {
       WORKER_KEY: at.workerKey,
       DATABASE_URL: at.databaseUrl,
       ROLES: roles,
+      // Flushes of audio take up to eight of Node's threads, and leave it four for all else.
+      UV_THREADPOOL_SIZE: this.#env.UV_THREADPOOL_SIZE || "12",
       NODE_NAME: `${this.#nodeName}${suffix}`,
       ...(readers.includes("front") ? { PORT: String(listening.port) } : {}),
       OPS_PORT: String(listening.opsPort),

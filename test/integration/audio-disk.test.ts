@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -25,11 +24,6 @@ describe.skipIf(problem !== undefined)(title, () => {
     disk.close();
   });
 
-  function remount(mode: "ro" | "rw"): void {
-    const done = spawnSync("mount", ["-o", `remount,${mode}`, disk.folder]);
-    expect([done.status, String(done.stderr)]).toEqual([0, ""]);
-  }
-
   /** One of each way in. */
   async function writes(): Promise<string[]> {
     const received = join(blobs.temporaryFolder, newId());
@@ -51,7 +45,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     disk.empty();
     expect(await writes()).toEqual(["none", "none"]);
 
-    remount("ro");
+    disk.remount("ro");
     expect(await writes()).toEqual(["unavailable", "unavailable"]);
     expect(await codeOf(blobs.replace(session, sha256, Buffer.from("quiet")))).toBe("unavailable");
     expect(await codeOf(blobs.delete(session))).toBe("unavailable");
@@ -59,7 +53,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect((await blobs.read(session, sha256)).toString()).toBe("audio");
     // A process that starts meanwhile leaves for later what it cannot tidy up.
     await blobs.start();
-    remount("rw");
+    disk.remount("rw");
     expect(await writes()).toEqual(["none", "none"]);
     const { fault, room } = await blobs.probe();
     expect([fault, room?.size]).toEqual([undefined, 4 * 1024 ** 2]);

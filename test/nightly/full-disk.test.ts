@@ -192,6 +192,51 @@ describe.skipIf(problem !== undefined)(titled("the disk of the audio"), () => {
     expect(readFileSync(join(disk.folder, sessionId, name)).equals(audio)).toBe(true);
     socket.socket.close();
   });
+
+  it.each([
+    ["in memory", 200_000],
+    ["in a file", 600_000],
+  ])(
+    "read-only disk: what is received %s is 503, streams go on, the health says it, and it heals",
+    async (_, bytes) => {
+      const recorder = await all.add();
+      const sessionId = await all.begun(recorder);
+      const url = service.liveUrl.replace(/live$/, `devices/${recorder.deviceId}/stream`);
+      const socket = await new Viewer(url, { ...recorder.key }).opened();
+      const encoding = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 };
+      socket.send({ type: "Configure", session_id: sessionId, ...encoding });
+      await socket.received("Begin");
+      const other = await all.add();
+      const theirs = await all.begun(other);
+      const audio = sound(bytes);
+      disk.remount("ro");
+      try {
+        const refused = await all.upload(other, theirs, 0, audio);
+        expect([refused.status, refused.code]).toEqual([503, "unavailable"]);
+        const streamed = sound(64_000);
+        socket.socket.send(streamed);
+        const isSafe = () =>
+          socket.frames.some((frame) => frame.audio_offset_bytes === streamed.length);
+        await until(isSafe, "the audio to be acknowledged");
+        socket.send({ type: "CloseStream" });
+        const health = () => service.call("GET", "/health/ready");
+        const isTold = async () => (await health()).text.includes("EROFS");
+        await until(isTold, "the health to tell it", 30_000);
+        const { status, body } = await health();
+        expect([status, body]).toMatchObject([
+          200,
+          { status: "degraded", checks: { audio: { status: "down" } } },
+        ]);
+      } finally {
+        disk.remount("rw");
+      }
+      expect((await all.upload(other, theirs, 0, audio)).status).toBe(201);
+      const isChunk = async () => (await all.sequences(sessionId)).length === 1;
+      await until(isChunk, "the stream to become a chunk", 60_000);
+      await until(async () => leftOver().length === 0, "nothing to be left over");
+      socket.socket.close();
+    },
+  );
 });
 
 describe.skipIf(problem !== undefined)(titled("a disk that one tenant fills"), () => {

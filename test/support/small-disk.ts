@@ -60,6 +60,12 @@ export class SmallDisk {
     rmSync(join(this.folder, BALLAST), { force: true });
   }
 
+  /** Read-only, as a file system becomes after a fault of its disk, or as it was. */
+  remount(mode: "ro" | "rw"): void {
+    const done = spawnSync("mount", ["-o", `remount,${mode}`, this.folder]);
+    if (done.status !== 0) throw new Error(String(done.stderr));
+  }
+
   close(): void {
     spawnSync("umount", ["--lazy", this.folder]);
     rmSync(this.folder, { recursive: true, force: true });

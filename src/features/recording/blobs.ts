@@ -1,5 +1,4 @@
 import {
-  copyFile,
   link,
   mkdir,
   open,
@@ -52,7 +51,7 @@ export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
   constructor(dir: string, decoder: DecoderProgram | undefined = findDecoder("auto")) {
     this.#dir = dir;
     this.converter = new FileConverter({ folder: this.temporaryFolder, program: decoder });
-    this.#writer = new BlobWriter(dir, this.temporaryFolder);
+    this.#writer = new BlobWriter({ base: dir, temporaryFolder: this.temporaryFolder });
   }
 
   get queues(): readonly QueueFigures[] {
@@ -102,25 +101,15 @@ export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
   }
 
   async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {
-    const folder = this.#folder(sessionId);
     const path = this.#path(sessionId, sha256);
-    return storing(async () => {
-      await mkdir(folder, { recursive: true });
-      await syncPath(temporaryPath);
-      await this.#move(temporaryPath, path);
-      await syncPath(folder);
-      // The base folder is always synced: another upload may have made the session's folder and not
-      // synced its name yet.
-      await syncPath(this.#dir);
-      return { path };
-    });
+    await this.#write(sessionId, sha256, temporaryPath);
+    // It is still there when the same file was being written already.
+    await rm(temporaryPath, { force: true });
+    return { path };
   }
 
-  async putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
-    // Checks the ids before the writer is used.
-    this.#path(sessionId, sha256);
-    const folder = this.#folder(sessionId);
-    await storing(() => this.#writer.write({ folder, name: sha256, bytes }));
+  putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
+    return this.#write(sessionId, sha256, bytes);
   }
 
   async read(sessionId: string, sha256: string): Promise<Buffer> {
@@ -266,26 +255,11 @@ export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
     await rm(this.#asidePath(sessionId, file), { force: true });
   }
 
-  /**
-   * Gives the file its name, unless a file already has it: that one is the same upload, and parts
-   * of it may have been silenced since. From another file system a synced copy is made first, so
-   * that the name never shows half a file.
-   */
-  async #move(from: string, to: string): Promise<void> {
-    try {
-      return await nameOnce(from, to);
-    } catch (error) {
-      if (errnoOf(error) !== "EXDEV") throw error;
-    }
-    const copy = join(this.temporaryFolder, newId());
-    try {
-      await copyFile(from, copy);
-      await syncPath(copy);
-      await nameOnce(copy, to);
-    } finally {
-      await rm(copy, { force: true });
-    }
-    await rm(from, { force: true });
+  /** Checks the ids before the writer is used. */
+  async #write(sessionId: string, sha256: string, content: Uint8Array | string): Promise<void> {
+    this.#path(sessionId, sha256);
+    const folder = this.#folder(sessionId);
+    await storing(() => this.#writer.write({ folder, name: sha256, content }));
   }
 
   #folder(sessionId: string): string {

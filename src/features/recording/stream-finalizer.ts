@@ -83,6 +83,8 @@ export class StreamFinalizer {
         if (await this.#trySeal(chunk)) return;
       } catch (error) {
         this.#warn(chunk, error);
+        // The disk hangs, and each attempt would take as long.
+        if (isAppError(error, "timeout")) return;
       }
       if (attempt >= ATTEMPTS) return;
       await this.#ports.runtime.delay(backOff(attempt, WAITS));
@@ -116,6 +118,8 @@ export class StreamFinalizer {
       } catch (error) {
         this.#resting.failed(name);
         this.#warn(chunk, error);
+        // While the disk hangs each would take as long, and keep other tasks waiting.
+        if (isAppError(error, "timeout")) break;
       }
     }
     return sealed;

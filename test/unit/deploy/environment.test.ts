@@ -85,7 +85,12 @@ describe("the environment of a part", () => {
   it("of a program on Node has the settings that it reads", () => {
     const others = ["LC_ALL", "NODE_OPTIONS", "PATH"];
     const main = environments.main(at, ports, "front,sessions");
-    expect(namesIn(main)).toEqual({ settings: readBy("main", "front", "sessions"), others });
+    expect(namesIn(main)).toEqual({
+      settings: readBy("main", "front", "sessions"),
+      others: [...others, "UV_THREADPOOL_SIZE"],
+    });
+    const given = new Environments({ ...everySetting, UV_THREADPOOL_SIZE: "64" }, data);
+    expect(given.main(at, ports, "front").UV_THREADPOOL_SIZE).toBe("64");
     const worker = environments.worker(at, 1, 2, "worker");
     expect(namesIn(worker)).toEqual({
       settings: readBy("worker"),

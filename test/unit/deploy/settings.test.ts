@@ -14,7 +14,7 @@ const names = Object.keys(SETTINGS);
 /** Variables of the system and of npm, and marks that our own processes give to each other. */
 const NO_SETTINGS = new Set([
   ...["CI", "HOME", "INIT_CWD", "MALLOC_ARENA_MAX", "PATH", "TERM"],
-  ...["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NODE_OPTIONS"],
+  ...["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NODE_OPTIONS", "UV_THREADPOOL_SIZE"],
   // Not read, but set for the recogniser's runtime.
   "ORT_DISABLE_TELEMETRY",
 ]);

@@ -1,157 +1,237 @@
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { createDeferred, type Deferred, withTimeout } from "../../../base/deferred.ts";
-import { AppError } from "../../../base/errors.ts";
+import { AppError, isAppError } from "../../../base/errors.ts";
 import { newId } from "../../../base/ids.ts";
 import type { QueueFigures } from "../../../base/queue-metrics.ts";
-import { GroupCommit } from "../../../postgres/group-commit.ts";
+import { type Runtime, systemRuntime } from "../../../base/runtime.ts";
 import type { DiskState } from "./audio-watch.ts";
-import type {
-  FileWrite,
-  ProbeAnswer,
-  ProbeRequest,
-  WriteAnswer,
-  WriteRequest,
-} from "./blob-thread.ts";
+import type { FileContent } from "./file-writes.ts";
+import { FlushPace, flushesAtOnce } from "./flush-pace.ts";
+import type { FileWrite, WriterAnswer } from "./writer-service.ts";
+import { startWriterThread, type WriterEvents, type WriterThread } from "./writer-thread.ts";
 
-const ENTRY = new URL("./blob-thread.ts", import.meta.url);
-/** Most files that are written together. */
-const MAX_GROUP = 64;
-const WRITE_MS = 30_000;
+/** Most files that may wait or be under way: more than uploads and streams that end at once. */
+const MOST_FILES = 4_096;
+/** How long a caller waits; less than requests may take, so that it is told why. */
+const WRITE_MS = 25_000;
+/** Seconds after which a caller whose time is over may ask again. */
+const RETRY_AFTER = 5;
 
 interface NewFile {
   folder: string;
-  /** Path relative to the base folder. */
+  /** Path relative to the folder. */
   name: string;
-  bytes: Uint8Array;
+  /** What is received is taken over. */
+  content: FileContent;
+}
+
+/** A file that waits for its turn or is being written, and who waits for it. */
+interface Job {
+  readonly path: string;
+  readonly callers: Map<Deferred<void>, NewFile>;
+  /** Set once it is being written. */
+  id?: number;
+}
+
+interface BlobWriterOptions {
+  /** Holds the folders; its own name must be durable. */
+  base: string;
+  temporaryFolder: string;
+  /** Most flushes at the same time; by default what the process's threads allow. */
+  flushes?: number;
+  runtime?: Pick<Runtime, "after">;
+  start?(order: { base: string; flushes: number }, events: WriterEvents): WriterThread;
 }
 
 /**
- * Writes files durably in a separate thread, so that a busy disk delays nothing else. Files that
- * come at the same time are written together. The thread starts with the first file, and again
- * after it ended.
+ * Writes files durably in a separate thread, so that a busy disk delays nothing else. Each caller is
+ * answered when its own file is durable. How many files are under way follows the time that the
+ * disk takes; the others wait here, and those that are not begun when their time is over never are.
+ * A file that is under way is written on although its callers have left, and who brings it again
+ * waits for that one. The thread starts with the first file, and again after it ended.
  */
 export class BlobWriter {
-  readonly #base: string;
-  readonly #temporaryFolder: string;
-  readonly #group: GroupCommit<NewFile>;
-  readonly #pending = new Map<number, Deferred<WriteAnswer | ProbeAnswer>>();
-  #thread: Worker | undefined;
+  readonly #options: Required<BlobWriterOptions>;
+  readonly #pace: FlushPace;
+  /** By path, in the order in which they came. */
+  readonly #jobs = new Map<string, Job>();
+  readonly #underWay = new Map<number, Job>();
+  readonly #probes = new Map<number, Deferred<DiskState>>();
+  #thread: WriterThread | undefined;
   #requests = 0;
+  #refused = 0;
+  #isPlanned = false;
 
-  /** @param base holds the folders; its own name must be durable */
-  constructor(base: string, temporaryFolder: string) {
-    this.#base = base;
-    this.#temporaryFolder = temporaryFolder;
-    this.#group = new GroupCommit((files) => this.#writeAll(files), MAX_GROUP);
+  constructor(options: BlobWriterOptions) {
+    const flushes = flushesAtOnce(process.env);
+    this.#options = { runtime: systemRuntime, start: startWriterThread, flushes, ...options };
+    this.#pace = new FlushPace(this.#options.flushes);
   }
 
   figures(queue: string): QueueFigures {
-    return this.#group.figures(queue);
+    return { queue, length: this.#jobs.size, limit: MOST_FILES, refused: this.#refused };
   }
 
   /**
    * Writes a file. On return its bytes and its name survive a power failure; an existing file of
-   * that name stays. Rejects with the file system's error, including its `code`.
+   * that name stays. Rejects with the file system's error, including its `code`; with `overloaded`
+   * when too many wait, or more than the disk can take in time; with `timeout` when it took too long.
    */
-  write(file: NewFile): Promise<void> {
-    return this.#group.add(file);
+  async write(file: NewFile): Promise<void> {
+    const path = join(file.folder, file.name);
+    const job = this.#jobs.get(path) ?? this.#begin(path);
+    const done = createDeferred<void>();
+    job.callers.set(done, file);
+    try {
+      await withTimeout(done.promise, WRITE_MS, "Storing audio", this.#options.runtime);
+    } catch (error) {
+      if (!isAppError(error, "timeout")) throw error;
+      this.#leave(job, done);
+      const message = "The audio could not be stored in time. Please try again.";
+      throw new AppError("timeout", message, { cause: error, retryAfter: RETRY_AFTER });
+    }
   }
 
   /** Writes a small file durably, and removes it; takes as long as the disk does. */
-  async probe(): Promise<DiskState> {
-    const probe = join(this.#temporaryFolder, newId());
-    return ((await this.#post((id) => ({ id, probe }))) as ProbeAnswer).state;
+  probe(): Promise<DiskState> {
+    const id = this.#nextId();
+    const state = createDeferred<DiskState>();
+    this.#probes.set(id, state);
+    const path = join(this.#options.temporaryFolder, newId());
+    this.#running().post({ kind: "probe", id, path }, []);
+    return state.promise;
   }
 
   /** Ends the thread; unfinished writes are rejected. */
   async stop(): Promise<void> {
-    await this.#thread?.terminate();
+    for (const job of this.#jobs.values()) {
+      if (job.id === undefined) this.#settle(job, ({ reject }) => reject(ended(undefined)));
+    }
+    await this.#thread?.stop();
   }
 
-  async #writeAll(files: readonly NewFile[]): Promise<PromiseSettledResult<void>[]> {
-    const { faults } = await this.#ask(files);
-    return files.map((_, index) => {
-      const fault = faults[index];
-      if (fault === undefined) return { status: "fulfilled", value: undefined };
-      const reason = Object.assign(new Error(fault.message), { code: fault.errno });
-      return { status: "rejected", reason };
+  /** Throws `overloaded`. */
+  #begin(path: string): Job {
+    const expectedMs = this.#pace.expectedMs(this.#jobs.size);
+    if (this.#jobs.size >= MOST_FILES || expectedMs > WRITE_MS) {
+      this.#refused += 1;
+      throw new AppError("overloaded", "Too much audio waits to be stored. Please try again.", {
+        retryAfter: Math.min(60, RETRY_AFTER + (expectedMs - WRITE_MS) / 1_000),
+      });
+    }
+    const job: Job = { path, callers: new Map() };
+    this.#jobs.set(path, job);
+    this.#plan();
+    return job;
+  }
+
+  #leave(job: Job, caller: Deferred<void>): void {
+    job.callers.delete(caller);
+    if (job.callers.size === 0 && job.id === undefined) this.#jobs.delete(job.path);
+  }
+
+  /** Files that come in the same turn go to the thread together. */
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    queueMicrotask(() => {
+      this.#isPlanned = false;
+      this.#post();
     });
   }
 
-  async #ask(files: readonly NewFile[]): Promise<WriteAnswer> {
-    const bytes = joined(files);
-    const answer = this.#post(
-      (id): WriteRequest => {
-        const writes = files.map((file) => this.#place(file));
-        return { id, base: this.#base, files: writes, bytes };
-      },
-      [bytes.buffer],
-    );
-    return (await withTimeout(answer, WRITE_MS, "Writing audio")) as WriteAnswer;
-  }
-
-  /** Resolves to the thread's answer; rejects when it ends before. */
-  async #post(
-    requestOf: (id: number) => WriteRequest | ProbeRequest,
-    transfer: ArrayBuffer[] = [],
-  ): Promise<WriteAnswer | ProbeAnswer> {
-    const thread = this.#running();
-    this.#requests += 1;
-    const id = this.#requests;
-    const answer = createDeferred<WriteAnswer | ProbeAnswer>();
-    this.#pending.set(id, answer);
-    try {
-      thread.postMessage(requestOf(id), transfer);
-      return await answer.promise;
-    } finally {
-      this.#pending.delete(id);
+  #post(): void {
+    const files: FileWrite[] = [];
+    const parts: Uint8Array[] = [];
+    for (const job of this.#jobs.values()) {
+      if (this.#underWay.size >= this.#pace.files) break;
+      const [file] = job.callers.values();
+      if (job.id !== undefined || file === undefined) continue;
+      const { folder, content } = file;
+      job.id = this.#nextId();
+      this.#underWay.set(job.id, job);
+      const temporary = join(this.#options.temporaryFolder, newId());
+      const place = { id: job.id, temporary, folder, path: job.path };
+      if (typeof content === "string") files.push({ ...place, content: { received: content } });
+      else {
+        files.push({ ...place, content: { length: content.byteLength } });
+        parts.push(content);
+      }
     }
+    if (files.length === 0) return;
+    const bytes = joined(parts);
+    this.#running().post({ kind: "write", files, bytes }, [bytes.buffer]);
   }
 
-  #place({ folder, name, bytes }: NewFile): FileWrite {
-    return {
-      temporary: join(this.#temporaryFolder, newId()),
-      folder,
-      path: join(folder, name),
-      length: bytes.byteLength,
-    };
+  #nextId(): number {
+    this.#requests += 1;
+    return this.#requests;
   }
 
-  #running(): Worker {
+  #running(): WriterThread {
     if (this.#thread !== undefined) return this.#thread;
-    const execArgv = ["--disable-warning=ExperimentalWarning"];
-    const thread = new Worker(ENTRY, { execArgv });
-    this.#thread = thread;
-    // The thread does not keep the process running.
-    thread.unref();
-    thread.on("message", (answer: WriteAnswer | ProbeAnswer) =>
-      this.#pending.get(answer.id)?.resolve(answer),
+    const { base, flushes, start } = this.#options;
+    const thread = start(
+      { base, flushes },
+      {
+        onAnswer: (answer) => this.#answered(answer),
+        onEnd: (cause) => this.#ended(thread, cause),
+      },
     );
-    thread.on("error", (error) => this.#ended(thread, error));
-    thread.on("exit", () => this.#ended(thread, undefined));
+    this.#thread = thread;
     return thread;
   }
 
-  #ended(thread: Worker, cause: Error | undefined): void {
+  #answered(answer: WriterAnswer): void {
+    if (answer.kind === "probed") {
+      this.#probes.get(answer.id)?.resolve(answer.state);
+      this.#probes.delete(answer.id);
+      return;
+    }
+    const job = this.#underWay.get(answer.id);
+    if (job === undefined) return;
+    if (answer.kind === "durable") {
+      this.#pace.measured(answer.flushMs);
+      this.#settle(job, ({ resolve }) => resolve());
+    } else {
+      const reason = Object.assign(new Error(answer.message), { code: answer.errno });
+      this.#settle(job, ({ reject }) => reject(reason));
+    }
+    this.#plan();
+  }
+
+  #settle(job: Job, settle: (caller: Deferred<void>) => void): void {
+    this.#jobs.delete(job.path);
+    if (job.id !== undefined) this.#underWay.delete(job.id);
+    for (const caller of job.callers.keys()) settle(caller);
+  }
+
+  #ended(thread: WriterThread, cause: Error | undefined): void {
     if (this.#thread !== thread) return;
     this.#thread = undefined;
-    const reason = new AppError("unavailable", "Audio cannot be stored just now. Please retry.", {
-      cause,
-      retryAfter: 1,
-    });
-    for (const answer of this.#pending.values()) answer.reject(reason);
+    const reason = ended(cause);
+    for (const job of [...this.#underWay.values()]) {
+      this.#settle(job, ({ reject }) => reject(reason));
+    }
+    for (const { reject } of this.#probes.values()) reject(reason);
+    this.#probes.clear();
+    this.#plan();
   }
 }
 
-/** Copies all files into one buffer, whose memory can be transferred to the thread. */
-function joined(files: readonly NewFile[]): Uint8Array<ArrayBuffer> {
-  const length = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+function ended(cause: Error | undefined): AppError {
+  const message = "Audio cannot be stored just now. Please try again.";
+  return new AppError("unavailable", message, { cause, retryAfter: 1 });
+}
+
+/** Copies all into one buffer, whose memory can be transferred to the thread. */
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const all = new Uint8Array(new ArrayBuffer(length));
   let at = 0;
-  for (const { bytes } of files) {
-    all.set(bytes, at);
-    at += bytes.byteLength;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
   }
   return all;
 }

@@ -31,7 +31,11 @@ interface Told {
   bytes: Uint8Array[];
 }
 
-function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: Told } {
+function create(
+  settings = SETTINGS,
+  offset = 0,
+  sealing: Promise<void> = Promise.resolve(),
+): { stream: AudioStream; told: Told } {
   const told: Told = { sealed: [], stored: [], finalized: [], acks: [], broken: [], bytes: [] };
   const store: AudioStreamStore = {
     take: () => Promise.reject(new Error("not asked")),
@@ -47,6 +51,7 @@ function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: T
         finalizer: {
           seal: async ({ sequence }: { sequence: number }) => {
             told.sealed.push(sequence);
+            await sealing;
           },
         } as unknown as StreamFinalizer,
         live: {
@@ -108,6 +113,17 @@ describe("audio stream", () => {
     stream.finalize();
     await vi.advanceTimersByTimeAsync(0);
     expect(told).toMatchObject({ stored: [1_000, 1_060], finalized: [1_060] });
+  });
+
+  it("chunks: audio is acknowledged on while none can be sealed", async () => {
+    const { stream, told } = create(SETTINGS, 0, new Promise(() => {}));
+    for (let second = 0; second < 60; second += 1) {
+      stream.push(new Uint8Array(32_000));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(told.acks.at(-1)).toBe(60 * 32_000);
+    expect(told.sealed).toEqual([0]);
+    expect(stream.buffered).toBe(0);
   });
 
   const latin = (text: string) => Buffer.from(text, "latin1");

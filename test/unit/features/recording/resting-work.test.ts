@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RestingItems } from "../../../../src/base/back-off.ts";
+import { AppError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { StreamFinalizer } from "../../../../src/features/recording/stream-finalizer.ts";
 import type { OpenChunks } from "../../../../src/features/recording/stream-records.ts";
@@ -82,5 +83,26 @@ describe("work that fails again and again", () => {
     expect(sealed.slice(0, 2)).toEqual([0, 1]);
     expect(tried[50]).toBe(1);
     expect(Math.max(...tried)).toBeLessThan(8);
+  });
+
+  it("abandoned streams: on a disk that hangs one is tried at a time, and each but once", async () => {
+    const clock = new ManualClock();
+    const found = ids(3).map((sequence) => ({ sessionId: "s", sequence }));
+    const tried: number[] = [];
+    const unsealed = {
+      abandoned: async () => found,
+      read: async ({ sequence }: { sequence: number }) => {
+        tried.push(sequence);
+        throw new AppError("timeout", "It hangs.");
+      },
+    } as unknown as OpenChunks;
+    const runtime = { ...runtimeBy(clock), delay: async () => {} };
+    const ports = { unsealed, runtime, log: silentLog, blobs: {} as never, notifier: {} as never };
+    const finalizer = new StreamFinalizer(ports);
+    await finalizer.sealAbandoned();
+    await finalizer.sealAbandoned();
+    expect(tried).toEqual([0, 1]);
+    await finalizer.seal({ sessionId: "s", sequence: 9 });
+    expect(tried).toEqual([0, 1, 9]);
   });
 });

@@ -1,0 +1,95 @@
+import { errnoOf } from "../../../base/errors.ts";
+import type { DiskState } from "./audio-watch.ts";
+import {
+  type FileContent,
+  type FileOperations,
+  type FilePlace,
+  FileWrites,
+} from "./file-writes.ts";
+
+/** What the thread is started with. */
+export interface WriterOrder {
+  /** The folder that holds the sessions' folders. */
+  base: string;
+  /** Most flushes at the same time. */
+  flushes: number;
+}
+
+export interface FileWrite extends FilePlace {
+  id: number;
+  /** Of its bytes; or a file that was received. */
+  content: { length: number } | { received: string };
+}
+
+interface WriteRequest {
+  kind: "write";
+  files: FileWrite[];
+  /** The bytes of all files that have some, concatenated. */
+  bytes: Uint8Array;
+}
+
+/** Asks whether a file can be written. */
+interface ProbeRequest {
+  kind: "probe";
+  id: number;
+  /** Where it is tried; removed again. */
+  path: string;
+}
+
+export type WriterRequest = WriteRequest | ProbeRequest;
+
+/** One for each file, as soon as it is durable or failed, and for each probe. */
+export type WriterAnswer = { id: number } & (
+  | { kind: "durable"; flushMs: number }
+  | { kind: "failed"; errno: string | undefined; message: string }
+  | { kind: "probed"; state: DiskState }
+);
+
+/** What the thread does: carries out requests, each part of which is answered when it is done. */
+export class WriterService {
+  readonly #files: FileOperations;
+  readonly #writes: FileWrites;
+  readonly #tell: (answer: WriterAnswer) => void;
+
+  constructor(
+    files: FileOperations,
+    { base, flushes }: WriterOrder,
+    tell: (answer: WriterAnswer) => void,
+  ) {
+    this.#files = files;
+    this.#writes = new FileWrites(files, base, flushes);
+    this.#tell = tell;
+  }
+
+  serve(request: WriterRequest): void {
+    if (request.kind === "probe") return void this.#probe(request);
+    let at = 0;
+    for (const { id, content, ...place } of request.files) {
+      if ("received" in content) void this.#write(id, place, content.received);
+      else {
+        void this.#write(id, place, request.bytes.subarray(at, at + content.length));
+        at += content.length;
+      }
+    }
+  }
+
+  async #write(id: number, place: FilePlace, content: FileContent): Promise<void> {
+    try {
+      this.#tell({ id, kind: "durable", flushMs: await this.#writes.write(place, content) });
+    } catch (error) {
+      this.#tell({ id, kind: "failed", errno: errnoOf(error), message: String(error) });
+    }
+  }
+
+  async #probe({ id, path }: ProbeRequest): Promise<void> {
+    const state: DiskState = {};
+    try {
+      const room = this.#files.room(path);
+      if (room !== undefined) state.room = room;
+      await this.#writes.probe(path);
+    } catch (error) {
+      state.fault = errnoOf(error) ?? String(error);
+    }
+    this.#tell({ id, kind: "probed", state });
+  }
+}
