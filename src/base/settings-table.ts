@@ -673,6 +673,16 @@ export const SETTINGS = {
     readers: ["front"],
     what: "audio that one workspace may have stored when another session begins; 0: any amount",
   },
+  AUDIO_SCRUB_MB: {
+    group: "limits",
+    type: "integer",
+    low: 0,
+    high: 100_000,
+    unit: "MB a minute",
+    default: 60,
+    readers: ["sessions"],
+    what: "how much stored audio one host compares with its digests, again and again, once a day at most; 0: none",
+  },
   AUTO_STOP_SILENCE: {
     group: "limits",
     type: "integer",

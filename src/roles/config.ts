@@ -62,6 +62,8 @@ export interface Config {
   auditAddressDays: number;
   /** A session whose device is silent for this time is stopped, seconds; 0 disables this. */
   autoStopSilence: number;
+  /** Stored audio that is compared with its digests in a minute, bytes; 0 disables this. */
+  audioScrubBytes: number;
   /** Time over which a stopping front closes its sockets, milliseconds. */
   drainMs: number;
   logLevel: string;
@@ -152,6 +154,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     ceilings: readCeilings(reader),
     auditAddressDays: reader.get("AUDIT_ADDRESS_DAYS"),
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
+    audioScrubBytes: reader.get("AUDIO_SCRUB_MB") * 1_000_000,
     drainMs: reader.get("DRAIN_MS"),
     logLevel: reader.get("LOG_LEVEL"),
     ...readMail(reader),

@@ -75,8 +75,8 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const compat = openCompat(app, { ...people, directory, backlog, recording, erasure, transcript });
   const admin = createAdmin(context, {
     workers: () => shared.placement.status(),
-    leaseMs: config.leaseMs,
-    warnings: shared.unsafe,
+    ...{ leaseMs: config.leaseMs, warnings: shared.unsafe },
+    verification: shared.verification,
     health: healthPorts(app),
   });
   return {

@@ -57,7 +57,8 @@ function checkAudio(folder: Shared["audioFolder"], written: HealthCheck): Health
 async function damageCheck(damage: Shared["damage"]): Promise<Record<string, HealthCheck>> {
   const { recent, chunks, sessions } = await damage.look().catch(() => ({ ...NO_DAMAGE }));
   if (recent === 0) return {};
-  const message = `The stored audio of ${chunks} chunks (sessions: ${sessions}) is gone or damaged, of ${recent} found in the last 7 days.`;
+  const figures = `chunks: ${chunks}, sessions: ${sessions}; found in the last 7 days: ${recent}`;
+  const message = `Stored audio is gone or damaged (${figures}). \`voice admin audio verify\` lists it.`;
   return { stored_audio: { status: "degraded", message } };
 }
 

@@ -153,6 +153,12 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => shared.damage.chunks,
     },
     {
+      name: "voice_audio_scrubbed_bytes_total",
+      help: "Stored audio that this process compared with its digests in the background",
+      kind: "counter",
+      read: () => sessions?.scrub.bytes ?? 0,
+    },
+    {
       name: "voice_audio_unknown_sessions",
       help: "Sessions with audio of which the database knows nothing, at the last sweep",
       read: () => unknownSessions(shared, sessions),

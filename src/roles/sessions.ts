@@ -4,6 +4,8 @@ import { RecordingDeviceStore } from "../features/devices/presence-store.ts";
 import { JobQueueStore } from "../features/jobs/queue-store.ts";
 import { JobRunner } from "../features/jobs/runner.ts";
 import { BlobSweep } from "../features/recording/audio-files/blob-sweep-store.ts";
+import { AudioScrub } from "../features/recording/integrity/audio-scrub.ts";
+import { StoredChunkStore } from "../features/recording/integrity/stored-chunks-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
 import { PlacedSummariser, Summarisation } from "../features/summaries/job.ts";
 import { SummaryJobStore } from "../features/summaries/job-store.ts";
@@ -39,6 +41,7 @@ export interface SessionsRole {
   finals: FinalTimes;
   webhooks: WebhookSender;
   sweep: Pick<BlobSweep, "figures">;
+  scrub: Pick<AudioScrub, "bytes">;
 }
 
 /** Starts the role that hosts session actors. */
@@ -86,14 +89,16 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   for (const owner of [host, client, inbox, tails]) queues.add(owner);
   await startActors(context, actors);
   startJobs(context, client);
+  const isFirst = () => owner.owned.has(0);
   return {
     host,
-    isFirst: () => owner.owned.has(0),
+    isFirst,
     finals,
     fenced: () => fenced,
     relapsed: () => sweeper.relapsed,
     webhooks: startWebhooks(context),
     sweep,
+    scrub: startAudioScrub(context, isFirst),
   };
 }
 
@@ -134,6 +139,24 @@ function startBlobSweep({ log, runtime, shared, stack }: AppContext): BlobSweep 
   if (shared.audioFolder.kind === "own") sweep.start();
   stack.push("audio sweep", () => sweep.stop());
   return sweep;
+}
+
+/** In another database's folder nothing is damaged only because this one does not know it. */
+function startAudioScrub(
+  { config, log, shared, stack }: AppContext,
+  isOurs: () => boolean,
+): AudioScrub {
+  const scrub = new AudioScrub({
+    verification: shared.verification,
+    rounds: new StoredChunkStore(shared.pool),
+    isOurs,
+    bytesPerMinute: config.audioScrubBytes,
+    log,
+    runtime: shared.background,
+  });
+  if (config.audioScrubBytes > 0 && shared.audioFolder.kind === "own") scrub.start();
+  stack.push("audio scrub", () => scrub.stop());
+  return scrub;
 }
 
 /**

@@ -29,6 +29,8 @@ import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
 import { AudioDamage } from "../features/recording/integrity/audio-damage.ts";
 import { AudioDamageStore } from "../features/recording/integrity/audio-damage-store.ts";
 import { AudioMending } from "../features/recording/integrity/audio-mending.ts";
+import { AudioVerification } from "../features/recording/integrity/audio-verification.ts";
+import { StoredChunkStore } from "../features/recording/integrity/stored-chunks-store.ts";
 import { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
@@ -73,6 +75,7 @@ export interface Shared {
   /** Reads of `blobs`, compared with what is on record. */
   verified: VerifiedAudio;
   mending: AudioMending;
+  verification: AudioVerification;
   damage: AudioDamage;
   commands: CommandSender;
   /** Delivers committed commands at once; the sweep of their host finds lost ones. */
@@ -156,12 +159,15 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const { notifier } = messages;
   const mending = new AudioMending({ files: blobs, records: damages, notifier, log });
   const verified = new VerifiedAudio({ files: blobs, records: damages, notifier, log });
+  const chunks = new StoredChunkStore(pool);
+  const verification = new AudioVerification({ chunks, verified, clock: runtime });
   const damage = new AudioDamage(damages, runtime);
   const kept = {
     keys,
     blobs,
     verified,
     mending,
+    verification,
     damage,
     audioFolder,
     audioWatch,

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
 import { AttackedService, type Person } from "../support/attacked-service.ts";
+import { until } from "../support/until.ts";
 import { type EndedRun, runVoice } from "../support/voice-run.ts";
 
 describe("voice admin", () => {
@@ -76,9 +78,48 @@ describe("voice admin", () => {
     expect((await voice(admin, "admin", "users", "list", "--disabled")).stdout).toBe("Nobody.\n");
   });
 
+  it("compares stored audio, lists what is damaged, and fails then", async () => {
+    const whole = await voice(admin, "admin", "audio", "verify");
+    expect([whole.code, whole.stdout]).toEqual([
+      0,
+      "All stored audio is whole: 0 chunks, 0.0 MB.\n",
+    ]);
+    await service.sql(
+      `insert into chunks (session_id, sequence, id, media_type, bytes, sha256, frames, sample_rate,
+         duration_seconds)
+       values ($1, 7, $2, 'audio/wav', 100, decode(repeat('ab', 32), 'hex'), 16000, 16000, 1)`,
+      [sessionId, newId()],
+    );
+    const damaged = await voice(admin, "admin", "audio", "verify");
+    expect([damaged.code, damaged.stdout]).toEqual([
+      1,
+      `${sessionId}  chunk 7  the file is gone\n`,
+    ]);
+    expect(damaged.stderr).toContain("1 damaged of 1 chunk, 0.0 MB");
+    const one = await voice(admin, "admin", "audio", "verify", "--json", "--session", sessionId);
+    expect(one.json).toEqual([{ session_id: sessionId, chunk_sequence: 7, kind: "gone" }]);
+    const other = await voice(admin, "admin", "audio", "verify", "--session", newId());
+    expect(other.code).toBe(0);
+    expect((await voice(admin, "admin", "audio", "verify", "--session", "x")).code).toBe(1);
+    const help = await voice(admin, "admin", "audio", "verify", "--help");
+    expect(help.stdout).toContain("Exit code 1 when anything is damaged.");
+    const check = async () =>
+      JSON.parse((await service.call("GET", "/health", {})).text).checks.stored_audio;
+    await until(async () => (await check()) !== undefined, "health to tell of it");
+    expect(await check()).toMatchObject({
+      status: "degraded",
+      message: expect.stringContaining("(chunks: 1, sessions: 1; found in the last 7 days: 1)"),
+    });
+  });
+
   it("is nothing for others", async () => {
     const other = await service.addUser();
-    for (const args of [["jobs"], ["elevate", "--reason", "x"], ["audit", "verify"]]) {
+    for (const args of [
+      ["jobs"],
+      ["elevate", "--reason", "x"],
+      ["audit", "verify"],
+      ["audio", "verify"],
+    ]) {
       const run = await voice(other, "admin", ...args);
       expect([run.code, run.stdout]).toEqual([3, ""]);
     }

@@ -137,6 +137,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   listParkedCommands: [admins()],
   retryParkedCommands: [admins()],
   dropParkedCommands: [admins()],
+  verifyStoredAudio: [admins()],
   listAudit: [admins()],
   verifyAudit: [admins()],
 

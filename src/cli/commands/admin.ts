@@ -4,6 +4,7 @@ import { EXIT } from "../client/exit-codes.ts";
 import { parseCount, withConnectionFlags, withExamples } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 import { localMinute } from "../view/table.ts";
+import { addStoredAudio } from "./admin-audio.ts";
 import { addJobs } from "./admin-jobs.ts";
 import { addUsers } from "./admin-users.ts";
 import { addAudit } from "./audit.ts";
@@ -21,10 +22,13 @@ const MOST_MINUTES = 24 * 60;
 
 /** `voice admin`: what administrators see and do. */
 export function addAdmin(program: Command, context: CommandContext): void {
-  const admin = program.command("admin").description("jobs, users, the audit log (administrators)");
+  const admin = program
+    .command("admin")
+    .description("jobs, users, the audit log, stored audio (administrators)");
   addJobs(admin, context);
   addUsers(admin, context);
   addAudit(admin, context);
+  addStoredAudio(admin, context);
   const elevate = admin
     .command("elevate")
     .description("open what was said to you for a while, for a reason that the audit log keeps")

@@ -1,5 +1,7 @@
 import { PostgresNodeRegister } from "../../postgres/lease-store.ts";
 import type { FeatureContext } from "../context.ts";
+import type { AudioVerification } from "../recording/integrity/audio-verification.ts";
+import { storedAudioRoutes } from "./audio.ts";
 import { type HealthOptions, healthRoutes } from "./health.ts";
 import { outboxRoutes } from "./outbox.ts";
 import { ParkedCommandStore } from "./outbox-store.ts";
@@ -7,13 +9,14 @@ import { type OverviewOptions, overviewRoutes } from "./overview.ts";
 import { OverviewStore } from "./overview-store.ts";
 
 interface CreateAdminOptions extends Pick<OverviewOptions, "workers" | "leaseMs" | "warnings"> {
+  verification: AudioVerification;
   health: HealthOptions;
 }
 
 /** The installation as its operators see it. */
 export function createAdmin(
   { pool, clock, cursorKey }: FeatureContext,
-  { health, ...state }: CreateAdminOptions,
+  { health, verification, ...state }: CreateAdminOptions,
 ) {
   const overview = new OverviewStore(pool);
   const register = new PostgresNodeRegister(pool);
@@ -22,6 +25,7 @@ export function createAdmin(
     routes: [
       ...overviewRoutes({ ...state, overview, register, clock }),
       ...outboxRoutes({ parked, cursorKey }),
+      ...storedAudioRoutes({ verification, cursorKey }),
       ...healthRoutes(health),
     ],
   };

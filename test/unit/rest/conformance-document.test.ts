@@ -55,6 +55,7 @@ get /admin/overview
 get /admin/outbox
 post /admin/outbox/retry
 post /admin/outbox/drop
+post /admin/audio/verify
 get /admin/audit
 get /admin/audit/verify
 get /api-keys

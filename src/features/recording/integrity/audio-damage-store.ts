@@ -5,6 +5,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../../postgres/outbox
 import { AUDIO_DAMAGED } from "../../../session/status.ts";
 import { enqueueWebhookEvent } from "../../webhooks/queue-store.ts";
 import type { DamageKind, FileFacts } from "./file-damage.ts";
+import type { HashedFile } from "./sha256.ts";
 import { sharedDigestsOf } from "./stored-digests-store.ts";
 
 /** Health tells damage that was found within this time, days: older damage is known. */
@@ -71,8 +72,9 @@ export class AudioDamageStore {
       having count(*) > 0`);
     if (row === null) return undefined;
     const { digests = [sha256], bytes, isSilenced, isNoted, wasSilenced, mayBeDecoded } = row;
-    const known = { digests, bytes, isSilenced, isNoted };
-    if (row.digests !== undefined) return { ...known, mayBeOther: "no" };
+    const isKnown = row.digests !== undefined;
+    const known = { digests, bytes, isSilenced, isNoted, isKnown };
+    if (isKnown) return { ...known, mayBeOther: "no" };
     const decoded = mayBeDecoded ? "decoded" : "no";
     return { ...known, mayBeOther: wasSilenced ? "silenced" : decoded };
   }
@@ -140,6 +142,16 @@ export class AudioDamageStore {
       for (const row of rows) await writeOutbox(tx, row);
       return rows;
     });
+  }
+
+  /** Keeps the digest of a file of an earlier release, so that it is compared from now on. */
+  async learn({ sessionId, sha256 }: AudioFile, found: HashedFile): Promise<void> {
+    // One that is being silenced gets its digest with that.
+    await this.#pool.query(sql.unsafe`
+      update chunks set digest_known = true, stored_sha256 = decode(${found.sha256}, 'hex'),
+        bytes = ${found.bytes}
+      where session_id = ${sessionId} and sha256 = decode(${sha256}, 'hex')
+        and stored_sha256 is null and next_sha256 is null and silence_wanted = silence_done`);
   }
 
   async count(): Promise<DamageCount> {

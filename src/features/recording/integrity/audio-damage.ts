@@ -1,8 +1,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { AudioDamageStore, DamageCount } from "./audio-damage-store.ts";
 
-/** Looks at most once in this time, milliseconds: health is asked every few seconds. */
-const EVERY_MS = 10_000;
+/** Looks at most once in this time, milliseconds, however often health is asked. */
+const EVERY_MS = 1_000;
 
 /** How much stored audio of the whole service is damaged, as health and metrics tell it. */
 export class AudioDamage {

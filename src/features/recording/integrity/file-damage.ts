@@ -4,7 +4,7 @@ import { AppError, errnoOf, errorMessage, isAppError } from "../../../base/error
  * What became of a stored file: it is not there; it cannot be read; it is shorter than what was
  * stored; its bytes are others.
  */
-const DAMAGE_KINDS = ["gone", "unreadable", "cut", "changed"] as const;
+export const DAMAGE_KINDS = ["gone", "unreadable", "cut", "changed"] as const;
 export type DamageKind = (typeof DAMAGE_KINDS)[number];
 
 /**
@@ -69,6 +69,8 @@ export interface FileFacts {
   isSilenced: boolean;
   /** It was found damaged. */
   isNoted: boolean;
+  /** The digests are on record, not only that of what was sent. */
+  isKnown: boolean;
   /** An earlier release may have silenced it, or decoded it to a file of this length, without a note. */
   mayBeOther: "no" | "silenced" | "decoded";
 }

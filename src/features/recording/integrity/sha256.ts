@@ -9,7 +9,7 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
 }
 
-interface HashedFile {
+export interface HashedFile {
   /** Hex. */
   sha256: string;
   bytes: number;

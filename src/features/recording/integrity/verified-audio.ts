@@ -16,7 +16,7 @@ interface VerifiedAudioOptions {
     /** Throws `unavailable` when the whole folder is away. */
     assertThere(): Promise<void>;
   };
-  records: Pick<AudioDamageStore, "facts" | "note" | "mended">;
+  records: Pick<AudioDamageStore, "facts" | "note" | "mended" | "learn">;
   notifier: CommandNotifier;
   log: Log;
 }
@@ -97,6 +97,7 @@ export class VerifiedAudio {
       const found = await sha256OfFile(files.pathOf(sessionId, sha256));
       const damage = judge(facts, found);
       if (damage !== undefined) return { damage, bytes: found.bytes };
+      if (!facts.isKnown) await records.learn({ sessionId, sha256 }, found);
       // Somebody brought it back, as from a backup.
       if (facts.isNoted) notifier.notify(await records.mended({ sessionId, sha256 }));
       return { bytes: found.bytes };
