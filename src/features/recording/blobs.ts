@@ -1,4 +1,5 @@
 import {
+  copyFile,
   link,
   mkdir,
   open,

@@ -97,7 +97,8 @@ describe("work that fails again and again", () => {
       },
     } as unknown as OpenChunks;
     const runtime = { ...runtimeBy(clock), delay: async () => {} };
-    const ports = { unsealed, runtime, log: silentLog, blobs: {} as never, notifier: {} as never };
+    const none = { blobs: {} as never, notifier: {} as never, mending: {} as never };
+    const ports = { unsealed, runtime, log: silentLog, ...none };
     const finalizer = new StreamFinalizer(ports);
     await finalizer.sealAbandoned();
     await finalizer.sealAbandoned();
