@@ -19,7 +19,7 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { UploadContent } from "../../rest/route.ts";
 import type { BlobStore } from "./chunk-store.ts";
 import { FileConverter } from "./conversion/file-converter.ts";
-import type { DiskProbe, DiskState } from "./durable-files/audio-watch.ts";
+import type { DiskState } from "./durable-files/audio-watch.ts";
 import { BlobWriter } from "./durable-files/blob-writer.ts";
 import { Sounds } from "./sounds.ts";
 
@@ -40,7 +40,7 @@ interface AsideFile {
  * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads should be received in
  * `temporaryFolder`, on the same file system, so that storing them is a rename.
  */
-export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
+export class FolderBlobs implements BlobStore, QueueOwner {
   /** The sound of these files. */
   readonly sounds = new Sounds();
   /** Decodes uploads of formats that we do not read ourselves. */
@@ -85,7 +85,7 @@ export class FolderBlobs implements BlobStore, DiskProbe, QueueOwner {
     await Promise.all([this.#writer.stop(), this.sounds.stop()]);
   }
 
-  /** Tries whether a file can be written; see `DiskProbe`. Takes as long as the disk does. */
+  /** Tries whether a file can be written. Takes as long as the disk does. */
   probe(): Promise<DiskState> {
     return this.#writer.probe();
   }

@@ -11,13 +11,11 @@ export interface DiskState {
   room?: { free: number; size: number };
 }
 
-/** Port: writes a small file durably, and removes it. Only rejects when nothing can be said. */
-export interface DiskProbe {
-  probe(): Promise<DiskState>;
-}
-
 interface AudioWatchOptions {
-  disk: DiskProbe;
+  disk: {
+    /** Writes a small file durably, and removes it; takes as long as the disk does. */
+    probe(): Promise<DiskState>;
+  };
   runtime: Pick<Runtime, "every" | "monotonic">;
   log: Log;
 }
