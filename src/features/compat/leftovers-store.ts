@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { WorkList } from "../../base/work-list.ts";
+import type { WorkList } from "../../base/work/work-list.ts";
 import type { SessionErasure } from "../erasure/session-erasure.ts";
 
 const idRow = z.object({ id: z.string() });

@@ -3,7 +3,7 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type Progress, WorkList } from "../../base/work-list.ts";
+import { type Progress, WorkList } from "../../base/work/work-list.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { FreshProof } from "../accounts/fresh-proof.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type Progress, WorkList } from "../../base/work-list.ts";
+import { type Progress, WorkList } from "../../base/work/work-list.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import { MAKER_STANDS } from "../../access/key-makers-store.ts";
-import type { Progress } from "../../base/work-list.ts";
+import type { Progress } from "../../base/work/work-list.ts";
 import { allOf, nameColumn, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 

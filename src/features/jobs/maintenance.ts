@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
-import type { Progress } from "../../base/work-list.ts";
+import type { Progress } from "../../base/work/work-list.ts";
 
 /**
  * A task that is repeated; `run` returns how many items it processed. A run that says that there is

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { isOpusMediaType } from "../../base/audio/opus-packets.ts";
-import { backOff, RestingItems } from "../../base/back-off.ts";
+import { backOff } from "../../base/back-off.ts";
 import { errorMessage, isAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
+import { RestingItems } from "../../base/work/resting-items.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { BlobStore, NewChunk } from "./chunk-store.ts";
 import type { AudioMending } from "./integrity/audio-mending.ts";

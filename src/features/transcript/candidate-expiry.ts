@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { WorkList } from "../../base/work-list.ts";
+import { WorkList } from "../../base/work/work-list.ts";
 import type { SessionActors } from "../context.ts";
 import type { CandidateStore, ExpiredCandidate } from "./candidates-store.ts";
 

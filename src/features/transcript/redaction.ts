@@ -14,12 +14,12 @@ import {
   parseWavHeader,
   type SampleEncoding,
 } from "../../base/audio/wav.ts";
-import { RestingItems } from "../../base/back-off.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { soundKind } from "../../base/codecs/sound-kinds.ts";
 import { SOUND_FILE_TYPES } from "../../base/codecs/sound-types.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { RestingItems } from "../../base/work/resting-items.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { sha256Of } from "../recording/integrity/sha256.ts";

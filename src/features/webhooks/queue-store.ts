@@ -8,7 +8,7 @@ import {
 import { z } from "zod";
 import type { Recorded } from "../../actor/journal.ts";
 import { newId } from "../../base/ids.ts";
-import type { Progress } from "../../base/work-list.ts";
+import type { Progress } from "../../base/work/work-list.ts";
 import type { Change } from "../../postgres/append-work.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";

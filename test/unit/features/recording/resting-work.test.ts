@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RestingItems } from "../../../../src/base/back-off.ts";
+import { RestingItems } from "../../../../src/base/work/resting-items.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { StreamFinalizer } from "../../../../src/features/recording/stream-finalizer.ts";

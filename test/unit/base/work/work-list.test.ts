@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { silentLog } from "../../../src/base/log.ts";
-import { WorkList } from "../../../src/base/work-list.ts";
+import { silentLog } from "../../../../src/base/log.ts";
+import { WorkList } from "../../../../src/base/work/work-list.ts";
 
 /** A list of items, of which some cannot be done; each takes a second. */
 function list(items: string[], page: number, fails: (item: string) => boolean) {

@@ -1,7 +1,7 @@
-import { RestingItems } from "./back-off.ts";
-import type { Clock } from "./clock.ts";
-import { errorMessage } from "./errors.ts";
-import type { Log } from "./log.ts";
+import type { Clock } from "../clock.ts";
+import { errorMessage } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { RestingItems } from "./resting-items.ts";
 
 /** What a run of a repeated task did. */
 export interface Progress {
