@@ -6,7 +6,7 @@ const FLOORS = [
   ["src/base/audio"],
   ["src/base/codecs", "src/base/decoder"],
   ["src/base"],
-  ["src/base/threads"],
+  ["src/base/threads", "src/base/work"],
   ["src/wire", "src/session", "src/actor", "src/access", "src/language"],
   ["src/rest", "src/inference"],
   ["src/postgres"],

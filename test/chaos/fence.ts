@@ -32,7 +32,7 @@ export interface FenceResult {
 }
 
 const SESSIONS = 6;
-const STEP_MS = 60_000;
+const STEP_MS = 180_000;
 const BITE_MS = 10_000;
 const CUT_MS = 65_000;
 /** Away from the owner that is hit, and back to it when it is there again. */

@@ -57,7 +57,7 @@ async function startWorker(options: { threads?: number } = {}) {
   cleanups.push(() => server.stop(0));
   const client = new WorkerClient();
   cleanups.push(() => client.close());
-  const placement = new Placement({ runtime: systemRuntime });
+  const placement = new Placement({ runtime: systemRuntime, silenceMs: 60_000 });
   placement.update({
     worker_id: "text",
     address,
@@ -162,7 +162,7 @@ describe("worker: summaries", () => {
 
   it("takes a few at once and refuses more", async () => {
     const { client, address } = await startWorker();
-    const placement = new Placement({ runtime: systemRuntime });
+    const placement = new Placement({ runtime: systemRuntime, silenceMs: 60_000 });
     placement.update({
       worker_id: "text",
       address,

@@ -27,6 +27,10 @@ export class KeptConnection {
     });
   }
 
+  close(): void {
+    this.#socket.destroy();
+  }
+
   write(text: string): void {
     this.#socket.write(text);
   }

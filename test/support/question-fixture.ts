@@ -33,7 +33,7 @@ export class QuestionFixture {
   readonly fixture: SessionFixture;
   readonly ports: QueryOptions;
   readonly routes: readonly Route[];
-  readonly placement = new Placement({ runtime: systemRuntime });
+  readonly placement = new Placement({ runtime: systemRuntime, silenceMs: 60_000 });
   readonly #client = new WorkerClient();
   #pool: ThreadPool | undefined;
   #server: WorkerServer | undefined;

@@ -52,7 +52,7 @@ export interface FixtureWorker {
 /** Sessions with real actors, journal and workers; only the message bus is left out. */
 export class ReadingFixture {
   readonly fixture: SessionFixture;
-  readonly placement = new Placement({ runtime: systemRuntime });
+  readonly placement = new Placement({ runtime: systemRuntime, silenceMs: 60_000 });
   readonly client: WorkerClient;
   /** What viewers would be shown and nobody keeps. */
   readonly frames: TransientFrame[] = [];

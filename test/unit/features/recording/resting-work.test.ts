@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { RestingItems } from "../../../../src/base/work/resting-items.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
+import { RestingItems } from "../../../../src/base/work/resting-items.ts";
 import { StreamFinalizer } from "../../../../src/features/recording/stream-finalizer.ts";
 import type { OpenChunks } from "../../../../src/features/recording/stream-records.ts";
 import { AudioRedaction } from "../../../../src/features/transcript/redaction.ts";
