@@ -8,6 +8,7 @@ import { AuditStore } from "./features/audit/audit-store.ts";
 import type { Figure } from "./http/operations.ts";
 import { Ceilings } from "./postgres/ceilings.ts";
 import type { Config } from "./roles/config.ts";
+import { eraseAgain } from "./roles/erasure.ts";
 import { startFront } from "./roles/front.ts";
 import { healthPorts } from "./roles/health.ts";
 import { startMaintenance } from "./roles/maintenance.ts";
@@ -72,11 +73,12 @@ async function startParts(
     queues,
     ceilings,
   };
+  const repeated = await eraseAgain(context);
   const figures: Figure[] = [];
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);
-    figures.push(...startMaintenance(context, sessions.isFirst));
+    figures.push(...startMaintenance(context, repeated, sessions.isFirst));
   }
   await reportAuditProtection(context);
   const backlog = startBacklog(context);

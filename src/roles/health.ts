@@ -26,6 +26,7 @@ async function runChecks({
   audioFolder,
   audioWatch,
   damage,
+  ledger,
 }: Shared): Promise<Record<string, HealthCheck>> {
   const database = await pingDatabase(pool).then(
     (): HealthCheck => checkDurability(unsafe),
@@ -45,7 +46,14 @@ async function runChecks({
     ...engineCheck(placement),
     audio: checkAudio(audioFolder, audioWatch.check),
     ...(await damageCheck(damage)),
+    ...ledgerCheck(ledger),
   };
+}
+
+/** Tells what is wrong with the ledger of erasures; nothing while it is as it should be. */
+function ledgerCheck({ faults }: Shared["ledger"]): Record<string, HealthCheck> {
+  if (faults.length === 0) return {};
+  return { erasures: { status: "degraded", message: faults.join(" ") } };
 }
 
 function checkAudio(folder: Shared["audioFolder"], written: HealthCheck): HealthCheck {

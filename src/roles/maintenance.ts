@@ -1,8 +1,8 @@
 import { EndedRightsStore } from "../access/ended-rights-store.ts";
-import { newId } from "../base/ids.ts";
 import { FailedSignInStore } from "../features/audit/failed-sign-ins-store.ts";
 import { CompatLeftovers, leftoversList } from "../features/compat/leftovers-store.ts";
-import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
+import { createErasure } from "../features/erasure/feature.ts";
+import type { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
 import { retentionList } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
 import { InvitationStore } from "../features/invitations/store.ts";
@@ -16,40 +16,24 @@ import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import type { Figure } from "../http/operations.ts";
-import { renderFrames } from "../live/render.ts";
 import { StoredAudio } from "../postgres/ceilings.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
-import { ACCOUNT_ENDINGS } from "./account-endings.ts";
-import { type AppContext, featureContext, type Shared } from "./shared.ts";
+import { erasureEffects } from "./erasure.ts";
+import { type AppContext, featureContext } from "./shared.ts";
 import { createFinalizer } from "./streams.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 
-/** Side effects of a deletion outside the database. */
-export function erasureEffects({
-  blobs,
-  fanout,
-  commands,
-}: Shared): Omit<CreateErasureOptions, "directory"> {
-  return {
-    accountEndings: ACCOUNT_ENDINGS,
-    eraseAudio: (sessionId) => blobs.delete(sessionId),
-    publish: (sessionId, { seq, at }) => {
-      const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
-      fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
-    },
-    // A host of an older release does not know this command and drops it; its sweeper asks the
-    // record within seconds which of its sessions were deleted.
-    wake: async (sessionId) => commands.post(sessionId, { type: "Wake" }, newId()),
-  };
-}
-
 /**
  * Starts the maintenance tasks: they finish deletions, silence redacted audio, and apply retention
  * times. Returns figures of the whole service, which every process with them reports.
  */
-export function startMaintenance(context: AppContext, isFirst: () => boolean): Figure[] {
+export function startMaintenance(
+  context: AppContext,
+  repeated: RepeatedErasure,
+  isFirst: () => boolean,
+): Figure[] {
   const { log, clock, stack, shared } = context;
   const { work, background } = shared;
   const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
@@ -88,6 +72,7 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
         ...ifAny("files"),
         run: () => sessions.finish(),
       },
+      ...ledgerTasks(context, repeated),
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => expired.run() },
       {
@@ -120,6 +105,10 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
   );
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
+  return figuresOf(storedAudio, [sessions, accounts, expired, leftovers, repeated]);
+}
+
+function figuresOf(storedAudio: StoredAudio, deletions: readonly { failing: number }[]): Figure[] {
   return [
     {
       name: "voice_stored_audio_bytes",
@@ -129,9 +118,20 @@ export function startMaintenance(context: AppContext, isFirst: () => boolean): F
     {
       name: "voice_deletions_failing",
       help: "Deletions of sessions that failed when last tried; each is tried again within ten minutes",
-      read: () =>
-        [sessions, accounts, expired, leftovers].reduce((n, { failing }) => n + failing, 0),
+      read: () => deletions.reduce((n, { failing }) => n + failing, 0),
     },
+  ];
+}
+
+/** What comes into the ledger of erasures, and what comes out of it. */
+function ledgerTasks(
+  { shared: { ledger } }: AppContext,
+  repeated: RepeatedErasure,
+): MaintenanceTask[] {
+  const record = () => ledger.recordPending();
+  return [
+    { name: "ledger of erasures", every: 10 * SECOND, run: record },
+    { name: "erasures again", every: HOUR, everywhere: true, run: () => repeated.run() },
   ];
 }
 

@@ -20,6 +20,9 @@ import {
 } from "../features/accounts/signing-keys.ts";
 import { AuditStore } from "../features/audit/audit-store.ts";
 import type { FeatureContext } from "../features/context.ts";
+import { ErasureLedger } from "../features/erasure/ledger/erasure-ledger.ts";
+import { LedgerFolder } from "../features/erasure/ledger/ledger-folder.ts";
+import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
 import {
   type AudioFolder,
   claimAudioFolder,
@@ -84,6 +87,8 @@ export interface Shared {
   placement: Placement;
   /** Whether the audio in the folder is this database's. */
   audioFolder: AudioFolder;
+  /** What was erased, beside the audio. */
+  ledger: ErasureLedger;
   liveLog: LiveLog;
   heartbeat: RecordedHeartbeat;
   revocations: BusRevocations;
@@ -147,6 +152,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
+  const ledger = await openLedger({ pool, blobs, keys, runtime }, config, log);
   const background = inStep(runtime);
   const messages = await openBus(config, { pool, runtime, background }, log, stack);
   const liveLog = new LiveLog(pool, {
@@ -171,11 +177,23 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     damage,
     audioFolder,
     audioWatch,
+    ledger,
     liveLog,
     heartbeat,
     work,
   };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
+}
+
+async function openLedger(
+  { pool, blobs, keys, runtime }: Pick<Shared, "pool" | "blobs" | "keys" | "runtime">,
+  { blobFolder: audioFolder }: Config,
+  log: Log,
+): Promise<ErasureLedger> {
+  const { temporaryFolder } = blobs;
+  const folder = new LedgerFolder({ audioFolder, temporaryFolder, key: keys.ledgerKey });
+  await folder.start();
+  return new ErasureLedger({ folder, records: new ErasureLedgerStore(pool), clock: runtime, log });
 }
 
 type Messages = Pick<

@@ -238,6 +238,7 @@ export class SimHost {
     return new SessionErasure({
       records: this.record.deletion,
       eraseAudio: (id) => this.#world.blobs.delete(machine, id),
+      ledger: { record: async () => {} },
       publish: (id, { seq, at }) => {
         const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
         fanout.publish(id, renderFrames(id, [record], new Map(), new Map()));

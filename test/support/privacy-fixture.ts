@@ -9,6 +9,9 @@ import {
   userEraseRoutes,
 } from "../../src/features/erasure/account-erasure.ts";
 import { createErasure } from "../../src/features/erasure/feature.ts";
+import { ErasureLedger } from "../../src/features/erasure/ledger/erasure-ledger.ts";
+import { LedgerFolder } from "../../src/features/erasure/ledger/ledger-folder.ts";
+import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-store.ts";
 import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
@@ -32,6 +35,8 @@ export class PrivacyFixture {
   readonly audit: AuditStore;
   readonly sessions: SessionErasure;
   readonly accounts: AccountErasures;
+  readonly ledgerFolder: LedgerFolder;
+  readonly ledger: ErasureLedger;
   readonly routes: readonly Route[];
   readonly revoked: readonly RevocationEvent[];
   /** Sessions whose viewers were told, and whose actors were woken. */
@@ -47,6 +52,8 @@ export class PrivacyFixture {
     const context = { ...fixture.context, clock: systemClock };
     const audit = createAudit(context, { addressKey: new Uint8Array(32) });
     this.audit = audit.audit;
+    this.ledgerFolder = this.folderOfLedger(new Uint8Array(32));
+    this.ledger = this.newLedger();
     const erasure = createErasure(context, {
       directory: fixture.directory,
       accountEndings: ACCOUNT_ENDINGS,
@@ -55,6 +62,7 @@ export class PrivacyFixture {
       wake: async (sessionId) => {
         this.woken.push(sessionId);
       },
+      ledger: this.ledger,
     });
     // Callers of these tests are made up: they have no login that could prove anything.
     const proof = { require: async () => {} };
@@ -69,7 +77,21 @@ export class PrivacyFixture {
   }
 
   static async open(): Promise<PrivacyFixture> {
-    return new PrivacyFixture(await SessionFixture.open());
+    const privacy = new PrivacyFixture(await SessionFixture.open());
+    await privacy.ledgerFolder.start();
+    return privacy;
+  }
+
+  folderOfLedger(key: Uint8Array): LedgerFolder {
+    const { folder: audioFolder, blobs } = this.fixture;
+    return new LedgerFolder({ audioFolder, temporaryFolder: blobs.temporaryFolder, key });
+  }
+
+  /** As a process has it that starts now. */
+  newLedger(folder = this.ledgerFolder): ErasureLedger {
+    const { pool, context } = this.fixture;
+    const records = new ErasureLedgerStore(pool);
+    return new ErasureLedger({ folder, records, clock: systemClock, log: context.log });
   }
 
   close(): Promise<void> {

@@ -21,6 +21,8 @@ export interface KeyMaterial {
   voiceKey: Uint8Array;
   /** HMAC key of the digests of network addresses, 32 bytes; derived from the pepper. */
   addressKey: Uint8Array;
+  /** HMAC key of the ledger of erasures, 32 bytes; derived from the pepper. */
+  ledgerKey: Uint8Array;
 }
 
 const SECRET_BYTES = 32;
@@ -42,9 +44,7 @@ export async function loadKeyFolder(
       ring: new KeyRing(await readSigningKeys(folder), clock),
       pepper,
       cursorKey: await loadSecret(join(folder, "cursor.secret")),
-      webhookKey: deriveKey(pepper, "webhook secrets at rest"),
-      voiceKey: deriveKey(pepper, "remembered voices at rest"),
-      addressKey: deriveKey(pepper, "digests of network addresses"),
+      ...derivedFrom(pepper),
     };
   } catch (error) {
     throw new Error(`The key folder ${folder} cannot be used: ${errorMessage(error)}`, {
@@ -71,9 +71,16 @@ export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
     ring,
     pepper,
     cursorKey: parseSecret(cursor_secret, "cursor_secret"),
+    ...derivedFrom(pepper),
+  };
+}
+
+function derivedFrom(pepper: Uint8Array) {
+  return {
     webhookKey: deriveKey(pepper, "webhook secrets at rest"),
     voiceKey: deriveKey(pepper, "remembered voices at rest"),
     addressKey: deriveKey(pepper, "digests of network addresses"),
+    ledgerKey: deriveKey(pepper, "ledger of erasures"),
   };
 }
 

@@ -1,6 +1,8 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
+import { noteErasure } from "./ledger/ledger-store.ts";
 
 /** What a feature deletes or ends in the transaction that erases an account. */
 export type AccountEnding = (tx: CommonQueryMethods, userId: string) => Promise<void>;
@@ -24,7 +26,10 @@ export class AccountErasureStore {
   }
 
   /** Removes the person's data from the account, in one transaction with its audit entry. */
-  erase(userId: string): Promise<{ devices: number } | "last_admin" | undefined> {
+  erase(
+    userId: string,
+    actor: AuditActor = { kind: "user", id: userId },
+  ): Promise<{ devices: number } | "last_admin" | undefined> {
     return this.#pool.transaction(async (tx) => {
       // Locks all administrators, so that the last two cannot leave at once.
       await tx.query(sql.unsafe`
@@ -40,10 +45,11 @@ export class AccountErasureStore {
       if (user === null) return undefined;
       if (user.role === "admin" && user.otherAdmins === 0) return "last_admin";
       for (const end of this.#endings) await end(tx, userId);
+      await noteErasure(tx, { id: userId, kind: "account_erased" });
       const { devices } = user;
       await insertAuditEntry(tx, {
         kind: "account_erased",
-        actor: { kind: "user", id: userId },
+        actor,
         subjectId: userId,
         detail: { devices },
       });

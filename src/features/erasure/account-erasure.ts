@@ -1,13 +1,15 @@
 import { Type } from "@sinclair/typebox";
+import type { AuditActor } from "../../access/audit-entry.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type Progress, WorkList } from "../../base/work/work-list.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { FreshProof } from "../accounts/fresh-proof.ts";
 import type { AccountErasureStore, OrphanedSession } from "./account-erasure-store.ts";
+import type { ErasureLedger } from "./ledger/erasure-ledger.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
 /**
@@ -19,6 +21,7 @@ const PAGE = 50;
 interface AccountErasureOptions {
   accounts: AccountErasureStore;
   sessions: SessionErasure;
+  ledger: Pick<ErasureLedger, "record">;
   revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;
   log: Log;
@@ -38,9 +41,13 @@ export class AccountErasures {
     this.#left = this.#list();
   }
 
-  async erase(userId: string): Promise<AccountErasure | "last_admin" | undefined> {
+  /** `actor`: who wishes it; by default the person. */
+  async erase(
+    userId: string,
+    actor?: AuditActor,
+  ): Promise<AccountErasure | "last_admin" | undefined> {
     const { accounts, revocations, clock } = this.#options;
-    const erased = await accounts.erase(userId);
+    const erased = await accounts.erase(userId, actor);
     if (erased === undefined || erased === "last_admin") return erased;
     revocations.publish({ kind: "user", userId });
     const until = clock.monotonic() + BUDGET_MS;
@@ -53,7 +60,20 @@ export class AccountErasures {
       goesOn = more;
     }
     const sessionsLeft = await accounts.countOrphaned(userId);
-    return { sessionsDeleted, sessionsLeft, devicesUnpaired: erased.devices };
+    const isRecorded = await this.#record(userId);
+    return { sessionsDeleted, sessionsLeft, devicesUnpaired: erased.devices, isRecorded };
+  }
+
+  /** False when maintenance has to bring it into the ledger. */
+  async #record(userId: string): Promise<boolean> {
+    const { ledger, log } = this.#options;
+    try {
+      await ledger.record(userId);
+      return true;
+    } catch (error) {
+      log.error({ error: errorMessage(error) }, "erasure of an account is not in the ledger yet");
+      return false;
+    }
   }
 
   /** How many of their sessions could not be deleted. */
@@ -87,6 +107,8 @@ interface AccountErasure {
   sessionsDeleted: number;
   sessionsLeft: number;
   devicesUnpaired: number;
+  /** Whether the ledger has it. */
+  isRecorded: boolean;
 }
 
 interface UserEraseOptions {
@@ -145,7 +167,9 @@ export function userEraseRoutes({ eraser, proof }: UserEraseOptions): Route[] {
         status: 200,
         body: {
           success: true,
-          message: "The account is erased.",
+          message: done.isRecorded
+            ? "The account is erased."
+            : "The account is erased; the note of it for restored backups is being written.",
           sessions_deleted: done.sessionsDeleted,
           sessions_left: done.sessionsLeft,
           devices_unpaired: done.devicesUnpaired,

@@ -10,7 +10,7 @@ import {
 import { PostgresSessionDeletion } from "./session-erasure-store.ts";
 
 export interface CreateErasureOptions
-  extends Pick<SessionErasureOptions, "eraseAudio" | "publish" | "wake"> {
+  extends Pick<SessionErasureOptions, "eraseAudio" | "ledger" | "publish" | "wake"> {
   directory: SessionStore;
   /** What features do when an account is erased. */
   accountEndings: readonly AccountEnding[];
@@ -24,7 +24,9 @@ export function createErasure(
   const records = new PostgresSessionDeletion(pool);
   const sessions = new SessionErasure({ ...effects, records, revocations, clock, log });
   const store = new AccountErasureStore(pool, accountEndings);
-  const accounts = new AccountErasures({ accounts: store, sessions, revocations, clock, log });
+  const { ledger } = effects;
+  const people = { accounts: store, sessions, ledger, revocations, clock, log };
+  const accounts = new AccountErasures(people);
   return {
     sessions,
     accounts,

@@ -6,7 +6,7 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
 import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
 import type { SessionDeleted } from "../../session/event.ts";
@@ -14,6 +14,8 @@ import { deletionPlaceholder } from "../../session/redaction.ts";
 import { eraseGraph } from "../graph/build-store.ts";
 import { forgetMadeOf } from "../sessions/forgotten-voices-store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
+import { SESSION_ERASURES } from "./ledger/ledger-folder.ts";
+import { noteErasure } from "./ledger/ledger-store.ts";
 
 /**
  * Erases data that was derived from a session's words and would reveal them. Returns how many rows
@@ -39,12 +41,7 @@ const receiptRow = z.object({
   id: z.string(),
   sessionId: z.string(),
   workspaceId: z.string(),
-  kind: z.enum([
-    "session_deleted_by_owner",
-    "session_deleted_by_admin",
-    "account_erasure_session_redacted",
-    "retention_session_redacted",
-  ]),
+  kind: z.enum(SESSION_ERASURES),
   deletedAt: z.number(),
   removed: z.record(z.number()),
   audioErased: z.boolean(),
@@ -141,6 +138,7 @@ async function eraseSession(
     values (${id}, ${sessionId}, ${workspaceId}, ${kind}, ${JSON.stringify(removed)}::jsonb)`);
   const receipt = await readReceipt(tx, sessionId);
   if (receipt === undefined) throw new Error("The receipt was not written.");
+  await noteErasure(tx, { id: sessionId, kind });
   const data = { status: "deleted", kind, seq };
   await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data });
   // Audit entries come last, because no other one can be written until the transaction ends.
@@ -288,13 +286,7 @@ export class RetentionStore {
 }
 
 /** Why a session was deleted: the kind of its audit entry. */
-export type DeletionKind = Extract<
-  AuditKind,
-  | "session_deleted_by_owner"
-  | "session_deleted_by_admin"
-  | "account_erasure_session_redacted"
-  | "retention_session_redacted"
->;
+export type DeletionKind = (typeof SESSION_ERASURES)[number];
 
 export interface DeletionReceipt {
   id: string;
@@ -305,7 +297,10 @@ export interface DeletionReceipt {
   deletedAt: number;
   /** Counts by kind, e.g. `segments`, `audio_chunks`, `audio_bytes`. */
   removed: Readonly<Record<string, number>>;
-  /** True when the files are gone; until then the service goes on removing them. */
+  /**
+   * True when the files are gone and the erasure is in the ledger; until then the service goes on
+   * with both.
+   */
   audioErased: boolean;
 }
 
@@ -323,7 +318,7 @@ export interface DeletionRecords {
     kind: DeletionKind,
     actor: AuditActor,
   ): Promise<DeletedRecord | undefined>;
-  /** Records that the session's files are gone. */
+  /** Records that the session's files are gone, and that the ledger has the erasure. */
   audioErased(sessionId: string): Promise<void>;
   /** Deleted sessions but `except` whose files may still be there, oldest first. */
   withAudioLeft(limit: number, except?: readonly string[]): Promise<string[]>;

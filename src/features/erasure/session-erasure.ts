@@ -11,6 +11,7 @@ import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import type { ErasureLedger } from "./ledger/erasure-ledger.ts";
 import type {
   DeletionKind,
   DeletionReceipt,
@@ -22,6 +23,7 @@ export interface SessionErasureOptions {
   records: DeletionRecords;
   /** Removes every file of a session; repeatable. */
   eraseAudio(sessionId: string): Promise<unknown>;
+  ledger: Pick<ErasureLedger, "record">;
   /** Tells viewers that the session is over; best effort. */
   publish(sessionId: string, event: { seq: number; at: number }): void;
   /** Wakes the session's actor, which then finds the session deleted; best effort. */
@@ -32,7 +34,7 @@ export interface SessionErasureOptions {
 }
 
 const PAGE = 200;
-const AUDIO_TROUBLE = "audio of a deleted session could not be removed yet";
+const FINISH_TROUBLE = "deletion of a session is not finished yet";
 
 interface SessionListOptions {
   read(limit: number, except: readonly string[]): Promise<readonly string[]>;
@@ -43,9 +45,9 @@ interface SessionListOptions {
 
 /**
  * Deletes sessions for good. Words, names and everything derived from them go in one transaction
- * together with the audit entry; the audio files are removed right after it, or as soon as the disk
- * allows. Repeatable: a second call returns the first receipt. Undefined when there is no such
- * session.
+ * together with the audit entry; the audio files are removed right after it, and the erasure comes
+ * into the ledger, or as soon as the disk allows. Repeatable: a second call returns the first receipt.
+ * Undefined when there is no such session.
  */
 export class SessionErasure {
   readonly #options: SessionErasureOptions;
@@ -55,8 +57,8 @@ export class SessionErasure {
     this.#options = options;
     this.#left = this.list({
       read: (limit, except) => options.records.withAudioLeft(limit, except),
-      work: (sessionId) => this.#eraseAudio(sessionId),
-      trouble: AUDIO_TROUBLE,
+      work: (sessionId) => this.#finish(sessionId),
+      trouble: FINISH_TROUBLE,
     });
   }
 
@@ -93,20 +95,20 @@ export class SessionErasure {
     }
     if (receipt.audioErased) return receipt;
     try {
-      await this.#eraseAudio(sessionId);
+      await this.#finish(sessionId);
     } catch (error) {
-      log.error({ session_id: sessionId, error: errorMessage(error) }, AUDIO_TROUBLE);
+      log.error({ session_id: sessionId, error: errorMessage(error) }, FINISH_TROUBLE);
       return receipt;
     }
     return { ...receipt, audioErased: true };
   }
 
-  /** How many deleted sessions have files that could not be removed. */
+  /** How many deletions could not be finished. */
   get failing(): number {
     return this.#left.failing;
   }
 
-  /** Removes files that earlier attempts left. */
+  /** Removes files that earlier attempts left, and brings into the ledger what they did not. */
   finish(): Promise<Progress> {
     return this.#left.run();
   }
@@ -120,9 +122,11 @@ export class SessionErasure {
     });
   }
 
-  async #eraseAudio(sessionId: string): Promise<void> {
-    const { records, eraseAudio } = this.#options;
+  /** The files go first: on a full disk that makes room for the ledger. */
+  async #finish(sessionId: string): Promise<void> {
+    const { records, eraseAudio, ledger } = this.#options;
     await eraseAudio(sessionId);
+    await ledger.record(sessionId);
     await records.audioErased(sessionId);
   }
 }
@@ -144,7 +148,8 @@ const receiptSchema = Type.Object(
       description: "What was removed, counted",
     }),
     audio_erased: Type.Boolean({
-      description: "The audio files are gone; if false the service goes on removing them",
+      description:
+        "The audio files are gone, and a restored backup cannot bring the session back unnoticed; if false the service goes on with it",
     }),
   },
   { $id: "DeletionReceipt" },

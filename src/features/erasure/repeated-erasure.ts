@@ -1,0 +1,120 @@
+import { SYSTEM } from "../../access/audit-entry.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { type Progress, WorkList } from "../../base/work/work-list.ts";
+import type { FolderBlobs } from "../recording/blobs.ts";
+import type { AccountErasures } from "./account-erasure.ts";
+import type { ErasureLedger } from "./ledger/erasure-ledger.ts";
+import type { LedgerEntry } from "./ledger/ledger-folder.ts";
+import type { ErasureLedgerStore } from "./ledger/ledger-store.ts";
+import type { SessionErasure } from "./session-erasure.ts";
+
+const PAGE = 200;
+/** Sessions with audio per query. */
+const FOLDERS = 1_000;
+/** So long a start waits without any progress, milliseconds. */
+const PATIENCE_MS = 30_000;
+const RETRY_MS = 1_000;
+
+interface RepeatedErasureOptions {
+  ledger: ErasureLedger;
+  records: ErasureLedgerStore;
+  sessions: SessionErasure;
+  accounts: AccountErasures;
+  audio: Pick<FolderBlobs, "sessions" | "sessionsAside" | "delete">;
+  runtime: Runtime;
+  log: Log;
+}
+
+/**
+ * Erases again what is on the ledger and is there all the same, because the database or the audio
+ * was restored from a backup.
+ */
+export class RepeatedErasure {
+  readonly #options: RepeatedErasureOptions;
+  readonly #undone: WorkList<LedgerEntry>;
+  /** Accounts that could not be erased as nobody would be left to administer. */
+  readonly #kept = new Set<string>();
+
+  constructor(options: RepeatedErasureOptions) {
+    const { records, runtime, log } = options;
+    this.#options = options;
+    this.#undone = new WorkList({
+      page: PAGE,
+      read: (limit, except) => records.undone(limit, [...except, ...this.#kept]),
+      keyOf: ({ id }) => id,
+      work: (entry) => this.#eraseAgain(entry),
+      clock: runtime,
+      log,
+      trouble: "what was erased is there again and could not be erased yet",
+      field: "erased_id",
+    });
+  }
+
+  /** How many erasures could not be repeated when last tried. */
+  get failing(): number {
+    return this.#undone.failing;
+  }
+
+  /** Reads the ledger anew, and erases a page of what is on it. */
+  async run(): Promise<Progress> {
+    await this.#options.ledger.check();
+    this.#kept.clear();
+    const { done, more } = await this.#undone.run();
+    return { done: done + (await this.#removeSounds()), more };
+  }
+
+  /**
+   * Erases all of it: before anybody is served. Throws `unavailable` when something cannot be erased.
+   * The account of the only administrator stays until there is another one.
+   */
+  async complete(): Promise<void> {
+    const { ledger, records, runtime } = this.#options;
+    await ledger.check();
+    let until = runtime.monotonic() + PATIENCE_MS;
+    while ((await records.undone(1, [...this.#kept])).length > 0) {
+      const { done } = await this.#undone.run();
+      if (done > 0) until = runtime.monotonic() + PATIENCE_MS;
+      else if (runtime.monotonic() >= until) throw stuck();
+      else await runtime.delay(RETRY_MS);
+    }
+    await this.#removeSounds();
+  }
+
+  async #eraseAgain({ id, kind }: LedgerEntry): Promise<void> {
+    const { sessions, accounts, log } = this.#options;
+    if (kind !== "account_erased") {
+      await sessions.erase(id, kind, SYSTEM);
+      return;
+    }
+    if ((await accounts.erase(id, SYSTEM)) !== "last_admin") return;
+    this.#kept.add(id);
+    const message =
+      "an erased account is there again, and stays: it is the only administrator. Make another one, and it is erased within the hour";
+    log.error({ user_id: id }, message);
+  }
+
+  /** Removes audio of erased sessions that a restored database does not have. */
+  async #removeSounds(): Promise<number> {
+    const { audio, records, log } = this.#options;
+    const found = new Set([...(await audio.sessions()), ...(await audio.sessionsAside())]);
+    const ids = [...found];
+    let done = 0;
+    for (let at = 0; at < ids.length; at += FOLDERS) {
+      for (const id of await records.orphaned(ids.slice(at, at + FOLDERS))) {
+        await audio.delete(id);
+        done += 1;
+      }
+    }
+    if (done > 0) log.info({ sessions: done }, "audio of erased sessions removed");
+    return done;
+  }
+}
+
+function stuck(): AppError {
+  return new AppError(
+    "unavailable",
+    "Something that the ledger of erasures names is in the database again and cannot be erased; the log says why. Nobody is served until it is.",
+  );
+}

@@ -1,0 +1,43 @@
+import { newId } from "../base/ids.ts";
+import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
+import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
+import { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
+import { SessionStore } from "../features/sessions/store.ts";
+import { renderFrames } from "../live/render.ts";
+import { ACCOUNT_ENDINGS } from "./account-endings.ts";
+import { type AppContext, featureContext, type Shared } from "./shared.ts";
+
+/** Side effects of a deletion outside the database. */
+export function erasureEffects({
+  blobs,
+  fanout,
+  commands,
+  ledger,
+}: Shared): Omit<CreateErasureOptions, "directory"> {
+  return {
+    accountEndings: ACCOUNT_ENDINGS,
+    ledger,
+    eraseAudio: (sessionId) => blobs.delete(sessionId),
+    publish: (sessionId, { seq, at }) => {
+      const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
+      fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
+    },
+    // A host of an older release does not know this command and drops it; its sweeper asks the
+    // record within seconds which of its sessions were deleted.
+    wake: async (sessionId) => commands.post(sessionId, { type: "Wake" }, newId()),
+  };
+}
+
+/** Erases again what the ledger names, before anything is served or transcribed. */
+export async function eraseAgain(context: AppContext): Promise<RepeatedErasure> {
+  const { shared, runtime, log } = context;
+  const { pool, ledger, blobs: audio } = shared;
+  const directory = new SessionStore(pool);
+  const erasure = createErasure(featureContext(context), { directory, ...erasureEffects(shared) });
+  const { sessions, accounts } = erasure;
+  const records = new ErasureLedgerStore(pool);
+  const parts = { ledger, records, sessions, accounts, audio, runtime, log };
+  const repeated = new RepeatedErasure(parts);
+  await repeated.complete();
+  return repeated;
+}

@@ -1,0 +1,309 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
+import type { ErasureLedger } from "../../src/features/erasure/ledger/erasure-ledger.ts";
+import type { LedgerFolder } from "../../src/features/erasure/ledger/ledger-folder.ts";
+import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-store.ts";
+import { RepeatedErasure } from "../../src/features/erasure/repeated-erasure.ts";
+import { AppFixture } from "../support/app-fixture.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+
+describe("ledger of erasures", () => {
+  let privacy: PrivacyFixture;
+  beforeEach(async () => {
+    privacy = await PrivacyFixture.open();
+  });
+  afterEach(() => privacy.close());
+
+  const remove = ({ owner, sessionId }: Recorded) =>
+    privacy.body("deleteSession", { principal: owner, params: { session_id: sessionId } });
+  const files = () => readdirSync(privacy.ledgerFolder.path).sort();
+  const pathOf = (name = "") => join(privacy.ledgerFolder.path, name);
+  const textOf = (name: string) => readFileSync(pathOf(name), "utf8");
+
+  /** What a start does before anybody is served. */
+  async function start(ledger: ErasureLedger = privacy.newLedger()): Promise<ErasureLedger> {
+    const { fixture, sessions, accounts } = privacy;
+    const { pool, blobs: audio, context } = fixture;
+    const records = new ErasureLedgerStore(pool);
+    const parts = { ledger, records, sessions, accounts, audio, log: context.log };
+    await new RepeatedErasure({ ...parts, runtime: systemRuntime }).complete();
+    return ledger;
+  }
+
+  /** The database as it was before any erasure; the ledger stays. */
+  async function restore({ sessionId, owner }: Recorded): Promise<void> {
+    for (const table of ["erasures", "erasure_ledger_files", "deletion_receipts"]) {
+      await privacy.asOwner(`delete from ${table}`);
+    }
+    await privacy.fixture.sql("update sessions set status = 'completed' where id = $1", [
+      sessionId,
+    ]);
+    await privacy.fixture.sql("update segments set text = 'pineapple' where session_id = $1", [
+      sessionId,
+    ]);
+    await privacy.fixture.sql(
+      "update users set erased_at = null, disabled_at = null, name = 'Secret Ann' where id = $1",
+      [owner.id],
+    );
+  }
+
+  /** Longer ago than any network file system takes to show a new file. */
+  async function later(): Promise<void> {
+    await privacy.fixture.sql("update erasure_ledger_files set at = at - interval '1 hour'");
+  }
+
+  async function put(folder: LedgerFolder, ids: readonly string[], number = 1): Promise<string> {
+    const at = Date.now();
+    const chain = newId();
+    const entries = ids.map((id) => ({ id, kind: "session_deleted_by_owner", at }) as const);
+    await folder.write({ chain, number, since: at, at, after: [], entries });
+    return `${chain}-${String(number).padStart(6, "0")}.json`;
+  }
+
+  const statusOf = async (sessionId: string) =>
+    (await privacy.fixture.sql("select status from sessions where id = $1", [sessionId]))[0]
+      ?.status;
+  const wordsOf = async (sessionId: string) =>
+    privacy.fixture.sql("select text from segments where session_id = $1", [sessionId]);
+
+  it("a restored database: what was deleted since is deleted again, words, sound and person", async () => {
+    const [recorded, kept] = [await privacy.record(), await privacy.record()];
+    await privacy.body("eraseAccount", { principal: recorded.owner });
+    const written = files();
+    expect(written.map(textOf).join()).toContain(recorded.owner.id);
+    await restore(recorded);
+    const sound = join(privacy.fixture.folder, recorded.sessionId);
+    mkdirSync(sound);
+    writeFileSync(join(sound, "a".repeat(64)), "sound");
+    await start();
+    expect(await statusOf(recorded.sessionId)).toBe("deleted");
+    for (const { text } of await wordsOf(recorded.sessionId)) expect(text).not.toBe("pineapple");
+    expect(existsSync(sound)).toBe(false);
+    const [user] = await privacy.fixture.sql("select name, erased_at from users where id = $1", [
+      recorded.owner.id,
+    ]);
+    expect(user).toMatchObject({ name: "Deleted account", erased_at: expect.any(Date) });
+    const audit = await privacy.fixture.sql(
+      "select kind from audit_log where session_id = $1 and kind like '%redacted' and actor_kind = 'system'",
+      [recorded.sessionId],
+    );
+    // The sessions first, each for its own reason.
+    expect(audit).toEqual([{ kind: "account_erasure_session_redacted" }]);
+    expect(await statusOf(kept.sessionId)).not.toBe("deleted");
+    // What came from the ledger is not written to it again.
+    await privacy.ledger.recordPending();
+    expect(files()).toEqual(written);
+  });
+
+  it("a restored database: the service has erased before it answers", async () => {
+    const recorded = await privacy.record();
+    const keys = makeScratchFolder("keys");
+    const { ledgerKey } = await loadKeyFolder(keys);
+    await put(privacy.folderOfLedger(ledgerKey), [recorded.sessionId]);
+    const service = await AppFixture.start({
+      DATABASE_URL: privacy.fixture.serviceUrl,
+      VOICE_BLOB_DIR: privacy.fixture.folder,
+      VOICE_KEY_DIR: keys,
+      // Without maintenance.
+      ROLES: "front",
+    });
+    expect(await statusOf(recorded.sessionId)).toBe("deleted");
+    await service.stop();
+  });
+
+  it("a database older than the session: its sound goes at once, that of others stays", async () => {
+    const [erased, unknown] = [newId(), newId()];
+    for (const id of [erased, unknown]) {
+      mkdirSync(join(privacy.fixture.folder, id));
+      writeFileSync(join(privacy.fixture.folder, id, "b".repeat(64)), "sound");
+    }
+    await put(privacy.ledgerFolder, [erased]);
+    await start();
+    const left = readdirSync(privacy.fixture.folder);
+    expect(left).toContain(unknown);
+    expect(left).not.toContain(erased);
+  });
+
+  it("two ledgers are merged by copying their files together", async () => {
+    const [one, other] = [await privacy.record(), await privacy.record()];
+    await remove(one);
+    const aside = makeScratchFolder("ledger");
+    cpSync(privacy.ledgerFolder.path, aside, { recursive: true });
+    rmSync(privacy.ledgerFolder.path, { recursive: true });
+    await privacy.ledgerFolder.start();
+    await restore(one);
+    await put(privacy.ledgerFolder, [other.sessionId]);
+    cpSync(aside, privacy.ledgerFolder.path, { recursive: true });
+    const { faults } = await start();
+    expect(faults).toEqual([]);
+    expect(await statusOf(one.sessionId)).toBe("deleted");
+    expect(await statusOf(other.sessionId)).toBe("deleted");
+  });
+
+  it("files of another installation, forged ones and scraps are refused, and told", async () => {
+    const [foreign, forged, moved, real] = [
+      await privacy.record(),
+      await privacy.record(),
+      await privacy.record(),
+      await privacy.record(),
+    ];
+    await put(privacy.folderOfLedger(new Uint8Array(32).fill(1)), [foreign.sessionId]);
+    const changed = await put(privacy.ledgerFolder, [newId()]);
+    writeFileSync(
+      pathOf(changed),
+      textOf(changed).replace(/"id":"[^"]+"/, `"id":"${forged.sessionId}"`),
+    );
+    const named = await put(privacy.ledgerFolder, [moved.sessionId]);
+    writeFileSync(pathOf(`${newId()}-000001.json`), textOf(named));
+    rmSync(pathOf(named));
+    writeFileSync(pathOf(`${newId()}-000001.json`), "{");
+    await put(privacy.ledgerFolder, [real.sessionId]);
+    const { faults } = await start();
+    const told = faults.join(" ");
+    expect(told).toContain("1 file of the ledger");
+    expect(told).toContain("signed with other keys");
+    expect(told).toMatch(/2 files of the ledger .*: not as it was written/);
+    expect(told).toContain("cut off");
+    for (const { sessionId } of [foreign, forged, moved]) {
+      expect(await statusOf(sessionId)).not.toBe("deleted");
+    }
+    expect(await statusOf(real.sessionId)).toBe("deleted");
+  });
+
+  it("lost files are told with their span: in the middle, at the end, and all", async () => {
+    const begin = new Date();
+    for (let n = 0; n < 4; n += 1) await remove(await privacy.record());
+    const [first = "", second = "", third = "", last = ""] = files();
+    const timeOf = (name: string) => JSON.parse(textOf(name).split("\n")[0] ?? "").at as string;
+    const [from, to] = [timeOf(first), timeOf(third)];
+    // A process that starts names the last file of each chain.
+    const ledger = privacy.newLedger();
+    const recorded = await privacy.record();
+    await privacy.fixture.sql(
+      "insert into erasures (subject_id, kind) values ($1, 'session_deleted_by_owner')",
+      [newId()],
+    );
+    await ledger.recordPending();
+    await restore(recorded);
+    for (const name of [second, third]) rmSync(pathOf(name));
+    const [middle = ""] = (await start()).faults;
+    expect(middle).toContain(`2 files written between ${from} and ${to}`);
+
+    await restore(recorded);
+    rmSync(pathOf(last));
+    const [end = ""] = (await start()).faults;
+    expect(end).toContain(`3 files written between ${from}`);
+
+    // The database still knows what they held, and writes it again.
+    const count = async () =>
+      (await privacy.fixture.sql("select count(*)::int as n from erasures"))[0]?.n;
+    const before = await count();
+    for (const name of files()) rmSync(pathOf(name));
+    await later();
+    const again = await start();
+    expect(again.faults.join()).toContain("lacks");
+    while ((await again.recordPending()).more);
+    await restore(recorded);
+    await start();
+    expect(await count()).toBe(before);
+    expect(Date.parse(from)).toBeGreaterThanOrEqual(begin.getTime());
+  });
+
+  it("a lost file that is put back is merged, and nothing is missing any more", async () => {
+    const recorded = await privacy.record();
+    await remove(recorded);
+    await remove(await privacy.record());
+    const [first = ""] = files();
+    const text = textOf(first);
+    rmSync(pathOf(first));
+    await restore(recorded);
+    expect((await start()).faults).toHaveLength(1);
+    expect(await statusOf(recorded.sessionId)).toBe("completed");
+    writeFileSync(pathOf(first), text);
+    expect((await start()).faults).toEqual([]);
+    expect(await statusOf(recorded.sessionId)).toBe("deleted");
+  });
+
+  it("a crash between commit and ledger: the erasure is not complete before the file is durable", async () => {
+    const recorded = await privacy.record();
+    rmSync(privacy.ledgerFolder.path, { recursive: true });
+    expect(await remove(recorded)).toMatchObject({ audio_erased: false });
+    expect(existsSync(join(privacy.fixture.folder, recorded.sessionId))).toBe(false);
+    await privacy.ledgerFolder.start();
+    expect(files()).toEqual([]);
+    // Another process takes it up.
+    expect(await privacy.newLedger().recordPending()).toEqual({ done: 1, more: false });
+    expect(await privacy.sessions.finish()).toEqual({ done: 1, more: false });
+    expect(files()).toHaveLength(1);
+    expect(textOf(files()[0] ?? "")).toContain(recorded.sessionId);
+    expect(await remove({ ...recorded, owner: await privacy.fixture.user("admin") })).toMatchObject(
+      {
+        audio_erased: true,
+      },
+    );
+  });
+
+  it("a crash between the file and the note of it: nothing is lost or missing", async () => {
+    const recorded = await privacy.record();
+    await remove(recorded);
+    await privacy.asOwner("delete from erasure_ledger_files");
+    await privacy.asOwner("update erasures set chain = null, number = null");
+    expect((await start()).faults).toEqual([]);
+    await privacy.newLedger().recordPending();
+    expect(files()).toHaveLength(1);
+  });
+
+  it("several at once share files, and each is durable when it is answered", async () => {
+    const all = [];
+    for (let n = 0; n < 6; n += 1) all.push(await privacy.record());
+    const receipts = await Promise.all(all.map(remove));
+    for (const receipt of receipts) expect(receipt).toMatchObject({ audio_erased: true });
+    const written = files().map(textOf).join();
+    for (const { sessionId } of all) expect(written).toContain(sessionId);
+    expect(files().length).toBeLessThanOrEqual(all.length);
+  });
+
+  it("the only administrator stays until there is another one", async () => {
+    const recorded = await privacy.record();
+    const { fixture } = privacy;
+    await fixture.sql("update users set role = 'admin' where id = $1", [recorded.owner.id]);
+    await fixture.user("admin");
+    await privacy.body("eraseAccount", { principal: recorded.owner });
+    await restore(recorded);
+    await fixture.sql("update users set role = 'participant'");
+    await fixture.sql("update users set role = 'admin' where id = $1", [recorded.owner.id]);
+    const erasedAt = async () =>
+      (await fixture.sql("select erased_at from users where id = $1", [recorded.owner.id]))[0]
+        ?.erased_at;
+    await start();
+    expect(await erasedAt()).toBeNull();
+    await fixture.user("admin");
+    await start();
+    expect(await erasedAt()).not.toBeNull();
+  });
+
+  it("what is restored and is being recorded again is refused to its device", async () => {
+    const recorded = await privacy.record();
+    await remove(recorded);
+    await restore(recorded);
+    await start();
+    const wav = makeWav({ frames: 1_600, seed: 77 });
+    await expect(
+      privacy.fixture.upload(recorded.device, recorded.sessionId, 9, wav),
+    ).rejects.toMatchObject({ code: expect.stringMatching(/not_found|session_deleted/) });
+  });
+});
