@@ -20,7 +20,7 @@ const FLOORS = [
   ["src/features/questions"],
   ["src/features/recording/conversion", "src/features/recording/durable-files"],
   ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
-  ["src/features/recording/audio-files"],
+  ["src/features/recording/audio-files", "src/features/erasure/ledger"],
   ["src/features/erasure", "src/features/summaries", "src/features/admin", "src/features/voices"],
   ["src/features/compat"],
   ["src/journal", "src/recognition", "src/nats"],
