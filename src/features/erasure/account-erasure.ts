@@ -88,12 +88,13 @@ export class AccountErasures {
 
   #list(userId?: string): WorkList<OrphanedSession> {
     const { accounts, sessions, clock, log } = this.#options;
+    const erase = userId === undefined ? "begin" : "erase";
     return new WorkList({
       page: PAGE,
       read: (limit, except) => accounts.orphanedSessions(limit, { userId, except }),
       keyOf: ({ id }) => id,
       work: ({ id, ownerId }) =>
-        sessions.erase(id, "account_erasure_session_redacted", { kind: "user", id: ownerId }),
+        sessions[erase](id, "account_erasure_session_redacted", { kind: "user", id: ownerId }),
       clock,
       log,
       trouble: "session of an erased account could not be deleted yet",

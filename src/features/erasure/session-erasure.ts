@@ -83,6 +83,27 @@ export class SessionErasure {
     kind: DeletionKind,
     actor: AuditActor,
   ): Promise<DeletionReceipt | undefined> {
+    const receipt = await this.begin(sessionId, kind, actor);
+    if (receipt === undefined || receipt.audioErased) return receipt;
+    try {
+      await this.#finish(sessionId);
+    } catch (error) {
+      const fields = { session_id: sessionId, error: errorMessage(error) };
+      this.#options.log.error(fields, FINISH_TROUBLE);
+      return receipt;
+    }
+    return { ...receipt, audioErased: true };
+  }
+
+  /**
+   * Deletes what the database has; files and ledger follow by `finish`, where many sessions share a
+   * file of the ledger.
+   */
+  async begin(
+    sessionId: string,
+    kind: DeletionKind,
+    actor: AuditActor,
+  ): Promise<DeletionReceipt | undefined> {
     const { records, publish, revocations, log } = this.#options;
     const deleted = await records.erase(sessionId, kind, actor);
     if (deleted === undefined) return undefined;
@@ -93,14 +114,7 @@ export class SessionErasure {
       this.#wake(sessionId);
       log.info({ session_id: sessionId, kind }, "session deleted");
     }
-    if (receipt.audioErased) return receipt;
-    try {
-      await this.#finish(sessionId);
-    } catch (error) {
-      log.error({ session_id: sessionId, error: errorMessage(error) }, FINISH_TROUBLE);
-      return receipt;
-    }
-    return { ...receipt, audioErased: true };
+    return receipt;
   }
 
   /** How many deletions could not be finished. */
@@ -201,6 +215,6 @@ function present(receipt: DeletionReceipt): Static<typeof receiptSchema> {
 export function retentionList(records: RetentionStore, sessions: SessionErasure): WorkList<string> {
   return sessions.list({
     read: (limit, except) => records.expired(limit, except),
-    work: (id) => sessions.erase(id, "retention_session_redacted", { kind: "system" }),
+    work: (id) => sessions.begin(id, "retention_session_redacted", { kind: "system" }),
   });
 }
