@@ -1,4 +1,4 @@
-import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node:perf_hooks";
+import { createHistogram, type Histogram, performance } from "node:perf_hooks";
 
 /** How often it is checked whether the process is busy, milliseconds. */
 const LOOK_MS = 1_000;
@@ -6,10 +6,11 @@ const RESOLUTION_MS = 10;
 /** Share of busy time from which delays are measured. */
 const BUSY = 0.05;
 const NANOSECONDS = 1e9;
+const NANOSECONDS_OF_MS = 1e6;
 const NAME = "nodejs_eventloop_lag";
 
 /** Metrics with the names and help texts of prom-client. */
-const FIGURES: Readonly<Record<string, [help: string, read: (of: IntervalHistogram) => number]>> = {
+const FIGURES: Readonly<Record<string, [help: string, read: (of: Histogram) => number]>> = {
   [`${NAME}_seconds`]: ["Lag of event loop in seconds.", ({ max }) => max],
   [`${NAME}_min_seconds`]: ["The minimum recorded event loop delay.", ({ min }) => min],
   [`${NAME}_max_seconds`]: ["The maximum recorded event loop delay.", ({ max }) => max],
@@ -32,26 +33,43 @@ export const LOOP_DELAY_FIGURES: readonly string[] = Object.keys(FIGURES);
 
 /**
  * Measures the event loop's delay. Measuring needs a timer every 10 ms, which is most of what an
- * idle process would do. So it runs only while the process is busy; an idle process has no delays.
+ * idle process would do. So it runs only while the process is busy; of an idle process only what held
+ * up its check is noticed, by how late that comes. Node's own `monitorEventLoopDelay` cannot be paused:
+ * it takes the pause for a delay.
  */
 export class LoopDelay {
-  readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #delays = createHistogram();
   #before = performance.eventLoopUtilization();
-  #isWatching = false;
+  readonly #now: () => number;
+  #checkedAt: number;
+  #tickedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor() {
+  /** @param now a clock that never goes back, milliseconds */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#checkedAt = now();
     setInterval(() => this.look(), LOOK_MS).unref();
   }
 
   get isWatching(): boolean {
-    return this.#isWatching;
+    return this.#timer !== undefined;
+  }
+
+  /** The longest delay since the last `text()`, milliseconds. */
+  get longestMs(): number {
+    return this.#delays.count === 0 ? 0 : this.#delays.max / NANOSECONDS_OF_MS;
   }
 
   /** Measures until the next look if the process was busy since the last one. */
   look(share = this.#share()): void {
-    this.#isWatching = share >= BUSY;
-    if (this.#isWatching) this.#delays.enable();
-    else this.#delays.disable();
+    const now = this.#now();
+    const lateMs = now - this.#checkedAt - LOOK_MS;
+    this.#checkedAt = now;
+    if (!this.isWatching && lateMs > RESOLUTION_MS) this.#record(lateMs);
+    const isBusy = share >= BUSY;
+    if (isBusy && !this.isWatching) this.#watch();
+    else if (!isBusy) this.#rest();
   }
 
   /**
@@ -68,6 +86,27 @@ export class LoopDelay {
     return `${lines.join("\n")}\n`;
   }
 
+  /** Called every 10 ms while it is watched; what it comes late is the delay. */
+  tick(): void {
+    const now = this.#now();
+    this.#record(now - this.#tickedAt);
+    this.#tickedAt = now;
+  }
+
+  #watch(): void {
+    this.#tickedAt = this.#now();
+    this.#timer = setInterval(() => this.tick(), RESOLUTION_MS).unref();
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #record(ms: number): void {
+    this.#delays.record(Math.max(1, Math.round(ms * NANOSECONDS_OF_MS)));
+  }
+
   #share(): number {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.#before);
@@ -76,7 +115,7 @@ export class LoopDelay {
   }
 }
 
-function percentile(share: number): [string, (of: IntervalHistogram) => number] {
+function percentile(share: number): [string, (of: Histogram) => number] {
   const help = `The ${share}th percentile of the recorded event loop delays.`;
   return [help, (delays) => delays.percentile(share)];
 }

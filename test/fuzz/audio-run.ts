@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findDecoder } from "../../src/base/decoder/decoder-program.ts";
 import { errorMessage, isAppError } from "../../src/base/errors.ts";
+import { LoopDelay } from "../../src/base/loop-delay.ts";
 import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { Sounds } from "../../src/features/recording/sounds.ts";
 import { ChildMemory } from "../eval/child-memory.ts";
@@ -22,6 +23,8 @@ const USAGE = "npm run fuzz:audio -- [--files n] [--minutes n] [--seed n] [--oth
 const LONGEST_MS = 10_000;
 /** Most memory of a decoder's process: what it may grow to, and what it takes besides. */
 const MOST_DECODER_MIB = 700;
+/** How long the event loop may stand still at a time, beside the threads and processes that decode. */
+const MOST_STANDSTILL_MS = 1_000;
 /** What the thread may hold more in the last quarter than after the first. */
 const MOST_GROWTH = 64 * 1024 * 1024;
 /** Longer files would be refused for their length before they are decoded. */
@@ -80,6 +83,7 @@ const sounds = new Sounds();
 const folder = mkdtempSync(join(tmpdir(), "voice-fuzz-"));
 const converter = new FileConverter({ folder, program: findDecoder("bundled") });
 const memory = new ChildMemory();
+const delay = new LoopDelay();
 const random = new SeededRandom(seed);
 const outcomes = { refused: 0, decoded: 0, undecodable: 0, long: 0 };
 const findings: string[] = [];
@@ -131,11 +135,16 @@ try {
   const left = readdirSync(folder);
   if (left.length > 0) findings.push(`${left.length} files were left behind`);
   if (memory.most > MOST_DECODER_MIB) findings.push(`a decoder took ${memory.most.toFixed(0)} MiB`);
+  const { longestMs } = delay;
+  if (longestMs >= MOST_STANDSTILL_MS) {
+    findings.push(`the event loop stood still for ${longestMs.toFixed(0)} ms`);
+  }
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
   console.log(
     `${done} in ${seconds} s: ${JSON.stringify(outcomes)}, slowest ${slowest.toFixed(0)} ms, ` +
       `memory ${toMebibytes(early)} MiB after a quarter, ${toMebibytes(grown)} MiB more at the end, ` +
-      `a decoder's process at most ${memory.most.toFixed(0)} MiB`,
+      `a decoder's process at most ${memory.most.toFixed(0)} MiB, ` +
+      `the event loop stood still for ${longestMs.toFixed(0)} ms at most`,
   );
 } finally {
   memory.stop();

@@ -90,7 +90,7 @@ try {
   const wrong = await doMainJob(service).catch((error: unknown) => `the demo: ${error}`);
   if (wrong !== undefined) faults.push(wrong);
   await watch.finish();
-  console.log(watch.memory);
+  console.log(`${watch.memory}; ${watch.standstill}`);
   for (const fault of faults) result.findings.addOfRun(fault);
   const { texts } = result.findings;
   for (const text of texts) console.error(text);

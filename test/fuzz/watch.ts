@@ -17,6 +17,9 @@ const BACKLOG_MS = 900_000;
 const NO_PLACES: ReadonlySet<string> = new Set(["activations"]);
 /** What a process may have grown by, for caches, pools and the heap's own slack. */
 const GROWTH_MIB = 300;
+/** How long the event loop of a process may stand still at a time, seconds. */
+const MOST_STANDSTILL = 1;
+const LAG = "nodejs_eventloop_lag_max_seconds";
 const PAGE_BYTES = 4_096;
 const MIB = 1_048_576;
 
@@ -24,6 +27,8 @@ interface Watched {
   pids: Record<string, number>;
   memory: Record<string, number>;
   queues: Map<string, number>;
+  /** The longest that the event loop stood still since it was last asked, seconds. */
+  standstill: number;
 }
 
 /** Something that was not given back. */
@@ -40,6 +45,7 @@ export class ServiceWatch {
   readonly #service: WholeService;
   readonly #before: Watched;
   readonly #report: (reason: string) => void;
+  #standstill = 0;
 
   private constructor(service: WholeService, before: Watched, report: (reason: string) => void) {
     this.#service = service;
@@ -64,6 +70,11 @@ export class ServiceWatch {
       .join(", ");
   }
 
+  /** The longest that the event loop of the service stood still so far, in words. */
+  get standstill(): string {
+    return `the event loop stood still for ${(this.#standstill * 1_000).toFixed(0)} ms at most`;
+  }
+
   /** True while every process is the one of the start; tells of those that are not. */
   checkProcesses(): boolean {
     const pids: Readonly<Record<string, number>> = this.#service.ready.pids;
@@ -80,8 +91,15 @@ export class ServiceWatch {
     for (const { reason } of left) this.#report(`${reason}, ${after}`);
     if (left.length > 0) await this.#printQueues();
     else console.log(`all was given back ${after}`);
+    if (!(this.#standstill < MOST_STANDSTILL)) this.#report(this.standstill);
     this.checkProcesses();
     this.#readLogs();
+  }
+
+  async #look(): Promise<Watched> {
+    const now = await look(this.#service);
+    this.#standstill = Math.max(this.#standstill, now.standstill);
+    return now;
   }
 
   /** Waits until all has come back, or does not; returns what is left. */
@@ -105,7 +123,7 @@ export class ServiceWatch {
   }
 
   async #left(): Promise<Left[]> {
-    const { queues, memory } = await look(this.#service);
+    const { queues, memory } = await this.#look();
     const held = [...queues]
       .filter(([name]) => !NO_PLACES.has(name))
       .filter(([name, length]) => length > (this.#before.queues.get(name) ?? 0))
@@ -123,7 +141,7 @@ export class ServiceWatch {
   }
 
   async #printQueues(): Promise<void> {
-    const { queues } = await look(this.#service);
+    const { queues } = await this.#look();
     const used = [...queues].filter(([, length]) => length > 0);
     console.log(`held: ${used.map((each) => each.join(" ")).join(", ")}`);
   }
@@ -150,11 +168,12 @@ function withoutTimes(line: string): string {
 
 async function look(service: WholeService): Promise<Watched> {
   const { pids, ops_url } = service.ready;
-  const { queues } = await scrapeQueues(ops_url);
+  const { text, queues } = await scrapeQueues(ops_url);
   return {
     pids: { ...pids },
     memory: memoryOf(pids),
     queues: new Map([...queues].map(([name, { length }]) => [name, length])),
+    standstill: Number(new RegExp(`^${LAG} (\\S+)$`, "m").exec(text)?.[1]),
   };
 }
 
