@@ -8,7 +8,7 @@ import { AuditStore } from "./features/audit/audit-store.ts";
 import type { Figure } from "./http/operations.ts";
 import { Ceilings } from "./postgres/ceilings.ts";
 import type { Config } from "./roles/config.ts";
-import { eraseAgain } from "./roles/erasure.ts";
+import { eraseAgain, redactAgain } from "./roles/erasure.ts";
 import { startFront } from "./roles/front.ts";
 import { healthPorts } from "./roles/health.ts";
 import { startMaintenance } from "./roles/maintenance.ts";
@@ -80,6 +80,7 @@ async function startParts(
     sessions = await startSessions(context);
     figures.push(...startMaintenance(context, repeated, sessions.isFirst));
   }
+  await redactAgain(context);
   await reportAuditProtection(context);
   const backlog = startBacklog(context);
   // One for both ways in: a session takes audio from one connection at a time.

@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
+import { noteErasure } from "../features/erasure/ledger/ledger-store.ts";
 import { eraseDerived } from "../features/erasure/session-erasure-store.ts";
 import { forgetMadeOf } from "../features/sessions/forgotten-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
@@ -29,6 +30,9 @@ export async function projectRedaction(
   }
   const actor = { kind: await kindOf(tx, event.byUserId), id: event.byUserId };
   await forgetMadeOf(tx, sessionId, actor, event.segmentIds);
+  const { redactionId: id, from, to, label = "", byUserId } = event;
+  const redaction = { sessionId, from, to, label, byUserId };
+  await noteErasure(tx, { id, kind: "span_redacted", redaction });
   await insertAuditEntry(tx, {
     kind: event.label === undefined ? "span_redacted" : "speaker_redacted",
     actor,

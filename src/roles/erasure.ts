@@ -2,6 +2,7 @@ import { newId } from "../base/ids.ts";
 import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
 import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
 import { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
+import { RepeatedRedaction } from "../features/erasure/repeated-redaction.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { renderFrames } from "../live/render.ts";
 import { ACCOUNT_ENDINGS } from "./account-endings.ts";
@@ -40,4 +41,15 @@ export async function eraseAgain(context: AppContext): Promise<RepeatedErasure> 
   const repeated = new RepeatedErasure(parts);
   await repeated.complete();
   return repeated;
+}
+
+/** Makes redactions again that the ledger names: their sessions' hosts do it. */
+export async function redactAgain(context: AppContext): Promise<void> {
+  await createRepeatedRedaction(context).complete();
+}
+
+export function createRepeatedRedaction({ shared, runtime, log }: AppContext): RepeatedRedaction {
+  const { pool, commands: actors } = shared;
+  const records = new ErasureLedgerStore(pool);
+  return new RepeatedRedaction({ records, actors, runtime, log });
 }

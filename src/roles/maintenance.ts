@@ -2,7 +2,9 @@ import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { FailedSignInStore } from "../features/audit/failed-sign-ins-store.ts";
 import { CompatLeftovers, leftoversList } from "../features/compat/leftovers-store.ts";
 import { createErasure } from "../features/erasure/feature.ts";
+import type { ErasureLedger } from "../features/erasure/ledger/erasure-ledger.ts";
 import type { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
+import type { RepeatedRedaction } from "../features/erasure/repeated-redaction.ts";
 import { retentionList } from "../features/erasure/session-erasure.ts";
 import { RetentionStore } from "../features/erasure/session-erasure-store.ts";
 import { InvitationStore } from "../features/invitations/store.ts";
@@ -18,7 +20,7 @@ import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import type { Figure } from "../http/operations.ts";
 import { StoredAudio } from "../postgres/ceilings.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
-import { erasureEffects } from "./erasure.ts";
+import { createRepeatedRedaction, erasureEffects } from "./erasure.ts";
 import { type AppContext, featureContext } from "./shared.ts";
 import { createFinalizer } from "./streams.ts";
 
@@ -42,6 +44,7 @@ export function startMaintenance(
     directory,
     ...erasureEffects(shared),
   });
+  const redactions = createRepeatedRedaction(context);
   const retention = new RetentionStore(shared.pool);
   const expired = retentionList(retention, sessions);
   const leftovers = leftoversList(new CompatLeftovers(shared.pool), sessions);
@@ -72,7 +75,7 @@ export function startMaintenance(
         ...ifAny("files"),
         run: () => sessions.finish(),
       },
-      ...ledgerTasks(context, repeated),
+      ...ledgerTasks(shared.ledger, repeated, redactions),
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => expired.run() },
       {
@@ -105,7 +108,7 @@ export function startMaintenance(
   );
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
-  return figuresOf(storedAudio, [sessions, accounts, expired, leftovers, repeated]);
+  return figuresOf(storedAudio, [sessions, accounts, expired, leftovers, repeated, redactions]);
 }
 
 function figuresOf(storedAudio: StoredAudio, deletions: readonly { failing: number }[]): Figure[] {
@@ -125,12 +128,14 @@ function figuresOf(storedAudio: StoredAudio, deletions: readonly { failing: numb
 
 /** What comes into the ledger of erasures, and what comes out of it. */
 function ledgerTasks(
-  { shared: { ledger } }: AppContext,
+  ledger: ErasureLedger,
   repeated: RepeatedErasure,
+  redactions: RepeatedRedaction,
 ): MaintenanceTask[] {
   const record = () => ledger.recordPending();
   return [
     { name: "ledger of erasures", every: 10 * SECOND, run: record },
+    { name: "redactions again", every: HOUR, run: () => redactions.run() },
     { name: "erasures again", every: HOUR, everywhere: true, run: () => repeated.run() },
   ];
 }

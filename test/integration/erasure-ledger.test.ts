@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
@@ -16,6 +17,7 @@ import type { ErasureLedger } from "../../src/features/erasure/ledger/erasure-le
 import type { LedgerFolder } from "../../src/features/erasure/ledger/ledger-folder.ts";
 import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-store.ts";
 import { RepeatedErasure } from "../../src/features/erasure/repeated-erasure.ts";
+import { RepeatedRedaction } from "../../src/features/erasure/repeated-redaction.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
@@ -123,6 +125,60 @@ describe("ledger of erasures", () => {
     });
     expect(await statusOf(recorded.sessionId)).toBe("deleted");
     await service.stop();
+  });
+
+  it("a restored database: redactions are made again before the service answers", async () => {
+    const { sessionId, owner } = await privacy.record();
+    const keys = makeScratchFolder("keys");
+    const { ledgerKey } = await loadKeyFolder(keys);
+    const at = Date.now();
+    const redaction = { sessionId, from: 0, to: 4_000, label: "", byUserId: owner.id };
+    const entries = [{ id: newId(), kind: "span_redacted", at, redaction } as const];
+    const file = { chain: newId(), number: 1, since: at, at, after: [], entries };
+    await privacy.folderOfLedger(ledgerKey).write(file);
+    const service = await AppFixture.start({
+      DATABASE_URL: privacy.fixture.serviceUrl,
+      VOICE_BLOB_DIR: privacy.fixture.folder,
+      VOICE_KEY_DIR: keys,
+    });
+    const words = (await wordsOf(sessionId)).map(({ text }) => text);
+    await service.stop();
+    expect(words.sort()).toEqual(["[redacted-span]", "is pineapple"]);
+  });
+
+  it("redactions: come into the ledger, are asked for again once, and a refused one holds up nobody", async () => {
+    const recorded = await privacy.record();
+    const { story, sessionId, owner } = recorded;
+    const span = { redactionId: newId(), from: 0, to: 4_000, segmentIds: [], byUserId: owner.id };
+    await story.tell([{ type: "SpanRedacted", ...span, label: "S1" }]);
+    await privacy.ledger.recordPending();
+    expect(files()).toHaveLength(1);
+    const asked: [string, unknown, string][] = [];
+    let outcome: () => Promise<unknown> = async () => undefined;
+    const records = new ErasureLedgerStore(privacy.fixture.pool);
+    const { log } = privacy.fixture.context;
+    const actors = {
+      ask: (...given: [string, unknown, string]) => {
+        asked.push(given);
+        return outcome();
+      },
+    };
+    const again = () => new RepeatedRedaction({ records, actors, runtime: systemRuntime, log });
+    await again().complete();
+    expect(asked).toEqual([]);
+    await restore(recorded);
+    await privacy.asOwner("delete from events where type = 'SpanRedacted'");
+    await start();
+    outcome = () => Promise.reject(new AppError("not_found", "There is no such speaker."));
+    const refused = again();
+    await refused.complete();
+    expect(refused.failing).toBe(1);
+    outcome = () => story.tell([{ type: "SpanRedacted", ...span, label: "S1" }]);
+    await again().complete();
+    const { redactionId, from, to } = span;
+    const command = { type: "Redact", redactionId, from, to, label: "S1", byUserId: owner.id };
+    const expected = [sessionId, command, redactionId];
+    expect(asked).toEqual([expected, expected]);
   });
 
   it("a database older than the session: its sound goes at once, that of others stays", async () => {

@@ -84,6 +84,7 @@ export class RepeatedErasure {
 
   async #eraseAgain({ id, kind }: LedgerEntry): Promise<void> {
     const { sessions, accounts, log } = this.#options;
+    if (kind === "span_redacted") return;
     if (kind !== "account_erased") {
       await sessions.erase(id, kind, SYSTEM);
       return;

@@ -1,8 +1,10 @@
--- What was erased for good: sessions and accounts. The same is in the ledger, files beside the audio
--- that a restored database does not replace.
+-- What was erased for good: sessions, accounts, and spans of sessions. The same is in the ledger, files
+-- beside the audio that a restored database does not replace.
 create table erasures (
   subject_id uuid primary key,
   kind text not null,
+  -- Of a redaction: sessionId, from, to (samples at 16 kHz), label, byUserId.
+  redaction jsonb,
   at timestamptz not null default now(),
   -- The ledger's file that has it; null until that is durable.
   chain uuid,
@@ -30,6 +32,14 @@ insert into erasures (subject_id, kind, at)
   select session_id, kind, deleted_at from deletion_receipts;
 insert into erasures (subject_id, kind, at)
   select id, 'session_deleted_by_admin', updated_at from sessions where status = 'deleted'
+  on conflict do nothing;
+insert into erasures (subject_id, kind, redaction, at)
+  select (payload ->> 'redactionId')::uuid, 'span_redacted', jsonb_build_object(
+    'sessionId', session_id, 'from', payload -> 'from', 'to', payload -> 'to',
+    'label', coalesce(payload ->> 'label', ''), 'byUserId', payload ->> 'byUserId'), at
+  from events
+  where type = 'SpanRedacted' and payload ? 'redactionId' and payload ? 'byUserId'
+  order by session_id, seq
   on conflict do nothing;
 insert into erasures (subject_id, kind, at)
   select id, 'account_erased', erased_at from users where erased_at is not null

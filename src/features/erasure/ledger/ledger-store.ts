@@ -1,14 +1,26 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { toInstant } from "../../../postgres/columns.ts";
-import { erasureKind, type FilePlace, type LedgerEntry, type LedgerFile } from "./ledger-folder.ts";
+import { optionalColumn, toInstant } from "../../../postgres/columns.ts";
+import {
+  erasureKind,
+  type FilePlace,
+  type LedgerEntry,
+  type LedgerFile,
+  redactionShape,
+} from "./ledger-folder.ts";
 
 /** Health tells files that were missed within this time, days. */
 const NEWS_DAYS = 7;
 /** So long a new file may be unseen by others on a network file system, minutes. */
 const UNSEEN_MINUTES = 2;
 
-const entryRow = z.object({ id: z.string(), kind: erasureKind, at: z.number() });
+const entryRow = z.object({
+  id: z.string(),
+  kind: erasureKind,
+  at: z.number(),
+  redaction: optionalColumn(redactionShape),
+});
+const redactionRow = redactionShape.extend({ id: z.string() });
 const placeRow = z.object({ chain: z.string(), number: z.number() });
 const tailRow = placeRow.extend({ at: z.number() });
 const knownRow = placeRow.extend({ isSettled: z.boolean() });
@@ -18,13 +30,17 @@ const idRow = z.object({ id: z.string() });
 /** Files of a chain that are missing, and the span in which they were written, Unix milliseconds. */
 export type LedgerGap = z.output<typeof gapRow>;
 
+/** A redaction that a restored database does not have. */
+export type UndoneRedaction = z.output<typeof redactionRow>;
+
 /** Notes an erasure in the transaction that does it, so that it comes into the ledger. */
 export async function noteErasure(
   tx: CommonQueryMethods,
-  { id, kind }: Pick<LedgerEntry, "id" | "kind">,
+  { id, kind, redaction }: Omit<LedgerEntry, "at">,
 ): Promise<void> {
   await tx.query(sql.unsafe`
-    insert into erasures (subject_id, kind) values (${id}, ${kind})
+    insert into erasures (subject_id, kind, redaction)
+    values (${id}, ${kind}, ${redaction === undefined ? null : JSON.stringify(redaction)}::jsonb)
     on conflict (subject_id) do nothing`);
 }
 
@@ -39,7 +55,7 @@ export class ErasureLedgerStore {
   /** Erasures that are in no file yet, the newest first. */
   pending(limit: number): Promise<readonly LedgerEntry[]> {
     return this.#pool.any(sql.type(entryRow)`
-      select subject_id as id, kind, at from erasures where chain is null
+      select subject_id as id, kind, at, redaction from erasures where chain is null
       order by at desc limit ${limit}`);
   }
 
@@ -63,11 +79,17 @@ export class ErasureLedgerStore {
     const ids = sql.array(column(entries, "id"), "uuid");
     const kinds = sql.array(column(entries, "kind"), "text");
     const times = sql.array(column(entries, "at"), "float8");
+    const details = entries.map(({ redaction }) => redaction && JSON.stringify(redaction));
+    const redactions = sql.array(
+      details.map((detail) => detail ?? null),
+      "text",
+    );
     return this.#pool.transaction(async (tx) => {
       const { rowCount: news } = await tx.query(sql.unsafe`
-        insert into erasures (subject_id, kind, at, chain, number)
-        select id, kind, to_timestamp(at / 1000), ${chain}::uuid, ${number}
-        from unnest(${ids}, ${kinds}, ${times}) as e (id, kind, at) order by id
+        insert into erasures (subject_id, kind, at, redaction, chain, number)
+        select id, kind, to_timestamp(at / 1000), redaction::jsonb, ${chain}::uuid, ${number}
+        from unnest(${ids}, ${kinds}, ${times}, ${redactions}) as e (id, kind, at, redaction)
+        order by id
         on conflict (subject_id) do nothing`);
       await tx.query(sql.unsafe`
         update erasures set chain = ${chain}, number = ${number}
@@ -147,12 +169,30 @@ export class ErasureLedgerStore {
   undone(limit: number, except: readonly string[]): Promise<readonly LedgerEntry[]> {
     const others = sql.fragment`e.subject_id <> all(${sql.array([...except], "uuid")})`;
     return this.#pool.any(sql.type(entryRow)`
-      select e.subject_id as id, e.kind, e.at
+      select e.subject_id as id, e.kind, e.at, e.redaction
       from erasures e
         left join sessions s on s.id = e.subject_id and s.status <> 'deleted'
         left join users u on u.id = e.subject_id and u.erased_at is null
-      where ${others} and case e.kind when 'account_erased' then u.id else s.id end is not null
+      where ${others} and e.kind <> 'span_redacted'
+        and case e.kind when 'account_erased' then u.id else s.id end is not null
       order by e.kind = 'account_erased', e.at limit ${limit}`);
+  }
+
+  /** Redactions on the ledger of which the session has no event; but `except`. */
+  undoneRedactions(limit: number, except: readonly string[]): Promise<readonly UndoneRedaction[]> {
+    return this.#pool.any(sql.type(redactionRow)`
+      select e.subject_id as id, r."sessionId", r."from", r."to", r.label, r."byUserId"
+      from erasures e
+        cross join lateral jsonb_to_record(e.redaction) as r
+          ("sessionId" uuid, "from" float8, "to" float8, label text, "byUserId" text)
+        join sessions s on s.id = r."sessionId" and s.status <> 'deleted'
+      where e.kind = 'span_redacted'
+        and e.subject_id <> all(${sql.array([...except], "uuid")})
+        and not exists (
+          select from events v
+          where v.session_id = s.id and v.type = 'SpanRedacted'
+            and v.payload ->> 'redactionId' = e.subject_id::text)
+      order by e.at limit ${limit}`);
   }
 
   /** Those of the sessions that are on the ledger and that this database does not have. */
@@ -160,7 +200,7 @@ export class ErasureLedgerStore {
     const rows = await this.#pool.any(sql.type(idRow)`
       select subject_id as id from erasures
       where subject_id = any(${sql.array([...sessionIds], "uuid")})
-        and kind <> 'account_erased'
+        and kind not in ('account_erased', 'span_redacted')
         and not exists (select from sessions s where s.id = subject_id)`);
     return rows.map(({ id }) => id);
   }
