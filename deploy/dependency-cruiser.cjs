@@ -16,6 +16,7 @@ const FLOORS = [
   ["src/features/workspaces"],
   ["src/features/sessions", "src/features/devices", "src/features/webhooks"],
   ["src/features/recording/integrity"],
+  ["src/features/transcript/writing"],
   ["src/features/transcript", "src/features/guests"],
   ["src/features/questions"],
   ["src/features/recording/conversion", "src/features/recording/durable-files"],

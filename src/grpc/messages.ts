@@ -1,7 +1,7 @@
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
 import type { QuestionAnswer } from "../features/questions/ask.ts";
 import type { SessionRecord } from "../features/sessions/store.ts";
-import type { SegmentRecord } from "../features/transcript/segments-store.ts";
+import type { SegmentRecord } from "../features/transcript/writing/segment-record.ts";
 import { type EncodedFrame, isDurable, placeOf } from "../live/frames.ts";
 import {
   type AskResponse,

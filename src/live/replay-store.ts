@@ -6,12 +6,8 @@ import { AppError } from "../base/errors.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/speakers-store.ts";
 import { LANGUAGE_WARNING } from "../features/sessions/store.ts";
-import {
-  OVERLAPS,
-  overlapsColumn,
-  unclearWords,
-  wordColumn,
-} from "../features/transcript/segments-store.ts";
+import { OVERLAPS, unclearWords } from "../features/transcript/segments-store.ts";
+import { overlapsColumn, wordsColumn } from "../features/transcript/writing/segment-row.ts";
 import { nameColumn, optionalColumn } from "../postgres/columns.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { deviceStatus } from "../session/presence.ts";
@@ -135,7 +131,7 @@ const eventRow = z.object({
 });
 const textRow = z.object({
   id: z.string(),
-  words: z.array(wordColumn),
+  words: wordsColumn,
   text: z.string(),
   confidence: z.number(),
   overlaps: overlapsColumn,

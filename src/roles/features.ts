@@ -154,7 +154,6 @@ function openCompat(
     ...{ authenticator, directory, backlog: intakeOf(app, backlog) },
     ...{ blobs: app.shared.blobs, mending: app.shared.mending },
     eraser: given.erasure.sessions,
-    writer: given.transcript.writer,
     deviceSessions: given.recording.deviceSessions.sessions,
     frames: createFrameReaders(app),
   });

@@ -5,7 +5,7 @@ import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { toSegmentMessage } from "../../src/grpc/messages.ts";
 import { LiveLog } from "../../src/live/replay-store.ts";
 import { encodeCursor } from "../../src/rest/page.ts";
-import { callRoute, jsonBody } from "../support/route-call.ts";
+import { callRoute, jsonBody, textBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
@@ -50,7 +50,7 @@ describe("speech overlaps", () => {
 
   async function exported(format: string): Promise<string> {
     const call = { principal: owner, params: { session_id: sessionId }, query: { format } };
-    return String((await callRoute(fixture.routes, "getTranscript", call)).body);
+    return textBody(await callRoute(fixture.routes, "getTranscript", call));
   }
 
   function log(): LiveLog {

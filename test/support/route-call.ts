@@ -26,7 +26,13 @@ export async function callRoute(routes: readonly Route[], id: string, call: Call
 
 /** The body of a reply as a client gets it: through JSON. */
 export function jsonBody(reply: Reply): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(reply.body));
+  return JSON.parse(textBody(reply));
+}
+
+/** The body of a reply as text. */
+export function textBody({ body }: Reply): string {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? Buffer.from(body).toString() : JSON.stringify(body);
 }
 
 /** The code of the AppError that `work` throws, or `none`. */

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toSeconds } from "../../base/audio/sample-rate.ts";
 import { exampleId } from "../../rest/example-values.ts";
-import type { SegmentRecord } from "../transcript/segments-store.ts";
+import type { SegmentRecord } from "../transcript/writing/segment-record.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
-import type { Transcription } from "./file-calls.ts";
+import type { DeepgramForm, Transcription } from "./transcription.ts";
 
 const seconds = (what: string) =>
   Type.Number({ description: `${what}, seconds from the recording's beginning` });
@@ -181,7 +181,7 @@ export function presentModel(engine: string) {
 /** The answer to a recording. */
 export function presentDeepgram(
   said: Transcription,
-  order: DeepgramOrder,
+  order: DeepgramForm,
   { sha256, createdAt }: { sha256: string; createdAt: number },
 ): Static<typeof deepgramAnswer> {
   const { segments, durationSeconds, engine, channels } = said;
@@ -206,7 +206,7 @@ export function presentDeepgram(
   };
 }
 
-function utteranceOf(segment: SegmentRecord, channel: number, order: DeepgramOrder) {
+function utteranceOf(segment: SegmentRecord, channel: number, order: DeepgramForm) {
   const { id, start, end, text: transcript } = segment;
   const words = wordsOf(segment, order);
   const by = order.diarize ? numberOf(segment.label) : undefined;
@@ -217,7 +217,7 @@ function utteranceOf(segment: SegmentRecord, channel: number, order: DeepgramOrd
   };
 }
 
-function paragraphsOf(segments: readonly SegmentRecord[], { diarize }: DeepgramOrder) {
+function paragraphsOf(segments: readonly SegmentRecord[], { diarize }: DeepgramForm) {
   const turns: SegmentRecord[][] = [];
   for (const segment of segments) {
     const last = turns.at(-1);

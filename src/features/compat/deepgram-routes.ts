@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Route, type Upload } from "../../rest/route.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { SUPPORTED_AUDIO } from "../recording/audio-container.ts";
-import { deepgramAnswer, presentDeepgram } from "./deepgram-answers.ts";
+import { deepgramAnswer } from "./deepgram-answers.ts";
 import { DEEPGRAM_ERRORS } from "./deepgram-errors.ts";
 import { type DeepgramOrder, deepgramQuery, isRaw, readDeepgramQuery } from "./deepgram-query.ts";
 import { CALL_TIMEOUT_MS, type FileCalls } from "./file-calls.ts";
@@ -51,14 +51,10 @@ export function deepgramRoutes({ calls, engines }: DeepgramRouteOptions): Route[
       const call = await calls.begin(caller, file, orderOf(order), signal);
       const about = { sha256: file.sha256, createdAt };
       const contentType = "application/json; charset=utf-8";
-      const render = (said: Parameters<typeof presentDeepgram>[0]) =>
-        JSON.stringify(presentDeepgram(said, order, about));
-      const { warning, writing: writtenAs } = order;
-      const reply = await heldOpen(
-        call,
-        { contentType, lead: WHITE_SPACE, writtenAs, render },
-        signal,
-      );
+      const { warning, writing, diarize, paragraphs, utterances } = order;
+      const wanted = { writing, diarize, paragraphs, utterances };
+      const form = { dialect: "deepgram", about, ...wanted } as const;
+      const reply = await heldOpen(call, { contentType, lead: WHITE_SPACE, form }, signal);
       if (warning !== undefined) reply.headers = { ...reply.headers, warning };
       return reply;
     },

@@ -9,7 +9,7 @@ import type { AudioMending } from "../recording/integrity/audio-mending.ts";
 import { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { SegmentStore } from "../transcript/segments-store.ts";
-import type { TranscriptWriter } from "../transcript/transcript-writer.ts";
+import { AnswerWriter } from "./answer-writer.ts";
 import { deepgramRoutes } from "./deepgram-routes.ts";
 import { FileCalls } from "./file-calls.ts";
 import type { SessionFrames } from "./frames.ts";
@@ -25,16 +25,14 @@ interface CreateCompatOptions {
   frames: SessionFrames;
   authenticator: Pick<Authenticator, "revalidate">;
   eraser: SessionErasure;
-  writer: Pick<TranscriptWriter, "write">;
 }
 
 /** Transcription for programs that speak another service's interface. */
 export function createCompat(
-  { pool, log, notifier, queues, engines }: FeatureContext,
+  { pool, log, notifier, queues, engines, stack }: FeatureContext,
   options: CreateCompatOptions,
 ) {
-  const { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser, writer } =
-    options;
+  const { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser } = options;
   const chunks = new PostgresChunkStore(pool);
   const files = new WholeFiles({
     ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, backlog },
@@ -47,7 +45,9 @@ export function createCompat(
     ...{ sessions: deviceSessions, engines, authenticator, eraser, notifier, log },
   });
   const segments = new SegmentStore(pool);
-  const calls = new FileCalls({ sessions, files, frames, segments, directory, writer });
+  const answers = new AnswerWriter();
+  stack.push("answer writer", () => answers.stop());
+  const calls = new FileCalls({ sessions, files, frames, segments, directory, answers });
   const names = (id: string) => segments.vocabulary(id);
   const engine = async (id: string) => (await directory.get(id))?.engine;
   return {

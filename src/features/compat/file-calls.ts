@@ -6,9 +6,9 @@ import type { ReadableUpload } from "../recording/readable-upload.ts";
 import { MAX_SECONDS } from "../recording/upload.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import type { SegmentRecord, SegmentStore } from "../transcript/segments-store.ts";
-import type { TranscriptWriter } from "../transcript/transcript-writer.ts";
-import type { Writing } from "../transcript/written-segments.ts";
+import type { SegmentStore } from "../transcript/segments-store.ts";
+import type { AnswerWriter } from "./answer-writer.ts";
+import type { AnswerForm } from "./answers.ts";
 import type { SessionFrames } from "./frames.ts";
 import type { CompatOrder, CompatSession, CompatSessions } from "./sessions.ts";
 
@@ -24,27 +24,9 @@ interface FileCallsOptions {
   sessions: CompatSessions;
   files: WholeFiles;
   frames: SessionFrames;
-  segments: Pick<SegmentStore, "segments" | "vocabulary">;
+  segments: Pick<SegmentStore, "asJson" | "vocabulary">;
   directory: Pick<SessionStore, "get">;
-  writer: Pick<TranscriptWriter, "write">;
-}
-
-/** How the words of a recording are wanted. */
-export type WrittenAs = Pick<Writing, "style" | "numbers">;
-
-/** The words of a recording. */
-export interface Transcription {
-  sessionId: string;
-  language: string;
-  /** The engine that read it. */
-  engine: string;
-  durationSeconds: number;
-  /** As they were asked for. */
-  segments: SegmentRecord[];
-  /** How many channels were read by themselves; 1 where they were mixed. */
-  channels: number;
-  /** The channel that each label was heard on, from 0. */
-  channelOf: ReadonlyMap<string, number>;
+  answers: Pick<AnswerWriter, "write">;
 }
 
 /** Transcribes whole recordings: each is a session that is made, read to its end, and left. */
@@ -121,10 +103,10 @@ export class FileCall {
     this.durationSeconds = durationSeconds;
   }
 
-  /** Reads to the end, and leaves the session as the caller wanted it. */
-  async transcribe(signal: AbortSignal, writtenAs: WrittenAs): Promise<Transcription> {
+  /** Reads to the end, and leaves the session as the caller wanted it. Returns the answer's body. */
+  async transcribe(signal: AbortSignal, form: AnswerForm): Promise<string> {
     for await (const _final of this.#finals(signal));
-    return this.#finish(writtenAs);
+    return this.#finish(form);
   }
 
   /**
@@ -166,22 +148,20 @@ export class FileCall {
     }
   }
 
-  async #finish(writtenAs: WrittenAs): Promise<Transcription> {
-    const { segments, sessions, directory, writer } = this.#options;
+  async #finish(form: AnswerForm): Promise<string> {
+    const { segments, sessions, directory, answers } = this.#options;
     const { session, durationSeconds } = this;
     const { id: sessionId, language, channels } = session;
     const channelOf = this.#channelOf;
     try {
-      const [read, names, record] = await Promise.all([
-        segments.segments(sessionId),
+      const [json, names, record] = await Promise.all([
+        segments.asJson(sessionId),
         segments.vocabulary(sessionId),
         directory.get(sessionId),
       ]);
-      const heard = read.filter(({ text, redacted }) => text !== "" && redacted !== true);
       const engine = record?.engine ?? "unknown";
-      const written = await writer.write(heard, { ...writtenAs, language, names });
-      const about = { sessionId, language, engine, durationSeconds };
-      return { ...about, segments: written, channels, channelOf };
+      const about = { sessionId, language, engine, durationSeconds, channels, channelOf };
+      return await answers.write({ json, names, about, form });
     } finally {
       await sessions.leave(session, true);
     }

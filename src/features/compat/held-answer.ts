@@ -1,6 +1,7 @@
 import { delay } from "../../base/deferred.ts";
 import type { Reply } from "../../rest/route.ts";
-import type { FileCall, Transcription, WrittenAs } from "./file-calls.ts";
+import type { AnswerForm } from "./answers.ts";
+import type { FileCall } from "./file-calls.ts";
 
 /** After this time an answer begins although nothing of it is known yet, milliseconds. */
 const PATIENCE_MS = 20_000;
@@ -22,8 +23,7 @@ export const WEBVTT: Lead = { first: "WEBVTT\n", blank: "\n" };
 interface HeldAnswer {
   contentType: string;
   lead: Lead;
-  writtenAs: WrittenAs;
-  render(said: Transcription): string;
+  form: AnswerForm;
 }
 
 /**
@@ -34,11 +34,11 @@ interface HeldAnswer {
  */
 export async function heldOpen(
   call: Pick<FileCall, "transcribe">,
-  { contentType, lead, writtenAs, render }: HeldAnswer,
+  { contentType, lead, form }: HeldAnswer,
   signal: AbortSignal,
 ): Promise<Reply> {
   const headers = { "content-type": contentType };
-  const whole = call.transcribe(signal, writtenAs).then(render);
+  const whole = call.transcribe(signal, form);
   // Once the answer has begun nobody may be left to hear of an error.
   whole.catch(() => {});
   const first = await soon(whole, PATIENCE_MS);

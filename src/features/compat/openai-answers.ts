@@ -1,9 +1,9 @@
 import { deflateSync } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { toSeconds } from "../../base/audio/sample-rate.ts";
-import type { SegmentRecord } from "../transcript/segments-store.ts";
-import type { Writing } from "../transcript/written-segments.ts";
-import type { Transcription } from "./file-calls.ts";
+import type { SegmentRecord } from "../transcript/writing/segment-record.ts";
+import type { Writing } from "../transcript/writing/written-segments.ts";
+import type { Transcription } from "./transcription.ts";
 
 const usage = Type.Object(
   {

@@ -4,24 +4,9 @@ import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
 import { cutToName } from "../../wire/names.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { SUPPORTED_AUDIO } from "../recording/audio-container.ts";
-import { plainCues, toPlainSrt, toPlainVtt } from "../transcript/export-formats.ts";
-import {
-  CALL_TIMEOUT_MS,
-  type FileCall,
-  type FileCalls,
-  type Transcription,
-} from "./file-calls.ts";
+import { CALL_TIMEOUT_MS, type FileCall, type FileCalls } from "./file-calls.ts";
 import { heldOpen, WEBVTT, WHITE_SPACE } from "./held-answer.ts";
-import {
-  deltaEvent,
-  diarizedAnswer,
-  doneEvent,
-  jsonAnswer,
-  openAiAnswer,
-  READABLE,
-  textOf,
-  verboseAnswer,
-} from "./openai-answers.ts";
+import { deltaEvent, doneEvent, openAiAnswer, READABLE } from "./openai-answers.ts";
 import { OPENAI_ERRORS } from "./openai-errors.ts";
 import {
   OPENAI_MODELS,
@@ -109,31 +94,9 @@ function wholeReply(
   signal: AbortSignal,
 ): Promise<Reply> {
   const contentType = MEDIA_TYPES[format];
-  const render = (said: Transcription) => bodyOf(said, format, granularities);
   const lead = format === "vtt" ? WEBVTT : WHITE_SPACE;
-  return heldOpen(call, { contentType, render, lead, writtenAs: READABLE }, signal);
-}
-
-function bodyOf(
-  said: Transcription,
-  format: ResponseFormat,
-  granularities: ReadonlySet<string>,
-): string {
-  const soundEnd = Math.round(said.durationSeconds * 1_000);
-  switch (format) {
-    case "json":
-      return JSON.stringify(jsonAnswer(said));
-    case "verbose_json":
-      return JSON.stringify(verboseAnswer(said, granularities));
-    case "diarized_json":
-      return JSON.stringify(diarizedAnswer(said));
-    case "text":
-      return `${textOf(said.segments)}\n`;
-    case "srt":
-      return toPlainSrt(plainCues(said.segments, soundEnd));
-    case "vtt":
-      return toPlainVtt(plainCues(said.segments, soundEnd));
-  }
+  const form = { dialect: "openai", format, granularities, writing: READABLE } as const;
+  return heldOpen(call, { contentType, lead, form }, signal);
 }
 
 function eventReply(call: FileCall): Reply {

@@ -1,7 +1,7 @@
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import type { ResultsBody } from "../../wire/live-frames.ts";
-import type { SegmentRecord } from "../transcript/segments-store.ts";
-import { type Writing, writeSegments } from "../transcript/written-segments.ts";
+import type { SegmentRecord } from "../transcript/writing/segment-record.ts";
+import { type Writing, writeSegments } from "../transcript/writing/written-segments.ts";
 
 const samples = (seconds: number): number => Math.round(seconds * SESSION_RATE);
 

@@ -2,7 +2,8 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
 import { readSpeakers } from "../sessions/speakers-store.ts";
-import { unclearWords, wordColumn } from "../transcript/segments-store.ts";
+import { unclearWords } from "../transcript/segments-store.ts";
+import { wordsColumn } from "../transcript/writing/segment-row.ts";
 import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 
 const stateRow = z.object({
@@ -26,7 +27,7 @@ const segmentRow = z.object({
   label: z.string(),
   start: z.number(),
   end: z.number(),
-  words: z.array(wordColumn),
+  words: wordsColumn,
   hash: z.string(),
 });
 

@@ -7,7 +7,8 @@ import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voic
 import { unclearPlaces } from "../../wire/unclear-words.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
 import { readSpeakers, type SpeakerRecord } from "../sessions/speakers-store.ts";
-import { transcriptFingerprint, wordColumn } from "../transcript/segments-store.ts";
+import { transcriptFingerprint } from "../transcript/segments-store.ts";
+import { wordsColumn } from "../transcript/writing/segment-row.ts";
 
 /** The present words to summarise, without redacted ones. */
 interface SummarySource {
@@ -33,7 +34,7 @@ const segmentRow = z.object({
   start: z.number(),
   end: z.number(),
   text: z.string(),
-  words: z.array(wordColumn),
+  words: wordsColumn,
 });
 const statusRow = z.object({ status: z.string(), redactions: z.number() });
 const completedRow = z.object({ summaryType: z.string() });

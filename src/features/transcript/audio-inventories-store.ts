@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
 import { AUDIO_DAMAGED } from "../../session/status.ts";
-import type { GapRecord } from "./segments-store.ts";
+import type { GapRecord } from "./writing/segment-record.ts";
 
 /** Most missing sequences that are listed; a session that lacks more is broken anyway. */
 const MAX_ABSENT = 10_000;

@@ -1,8 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
-import { wordColumn } from "./segments-store.ts";
-import type { SpokenWord } from "./word-diff.ts";
+import { assertShort } from "./segments-store.ts";
 
 /** Days for which the result of a redo waits for a choice. */
 const CANDIDATE_DAYS = 7;
@@ -21,12 +20,7 @@ const candidateRow = z.object({
 /** The newest redo for review of a session. Times are Unix milliseconds. */
 type RedoCandidate = z.output<typeof candidateRow>;
 
-const segmentRow = z.object({
-  isCandidate: z.boolean(),
-  isKept: z.boolean(),
-  label: z.string(),
-  words: z.array(wordColumn),
-});
+const textsRow = z.object({ json: z.string().nullable() });
 
 const expiredRow = z.object({ sessionId: z.string(), attempt: z.number() });
 
@@ -54,12 +48,13 @@ export class CandidateStore {
     return row ?? undefined;
   }
 
-  /** The words of both texts in order of time, of one moment; undefined when none waits by now. */
-  async texts(
-    sessionId: string,
-    attempt: number,
-  ): Promise<{ current: SpokenWord[]; candidate: SpokenWord[] } | undefined> {
-    const rows = await this.#pool.any(sql.type(segmentRow)`
+  /**
+   * The words of both texts in order of time, of one moment, as JSON text for `comparedWords` in a
+   * thread; undefined when none waits by now. Throws `payload_too_large` like `SegmentStore.asJson`.
+   */
+  async texts(sessionId: string, attempt: number): Promise<string | undefined> {
+    await assertShort(this.#pool, sessionId);
+    const { json } = await this.#pool.one(sql.type(textsRow)`
       with waiting as (
         select kept from redo_candidates
         where session_id = ${sessionId} and attempt = ${attempt} and status = 'waiting'
@@ -72,12 +67,10 @@ export class CandidateStore {
         from candidate_segments c cross join waiting
         where c.session_id = ${sessionId} and c.attempt = ${attempt}
       )
-      select "isCandidate", "isKept", label, words from both_texts order by start_sample`);
-    if (rows.length === 0) return undefined;
-    return {
-      current: wordsOf(rows.filter(({ isCandidate }) => !isCandidate)),
-      candidate: wordsOf(rows.filter(({ isCandidate, isKept }) => isCandidate || isKept)),
-    };
+      select json_agg(json_build_object('isCandidate', "isCandidate", 'isKept', "isKept",
+        'label', label, 'words', words) order by start_sample)::text as json
+      from both_texts`);
+    return json ?? undefined;
   }
 
   /** Results that waited too long, oldest first, but those of the sessions `except`. */
@@ -91,10 +84,4 @@ export class CandidateStore {
         and session_id <> all(${sql.array(except, "uuid")})
       order by at limit ${limit}`);
   }
-}
-
-function wordsOf(rows: readonly z.output<typeof segmentRow>[]): SpokenWord[] {
-  return rows.flatMap(({ label, words }) =>
-    words.map(({ text, start, end }) => ({ text, start, end, speaker: label })),
-  );
 }

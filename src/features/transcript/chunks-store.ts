@@ -3,7 +3,7 @@ import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
 import type { ChunkStatus } from "../../session/status.ts";
 import type { Word } from "../../session/write.ts";
-import { wordColumn } from "./segments-store.ts";
+import { wordsColumn } from "./writing/segment-row.ts";
 
 const chunkRow = z.object({
   id: z.string(),
@@ -18,7 +18,7 @@ const chunkRow = z.object({
   length: optionalColumn(z.number()),
 });
 const totalRow = z.object({ total: z.number() });
-const wordsRow = z.object({ words: z.array(wordColumn) });
+const wordsRow = z.object({ words: wordsColumn });
 
 /**
  * Stored chunks of sessions and the words in their spans, for readers. Throws `unavailable` when

@@ -11,7 +11,8 @@ import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { AudioInventory, AudioInventoryStore } from "./audio-inventories-store.ts";
-import type { GapRecord, SegmentStore } from "./segments-store.ts";
+import type { SegmentStore } from "./segments-store.ts";
+import type { GapRecord } from "./writing/segment-record.ts";
 
 interface CompletenessOptions {
   directory: SessionStore;

@@ -16,8 +16,9 @@ import { assertAllowed, requireSession } from "../sessions/access.ts";
 import type { SessionWishOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { presentRevised, revisedSegmentSchema } from "./segments.ts";
 import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
+import { presentRevised } from "./writing/present-segments.ts";
+import { revisedSegmentSchema } from "./writing/segment-schemas.ts";
 
 const TAKEN_BACK = "The claim was taken back.";
 

@@ -21,7 +21,7 @@ import { segmentRoutes } from "./segments.ts";
 import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
 import { speakerNameRoutes } from "./speaker-names.ts";
 import { SpeakerNameStore } from "./speaker-names-store.ts";
-import { TranscriptWriter } from "./transcript-writer.ts";
+import { TranscriptWriter } from "./writing/transcript-writer.ts";
 
 interface CreateTranscriptOptions {
   directory: SessionStore;
@@ -45,7 +45,6 @@ export function createTranscript(
   return {
     segments,
     redo,
-    writer,
     routes: [
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
@@ -58,7 +57,7 @@ export function createTranscript(
       }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),
-      ...reviewRoutes({ directory, actors, candidates: new CandidateStore(pool) }),
+      ...reviewRoutes({ directory, actors, writer, candidates: new CandidateStore(pool) }),
       ...engineRoutes({ engines }),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
       ...speakerEditRoutes({ directory, actors }),

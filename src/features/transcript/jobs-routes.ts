@@ -12,13 +12,14 @@ import { deletionPlaceholder } from "../../session/redaction.ts";
 import { recordElevatedRead } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
-import { presentSegment, segmentSchema } from "./segments.ts";
-import type { SegmentRecord, SegmentStore } from "./segments-store.ts";
+import type { PlainSegmentRecord, SegmentStore } from "./segments-store.ts";
+import { presentSegment } from "./writing/present-segments.ts";
+import { segmentSchema } from "./writing/segment-schemas.ts";
 
 interface TranscriptionJobOptions {
   directory: SessionStore;
   jobs: TranscriptionJobStore;
-  segments: SegmentStore;
+  segments: Pick<SegmentStore, "plain">;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -101,7 +102,7 @@ function getJob({ directory, jobs, segments }: TranscriptionJobOptions): Route {
       const caller = requirePrincipal(principal);
       const [verdict, found] = await Promise.all([
         contentVerdict(directory, caller, job),
-        job.sessionId === undefined ? [] : segments.segments(job.sessionId),
+        job.sessionId === undefined ? [] : segments.plain(job.sessionId),
       ]);
       return { status: 200, body: presentJobDetail(job, found, verdict) };
     },
@@ -190,7 +191,7 @@ function presentJob(job: TranscriptionJob): Static<typeof jobSchema> {
  */
 function presentJobDetail(
   job: TranscriptionJob,
-  segments: readonly SegmentRecord[],
+  segments: readonly PlainSegmentRecord[],
   verdict: Verdict,
 ): Static<typeof jobDetailSchema> {
   const shown = !job.sessionDeleted && verdict === "allow";

@@ -1,10 +1,17 @@
-import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/columns.ts";
-import type { LabelledOverlap, Word } from "../../session/write.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Word } from "../../session/write.ts";
 import { joinVocabulary } from "../../wire/vocabulary.ts";
 import { OVERLAPPING } from "../sessions/speakers-store.ts";
 import { activeNames } from "../workspaces/workshops-store.ts";
+import type { GapRecord, SegmentRecord } from "./writing/segment-record.ts";
+import { segmentRow } from "./writing/segment-row.ts";
 
 /**
  * SQL for the indexes, from 0, of the unclear words in a column of words; most segments have none.
@@ -86,47 +93,43 @@ export const OVERLAPS = sql.fragment`case when segments.overlapping is not null 
     from ${OVERLAPPING} as o
     where o.session_id = segments.session_id and o.within = segments.id) end`;
 
-/** What `OVERLAPS` gives. */
-export const overlapsColumn = optionalColumn(
-  z.array(
-    z.object({ segmentId: z.string(), label: z.string(), start: z.number(), end: z.number() }),
-  ),
-);
-
-/** A word in the column `segments.words`. */
-export const wordColumn = z.object({
-  text: z.string(),
-  start: z.number(),
-  end: z.number(),
-  confidence: z.number(),
-  unclear: z.boolean().optional(),
-  timesClamped: z.boolean().optional(),
-});
-
-const segmentRow = z.object({
-  id: z.string(),
-  start: z.number(),
-  end: z.number(),
-  label: z.string(),
-  text: z.string(),
-  words: z.array(wordColumn),
-  confidence: z.number(),
-  speakerConfidence: optionalColumn(z.number()),
-  overlaps: overlapsColumn,
-  revision: z.number(),
-  redacted: z.boolean(),
-});
-
 const vocabularyRow = z.object({
   own: z.array(z.string()),
   names: z.array(z.string()),
   shared: z.array(z.string()),
 });
 
+const plainRow = segmentRow.pick({
+  ...{ id: true, start: true, end: true, label: true, text: true },
+  ...{ confidence: true, redacted: true },
+});
+
+/** A segment without its words. */
+export type PlainSegmentRecord = z.output<typeof plainRow>;
+
+/** Letters of a transcript that is given as a whole: ten times as many as eight hours have. */
+const MOST_LETTERS = 4_000_000;
+const TOO_LONG =
+  "This text is too long to be given as a whole. Read it in pages: GET /sessions/{id}/segments.";
+
+const documentRow = z.object({ json: z.string() });
+const lettersRow = z.object({ letters: z.number() });
+
 const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
 
 const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
   confidence, speaker_confidence as "speakerConfidence", ${OVERLAPS} as "overlaps", revision, redacted`;
+
+/** Throws `payload_too_large` for a session whose text is too long to be given as a whole. */
+export async function assertShort(
+  pool: Pick<CommonQueryMethods, "one">,
+  sessionId: string,
+): Promise<void> {
+  const { letters } = await pool.one(sql.type(lettersRow)`
+    select coalesce(sum(length(text)), 0)::int8 as letters from segments
+    where session_id = ${sessionId}`);
+  if (letters > MOST_LETTERS) throw new AppError("payload_too_large", TOO_LONG);
+}
 
 /** Words and gaps of sessions, for readers. Throws `unavailable` when storage is away. */
 export class SegmentStore {
@@ -152,6 +155,32 @@ export class SegmentStore {
       order by start_sample, id
       ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
     `);
+    return [...rows];
+  }
+
+  /**
+   * All segments of a session in order, as JSON text for `segmentsOf` in a thread: reading it here
+   * would hold up everything else. Throws `payload_too_large` for a text that is too long to be given
+   * as a whole.
+   */
+  async asJson(sessionId: string): Promise<string> {
+    await assertShort(this.#pool, sessionId);
+    const { json } = await this.#pool.one(sql.type(documentRow)`
+      select coalesce(json_agg(row_to_json(rows)), '[]')::text as json
+      from (
+        select ${COLUMNS} from segments where session_id = ${sessionId} order by start_sample, id
+      ) as rows`);
+    return json;
+  }
+
+  /**
+   * All segments of a session in order, without their words. Throws `payload_too_large` like `asJson`.
+   */
+  async plain(sessionId: string): Promise<PlainSegmentRecord[]> {
+    await assertShort(this.#pool, sessionId);
+    const rows = await this.#pool.any(sql.type(plainRow)`
+      select id, start_sample as start, end_sample as "end", label, text, confidence, redacted
+      from segments where session_id = ${sessionId} order by start_sample, id`);
     return [...rows];
   }
 
@@ -181,36 +210,10 @@ export class SegmentStore {
   }
 }
 
-/** A final segment with its words. Positions are samples at 16 kHz. */
-export interface SegmentRecord {
-  id: string;
-  start: number;
-  end: number;
-  label: string;
-  text: string;
-  words: Word[];
-  /** Mean confidence of the words, 0..1. */
-  confidence: number;
-  /** How likely the voice is the label's, 0..1; undefined when nobody knows. */
-  speakerConfidence?: number | undefined;
-  /** Where others speak within it, in order; undefined where nobody does. */
-  overlaps?: readonly LabelledOverlap[] | undefined;
-  revision: number;
-  /** True when the words were redacted; a placeholder replaces them. */
-  redacted?: boolean;
-}
-
 /** Position of a segment in the order of a session: by start, then by id. */
 export interface SegmentPosition {
   start: number;
   id: string;
-}
-
-/** Missing audio: its nominal span on the timeline, samples at 16 kHz. */
-export interface GapRecord {
-  sequence: number;
-  start: number;
-  length: number;
 }
 
 /** Port: edited texts between the API and the session that applies them. */

@@ -1,121 +1,21 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { cutPage, decodeCursor, encodeCursor, pageQuery, pageSchema } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { float, int32 } from "../../rest/schemas.ts";
-import type { Word } from "../../session/write.ts";
-import { TIMES_CLAMPED } from "../../wire/field-descriptions.ts";
-import { resourceOverlaps } from "../../wire/overlaps.ts";
-import { speakerConfidence } from "../../wire/speaker-confidence.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import type { SegmentPosition, SegmentRecord, SegmentStore } from "./segments-store.ts";
+import type { SegmentPosition, SegmentStore } from "./segments-store.ts";
+import { presentRevised, presentWords } from "./writing/present-segments.ts";
+import type { SegmentRecord } from "./writing/segment-record.ts";
+import { revisedSegmentSchema } from "./writing/segment-schemas.ts";
 
 interface SegmentOptions {
   directory: SessionStore;
   segments: SegmentStore & SegmentStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
-}
-
-export const wordSchema = Type.Object(
-  {
-    word: Type.String(),
-    start_ms: Type.Integer(),
-    end_ms: Type.Integer(),
-    confidence: Type.Number(),
-    unclear: Type.Optional(
-      Type.Boolean({
-        description:
-          "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as of words that a person edited",
-      }),
-    ),
-    times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
-  },
-  { $id: "Word" },
-);
-
-export const segmentSchema = Type.Object(
-  {
-    id: Type.String(),
-    start_ms: int32,
-    end_ms: int32,
-    speaker_label: Type.Optional(Type.String()),
-    text: Type.String(),
-    confidence: Type.Optional(float),
-  },
-  { $id: "PlainSegment" },
-);
-
-/** A segment of a transcript, with what the interface's own segment does not tell. */
-export const heardSegmentSchema = Type.Composite([
-  segmentSchema,
-  Type.Object({
-    speaker_confidence: speakerConfidence,
-    ...resourceOverlaps,
-  }),
-]);
-
-export const revisedSegmentSchema = Type.Composite(
-  [
-    heardSegmentSchema,
-    Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
-  ],
-  { $id: "Segment" },
-);
-
-/** A segment as in 2.2 of the interface. */
-export function presentSegment(segment: SegmentRecord): Static<typeof segmentSchema> {
-  return {
-    id: segment.id,
-    start_ms: toMilliseconds(segment.start),
-    end_ms: toMilliseconds(segment.end),
-    speaker_label: segment.label,
-    text: segment.text,
-    confidence: segment.confidence,
-  };
-}
-
-export function presentHeard(segment: SegmentRecord): Static<typeof heardSegmentSchema> {
-  return {
-    ...presentSegment(segment),
-    speaker_confidence: segment.speakerConfidence ?? null,
-    ...presentOverlaps(segment),
-  };
-}
-
-function presentOverlaps({
-  overlaps = [],
-}: SegmentRecord): Pick<Static<typeof heardSegmentSchema>, "also_speaking" | "overlaps"> {
-  if (overlaps.length === 0) return {};
-  return {
-    also_speaking: [...new Set(overlaps.map(({ label }) => label))],
-    overlaps: overlaps.map(({ label, segmentId, start, end }) => ({
-      speaker_label: label,
-      segment_id: segmentId,
-      start_ms: toMilliseconds(start),
-      end_ms: toMilliseconds(end),
-    })),
-  };
-}
-
-export function presentRevised(segment: SegmentRecord): Static<typeof revisedSegmentSchema> {
-  return { ...presentHeard(segment), revision: segment.revision };
-}
-
-/** A segment's words, with those that are unclear marked. */
-export function presentWords(words: readonly Word[]): Static<typeof wordSchema>[] {
-  return words.map((word) => ({
-    word: word.text,
-    start_ms: toMilliseconds(word.start),
-    end_ms: toMilliseconds(word.end),
-    confidence: word.confidence,
-    ...(word.unclear === true ? { unclear: true } : {}),
-    ...(word.timesClamped === true ? { times_clamped: true } : {}),
-  }));
 }
 
 const LIST = "segments";

@@ -1,26 +1,98 @@
 import { describe, expect, it } from "vitest";
-import { srtCues, toMarkdown, toSrt } from "../../../src/features/transcript/export-formats.ts";
+import { writeAnswer } from "../../../src/features/compat/answers.ts";
+import { writeComparison } from "../../../src/features/transcript/writing/comparison-document.ts";
+import { srtCues, toSrt } from "../../../src/features/transcript/writing/export-formats.ts";
+import { segmentsOf } from "../../../src/features/transcript/writing/segment-row.ts";
+import {
+  type TranscriptOrder,
+  writeTranscript,
+} from "../../../src/features/transcript/writing/transcript-document.ts";
 import { longTalk } from "../../support/long-talk.ts";
 import { type WalkedInput, workOf } from "../../support/work-growth.ts";
 
 const NOBODY = new Map<string, string>();
-/** More segments than a session of eight hours has: enough to see what grows with the square. */
-const LONG = { largest: "one speaker, 32 h", size: 20_000 };
+/** Written in a thread. */
+const LONG = { largest: "one speaker, eight hours", size: 5_000, inThread: true };
+const FORMATS = ["json", "txt", "md", "srt", "vtt", "rttm"] as const;
+const ID = "01a217f6-1059-7000-8000-000000000000";
+const ABOUT: TranscriptOrder["about"] = {
+  ...{ session_id: ID, title: "Talk", language: "en", status: "completed", speakers: [] },
+};
+const RAW = { style: "raw", numbers: "words" } as const;
+const SAID = {
+  ...{ sessionId: ID, language: "en", engine: "any", durationSeconds: 1, channels: 1 },
+  channelOf: new Map<string, number>(),
+};
 
 const PLACES: readonly WalkedInput[] = [
   {
-    ...{ place: "SubRip", ...LONG },
-    prepare: (size) => of(longTalk(size), (talk) => toSrt(srtCues(talk, NOBODY))),
+    ...{ place: "a session's segments as JSON text, read", ...LONG },
+    prepare: (size) => of(jsonOf(longTalk(size)), segmentsOf),
   },
+  ...FORMATS.map((format) => ({
+    ...{ place: `a transcript as ${format}`, ...LONG },
+    prepare: (size: number) =>
+      of(longTalk(size), (talk) =>
+        writeTranscript(
+          { format, hasWords: true, about: ABOUT, gaps: [], names: NOBODY, soundEnd: undefined },
+          talk,
+          talk,
+        ),
+      ),
+  })),
   {
     ...{ place: "captions of a text of single letters", largest: "10,000 letters", size: 5_000 },
     prepare: (size) => of(edited("a ".repeat(size)), (talk) => toSrt(srtCues(talk, NOBODY))),
   },
   {
-    ...{ place: "Markdown", ...LONG },
-    prepare: (size) => of(longTalk(size), (talk) => toMarkdown("Talk", talk, NOBODY)),
+    ...{ place: "an answer in OpenAI's form", ...LONG },
+    prepare: (size) =>
+      of(longTalk(size), (segments) =>
+        writeAnswer(
+          { ...SAID, segments },
+          {
+            ...{ dialect: "openai", format: "verbose_json", writing: RAW },
+            granularities: new Set(["word", "segment"]),
+          },
+        ),
+      ),
+  },
+  {
+    ...{ place: "an answer in Deepgram's form", ...LONG },
+    prepare: (size) =>
+      of(longTalk(size), (segments) =>
+        writeAnswer(
+          { ...SAID, segments },
+          {
+            ...{ dialect: "deepgram", writing: RAW, about: { sha256: "", createdAt: 0 } },
+            ...{ diarize: true, paragraphs: true, utterances: true },
+          },
+        ),
+      ),
+  },
+  {
+    ...{ place: "a comparison of two texts", ...LONG },
+    prepare: (size) => of(comparedOf(size), (json) => writeComparison(COMPARED, json)),
   },
 ];
+
+const COMPARED = {
+  ...{ session_id: ID, job_id: ID, transcription_id: ID, edits_replaced: 0 },
+  ...{ created_at: "2026-01-31T12:00:00.000Z", expires_at: "2026-02-28T12:00:00.000Z" },
+};
+
+/** As the database gives it. */
+function jsonOf(talk: ReturnType<typeof longTalk>): string {
+  return JSON.stringify(talk.map((each) => ({ ...each, speakerConfidence: null, overlaps: null })));
+}
+
+/** Two texts that differ in some words, of other segments and speakers. */
+function comparedOf(size: number): string {
+  const rows = [longTalk(size), longTalk(size, 3).slice(1)].flatMap((talk, text) =>
+    talk.map(({ label, words }) => ({ isCandidate: text === 1, isKept: false, label, words })),
+  );
+  return JSON.stringify(rows);
+}
 
 function of<T>(input: T, walk: (input: T) => unknown): () => unknown {
   return () => walk(input);
@@ -31,12 +103,27 @@ function edited(text: string) {
   return longTalk(1).map((segment) => ({ ...segment, text: text.trim() }));
 }
 
-/** In proportion it is 10; what grows with the square takes 100 times as long, beside any other work. */
-const MOST_TIMES = 40;
+/** In proportion it is 10, with sorting a little more; with the square it would be 100. */
+const MOST_TIMES = 16;
+/** What the event loop may be held up by one caller at a time, processor time in milliseconds. */
+const MOST_MS = 50;
+
+/** Other work on the machine makes figures larger, never smaller. */
+const ATTEMPTS = 4;
 
 describe("work", () => {
   it.each(PLACES)("work: $place takes in proportion to its input", (walked) => {
-    const { largest, tenth } = workOf(walked);
-    expect(largest / tenth).toBeLessThanOrEqual(MOST_TIMES);
+    const most = walked.inThread === true ? Number.POSITIVE_INFINITY : MOST_MS;
+    let [times, ms] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let attempt = 0; attempt < ATTEMPTS && (times > MOST_TIMES || ms > most); attempt += 1) {
+      const { largest, tenth } = workOf(walked);
+      times = Math.min(times, largest / tenth);
+      ms = Math.min(ms, largest);
+    }
+    if (process.env.SHOW_WORK !== undefined) {
+      console.log(`${walked.place}: ${ms.toFixed(2)} ms, ${times.toFixed(1)} times`);
+    }
+    expect(times).toBeLessThanOrEqual(MOST_TIMES);
+    expect(ms).toBeLessThanOrEqual(most);
   });
 });

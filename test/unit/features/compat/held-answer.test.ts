@@ -1,27 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createDeferred, type Deferred } from "../../../../src/base/deferred.ts";
 import { AppError } from "../../../../src/base/errors.ts";
-import type { FileCall, Transcription } from "../../../../src/features/compat/file-calls.ts";
+import type { FileCall } from "../../../../src/features/compat/file-calls.ts";
 import { heldOpen, WEBVTT, WHITE_SPACE } from "../../../../src/features/compat/held-answer.ts";
 import type { Reply } from "../../../../src/rest/route.ts";
 
-const SAID = {} as Transcription;
-
 describe("answers of calls that take long", () => {
-  let read: Deferred<Transcription>;
+  let read: Deferred<string>;
 
   beforeEach(() => {
     vi.useFakeTimers();
-    read = createDeferred<Transcription>();
+    read = createDeferred<string>();
   });
   afterEach(() => vi.useRealTimers());
 
-  function answer(contentType: string, text: string): Promise<Reply> {
+  function answer(contentType: string): Promise<Reply> {
     const call: Pick<FileCall, "transcribe"> = { transcribe: () => read.promise };
     const lead = contentType === "text/vtt" ? WEBVTT : WHITE_SPACE;
-    const writtenAs = { style: "raw", numbers: "words" } as const;
-    const held = { contentType, lead, writtenAs, render: () => text };
-    return heldOpen(call, held, new AbortController().signal);
+    const writing = { style: "raw", numbers: "words" } as const;
+    const granularities: ReadonlySet<string> = new Set();
+    const form = { dialect: "openai", format: "json", granularities, writing } as const;
+    return heldOpen(call, { contentType, lead, form }, new AbortController().signal);
   }
 
   it.each([
@@ -30,7 +29,7 @@ describe("answers of calls that take long", () => {
     ["application/x-subrip", "1\n00:00:00,000 --> …", "\n\n1\n00:00:00,000 --> …"],
     ["text/vtt", "WEBVTT\n\n00:00.000 --> …", "WEBVTT\n\n\n00:00.000 --> …"],
   ])("%s: begins after 20 s, and is whole in the end", async (contentType, text, told) => {
-    const replying = answer(contentType, text);
+    const replying = answer(contentType);
     await vi.advanceTimersByTimeAsync(20_000);
     const reply = await replying;
     expect(reply).toMatchObject({ status: 200, headers: { "content-type": contentType } });
@@ -41,24 +40,24 @@ describe("answers of calls that take long", () => {
     })();
     await vi.advanceTimersByTimeAsync(4_000);
     expect(parts).toHaveLength(2);
-    read.resolve(SAID);
+    read.resolve(text);
     await reading;
     expect(parts.join("")).toBe(told);
   });
 
   it("an answer that comes in time has nothing in front", async () => {
-    read.resolve(SAID);
-    const reply = await answer("text/vtt", "WEBVTT\n\n");
+    read.resolve("WEBVTT\n\n");
+    const reply = await answer("text/vtt");
     expect(reply).toMatchObject({ status: 200, body: "WEBVTT\n\n" });
   });
 
   it("an error in time is told as one; one after the beginning ends the answer", async () => {
-    const early = answer("text/plain", "");
+    const early = answer("text/plain");
     read.reject(new AppError("not_audio", "It is none."));
     await expect(early).rejects.toThrow("It is none.");
 
-    read = createDeferred<Transcription>();
-    const late = answer("text/plain", "");
+    read = createDeferred<string>();
+    const late = answer("text/plain");
     await vi.advanceTimersByTimeAsync(20_000);
     const parts = (await late).events?.open(new AbortController().signal)[Symbol.asyncIterator]();
     expect(await parts?.next()).toEqual({ done: false, value: "\n" });

@@ -5,8 +5,8 @@ import {
   toSrt,
   toVtt,
   vttCues,
-} from "../../../../src/features/transcript/export-formats.ts";
-import type { SegmentRecord } from "../../../../src/features/transcript/segments-store.ts";
+} from "../../../../src/features/transcript/writing/export-formats.ts";
+import type { SegmentRecord } from "../../../../src/features/transcript/writing/segment-record.ts";
 
 const SECOND = 16_000;
 const NOBODY = new Map<string, string>();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { spreadWords } from "../../../../src/features/transcript/segments-store.ts";
 import {
   srtCues,
   toMarkdown,
@@ -6,11 +7,8 @@ import {
   toVtt,
   transcriptText,
   vttCues,
-} from "../../../../src/features/transcript/export-formats.ts";
-import {
-  type SegmentRecord,
-  spreadWords,
-} from "../../../../src/features/transcript/segments-store.ts";
+} from "../../../../src/features/transcript/writing/export-formats.ts";
+import type { SegmentRecord } from "../../../../src/features/transcript/writing/segment-record.ts";
 import { heardText } from "../../../support/heard-text.ts";
 
 const SECOND = 16_000;

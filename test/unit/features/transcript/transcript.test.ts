@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { transcriptFormat } from "../../../../src/features/transcript/export.ts";
-import { transcriptText } from "../../../../src/features/transcript/export-formats.ts";
+import { transcriptText } from "../../../../src/features/transcript/writing/export-formats.ts";
 
 const segment = (start: number, label: string, text: string) => ({
   id: `${start}`,

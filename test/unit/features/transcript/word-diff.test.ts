@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { diffRows, diffSummary } from "../../../../src/cli/view/diff-rows.ts";
-import { diffWords, type SpokenWord } from "../../../../src/features/transcript/word-diff.ts";
+import type { SpokenWord } from "../../../../src/features/transcript/writing/segment-row.ts";
+import { diffWords } from "../../../../src/features/transcript/writing/word-diff.ts";
 
 const SECOND = 16_000;
 

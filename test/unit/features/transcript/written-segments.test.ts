@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
-import {
-  type SegmentRecord,
-  spreadWords,
-} from "../../../../src/features/transcript/segments-store.ts";
+import { spreadWords } from "../../../../src/features/transcript/segments-store.ts";
+import type { SegmentRecord } from "../../../../src/features/transcript/writing/segment-record.ts";
 import {
   type Writing,
   writeSegments,
-} from "../../../../src/features/transcript/written-segments.ts";
+} from "../../../../src/features/transcript/writing/written-segments.ts";
 
 const SECOND = 16_000;
 const WRITING: Writing = { style: "readable", numbers: "words", language: "en-GB", names: [] };

@@ -1,7 +1,7 @@
-import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
-import { toDigits } from "../../language/digits.ts";
-import { restoreText } from "../../language/restore-text.ts";
-import type { SegmentRecord } from "./segments-store.ts";
+import { SESSION_RATE } from "../../../base/audio/sample-rate.ts";
+import { toDigits } from "../../../language/digits.ts";
+import { restoreText } from "../../../language/restore-text.ts";
+import type { SegmentRecord } from "./segment-record.ts";
 
 /** How recognised words are written. */
 export interface Writing {

@@ -1,5 +1,5 @@
-import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
-import type { SegmentRecord } from "./segments-store.ts";
+import { SESSION_RATE } from "../../../base/audio/sample-rate.ts";
+import type { SegmentRecord } from "./segment-record.ts";
 
 /**
  * Who spoke when, in NIST's Rich Transcription Time Marked format: a line of type SPEAKER for each

@@ -1,10 +1,10 @@
-import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
-import { clockTime } from "../../wire/clock-time.ts";
-import { inOneLine, withoutBreaks } from "../../wire/names.ts";
-import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
-import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../wire/unsure-speakers.ts";
+import { SESSION_RATE, toMilliseconds } from "../../../base/audio/sample-rate.ts";
+import { clockTime } from "../../../wire/clock-time.ts";
+import { inOneLine, withoutBreaks } from "../../../wire/names.ts";
+import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../../wire/unclear-words.ts";
+import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../../wire/unsure-speakers.ts";
 import { type Cue, toCues } from "./captions.ts";
-import type { SegmentRecord } from "./segments-store.ts";
+import type { SegmentRecord } from "./segment-record.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;
 

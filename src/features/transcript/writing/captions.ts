@@ -1,7 +1,7 @@
-import { toMilliseconds } from "../../base/audio/sample-rate.ts";
-import { withoutBreaks } from "../../wire/names.ts";
-import { markUnclear, unclearPlaces } from "../../wire/unclear-words.ts";
-import type { SegmentRecord } from "./segments-store.ts";
+import { toMilliseconds } from "../../../base/audio/sample-rate.ts";
+import { withoutBreaks } from "../../../wire/names.ts";
+import { markUnclear, unclearPlaces } from "../../../wire/unclear-words.ts";
+import type { SegmentRecord } from "./segment-record.ts";
 
 /** One caption. Times are milliseconds. */
 export interface Cue {

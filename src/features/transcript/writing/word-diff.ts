@@ -1,17 +1,10 @@
 import { diffArrays } from "diff";
+import type { SpokenWord } from "./segment-row.ts";
 
 /** Silence of both texts at which they are compared anew, samples at 16 kHz. */
 const PAUSE = 3_200;
 /** From this many words on any place where nobody is in mid-word will do, and then any place. */
 const LONG = { soft: 150, hard: 300 };
-
-/** A word of one of the texts; times in samples. */
-export interface SpokenWord {
-  text: string;
-  start: number;
-  end: number;
-  speaker: string;
-}
 
 type PartKind = "same" | "speaker" | "replaced" | "added" | "removed";
 
