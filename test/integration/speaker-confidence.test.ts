@@ -4,7 +4,7 @@ import { newId } from "../../src/base/ids.ts";
 import { LiveLog } from "../../src/live/replay-store.ts";
 import { encodeCursor } from "../../src/rest/page.ts";
 import type { SpeakersRevised } from "../../src/session/event.ts";
-import { callRoute, jsonBody } from "../support/route-call.ts";
+import { callRoute, jsonBody, textBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
@@ -77,7 +77,7 @@ describe("speaker confidence", () => {
       params: { session_id: sessionId },
       query: { format: "txt" },
     });
-    expect(String(reply.body)).toBe(
+    expect(textBody(reply)).toBe(
       "[00:00] S1: Word0.\n[00:01] S2?: Word1.\n[00:02] S3?: Word2.\n[00:03] S1: Word3.\n\nA name with a question mark is a guess: it is not sure who speaks.\n",
     );
   });

@@ -3,7 +3,7 @@ import type { DevicePrincipal, GuestPrincipal, UserPrincipal } from "../../src/a
 import { newId } from "../../src/base/ids.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
+import { type Call, callRoute, codeOf, jsonBody, textBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
@@ -273,11 +273,11 @@ describe("session reads", () => {
     expect(body.segments).toHaveLength(3);
     const reply = await call("getTranscript", { query: { format: "txt" } });
     expect(reply.headers?.["content-type"]).toBe("text/plain; charset=utf-8");
-    expect(reply.body).toBe(
+    expect(textBody(reply)).toBe(
       "[00:00] S1: One two three four.\n[00:01] Olga Owner: Five six.\n[00:01] UU: Seven.\n",
     );
     const byHeader = await call("getTranscript", { headers: { accept: "text/plain" } });
-    expect(byHeader.body).toBe(reply.body);
+    expect(textBody(byHeader)).toBe(textBody(reply));
   });
 
   it("speakers: are ordered by number with claims, unknown last", async () => {

@@ -39,7 +39,7 @@ export function writeSegments(
 }
 
 /** True where nothing is to be done with what was recognised. */
-export function isWrittenAlready({ language, style, numbers }: Writing): boolean {
+function isWrittenAlready({ language, style, numbers }: Writing): boolean {
   const isEnglish = language.split("-")[0]?.toLowerCase() === "en";
   return !isEnglish || (style === "raw" && numbers === "words");
 }
