@@ -67,6 +67,7 @@ export function storedAudioRoutes({ verification, cursorKey }: StoredAudioOption
     roles: ["admin"],
     body: { kind: "json", schema: verifyBody },
     responses: { 200: { description: "What was found", schema: verdictSchema } },
+    errors: ["invalid_parameter"],
     async handle({ body: { session_id: sessionId, cursor }, signal }) {
       if (sessionId !== undefined && !isId(sessionId)) {
         throw new AppError("invalid_body", "session_id must be a UUID.");

@@ -30,6 +30,14 @@ function* schemasOf(value: unknown, where: string): Generator<Found> {
   }
 }
 
+/** In its body, which is named, or in its query. */
+function takesCursor({ requestBody, parameters }: Node, schemas: Record<string, Node>): boolean {
+  const name = /schemas\/(\w+)"/.exec(JSON.stringify(requestBody) ?? "")?.[1] ?? "";
+  const members = schemas[name]?.properties;
+  if (isNode(members) && "cursor" in members) return true;
+  return /"cursor"|Cursor"/.test(JSON.stringify(parameters) ?? "");
+}
+
 describe("the document's schemas", async () => {
   const document = await wholeDocument();
   const { schemas } = document.components as { schemas: Record<string, Node> };
@@ -56,6 +64,18 @@ describe("the document's schemas", async () => {
       "User",
     ];
     expect(Object.keys(schemas)).toEqual(expect.arrayContaining(known));
+  });
+
+  it("document: who takes a cursor says that a wrong one is refused", () => {
+    const operations = Object.values(document.paths as Node).flatMap((item) =>
+      Object.values(item as Record<string, Node>),
+    );
+    const taking = operations.filter((operation) => takesCursor(operation, schemas));
+    const silent = taking.filter(({ responses }) => {
+      return !String(((responses as Node)["400"] as Node)?.$ref).includes("InvalidParameter");
+    });
+    expect(taking.length).toBeGreaterThan(10);
+    expect(silent.map(({ operationId }) => operationId)).toEqual([]);
   });
 
   it("document: describes every member and every parameter", () => {
