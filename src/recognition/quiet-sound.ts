@@ -1,6 +1,9 @@
 import type { Beat } from "./rest.ts";
 
-/** An unfinished utterance is ended after this time without more audio, milliseconds. */
+/**
+ * An utterance is ended after this time without more audio if the sound ends in a pause,
+ * milliseconds.
+ */
 const QUIET = 15_000;
 /** The same while other sessions wait for the place at the worker. */
 const QUIET_CROWDED = 5_000;

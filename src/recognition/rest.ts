@@ -5,7 +5,8 @@ import type { Reading } from "./reading.ts";
 
 /**
  * Time without audio after which the reading is closed, milliseconds. The utterance of a silent
- * stream is ended well before.
+ * stream is ended well before, unless it broke off within a word: then the place is only given up
+ * while others wait for it.
  */
 const IDLE = 20_000;
 /** The same while other sessions wait for the place; devices send their chunks each few seconds. */

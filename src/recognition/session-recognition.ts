@@ -369,7 +369,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#options.readTo?.(this.#options.sessionId, this.#processedTo);
   }
 
-  /** Ends the utterance of a silent stream, or of a device that is gone. */
+  /** Ends the utterance of a silent stream, or of a device that is gone, behind a pause. */
   #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined, at: Beat): void {
     if (phase !== "recording") return;
     const isGone = device?.presence === "offline" || this.#isStreamed;
