@@ -7,6 +7,7 @@ import type { Stack } from "../base/stack.ts";
 import type { Ceilings } from "../postgres/ceilings.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import type { Pool } from "../postgres/pool.ts";
+import type { Tenants } from "../postgres/tenants.ts";
 import type { OutsideCommand } from "../session/outside-command.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";
 
@@ -18,6 +19,7 @@ export interface FeatureContext {
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
   ceilings: Ceilings;
+  tenants: Tenants;
   notifier: CommandNotifier;
   actors: SessionActors;
   /** The speech engines of the workers. */

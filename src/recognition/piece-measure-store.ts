@@ -6,6 +6,7 @@ import type { FolderBlobs } from "../features/recording/blobs.ts";
 import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
 import { keepMeasured, readLead } from "../features/transcript/audio-parts-store.ts";
 import { optionalColumn } from "../postgres/columns.ts";
+import { Tenants } from "../postgres/tenants.ts";
 import type { AudioSource } from "./audio-source.ts";
 import type { MeasurePiece } from "./piece-measuring.ts";
 import { readStoredSound } from "./stored-sound.ts";
@@ -23,6 +24,7 @@ export function pieceMeasure(
   pool: DatabasePool,
   { sounds, audio, runtime }: PieceMeasureOptions,
 ): MeasurePiece {
+  const tenants = new Tenants(pool);
   return async (sessionId, sequence) => {
     const lead = await readLead(pool, sessionId, sequence);
     if (lead === undefined) return undefined;
@@ -37,7 +39,7 @@ export function pieceMeasure(
     const isDamaged = "damaged" in stored;
     const sound = isDamaged
       ? { error: stored.damaged }
-      : await sounds.measure({ data: stored.data, lead });
+      : await sounds.measure(await tenants.ofSession(sessionId), { data: stored.data, lead });
     if ("error" in sound) {
       await keepMeasured(pool, { sessionId, sequence }, { carry: new Uint8Array(0) });
       const damage = isDamaged ? { damaged: true as const } : {};

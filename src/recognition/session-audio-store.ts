@@ -11,6 +11,7 @@ import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { readLead } from "../features/transcript/audio-parts-store.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
 import { optionalColumn } from "../postgres/columns.ts";
+import { tenantOf } from "../postgres/tenants.ts";
 import { joinVocabulary } from "../wire/vocabulary.ts";
 import type {
   AudioSource,
@@ -158,11 +159,7 @@ export class SessionAudio implements AudioSource {
         case when c.position > 0 then j.engine end as current,
         coalesce(j.wanted_engine, s.engine) as asked, w.speech_engine as preferred,
         w.remote_engines as "mayLeave",
-        (
-          select m.user_id from workspace_members m
-          where m.workspace_id = w.id and m.role = 'owner'
-          order by m.created_at, m.user_id limit 1
-        ) as tenant,
+        ${tenantOf(sql.fragment`w.id`)} as tenant,
         s.speaker_channels as "speakerChannels",
         s.vocabulary, w.vocabulary as "workspaceVocabulary", array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
         coalesce((

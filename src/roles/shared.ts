@@ -53,6 +53,7 @@ import { claimKeys, noteSigningKey } from "../postgres/installation-keys.ts";
 import { readOwners } from "../postgres/lease-store.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import { createPool, type Pool } from "../postgres/pool.ts";
+import { Tenants } from "../postgres/tenants.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";
 import type { Config } from "./config.ts";
@@ -66,6 +67,7 @@ export interface Shared {
   /** Tells which kinds of background work wait; background tasks ask it first. */
   work: WaitingWorkStore;
   pool: Pool;
+  tenants: Tenants;
   poolSize: number;
   /** Reasons why the database may lose what it acknowledged, found at the start; mostly empty. */
   unsafe: readonly string[];
@@ -114,7 +116,8 @@ export function featureContext(app: AppContext): FeatureContext {
   const { pool, notifier, commands: actors, revocations, keys } = shared;
   const { cursorKey } = keys;
   const engines = (): readonly SpeechEngine[] => shared.placement.engines();
-  const context = { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations };
+  const { tenants } = shared;
+  const context = { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations, tenants };
   return { ...context, engines, stack, queues };
 }
 
@@ -182,7 +185,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     heartbeat,
     work,
   };
-  return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
+  const tenants = new Tenants(pool);
+  return { pool, tenants, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 
 async function openLedger(

@@ -107,10 +107,10 @@ async function convert(data: Buffer): Promise<keyof typeof outcomes> {
 
 async function play(data: Buffer): Promise<keyof typeof outcomes> {
   if (values.others) return convert(data);
-  const measured = await sounds.measure({ data });
+  const measured = await sounds.measure("fuzz", { data });
   if ("error" in measured) return "refused";
   if (measured.frames > MOST_SECONDS * measured.sampleRate) return "long";
-  const wave = await sounds.wave({ data });
+  const wave = await sounds.wave("fuzz", { data });
   return wave === undefined ? "undecodable" : "decoded";
 }
 

@@ -6,6 +6,7 @@ import type { FeatureContext } from "../../src/features/context.ts";
 import type { SpeakerSuggestions } from "../../src/features/sessions/suggestions.ts";
 import { NO_CEILINGS } from "../../src/postgres/ceilings.ts";
 import type { Pool } from "../../src/postgres/pool.ts";
+import { Tenants } from "../../src/postgres/tenants.ts";
 import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 
@@ -20,6 +21,7 @@ export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): 
     log: silentLog,
     cursorKey: new Uint8Array(32).fill(7),
     ceilings: NO_CEILINGS,
+    tenants: new Tenants(pool),
     notifier: { notify: () => {} },
     actors: { ask: async () => undefined },
     engines: () => [MOONSHINE],

@@ -1,16 +1,22 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { createDeferred, type Deferred, withTimeout } from "../deferred.ts";
 import { AppError, errnoOf, errorMessage, isAppError, systemFault } from "../errors.ts";
+import type { QueueFigures, QueueOwner } from "../queue-metrics.ts";
+import { FairTurns } from "../work/fair-turns.ts";
 
 interface ThreadCallsOptions {
-  /** The module that the thread runs; it calls `serveThreadCalls`. */
+  /** The module that each thread runs; it calls `serveThreadCalls`. */
   entry: URL;
+  /** Its name among the metrics. */
+  queue: string;
   /** What it does, for messages: "Decoding sound". */
   what: string;
-  /** A call that takes longer is rejected, and the thread is replaced. */
+  /** How many threads there are; one tenant has one of them at a time. */
+  threads: number;
+  /** A call that takes longer is rejected, and its thread is replaced. */
   longestMs: number;
-  /** Calls beyond these are refused; each holds its request in memory. */
-  mostWaiting: number;
+  /** How many calls may wait, and of them for one tenant. */
+  waiting: { capacity: number; share: number };
 }
 
 interface Call<Request> {
@@ -24,12 +30,59 @@ type Answer<Result> = { readonly id: number } & (
 );
 
 /**
- * Calls to a thread of its own, so that what takes long or walks a stranger's bytes holds up
- * nothing else. The thread starts with the first call, and again after it ended.
+ * Calls to threads of their own, so that what takes long or walks a stranger's bytes holds up nothing
+ * else. Tenants have their turns one after the other. A thread starts with the first call for it, and
+ * again after it ended.
  */
-export class ThreadCalls<Request, Result> {
+export class ThreadCalls<Request, Result> implements QueueOwner {
   readonly #options: ThreadCallsOptions;
-  readonly #pending = new Map<number, Deferred<Answer<Result>>>();
+  readonly #turns: FairTurns;
+  readonly #threads: readonly CallThread<Request, Result>[];
+
+  constructor(options: ThreadCallsOptions) {
+    const { queue, what, threads, longestMs, waiting } = options;
+    this.#options = options;
+    const atOnce = { atOnce: threads, atOnceOfOne: 1 };
+    this.#turns = new FairTurns({
+      ...{ queue, what, ...atOnce, waiting, longestWaitMs: longestMs, retryAfter: 2 },
+    });
+    this.#threads = Array.from({ length: threads }, () => new CallThread(options));
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return this.#turns.queues;
+  }
+
+  /**
+   * Rejects with `unavailable` when the thread ends or the system fails it, with `timeout` when it is too slow, and with
+   * `overloaded` when too much waits for it.
+   *
+   * @param tenant for whom it is done; see `FairTurns`
+   * @param prepare makes the request when it is its turn: what waits holds no more than it must
+   */
+  call(tenant: string, prepare: () => Request | Promise<Request>): Promise<Result> {
+    return this.#turns.run(tenant, async () => {
+      const request = await prepare();
+      const free = this.#threads.filter((thread) => !thread.isBusy);
+      // What it did for the tenant before it may still know.
+      const idle = free.find((thread) => thread.servedLast === tenant) ?? free[0];
+      if (idle === undefined) throw new Error(`${this.#options.what}: no thread is idle.`);
+      return idle.call(tenant, request);
+    });
+  }
+
+  /** Ends the threads; unfinished calls are rejected. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
+  }
+}
+
+/** One thread, which carries out one call at a time. */
+class CallThread<Request, Result> {
+  /** The tenant of the newest call. */
+  servedLast: string | undefined;
+  readonly #options: ThreadCallsOptions;
+  #pending: Deferred<Answer<Result>> | undefined;
   #thread: Worker | undefined;
   #calls = 0;
 
@@ -37,24 +90,19 @@ export class ThreadCalls<Request, Result> {
     this.#options = options;
   }
 
-  /**
-   * Rejects with `unavailable` when the thread ends or the system fails it, with `timeout` when it is too slow, and with
-   * `overloaded` when too much waits for it.
-   */
-  async call(request: Request): Promise<Result> {
-    const { what, longestMs, mostWaiting } = this.#options;
-    if (this.#pending.size >= mostWaiting) {
-      throw new AppError("overloaded", `${what}: too much waits for it just now. Please retry.`, {
-        retryAfter: 2,
-      });
-    }
+  get isBusy(): boolean {
+    return this.#pending !== undefined;
+  }
+
+  async call(tenant: string, request: Request): Promise<Result> {
+    this.servedLast = tenant;
+    const { what, longestMs } = this.#options;
     const thread = this.#running();
     this.#calls += 1;
-    const id = this.#calls;
     const deferred = createDeferred<Answer<Result>>();
-    this.#pending.set(id, deferred);
+    this.#pending = deferred;
     try {
-      thread.postMessage({ id, request } satisfies Call<Request>);
+      thread.postMessage({ id: this.#calls, request } satisfies Call<Request>);
       const answer = await withTimeout(deferred.promise, longestMs, what);
       if (answer.kind === "done") return answer.result;
       const { message, errno } = answer;
@@ -64,11 +112,10 @@ export class ThreadCalls<Request, Result> {
       if (isAppError(error, "timeout")) await thread.terminate();
       throw error;
     } finally {
-      this.#pending.delete(id);
+      this.#pending = undefined;
     }
   }
 
-  /** Ends the thread; unfinished calls are rejected. */
   async stop(): Promise<void> {
     await this.#thread?.terminate();
   }
@@ -81,7 +128,9 @@ export class ThreadCalls<Request, Result> {
     this.#thread = thread;
     // The thread does not keep the process running.
     thread.unref();
-    thread.on("message", (answer: Answer<Result>) => this.#pending.get(answer.id)?.resolve(answer));
+    thread.on("message", (answer: Answer<Result>) => {
+      if (answer.id === this.#calls) this.#pending?.resolve(answer);
+    });
     thread.on("error", (error) => this.#ended(thread, error));
     thread.on("exit", () => this.#ended(thread, undefined));
     return thread;
@@ -91,8 +140,7 @@ export class ThreadCalls<Request, Result> {
     if (this.#thread !== thread) return;
     this.#thread = undefined;
     const message = `${this.#options.what} is not possible just now. Please retry.`;
-    const reason = new AppError("unavailable", message, { cause, retryAfter: 1 });
-    for (const { reject } of this.#pending.values()) reject(reason);
+    this.#pending?.reject(new AppError("unavailable", message, { cause, retryAfter: 1 }));
   }
 }
 

@@ -1,27 +1,36 @@
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { ThreadCalls } from "../../base/threads/thread-calls.ts";
 import type { AnswerRequest } from "./answer-thread.ts";
 
 const ENTRY = new URL("./answer-thread.ts", import.meta.url);
 /** Twelve hours of talk full of numbers take some thirty seconds. */
 const LONGEST_MS = 60_000;
-/** Each holds the words of a recording in memory. */
-const MOST_WAITING = 64;
+const WAITING = { capacity: 64, share: 16 };
+const THREADS = 2;
 
 /**
  * Writes the answers to whole recordings, in a thread: those of hours take seconds. Rejects as
  * `ThreadCalls` does.
  */
-export class AnswerWriter {
+export class AnswerWriter implements QueueOwner {
   readonly #calls = new ThreadCalls<AnswerRequest, string>({
     entry: ENTRY,
-    what: "Writing the answer",
-    longestMs: LONGEST_MS,
-    mostWaiting: MOST_WAITING,
+    ...{ queue: "compat_answers", what: "Writing the answer" },
+    ...{ threads: THREADS, longestMs: LONGEST_MS, waiting: WAITING },
   });
 
-  /** The body of the answer. */
-  write(request: AnswerRequest): Promise<string> {
-    return this.#calls.call(request);
+  get queues(): readonly QueueFigures[] {
+    return this.#calls.queues;
+  }
+
+  /**
+   * The body of the answer.
+   *
+   * @param tenant for whom it is written; see `FairTurns`
+   * @param read gives what is needed when it is the tenant's turn
+   */
+  write(tenant: string, read: () => Promise<AnswerRequest>): Promise<string> {
+    return this.#calls.call(tenant, read);
   }
 
   async stop(): Promise<void> {

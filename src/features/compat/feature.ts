@@ -29,7 +29,7 @@ interface CreateCompatOptions {
 
 /** Transcription for programs that speak another service's interface. */
 export function createCompat(
-  { pool, log, notifier, queues, engines, stack }: FeatureContext,
+  { pool, log, notifier, queues, engines, stack, tenants }: FeatureContext,
   options: CreateCompatOptions,
 ) {
   const { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser } = options;
@@ -47,7 +47,10 @@ export function createCompat(
   const segments = new SegmentStore(pool);
   const answers = new AnswerWriter();
   stack.push("answer writer", () => answers.stop());
-  const calls = new FileCalls({ sessions, files, frames, segments, directory, answers });
+  queues.add(answers);
+  const calls = new FileCalls({
+    ...{ sessions, files, frames, segments, directory, answers, tenants },
+  });
   const names = (id: string) => segments.vocabulary(id);
   const engine = async (id: string) => (await directory.get(id))?.engine;
   return {

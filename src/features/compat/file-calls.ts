@@ -1,5 +1,6 @@
 import type { ServicePrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import type { Upload } from "../../rest/route.ts";
 import type { FinalResultsFrame, ServerFrame, SessionEnd } from "../../wire/live-frames.ts";
 import type { ReadableUpload } from "../recording/readable-upload.ts";
@@ -27,6 +28,7 @@ interface FileCallsOptions {
   segments: Pick<SegmentStore, "asJson" | "vocabulary">;
   directory: Pick<SessionStore, "get">;
   answers: Pick<AnswerWriter, "write">;
+  tenants: Tenants;
 }
 
 /** Transcribes whole recordings: each is a session that is made, read to its end, and left. */
@@ -149,19 +151,21 @@ export class FileCall {
   }
 
   async #finish(form: AnswerForm): Promise<string> {
-    const { segments, sessions, directory, answers } = this.#options;
+    const { segments, sessions, tenants, directory, answers } = this.#options;
     const { session, durationSeconds } = this;
     const { id: sessionId, language, channels } = session;
     const channelOf = this.#channelOf;
     try {
-      const [json, names, record] = await Promise.all([
-        segments.asJson(sessionId),
-        segments.vocabulary(sessionId),
-        directory.get(sessionId),
-      ]);
-      const engine = record?.engine ?? "unknown";
-      const about = { sessionId, language, engine, durationSeconds, channels, channelOf };
-      return await answers.write({ json, names, about, form });
+      return await answers.write(await tenants.ofSession(sessionId), async () => {
+        const [json, names, record] = await Promise.all([
+          segments.asJson(sessionId),
+          segments.vocabulary(sessionId),
+          directory.get(sessionId),
+        ]);
+        const engine = record?.engine ?? "unknown";
+        const about = { sessionId, language, engine, durationSeconds, channels, channelOf };
+        return { json, names, about, form };
+      });
     } finally {
       await sessions.leave(session, true);
     }

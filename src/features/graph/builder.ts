@@ -4,14 +4,18 @@ import { AppError, toAppError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import { FairTurns } from "../../base/work/fair-turns.ts";
 import type { ExtractedGraph, GrpcEntities } from "../../inference/grpc-entities.ts";
 import { isEnglish } from "../../language/english.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import type { GraphBuildStore } from "./build-store.ts";
 import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 
-/** Builds that run at once; others are queued. */
-const CONCURRENT = 2;
-const MAX_QUEUED = 64;
+/** Builds of different tenants run at once; others are queued. */
+const TURNS = {
+  ...{ queue: "graph_builds", what: "Making the graph", atOnce: 2, atOnceOfOne: 1 },
+  ...{ waiting: { capacity: 64, share: 32 }, longestWaitMs: 10 * 60_000, retryAfter: 5 },
+};
 /** How often a build is repeated when the words change while it runs. */
 const ATTEMPTS = 3;
 /**
@@ -22,6 +26,7 @@ const MIN_AGE_MS = 5_000;
 interface GraphBuilderOptions {
   store: GraphBuildStore;
   extractor: Pick<GrpcEntities, "extract">;
+  tenants: Pick<Tenants, "ofSession">;
   log: Log;
   /** How long a caller waits for a graph that is missing, in milliseconds. */
   missingMs?: number;
@@ -46,28 +51,25 @@ export interface GraphReadiness {
 export class GraphBuilder implements QueueOwner {
   readonly #store: GraphBuildStore;
   readonly #extractor: Pick<GrpcEntities, "extract">;
+  readonly #tenants: Pick<Tenants, "ofSession">;
   readonly #log: Log;
   readonly #missingMs: number;
   readonly #staleMs: number;
   readonly #builds = new Map<string, Promise<void>>();
-  readonly #queue: (() => void)[] = [];
+  readonly #turns = new FairTurns(TURNS);
   readonly #closing = new AbortController();
-  #running = 0;
-  #refused = 0;
 
   constructor(options: GraphBuilderOptions) {
     this.#store = options.store;
     this.#extractor = options.extractor;
+    this.#tenants = options.tenants;
     this.#log = options.log;
     this.#missingMs = options.missingMs ?? 20_000;
     this.#staleMs = options.staleMs ?? 1_500;
   }
 
   get queues(): readonly QueueFigures[] {
-    const length = this.#running + this.#queue.length;
-    return [
-      { queue: "graph_builds", length, limit: CONCURRENT + MAX_QUEUED, refused: this.#refused },
-    ];
+    return this.#turns.queues;
   }
 
   /**
@@ -105,13 +107,7 @@ export class GraphBuilder implements QueueOwner {
     if (this.#closing.signal.aborted) {
       return Promise.reject(new AppError("unavailable", "The service is stopping."));
     }
-    if (this.#queue.length >= MAX_QUEUED) {
-      this.#refused += 1;
-      return Promise.reject(new AppError("overloaded", "Too many graphs are being made."));
-    }
-    const build = this.#inTurn(() => this.#build(sessionId)).finally(() =>
-      this.#builds.delete(sessionId),
-    );
+    const build = this.#inTurn(sessionId).finally(() => this.#builds.delete(sessionId));
     this.#builds.set(sessionId, build);
     return build;
   }
@@ -122,17 +118,9 @@ export class GraphBuilder implements QueueOwner {
     await Promise.allSettled([...this.#builds.values()]);
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    if (this.#running >= CONCURRENT) {
-      await new Promise<void>((resolve) => this.#queue.push(resolve));
-    } else this.#running += 1;
-    try {
-      await work();
-    } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
+  async #inTurn(sessionId: string): Promise<void> {
+    const tenant = await this.#tenants.ofSession(sessionId);
+    await this.#turns.run(tenant, () => this.#build(sessionId));
   }
 
   async #build(sessionId: string): Promise<void> {

@@ -18,10 +18,10 @@ interface CreateGraphOptions {
 
 /** Graphs: made by the workers, kept and put together by the database. */
 export function createGraph(
-  { pool, log, cursorKey, stack, queues }: FeatureContext,
+  { pool, log, cursorKey, stack, queues, tenants }: FeatureContext,
   { extractor, ...access }: CreateGraphOptions,
 ) {
-  const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, log });
+  const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, tenants, log });
   queues.add(builder);
   stack.push("graph builder", () => {
     extractor.close();

@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { newId } from "../../base/ids.ts";
+import { tenantOf } from "../../postgres/tenants.ts";
 import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 import type { ClaimedJob, Release } from "./queue.ts";
 
@@ -31,8 +32,9 @@ export class JobQueueStore {
   }
 
   /**
-   * Claims the next due job: a queued one, or one whose host let its claim expire. No other host
-   * gets it while the claim holds. A job that was left behind too often is failed instead.
+   * Claims the next due job: a queued one, or one whose host let its claim expire; first of tenants of
+   * whom fewer are running. No other host gets it while the claim holds. A job that was left behind too
+   * often is failed instead.
    */
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
     if (!(await isWaiting(this.#look, "jobs"))) return undefined;
@@ -46,15 +48,23 @@ export class JobQueueStore {
         where kind = any(${wanted}) and status = 'running'
           and claimed_until < now() and attempt >= ${MAX_ATTEMPTS}
       ),
+      busy as (
+        select ${tenantOf(sql.fragment`jobs.workspace_id`)} as tenant, count(*) as running
+        from jobs
+        where kind = any(${wanted}) and status = 'running' and claimed_until >= now()
+        group by 1
+      ),
       next as (
-        select id from jobs
-        where kind = any(${wanted}) and session_id is not null and (
-          (status = 'queued' and due_at <= now())
-          or (status = 'running' and claimed_until < now() and attempt < ${MAX_ATTEMPTS})
+        select due.id from jobs due
+        left join busy on busy.tenant = ${tenantOf(sql.fragment`due.workspace_id`)}
+        where due.kind = any(${wanted}) and due.session_id is not null and (
+          (due.status = 'queued' and due.due_at <= now())
+          or (due.status = 'running' and due.claimed_until < now()
+            and due.attempt < ${MAX_ATTEMPTS})
         )
-        order by due_at, id
+        order by coalesce(busy.running, 0), due.due_at, due.id
         limit 1
-        for update skip locked
+        for update of due skip locked
       )
       update jobs as j
       set status = 'running', claim_id = ${claimId}, claimed_until = ${inMs(leaseMs)},

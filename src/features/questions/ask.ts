@@ -3,6 +3,8 @@ import type { Principal } from "../../access/principal.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import type { FairTurns } from "../../base/work/fair-turns.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { recordElevatedRead } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -37,6 +39,9 @@ export interface QuestionAnswer {
 }
 
 export interface QuestionOptions extends WorkspaceQuestionOptions {
+  /** Questions are answered for tenants in turn; each holds many passages in memory. */
+  turns: Pick<FairTurns, "run">;
+  tenants: Tenants;
   conversations: ConversationStore;
   retriever: Pick<WorkerRetriever, "plan" | "retrieve">;
   clock: Clock;
@@ -50,6 +55,15 @@ interface Asked {
 
 /** Answers a question from one session. The caller must have the right to ask about it. */
 export async function askSession(
+  options: QuestionOptions,
+  sessionId: string,
+  asked: Asked,
+): Promise<QuestionAnswer> {
+  const tenant = await options.tenants.ofSession(sessionId);
+  return options.turns.run(tenant, () => answerFromSession(options, sessionId, asked));
+}
+
+async function answerFromSession(
   { conversations, retriever, clock }: QuestionOptions,
   sessionId: string,
   { query, principal, signal }: Asked,
@@ -65,6 +79,15 @@ export async function askSession(
  * answers from their words. `toolsUsed` names the steps that were taken.
  */
 export async function askWorkspace(
+  options: QuestionOptions,
+  workspace: AskableWorkspace,
+  asked: Asked,
+): Promise<QuestionAnswer> {
+  const tenant = await options.tenants.ofWorkspace(workspace.workspaceId);
+  return options.turns.run(tenant, () => answerFromWorkspace(options, workspace, asked));
+}
+
+async function answerFromWorkspace(
   options: QuestionOptions,
   workspace: AskableWorkspace,
   { query, principal, signal }: Asked,

@@ -1,3 +1,4 @@
+import { FairTurns } from "../../base/work/fair-turns.ts";
 import type { FeatureContext } from "../context.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
@@ -13,16 +14,24 @@ interface CreateQuestionOptions {
   retriever: QuestionOptions["retriever"];
 }
 
+/** Questions that are answered at once, and wait: a worker takes up to 15 s for one. */
+const TURNS = {
+  ...{ queue: "questions", what: "Answering questions", atOnce: 8, atOnceOfOne: 2 },
+  ...{ waiting: { capacity: 64, share: 16 }, longestWaitMs: 10_000, retryAfter: 5 },
+};
+
 /** Questions about sessions and workspaces, and the search in their words. */
 export function createQuestions(
-  { pool, clock, cursorKey }: FeatureContext,
+  { pool, clock, cursorKey, tenants, queues }: FeatureContext,
   { directory, workspaces, retriever }: CreateQuestionOptions,
 ) {
+  const turns = new FairTurns(TURNS);
+  queues.add(turns);
   const search = new SearchStore(pool);
   const conversations = new ConversationStore(pool);
   const access = { directory, workspaces, workspaceSessions: search };
   /** For whoever asks over another transport. */
-  const questions = { ...access, conversations, retriever, clock };
+  const questions = { ...access, conversations, retriever, clock, tenants, turns };
   return {
     questions,
     workspaceSessions: search,

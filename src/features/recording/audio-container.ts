@@ -55,6 +55,8 @@ const KNOWN_TYPES =
   /^(audio\/((x-|vnd\.)?wave?|mpeg|mp3|(x-)?flac|ogg|opus|vorbis|webm)|video\/webm)$/;
 
 export interface InspectOptions {
+  /** The account whose upload it is. */
+  accountId: string;
   sounds: Pick<Sounds, "measure" | "starts">;
   /** What a piece of a stream would follow; absent where none is taken. */
   before?: () => Promise<PieceBefore>;
@@ -117,9 +119,9 @@ async function withStarts(
 /** Where further recordings begin in a file, bytes; see `recordingStarts`. */
 export function furtherStarts(
   content: UploadContent,
-  { sounds }: Pick<InspectOptions, "sounds">,
+  { sounds, accountId }: Pick<InspectOptions, "sounds" | "accountId">,
 ): Promise<readonly number[]> {
-  return sounds.starts(sourceOf(content));
+  return sounds.starts(accountId, sourceOf(content));
 }
 
 function sourceOf(content: UploadContent): { data: Uint8Array } | { path: string } {
@@ -182,7 +184,10 @@ async function measured(
   lead?: Uint8Array,
 ): Promise<AudioContainer> {
   const source = sourceOf(file.content);
-  const sound = await options.sounds.measure(lead === undefined ? source : { ...source, lead });
+  const sound = await options.sounds.measure(
+    options.accountId,
+    lead === undefined ? source : { ...source, lead },
+  );
   if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
   const { mediaType, frames, sampleRate, channels, part } = sound;
   const container = {

@@ -56,7 +56,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    return [this.#writer.figures("audio_files"), ...this.converter.queues];
+    return [this.#writer.figures("audio_files"), ...this.converter.queues, ...this.sounds.queues];
   }
 
   /** The folder for files that are being received; created by `start`. */
@@ -98,7 +98,8 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   /** A whole file as WAV; undefined when it has no sound that can be read. */
   wave(sessionId: string, sha256: string, lead?: Uint8Array): Promise<Uint8Array | undefined> {
     const path = this.#path(sessionId, sha256);
-    return this.sounds.wave(lead === undefined ? { path } : { path, lead });
+    // Asked by redactions alone, which are carried out one after the other.
+    return this.sounds.wave("redactions", lead === undefined ? { path } : { path, lead });
   }
 
   async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { toSessionSamples } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
+import { Tenants } from "../../postgres/tenants.ts";
 import type { Span } from "../../session/segments.ts";
 import { leadOf } from "../transcript/audio-parts-store.ts";
 import type { FolderBlobs } from "./blobs.ts";
@@ -103,11 +104,13 @@ export class RecordingStore {
   readonly #pool: DatabasePool;
   readonly #options: AudioParts;
   readonly #redacted: RedactedSpans;
+  readonly #tenants: Tenants;
 
   constructor(pool: DatabasePool, options: AudioParts, redacted: RedactedSpans) {
     this.#pool = pool;
     this.#options = options;
     this.#redacted = redacted;
+    this.#tenants = new Tenants(pool);
   }
 
   async open(sessionId: string): Promise<Recording> {
@@ -201,10 +204,11 @@ export class RecordingStore {
       path: blobs.pathOf(sessionId, each.sha256),
       digests: doubts.whole.has(each.sequence) ? undefined : each.digests,
     });
-    const { samples, damaged } = await blobs.sounds.samples(found(file), position, count, {
-      before: before && found(before),
-      after: after && found(after),
-    });
+    const neighbours = { before: before && found(before), after: after && found(after) };
+    const tenant = await this.#tenants.ofSession(sessionId);
+    const { sounds } = blobs;
+    const read = await sounds.samples(tenant, found(file), position, count, neighbours);
+    const { samples, damaged } = read;
     const isNews = (sequence: number) =>
       !doubts.damaged.has(sequence) && !doubts.whole.has(sequence);
     const news = damaged.filter(isNews);

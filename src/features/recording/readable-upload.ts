@@ -19,8 +19,6 @@ import type { ConvertedFile, FileConverter } from "./conversion/file-converter.t
 
 interface ReadableOptions extends InspectOptions {
   converter: Pick<FileConverter, "convert" | "isAvailable">;
-  /** The account whose upload it is. */
-  accountId: string;
   /** Longest sound that is taken, seconds. */
   seconds: number;
   signal: AbortSignal;

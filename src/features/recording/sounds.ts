@@ -1,4 +1,5 @@
 import type { AudioFormatError } from "../../base/audio/wav.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { ThreadCalls } from "../../base/threads/thread-calls.ts";
 import type {
   MeasuredSound,
@@ -11,34 +12,43 @@ import type {
 const ENTRY = new URL("./sound-thread.ts", import.meta.url);
 /** 15 minutes of sound take seconds; a thread that takes longer is replaced. */
 const LONGEST_MS = 60_000;
-/** Most requests that wait; each holds a piece of a download or an upload. */
-const MOST_WAITING = 256;
+/** Requests that wait: each is a piece of a download or an upload. */
+const WAITING = { capacity: 256, share: 128 };
+/** Of each kind: while one tenant has a file that is slow, another is free for the others. */
+const THREADS = 2;
 
 type Answered<K extends SoundAnswer["kind"]> = Extract<SoundAnswer, { kind: K }>;
 
 /**
  * Measures, decodes and resamples stored sound in threads: what is uploaded in one, what people
- * listen to in another, so that a file that is slow to measure interrupts nobody who listens.
+ * listen to in others, so that a file that is slow to measure interrupts nobody who listens. `tenant`:
+ * for whom it is done; each has one of these threads at a time.
  * Rejects as `ThreadCalls` does.
  */
-export class Sounds {
-  readonly #measuring = soundThread("Reading the audio");
-  readonly #playing = soundThread("Decoding sound");
+export class Sounds implements QueueOwner {
+  readonly #measuring = soundThreads("sound_measures", "Reading the audio");
+  readonly #playing = soundThreads("sound_pieces", "Decoding sound");
+
+  get queues(): readonly QueueFigures[] {
+    return [...this.#measuring.queues, ...this.#playing.queues];
+  }
 
   /** Finds out what a file holds and how long it lasts, without decoding it. */
-  async measure(source: SoundSource): Promise<MeasuredSound | AudioFormatError> {
-    const answer = await this.#measuring.call({ kind: "measure", source });
+  async measure(tenant: string, source: SoundSource): Promise<MeasuredSound | AudioFormatError> {
+    const answer = await this.#measuring.call(tenant, () => ({ kind: "measure", source }));
     return (answer as Answered<"measured">).sound;
   }
 
   /** Where further recordings begin in a file that was put together; see `recordingStarts`. */
-  async starts(source: SoundSource): Promise<readonly number[]> {
-    return ((await this.#measuring.call({ kind: "starts", source })) as Answered<"starts">).starts;
+  async starts(tenant: string, source: SoundSource): Promise<readonly number[]> {
+    const answer = await this.#measuring.call(tenant, () => ({ kind: "starts", source }));
+    return (answer as Answered<"starts">).starts;
   }
 
   /** Decodes a whole file to WAV of its own rate and channels; undefined when it has no sound. */
-  async wave(source: SoundSource): Promise<Uint8Array | undefined> {
-    return ((await this.#playing.call({ kind: "wave", source })) as Answered<"wave">).bytes;
+  async wave(tenant: string, source: SoundSource): Promise<Uint8Array | undefined> {
+    const answer = await this.#playing.call(tenant, () => ({ kind: "wave", source }));
+    return (answer as Answered<"wave">).bytes;
   }
 
   /**
@@ -47,13 +57,14 @@ export class Sounds {
    * silence, and its sequence among `damaged`.
    */
   async samples(
+    tenant: string,
     file: ThreadFile,
     from: number,
     count: number,
     neighbours: { before: ThreadFile | undefined; after: ThreadFile | undefined },
   ): Promise<{ samples: Int16Array; damaged: readonly number[] }> {
     const request = { kind: "samples" as const, file, from, count, ...neighbours };
-    return (await this.#playing.call(request)) as Answered<"samples">;
+    return (await this.#playing.call(tenant, () => request)) as Answered<"samples">;
   }
 
   /** Ends the threads; unfinished requests are rejected. */
@@ -62,6 +73,7 @@ export class Sounds {
   }
 }
 
-function soundThread(what: string): ThreadCalls<SoundRequest, SoundAnswer> {
-  return new ThreadCalls({ entry: ENTRY, what, longestMs: LONGEST_MS, mostWaiting: MOST_WAITING });
+function soundThreads(queue: string, what: string): ThreadCalls<SoundRequest, SoundAnswer> {
+  const limits = { threads: THREADS, longestMs: LONGEST_MS, waiting: WAITING };
+  return new ThreadCalls({ entry: ENTRY, queue, what, ...limits });
 }

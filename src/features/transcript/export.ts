@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
 import { presentSpeaker, sessionParams } from "../sessions/schema.ts";
@@ -16,6 +17,7 @@ interface TranscriptOptions {
   segments: Pick<SegmentStore, "asJson" | "vocabulary">;
   gaps: Pick<SegmentStore, "gaps">;
   writer: Pick<TranscriptWriter, "transcript">;
+  tenants: Tenants;
 }
 
 interface WritingQuery {
@@ -159,16 +161,17 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
         wantsFile(query, headers.accept) ? "session.export" : "session.content",
       ),
     async handle({ params: { session_id: id }, query, headers }) {
-      const { segments, gaps, writer } = options;
-      const [found, json, missing] = await Promise.all([
+      const { segments, gaps, writer, tenants } = options;
+      const [found, missing, tenant] = await Promise.all([
         readAbout(options, id),
-        segments.asJson(id),
         gaps.gaps(id),
+        tenants.ofSession(id),
       ]);
+      const read = () => segments.asJson(id);
       const { session, speakers } = found;
       const { title, language, status, durationMs: soundEnd } = session;
       const format = transcriptFormat(query.format, headers.accept);
-      const body = await writer.transcript(json, writingOf(found, query), {
+      const body = await writer.transcript(tenant, read, writingOf(found, query), {
         ...{ format, hasWords: query.words === true, gaps: missing, soundEnd },
         about: { session_id: id, title, language, status, speakers: speakers.map(presentSpeaker) },
         names: namesOf(speakers),

@@ -31,7 +31,7 @@ interface CreateTranscriptOptions {
 
 /** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
-  { pool, cursorKey, actors, engines, stack }: FeatureContext,
+  { pool, cursorKey, actors, engines, stack, queues, tenants }: FeatureContext,
   { directory, awaited, patience }: CreateTranscriptOptions,
 ) {
   const segments = new SegmentStore(pool);
@@ -40,6 +40,7 @@ export function createTranscript(
   const chunks = new ChunkListStore(pool);
   const inventories = new AudioInventoryStore(pool);
   const writer = new TranscriptWriter();
+  queues.add(writer);
   stack.push("transcript writer", () => writer.stop());
   const redo: RedoOptions = { jobs, actors, engines };
   return {
@@ -48,7 +49,7 @@ export function createTranscript(
     routes: [
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
-      ...transcriptRoutes({ directory, segments, gaps: segments, writer }),
+      ...transcriptRoutes({ directory, segments, gaps: segments, writer, tenants }),
       ...speakerClaimRoutes({
         directory,
         assignees: directory,
@@ -57,7 +58,7 @@ export function createTranscript(
       }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),
-      ...reviewRoutes({ directory, actors, writer, candidates: new CandidateStore(pool) }),
+      ...reviewRoutes({ directory, actors, writer, tenants, candidates: new CandidateStore(pool) }),
       ...engineRoutes({ engines }),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
       ...speakerEditRoutes({ directory, actors }),

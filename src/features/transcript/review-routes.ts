@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { NONE_WAITS } from "../../session/decide-reread.ts";
@@ -18,6 +19,7 @@ interface ReviewOptions {
   candidates: CandidateStore;
   actors: SessionActors;
   writer: Pick<TranscriptWriter, "comparison">;
+  tenants: Tenants;
 }
 
 type Found = NonNullable<Awaited<ReturnType<CandidateStore["find"]>>>;
@@ -27,7 +29,7 @@ export function reviewRoutes(options: ReviewOptions): Route[] {
   return [compare(options), review(options, "accepted"), review(options, "discarded")];
 }
 
-function compare({ directory, candidates, writer }: ReviewOptions): Route {
+function compare({ directory, candidates, writer, tenants }: ReviewOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/transcriptions/candidate",
@@ -48,9 +50,12 @@ function compare({ directory, candidates, writer }: ReviewOptions): Route {
     async handle({ params: { session_id: sessionId } }) {
       const found = await candidates.find(sessionId);
       if (found?.status !== "waiting") throw noneWaits(found);
-      const texts = await candidates.texts(sessionId, found.attempt);
-      if (texts === undefined) throw new AppError("not_found", NONE_WAITS);
-      const body = await writer.comparison(texts, {
+      const read = async () => {
+        const texts = await candidates.texts(sessionId, found.attempt);
+        if (texts === undefined) throw new AppError("not_found", NONE_WAITS);
+        return texts;
+      };
+      const body = await writer.comparison(await tenants.ofSession(sessionId), read, {
         session_id: sessionId,
         job_id: found.jobId,
         transcription_id: transcriptionId(found),

@@ -21,7 +21,7 @@ interface CreateVoicesOptions {
 
 /** Voices that people have remembered, and whom the voices of sessions sound like. */
 export function createVoices(
-  { pool, log, stack, queues }: FeatureContext,
+  { pool, log, stack, queues, tenants }: FeatureContext,
   { directory, workspaces, recordings, voices, voiceKey }: CreateVoicesOptions,
 ) {
   const sealer = new Sealer(voiceKey);
@@ -32,6 +32,7 @@ export function createVoices(
     speech,
     voices,
     sealer,
+    tenants,
     log,
   });
   const given = { directory, workspaces, remembered, speech, voices, sealer };

@@ -6,7 +6,9 @@ import { delay } from "../../base/deferred.ts";
 import { toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import { FairTurns } from "../../base/work/fair-turns.ts";
 import type { PlacedVoices } from "../../inference/placed-voices.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import type { SessionGrant } from "../sessions/access.ts";
 import type { SpeakerSuggestions, Suggestion } from "../sessions/suggestions.ts";
 import type { LabelSpeech } from "./label-speech-store.ts";
@@ -22,9 +24,11 @@ const MOST_SAMPLES = 60 * SESSION_RATE;
 const SAMPLE_BYTES = 2;
 /** While the session is recorded, a label is compared again when it has so many times the speech. */
 const GROWN = 1.5;
-/** Sessions that are compared at once, and that wait. */
-const CONCURRENT = 2;
-const MOST_WAITING = 32;
+/** Sessions of different tenants are compared at once; others wait. */
+const TURNS = {
+  ...{ queue: "voice_comparisons", what: "Comparing voices", atOnce: 2, atOnceOfOne: 1 },
+  ...{ waiting: { capacity: 32, share: 16 }, longestWaitMs: 60_000, retryAfter: 5 },
+};
 /** How long a caller waits for a comparison, milliseconds; it goes on after that. */
 const PATIENCE_MS = 3_000;
 
@@ -33,6 +37,7 @@ interface SuggesterOptions {
   speech: Pick<LabelSpeech, "read">;
   voices: Pick<PlacedVoices, "compare">;
   sealer: Sealer;
+  tenants: Pick<Tenants, "ofSession">;
   log: Log;
   patienceMs?: number;
 }
@@ -45,19 +50,15 @@ interface SuggesterOptions {
 export class Suggester implements SpeakerSuggestions, QueueOwner {
   readonly #options: SuggesterOptions;
   readonly #runs = new Map<string, Promise<void>>();
-  readonly #queue: (() => void)[] = [];
+  readonly #turns = new FairTurns(TURNS);
   readonly #closing = new AbortController();
-  #running = 0;
-  #refused = 0;
 
   constructor(options: SuggesterOptions) {
     this.#options = options;
   }
 
   get queues(): readonly QueueFigures[] {
-    const length = this.#running + this.#queue.length;
-    const limit = CONCURRENT + MOST_WAITING;
-    return [{ queue: "voice_comparisons", length, limit, refused: this.#refused }];
+    return this.#turns.queues;
   }
 
   async for(grant: SessionGrant): Promise<ReadonlyMap<string, readonly Suggestion[]>> {
@@ -80,7 +81,6 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
   /** Starts no more comparisons and waits for those that run. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const start of this.#queue.splice(0)) start();
     await Promise.allSettled([...this.#runs.values()]);
   }
 
@@ -98,13 +98,11 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     const known = this.#runs.get(sessionId);
     if (known !== undefined) return known;
     if (this.#closing.signal.aborted) return Promise.resolve();
-    if (this.#queue.length >= MOST_WAITING) {
-      this.#refused += 1;
-      return Promise.resolve();
-    }
-    const run = this.#inTurn(work)
+    const run = this.#inTurn(sessionId, work)
       .catch((thrown: unknown) => {
         const { code } = toAppError(thrown);
+        // Whoever asks again has it compared then.
+        if (code === "overloaded") return;
         this.#options.log.warn({ session_id: sessionId, code }, "voices could not be compared");
       })
       .finally(() => this.#runs.delete(sessionId));
@@ -112,17 +110,11 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
     return run;
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    if (this.#running >= CONCURRENT) {
-      await new Promise<void>((resolve) => this.#queue.push(resolve));
-    } else this.#running += 1;
-    try {
+  async #inTurn(sessionId: string, work: () => Promise<void>): Promise<void> {
+    const tenant = await this.#options.tenants.ofSession(sessionId);
+    await this.#turns.run(tenant, async () => {
       if (!this.#closing.signal.aborted) await work();
-    } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
+    });
   }
 
   async #compare(

@@ -7,20 +7,20 @@ import {
 } from "../../../base/decoder/decode-file.ts";
 import { decodeRecordings } from "../../../base/decoder/decode-recordings.ts";
 import type { DecoderProgram } from "../../../base/decoder/decoder-program.ts";
-import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 import { AppError } from "../../../base/errors.ts";
-import { FairQueue } from "../../../base/fair-queue.ts";
 import { newId } from "../../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../../base/queue-metrics.ts";
+import { FairTurns } from "../../../base/work/fair-turns.ts";
 import type { UploadContent } from "../../../rest/route.ts";
 
-/** Files that are decoded at once, of different accounts; each has a process of its own. */
-const AT_ONCE = 2;
-/** Files that wait; each is an upload that has come. */
-const WAITING = { capacity: 32, share: 4 };
 const MEMORY_BYTES = 512 * 1024 * 1024;
 /** An hour takes half a minute on a slow machine. */
 const LONGEST_MS = 15 * 60_000;
+/** Files of different accounts are decoded at once, each in a process of its own; what waits has come. */
+const TURNS = {
+  ...{ queue: "conversions", what: "Decoding files", atOnce: 2, atOnceOfOne: 1 },
+  ...{ waiting: { capacity: 32, share: 4 }, longestWaitMs: 4 * LONGEST_MS, retryAfter: 10 },
+};
 
 const CODES = {
   undecodable: "not_audio",
@@ -35,11 +35,6 @@ interface ConverterOptions {
   program: DecoderProgram | undefined;
   /** Until a file's decoder is killed, milliseconds; 15 minutes by default. */
   longestMs?: number;
-}
-
-interface Turn {
-  accountId: string;
-  begun: Deferred<void>;
 }
 
 interface ConversionOrder {
@@ -59,24 +54,14 @@ export interface ConvertedFile extends DecodedShape {
 /** Turns sound files of any usual format into WAV, each in a process of its own with limits. */
 export class FileConverter implements QueueOwner {
   readonly #options: ConverterOptions;
-  readonly #waiting = new FairQueue<Turn>(WAITING);
-  /** The accounts of the files that are decoded now. */
-  readonly #running = new Set<string>();
+  readonly #turns = new FairTurns(TURNS);
 
   constructor(options: ConverterOptions) {
     this.#options = options;
   }
 
   get queues(): readonly QueueFigures[] {
-    const { size, capacity, refused } = this.#waiting;
-    return [
-      {
-        queue: "conversions",
-        length: this.#running.size + size,
-        limit: AT_ONCE + capacity,
-        refused,
-      },
-    ];
+    return this.#turns.queues;
   }
 
   /** Whether there is a decoder. */
@@ -96,30 +81,7 @@ export class FileConverter implements QueueOwner {
     order: ConversionOrder,
     starts: readonly number[] = [],
   ): Promise<ConvertedFile> {
-    const { accountId } = order;
-    await this.#takePlace(accountId);
-    try {
-      return await this.#decode(content, order, starts);
-    } finally {
-      this.#running.delete(accountId);
-      const next = this.#waiting.take((holder) => !this.#running.has(holder));
-      if (next !== undefined) this.#begin(next);
-    }
-  }
-
-  async #takePlace(accountId: string): Promise<void> {
-    const turn: Turn = { accountId, begun: createDeferred<void>() };
-    if (this.#running.size < AT_ONCE && !this.#running.has(accountId)) return this.#begin(turn);
-    const refusal = { retryAfter: 10 };
-    this.#waiting
-      .offer(accountId, turn)
-      ?.begun.reject(new AppError("overloaded", "Too many files wait to be decoded.", refusal));
-    await turn.begun.promise;
-  }
-
-  #begin({ accountId, begun }: Turn): void {
-    this.#running.add(accountId);
-    begun.resolve();
+    return this.#turns.run(order.accountId, () => this.#decode(content, order, starts));
   }
 
   async #decode(

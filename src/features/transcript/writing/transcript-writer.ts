@@ -1,3 +1,4 @@
+import type { QueueFigures, QueueOwner } from "../../../base/queue-metrics.ts";
 import { ThreadCalls } from "../../../base/threads/thread-calls.ts";
 import type { ComparisonOrder } from "./comparison-document.ts";
 import type { TranscriptOrder } from "./transcript-document.ts";
@@ -7,33 +8,52 @@ import type { Writing } from "./written-segments.ts";
 const ENTRY = new URL("./writing-thread.ts", import.meta.url);
 /** Eight hours of talk full of numbers take some twenty seconds. */
 const LONGEST_MS = 60_000;
-/** Each holds a transcript in memory. */
-const MOST_WAITING = 64;
+const WAITING = { capacity: 64, share: 16 };
+const THREADS = 2;
 
 /**
  * Writes whole transcripts, as files and as JSON, in a thread: an hour of talk takes a processor up
  * to seconds. What is returned is the body of an answer, in UTF-8. Rejects as `ThreadCalls` does.
  */
-export class TranscriptWriter {
+export class TranscriptWriter implements QueueOwner {
   readonly #calls = new ThreadCalls<WritingRequest, Uint8Array>({
     entry: ENTRY,
-    what: "Writing the transcript",
-    longestMs: LONGEST_MS,
-    mostWaiting: MOST_WAITING,
+    ...{ queue: "transcripts", what: "Writing the transcript" },
+    ...{ threads: THREADS, longestMs: LONGEST_MS, waiting: WAITING },
   });
 
-  /** @param json of `SegmentStore.asJson` */
-  transcript(json: string, writing: Writing, order: TranscriptOrder): Promise<Uint8Array> {
-    return this.#calls.call({ kind: "transcript", json, writing, order });
+  get queues(): readonly QueueFigures[] {
+    return this.#calls.queues;
+  }
+
+  /**
+   * @param tenant for whom it is written; see `FairTurns`
+   * @param read gives what `SegmentStore.asJson` gives, when it is the tenant's turn
+   */
+  transcript(
+    tenant: string,
+    read: () => Promise<string>,
+    writing: Writing,
+    order: TranscriptOrder,
+  ): Promise<Uint8Array> {
+    return this.#calls.call(tenant, async () => {
+      return { kind: "transcript", json: await read(), writing, order };
+    });
   }
 
   /**
    * What a repeated transcription would change.
    *
-   * @param json of `CandidateStore.texts`
+   * @param read gives what `CandidateStore.texts` gives
    */
-  comparison(json: string, order: ComparisonOrder): Promise<Uint8Array> {
-    return this.#calls.call({ kind: "comparison", json, order });
+  comparison(
+    tenant: string,
+    read: () => Promise<string>,
+    order: ComparisonOrder,
+  ): Promise<Uint8Array> {
+    return this.#calls.call(tenant, async () => {
+      return { kind: "comparison", json: await read(), order };
+    });
   }
 
   async stop(): Promise<void> {

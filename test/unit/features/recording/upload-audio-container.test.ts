@@ -35,7 +35,7 @@ describe("audio container", () => {
     const [fromFile, fromMemory] = await Promise.allSettled(
       given.map(async (content) => {
         const file = { content, bytes: bytes.length, mediaType };
-        return inspectAudio(file, await readHead(content), { sounds });
+        return inspectAudio(file, await readHead(content), { sounds, accountId: "" });
       }),
     );
     expect(fromMemory).toEqual(fromFile);

@@ -25,7 +25,7 @@ describe("transcript writer", () => {
 
   async function written(format: "json" | "txt" | "md" | "srt" | "vtt" | "rttm"): Promise<string> {
     return Buffer.from(
-      await writer.transcript(JSON_TEXT, WRITING, { ...order, format }),
+      await writer.transcript(ID, async () => JSON_TEXT, WRITING, { ...order, format }),
     ).toString();
   }
 
@@ -47,7 +47,10 @@ describe("transcript writer", () => {
   });
 
   it("transcript writer: what is no list of segments is an error, and the next call is answered", async () => {
-    const broken = writer.transcript('[{"id":1}]', WRITING, { ...order, format: "txt" });
+    const broken = writer.transcript(ID, async () => '[{"id":1}]', WRITING, {
+      ...order,
+      format: "txt",
+    });
     await expect(broken).rejects.toMatchObject({ code: "internal" });
     expect(await written("txt")).toContain("Ann");
   });
@@ -57,7 +60,7 @@ describe("transcript writer", () => {
       return { isCandidate: at >= TALK.length, isKept: false, label, words };
     });
     const about = { session_id: ID, job_id: ID, transcription_id: ID, edits_replaced: 0 };
-    const body = await writer.comparison(JSON.stringify(compared), {
+    const body = await writer.comparison(ID, async () => JSON.stringify(compared), {
       ...{ ...about, created_at: "2026-01-31T12:00:00.000Z" },
       expires_at: "2026-02-28T12:00:00.000Z",
     });
@@ -75,11 +78,15 @@ describe("transcript writer", () => {
       granularities,
       writing: RAW,
     } as const;
-    expect(JSON.parse(await answers.write({ ...request, form: openai })).words).toHaveLength(30);
+    expect(
+      JSON.parse(await answers.write(ID, async () => ({ ...request, form: openai }))).words,
+    ).toHaveLength(30);
     const shape = { writing: RAW, diarize: true, paragraphs: true, utterances: true };
     const said = { sha256: "", createdAt: 0 };
     const deepgram = { dialect: "deepgram", about: said, ...shape } as const;
-    const { results } = JSON.parse(await answers.write({ ...request, form: deepgram }));
+    const { results } = JSON.parse(
+      await answers.write(ID, async () => ({ ...request, form: deepgram })),
+    );
     expect(results.utterances).toHaveLength(2);
   });
 });

@@ -62,6 +62,7 @@ class World {
     this.suggester = new Suggester({
       store,
       sealer,
+      tenants: { ofSession: async (sessionId) => `owner of ${sessionId}` },
       log: silentLog,
       patienceMs,
       speech: {
