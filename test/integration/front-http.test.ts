@@ -238,10 +238,12 @@ describe("front http: bodies", () => {
     expect(echo.seen.get("makeThing")?.length).toBe(2);
   });
 
-  it("keeps deeply nested JSON from doing harm", async () => {
+  it("keeps deeply nested JSON, and JSON of very many values, from doing harm", async () => {
     const { url } = await start();
     const deep = await problem(await post(`${url}/things`, "[".repeat(900_000)));
     expect(deep[2]).toBe("The JSON nests deeper than 64 levels.");
+    const many = await problem(await post(`${url}/things`, `[${"0,".repeat(20_000)}0]`));
+    expect(many[2]).toBe("The JSON holds more than 20000 values.");
     expect((await post(`${url}/things`, '{"name":"[[\\"[["}')).status).toBe(200);
     expect((await fetch(`${url}/things`)).status).toBe(200);
   });

@@ -74,7 +74,10 @@ describe("speech overlaps", () => {
       expect(told).toMatchObject([{ also_speaking: ["S2"], overlaps: [live] }, {}]);
       expect(told[1]).not.toHaveProperty("also_speaking");
     }
-    const stored = await new SegmentStore(fixture.pool).segments(sessionId);
+    const { page: stored } = await new SegmentStore(fixture.pool).page(sessionId, {
+      after: undefined,
+      limit: 9,
+    });
     expect(stored.map((each) => toSegmentMessage(each, false).overlaps)).toEqual([
       [{ startMs: 500, endMs: 1_000, speakerLabel: "S2", segmentId: second }],
       [],

@@ -10,6 +10,33 @@ export interface WalkedInput {
   prepare(size: number): () => unknown;
 }
 
+/** In proportion it is 10, with sorting a little more; with the square it would be 100. */
+export const MOST_TIMES = 16;
+/** What the event loop may be held up by one caller at a time, processor time in milliseconds. */
+const MOST_MS = 50;
+/** Other work on the machine makes figures larger, never smaller. */
+const ATTEMPTS = 4;
+
+/**
+ * How many times as long as a tenth of it the largest input takes, and how long, milliseconds of processor
+ * time; `most` is what it may take. SHOW_WORK=1 prints them.
+ */
+export function growthOf(walked: WalkedInput): { times: number; ms: number; most: number } {
+  const most = walked.inThread === true ? Number.POSITIVE_INFINITY : MOST_MS;
+  let [times, ms] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let attempt = 0; attempt < ATTEMPTS && (times > MOST_TIMES || ms > most); attempt += 1) {
+    const { largest, tenth } = workOf(walked);
+    times = Math.min(times, largest / tenth);
+    ms = Math.min(ms, largest);
+  }
+  if (process.env.SHOW_WORK !== undefined) {
+    console.log(
+      `${walked.place} (${walked.largest}): ${ms.toFixed(2)} ms, ${times.toFixed(1)} times`,
+    );
+  }
+  return { times, ms, most };
+}
+
 /** A sample of less than this is mostly the counter. */
 const SAMPLE_MS = 30;
 const ROUNDS = 3;
@@ -18,7 +45,7 @@ const ROUNDS = 3;
  * Processor time of this thread for the largest input and for a tenth of it, milliseconds. Each is the
  * least of several rounds in turn, so that compiling and the collector count as little as they can.
  */
-export function workOf({ size, prepare }: WalkedInput): { largest: number; tenth: number } {
+function workOf({ size, prepare }: WalkedInput): { largest: number; tenth: number } {
   const [large, small] = [prepare(size), prepare(Math.round(size / 10))];
   const repeats = { large: repeatsOf(large), small: repeatsOf(small) };
   let [largest, tenth] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];

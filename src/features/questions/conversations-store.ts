@@ -49,15 +49,23 @@ const voiceRow = z.object({
   name: nameColumn,
   claimedUserId: optionalColumn(z.string()),
 });
-const passageRow = z.object({
-  sessionId: z.string(),
-  segmentId: z.string(),
-  startMs: z.number(),
-  endMs: z.number(),
-  label: z.string(),
-  text: z.string(),
-  unclear: z.array(z.number()),
-});
+/** Checked by hand: there may be 30,000, of which each takes a schema a hundred times as long. */
+export const passageRow = z.custom<SpokenPassage & { sessionId: string }>(isPassage, "no passage");
+
+function isPassage(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const row = value as Record<string, unknown>;
+  const { unclear } = row;
+  return (
+    TEXTS.every((name) => typeof row[name] === "string") &&
+    typeof row.startMs === "number" &&
+    typeof row.endMs === "number" &&
+    Array.isArray(unclear) &&
+    unclear.every((place) => typeof place === "number")
+  );
+}
+
+const TEXTS = ["sessionId", "segmentId", "label", "text"];
 
 type Ids = ReturnType<typeof sql.array>;
 

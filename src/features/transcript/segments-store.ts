@@ -99,6 +99,11 @@ const vocabularyRow = z.object({
   shared: z.array(z.string()),
 });
 
+const pageRow = segmentRow.extend({ found: z.number() });
+
+/** Letters of a page after which it ends: several times as many as of the longest one that was heard. */
+const PAGE_LETTERS = 50_000;
+
 const plainRow = segmentRow.pick({
   ...{ id: true, start: true, end: true, label: true, text: true },
   ...{ confidence: true, redacted: true },
@@ -139,23 +144,36 @@ export class SegmentStore {
     this.#pool = pool;
   }
 
-  /** Segments of a session after `after`, in order; all of them without a limit. */
-  async segments(
+  /**
+   * Segments of a session after `after`, in order: at most `limit`, and fewer where their texts are
+   * long, but at least one. `last` is the one after which the next page goes on, undefined at the end.
+   */
+  async page(
     sessionId: string,
-    page: { after?: SegmentPosition; limit?: number } = {},
-  ): Promise<SegmentRecord[]> {
-    const { after, limit } = page;
+    { after, limit }: { after: SegmentPosition | undefined; limit: number },
+  ): Promise<{ page: SegmentRecord[]; last: SegmentRecord | undefined }> {
     const from =
       after === undefined
         ? sql.fragment`true`
         : sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`;
-    const rows = await this.#pool.any(sql.type(segmentRow)`
-      select ${COLUMNS} from segments
-      where session_id = ${sessionId} and ${from}
+    const rows = await this.#pool.any(sql.type(pageRow)`
+      select ${COLUMNS}, found
+      from (
+        select *, count(*) over () as found, sum(length(text)) over (
+            order by start_sample, id rows between unbounded preceding and 1 preceding) as before
+        from (
+          select * from segments
+          where session_id = ${sessionId} and ${from}
+          order by start_sample, id
+          limit ${limit + 1}
+        ) as listed
+      ) as segments
+      where coalesce(before, 0) < ${PAGE_LETTERS}
       order by start_sample, id
-      ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
-    `);
-    return [...rows];
+      limit ${limit}`);
+    const page = rows.map(({ found: _found, ...segment }) => segment);
+    const isWhole = (rows[0]?.found ?? 0) <= page.length;
+    return { page, last: isWhole ? undefined : page.at(-1) };
   }
 
   /**

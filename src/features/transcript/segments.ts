@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { cutPage, decodeCursor, encodeCursor, pageQuery, pageSchema } from "../../rest/page.ts";
+import { decodeCursor, encodeCursor, pageQuery, pageSchema } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -46,8 +46,7 @@ export async function readSegmentPage(
   { limit, cursor }: { limit: number; cursor: string | undefined },
 ): Promise<{ page: SegmentRecord[]; next: string | undefined }> {
   const after = positionOf(cursorKey, sessionId, cursor);
-  const rows = await segments.segments(sessionId, { after, limit: limit + 1 });
-  const { page, last } = cutPage(rows, limit);
+  const { page, last } = await segments.page(sessionId, { after, limit });
   const next = last === undefined ? undefined : segmentCursor(cursorKey, sessionId, last);
   return { page, next };
 }

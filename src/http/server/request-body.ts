@@ -105,23 +105,32 @@ function joined(chunks: readonly Buffer[]): Buffer {
 
 /** Deepest nesting that is accepted: parsing costs much more with depth than with length. */
 const MAX_DEPTH = 64;
+/** Most members and elements in all; the largest body that any route takes has some hundreds. */
+const MAX_VALUES = 20_000;
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
-/** True when brackets outside of strings nest too deep; reads each byte once. */
-function isTooDeep(bytes: Buffer): boolean {
+/**
+ * What makes JSON cost much more than its length, if anything does: brackets outside of strings that
+ * nest too deep, or too many values. Reads each byte once.
+ */
+function excessOf(bytes: Buffer): string | undefined {
   let depth = 0;
+  let values = 1;
   let quoted = false;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (quoted && byte === BACKSLASH) at += 1;
     else if (byte === QUOTE) quoted = !quoted;
     else if (quoted) continue;
+    else if (byte === COMMA) values += 1;
     else if (byte === 0x5b || byte === 0x7b) depth += 1;
     else if (byte === 0x5d || byte === 0x7d) depth -= 1;
-    if (depth > MAX_DEPTH) return true;
+    if (depth > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels`;
+    if (values > MAX_VALUES) return `holds more than ${MAX_VALUES} values`;
   }
-  return false;
+  return undefined;
 }
 
 /**
@@ -129,9 +138,8 @@ function isTooDeep(bytes: Buffer): boolean {
  * strings may hold what PostgreSQL cannot store.
  */
 export function parseJson(bytes: Buffer, anyText = false): unknown {
-  if (isTooDeep(bytes)) {
-    throw new AppError("invalid_json", `The JSON nests deeper than ${MAX_DEPTH} levels.`);
-  }
+  const excess = excessOf(bytes);
+  if (excess !== undefined) throw new AppError("invalid_json", `The JSON ${excess}.`);
   if (!isUtf8(bytes)) {
     throw new AppError("invalid_json", "The request body is not valid UTF-8.");
   }

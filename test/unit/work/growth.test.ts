@@ -8,7 +8,7 @@ import {
   writeTranscript,
 } from "../../../src/features/transcript/writing/transcript-document.ts";
 import { longTalk } from "../../support/long-talk.ts";
-import { type WalkedInput, workOf } from "../../support/work-growth.ts";
+import { growthOf, MOST_TIMES, type WalkedInput } from "../../support/work-growth.ts";
 
 const NOBODY = new Map<string, string>();
 /** Written in a thread. */
@@ -103,26 +103,9 @@ function edited(text: string) {
   return longTalk(1).map((segment) => ({ ...segment, text: text.trim() }));
 }
 
-/** In proportion it is 10, with sorting a little more; with the square it would be 100. */
-const MOST_TIMES = 16;
-/** What the event loop may be held up by one caller at a time, processor time in milliseconds. */
-const MOST_MS = 50;
-
-/** Other work on the machine makes figures larger, never smaller. */
-const ATTEMPTS = 4;
-
 describe("work", () => {
   it.each(PLACES)("work: $place takes in proportion to its input", (walked) => {
-    const most = walked.inThread === true ? Number.POSITIVE_INFINITY : MOST_MS;
-    let [times, ms] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    for (let attempt = 0; attempt < ATTEMPTS && (times > MOST_TIMES || ms > most); attempt += 1) {
-      const { largest, tenth } = workOf(walked);
-      times = Math.min(times, largest / tenth);
-      ms = Math.min(ms, largest);
-    }
-    if (process.env.SHOW_WORK !== undefined) {
-      console.log(`${walked.place}: ${ms.toFixed(2)} ms, ${times.toFixed(1)} times`);
-    }
+    const { times, ms, most } = growthOf(walked);
     expect(times).toBeLessThanOrEqual(MOST_TIMES);
     expect(ms).toBeLessThanOrEqual(most);
   });
