@@ -70,6 +70,21 @@ describe("long texts", () => {
     expect(await pages(1)).toEqual(Array.from({ length: SEGMENTS }, () => 1));
   });
 
+  it("long texts: an edit that makes the session's text too long is refused", async () => {
+    await give("a".repeat(142_000));
+    const [segment] = jsonBody(await call("listSegments", { limit: 1 })).items as { id: string }[];
+    const edit = (letters: number) =>
+      codeOf(
+        callRoute(fixture.routes, "editSegment", {
+          principal: owner,
+          params: { session_id: sessionId, segment_id: segment?.id ?? "" },
+          body: { text: "b".repeat(letters) },
+        }),
+      );
+    expect(await edit(6_001)).toBe("payload_too_large");
+    expect(await edit(6_000)).toBe("none");
+  });
+
   it("long texts: what is too long to be given as a whole is given in pages alone", async () => {
     await give("a".repeat(600_000));
     expect(await codeOf(call("getTranscript"))).toBe("payload_too_large");

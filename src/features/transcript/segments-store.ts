@@ -46,6 +46,12 @@ export function transcriptFingerprint(sessionId: Fragment): Fragment {
 }
 
 const spanRow = z.object({ start: z.number(), end: z.number(), confidence: z.number() });
+const editedRow = spanRow.extend({ others: z.number() });
+
+/** Letters that a session may have after an edit: some 25 hours of talk have as many. */
+const EDITED_LETTERS = 1_000_000;
+
+const TOO_MUCH = `A session's text may have ${EDITED_LETTERS.toLocaleString("en")} letters after an edit; this one would have more.`;
 
 /** Edited texts until the session applies them, in the erasable part of the database. */
 export class PostgresSegmentEdits implements SegmentEdits {
@@ -59,12 +65,17 @@ export class PostgresSegmentEdits implements SegmentEdits {
     const { id, sessionId, segmentId, text, byUserId } = edit;
     return this.#pool.transaction(async (tx) => {
       // A deletion waits for this lock, and then deletes the text too.
-      const span = await tx.maybeOne(sql.type(spanRow)`
-        select e.start_sample as start, e.end_sample as "end", e.confidence
+      const found = await tx.maybeOne(sql.type(editedRow)`
+        select e.start_sample as start, e.end_sample as "end", e.confidence, (
+            select coalesce(sum(length(o.text)), 0) from segments o
+            where o.session_id = s.id and o.id <> e.id
+          )::int8 as others
         from sessions s join segments e on e.session_id = s.id
         where s.id = ${sessionId} and s.status <> 'deleted' and e.id = ${segmentId}
         for share of s`);
-      if (span === null) return false;
+      if (found === null) return false;
+      const { others, ...span } = found;
+      if (others + text.length > EDITED_LETTERS) throw new AppError("payload_too_large", TOO_MUCH);
       const words = JSON.stringify(spreadWords(text, span));
       await tx.query(sql.unsafe`
         insert into segment_edits (id, session_id, segment_id, text, words, by_user_id)
@@ -238,7 +249,8 @@ export interface SegmentPosition {
 export interface SegmentEdits {
   /**
    * Stores the text until the session applies it. Its words get times in proportion to their
-   * length. False when there is no such segment.
+   * length. False when there is no such segment; throws `payload_too_large` where the session's text
+   * would become too long.
    */
   put(edit: {
     id: string;
