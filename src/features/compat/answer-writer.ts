@@ -3,7 +3,7 @@ import { ThreadCalls } from "../../base/threads/thread-calls.ts";
 import type { AnswerRequest } from "./answer-thread.ts";
 
 const ENTRY = new URL("./answer-thread.ts", import.meta.url);
-/** Twelve hours of talk full of numbers take some thirty seconds. */
+/** As long as a transcript may take; see `TranscriptWriter`. */
 const LONGEST_MS = 60_000;
 const WAITING = { capacity: 64, share: 16 };
 const THREADS = 2;

@@ -19,8 +19,8 @@ import type { RetrievedAnswer, WorkerRetriever } from "./worker-retriever.ts";
 
 /** Most characters of a question. */
 export const MAX_QUESTION = 2_000;
-/** Most passages that one answer is made from; that is days of speech. */
-const MAX_PASSAGES = 30_000;
+/** Most passages that one answer is made from; that is more than a day of speech. */
+export const MAX_PASSAGES = 20_000;
 /** Most conversations that one answer about a workspace is made from. */
 const MAX_READ = 40;
 /** Up to this many sessions, a workspace is read as a whole. */

@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { nameColumn, optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
@@ -49,7 +49,10 @@ const voiceRow = z.object({
   name: nameColumn,
   claimedUserId: optionalColumn(z.string()),
 });
-/** Checked by hand: there may be 30,000, of which each takes a schema a hundred times as long. */
+/** Passages that are read at a time. */
+export const PASSAGES_PAGE = 5_000;
+
+/** Checked by hand, as a schema takes several times as long, and there may be very many. */
 export const passageRow = z.custom<SpokenPassage & { sessionId: string }>(isPassage, "no passage");
 
 function isPassage(value: unknown): boolean {
@@ -86,13 +89,15 @@ export class ConversationStore {
    */
   read(sessionIds: readonly string[], maxPassages: number): Promise<SpokenConversation[]> {
     const ids = sql.array([...sessionIds], "uuid");
-    return this.#pool.connect(async (connection) => {
+    return this.#pool.transaction(async (connection) => {
+      // Its pages are of one moment.
+      await connection.query(sql.unsafe`set transaction isolation level repeatable read read only`);
       const sessions = await connection.any(sql.type(sessionRow)`
         select id as "sessionId", title, language, started_at as "startedAtMs"
         from sessions where id = any(${ids}) and status <> 'deleted'
         order by array_position(${ids}, id)`);
       const voices = groupBySession(await connection.any(voicesOf(ids)));
-      const passages = groupBySession(await connection.any(passagesOf(ids, maxPassages)));
+      const passages = groupBySession(await readPassages(connection, ids, maxPassages));
       return sessions.map((session) => ({
         ...session,
         voices: (voices.get(session.sessionId) ?? []) satisfies SpokenVoice[],
@@ -162,7 +167,19 @@ function voicesOf(ids: Ids) {
     group by g.session_id, g.label`;
 }
 
-function passagesOf(ids: Ids, limit: number) {
+/** Reads page by page, as the rows of many are checked in one go, which holds everything else up. */
+async function readPassages(connection: CommonQueryMethods, ids: Ids, most: number) {
+  const read: z.output<typeof passageRow>[] = [];
+  while (read.length < most) {
+    const limit = Math.min(PASSAGES_PAGE, most - read.length);
+    const page = await connection.any(passagesOf(ids, limit, read.length));
+    for (const row of page) read.push(row);
+    if (page.length < limit) break;
+  }
+  return read;
+}
+
+function passagesOf(ids: Ids, limit: number, offset: number) {
   return sql.type(passageRow)`
     select g.session_id as "sessionId", g.id as "segmentId", g.label, g.text,
       ${unclearWords(sql.fragment`g.words`)} as unclear,
@@ -171,7 +188,7 @@ function passagesOf(ids: Ids, limit: number) {
     where g.session_id = any(${ids}) and s.status <> 'deleted'
       and not g.redacted and g.text not like '[redacted-%'
     order by array_position(${ids}, g.session_id), g.start_sample, g.id
-    limit ${limit}`;
+    limit ${limit} offset ${offset}`;
 }
 
 function groupBySession<T extends { sessionId: string }>(

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import { parseWavHeader } from "../../../src/base/audio/wav.ts";
-import { passageRow } from "../../../src/features/questions/conversations-store.ts";
+import { MAX_PASSAGES } from "../../../src/features/questions/ask.ts";
+import { PASSAGES_PAGE, passageRow } from "../../../src/features/questions/conversations-store.ts";
 import { spreadWords } from "../../../src/features/transcript/segments-store.ts";
 import {
   presentRevised,
@@ -126,14 +127,15 @@ const PLACES: readonly WalkedInput[] = [
       ),
   },
   {
-    ...{ place: "a question's passages, read", largest: "30,000 passages", size: 30_000 },
+    ...{ place: "a page of a question's passages, read", largest: "one page", size: PASSAGES_PAGE },
     prepare: (size) =>
-      of(conversation(size).passages, (passages) =>
-        passages.map((each) => passageRow.parse({ ...each, sessionId: "s" })),
+      of(
+        conversation(size).passages.map((each) => ({ ...each, sessionId: "s" })),
+        (rows) => rows.map((row) => passageRow.parse(row)),
       ),
   },
   {
-    ...{ place: "a question's passages, encoded", largest: "30,000 passages", size: 30_000 },
+    ...{ place: "a question's passages, encoded", largest: "all", size: MAX_PASSAGES },
     prepare: (size) => of(conversation(size), (told) => Conversation.encode(told).finish()),
   },
 ];

@@ -5,7 +5,7 @@ import type { SegmentRecord } from "./segment-record.ts";
 
 /**
  * The column `segments.words`. Checked by hand: a session of eight hours has 75,000 words, and a
- * schema takes a hundred times as long for each.
+ * schema takes several times as long for each.
  */
 export const wordsColumn = z.custom<Word[]>(areWords, "not a list of words");
 
