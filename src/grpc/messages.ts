@@ -243,9 +243,11 @@ function toSegment(segment: SnapshotSegment): TranscriptSegment {
 }
 
 function toSnapshot({ seq, session, speakers, segments, ...rest }: SnapshotFrame): Snapshot {
+  const { seq_at: at } = rest;
   const { title, status, language, started_at: started, stopped_at: stopped } = session;
   return {
     seq,
+    seqAtMs: at === undefined ? undefined : Date.parse(at),
     title,
     status,
     language,

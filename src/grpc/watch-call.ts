@@ -59,13 +59,14 @@ export class WatchCall implements FrameSink, OpenStream {
   /** Resolves when the stream is live or has ended; never rejects. */
   async start(): Promise<void> {
     const { request, feeds } = this.#options;
-    const { sessionId, fromSeq } = request;
+    const { sessionId, fromSeq, fromAtMs } = request;
     try {
       const ended = await this.#check(false);
       if (!this.#open) return;
       const feed = feeds.acquire(sessionId);
       this.#subscriber = new Subscriber(feed, this);
-      await this.#subscriber.start(fromSeq, ended);
+      const from = fromSeq === undefined ? undefined : { seq: fromSeq, at: fromAtMs };
+      await this.#subscriber.start(from, ended);
     } catch (error) {
       this.end(toAppError(error));
     }

@@ -9,7 +9,7 @@ import { DEVICE_CHANNEL, LIVE_GUIDE, VIEWER_CHANNEL } from "./live-guide.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
   Subscribe:
-    "Follow a session. Without `from_seq`, or with one that the session has not reached, a Snapshot comes first; else every durable event after it: with 0 all of them from the beginning.",
+    "Follow a session. Without `from_seq`, or with one that the session has not reached or that was of another `from_at`, a Snapshot comes first; else every durable event after it: with 0 all of them from the beginning.",
   Unsubscribe: "Follow it no longer.",
   KeepAlive: "Keeps a silent connection open.",
 };

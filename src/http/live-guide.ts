@@ -1,5 +1,5 @@
 import { LIVE_NAMES } from "../rest/live-names.ts";
-import { CLOSE } from "../wire/live-frames.ts";
+import { CLOSE } from "../wire/close-codes.ts";
 import type { WarningCode } from "../wire/notice-codes.ts";
 import { DEFAULT_LIVE_LIMITS as LIMITS } from "./sockets/live-limits.ts";
 
@@ -34,7 +34,7 @@ function closeTable(texts: Closes): string {
 
 const WARNING_TEXT: Readonly<Record<WarningCode, string>> = {
   position_unknown:
-    "The session has no event `from_seq` yet: forget what you have of it, and take the Snapshot that follows.",
+    "The session does not have the event `from_seq`, or not one of `from_at`: forget what you have of it, and take the Snapshot that follows.",
   resumed: "Recognition goes on after an interruption. Nothing to do.",
   device_offline:
     "Nothing is heard of the recording device: three of its heartbeats did not come. Tell people; its audio may come later.",
@@ -59,7 +59,7 @@ export const LIVE_GUIDE = [
   "**Follow** a session with Subscribe. Durable events have `seq` and `at`, are in order and without a gap. What has no `at` describes the moment and may be left out for a slow viewer; the `seq` of such ones (Snapshot, Heartbeat, SessionEnded, Begin) names the session's newest event: check yours against it, do not count it. Times within a session are seconds of its timeline, `at` is the time of day.",
   "**Which message it is** say `type` and `is_final`. `type` is the message's name here, but for three that share one: a `Results` with `is_final` false is InterimResults (it has neither `seq` nor `at`), one with `is_final` true FinalResults; a `JobStatus` without `seq` is JobProgress; the `Heartbeat` that a device sends is DeviceHeartbeat. Ignore types and members that you do not know.",
   "**Words** come as their engine writes them: with capitals and sentence marks where `punctuation` of GET /engines is true, else in lower case without marks. The transcript over REST (GET /sessions/{session_id}/transcript) is written for people whatever the engine.",
-  "**Go on after a break**: connect again, later each time, and send Subscribe with `from_seq`, the newest `seq` that you have. What came since is sent first, each event once, however long ago it was: events are kept as long as their session, and what is no longer in memory is read from the record. `from_seq` 0 gives the whole session from its first event on. Results come with their words as they stand now; where words were replaced or erased since, a Stub of the same `seq` stands in place of the event that had them. A `from_seq` that the session has not reached is answered by the Warning `position_unknown` and a Snapshot. Without `from_seq` a Snapshot tells the state instead.",
+  "**Go on after a break**: connect again, later each time, and send Subscribe with `from_seq`, the newest `seq` that you have. What came since is sent first, each event once, however long ago it was: events are kept as long as their session, and what is no longer in memory is read from the record. `from_seq` 0 gives the whole session from its first event on. Results come with their words as they stand now; where words were replaced or erased since, a Stub of the same `seq` stands in place of the event that had them. A `from_seq` that the session has not reached is answered by the Warning `position_unknown` and a Snapshot. Send the `at` of that event as `from_at` too (after a Snapshot its `seq_at`): where the service was restored from a backup, another event may have the same `seq`, and you are told in the same way. Without `from_seq` a Snapshot tells the state instead.",
   `**A dead line**: a Heartbeat of every session that is followed or streamed to comes every 5 s until it has ended, and at the latest every ${LIMITS.quietMs / 1000} s to viewers. Whoever hears nothing for 30 s takes the connection for dead, and connects again. The service pings every ${LIMITS.pingMs / 1000} s, and closes a socket from which nothing came, no pong either, for ${LIMITS.idleMs / 1000} s.`,
   `**The same over REST** has other names:\n\n${LIVE_NAMES}`,
   `**Limits**: ${LIMITS.subscriptionsPerSocket} sessions on a socket, ${LIMITS.socketsPerCaller} sockets of one caller, text frames of ${LIMITS.frameBytes / 1024} KiB, ${LIMITS.messages.perMinute} frames a minute (${LIMITS.messages.burst} at once). A viewer for whom more than ${LIMITS.bufferedBytes / 1024 / 1024} MiB wait is closed.`,

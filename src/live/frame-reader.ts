@@ -47,7 +47,7 @@ class FollowingReader implements FrameReader, FrameSink {
 
   #subscribe(): Subscriber {
     const subscriber = new Subscriber(this.#feed, this);
-    subscriber.start(this.#position, this.#end).catch((error: unknown) => {
+    subscriber.start({ seq: this.#position }, this.#end).catch((error: unknown) => {
       this.#failure ??= toAppError(error);
       this.#came.resolve();
     });

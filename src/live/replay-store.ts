@@ -148,6 +148,7 @@ const sessionRow = z.object({
   engine: optionalColumn(z.string()),
   soundLeaves: z.boolean(),
   seq: z.number(),
+  seqAt: optionalColumn(z.number()),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
 });
@@ -209,6 +210,7 @@ export class LiveLog {
         type: "Snapshot",
         session_id: sessionId,
         seq: session.seq,
+        ...(session.seqAt !== undefined && { seq_at: new Date(session.seqAt).toISOString() }),
         session: presentSession(session),
         speakers: await speakerFrames(tx, sessionId),
         segments,
@@ -280,6 +282,7 @@ async function readSession(
       (select j.engine from jobs j where j.id = s.job_id) as engine,
       coalesce((select j.sound_leaves from jobs j where j.id = s.job_id), false) as "soundLeaves",
       seq,
+      (select e.at from events e where e.session_id = s.id and e.seq = s.seq) as "seqAt",
       started_at as "startedAt",
       stopped_at as "stoppedAt"
     from sessions s

@@ -234,6 +234,14 @@ export class SessionFeed {
     return frames.map(this.encode);
   }
 
+  /** When the event of that seq happened, milliseconds since 1970; undefined when there is none. */
+  async timeOf(seq: number): Promise<number | undefined> {
+    const { source, sessionId, readTimeoutMs, runtime } = this.#options;
+    const page = source.replay(sessionId, seq - 1, 1);
+    const [frame] = await withTimeout(page, readTimeoutMs, "Reading an event", runtime);
+    return frame?.seq === seq ? Date.parse(frame.at) : undefined;
+  }
+
   /** A snapshot of the session; concurrent callers share one read. */
   async snapshot(fresh = false): Promise<{ seq: number; encoded: EncodedFrame }> {
     if (fresh) this.#snapshot = undefined;

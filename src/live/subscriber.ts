@@ -4,6 +4,14 @@ import type { SessionEnd, SessionStatus } from "../wire/live-frames.ts";
 import type { EncodedFrame } from "./frames.ts";
 import type { FeedListener, SessionFeed } from "./session-feed.ts";
 
+/** The newest durable event that a viewer has. */
+export interface ViewerPosition {
+  /** 0: none yet. */
+  seq: number;
+  /** When it happened, milliseconds since 1970, if the viewer says so. */
+  at?: number | undefined;
+}
+
 /** Port: a subscriber's socket. */
 export interface FrameSink {
   /** Sends all frames in one write; false when the socket is closed, or closes because of this. */
@@ -39,12 +47,12 @@ export class Subscriber implements FeedListener {
    * catching up. `end` is how the session has ended, if it has: a viewer may begin after that
    * event.
    */
-  async start(fromSeq: number | undefined, end?: SessionEnd): Promise<void> {
+  async start(from: ViewerPosition | undefined, end?: SessionEnd): Promise<void> {
     this.#end = end;
     this.#feed.add(this);
-    if (fromSeq === undefined) await this.#sendSnapshot();
-    else if (await this.#isBeyondNewest(fromSeq)) await this.#sendCorrection();
-    else this.#position = fromSeq;
+    if (from === undefined) await this.#sendSnapshot();
+    else if (await this.#isUnknown(from)) await this.#sendCorrection();
+    else this.#position = from.seq;
     await this.#catchUp();
   }
 
@@ -100,8 +108,8 @@ export class Subscriber implements FeedListener {
   }
 
   async #sendCorrection(): Promise<void> {
-    const message = "The session has no event with that seq yet: a snapshot follows instead.";
-    const { seq, encoded } = await this.#feed.snapshot();
+    const message = "The session does not have that event: a snapshot follows instead.";
+    const { seq, encoded } = await this.#feed.snapshot(true);
     const warning = this.#feed.encode({
       type: "Warning",
       session_id: this.#feed.sessionId,
@@ -114,9 +122,16 @@ export class Subscriber implements FeedListener {
   }
 
   /**
-   * True when the session has no event `fromSeq` yet; reads the journal only when the feed does not
-   * know.
+   * True when the session does not have the viewer's newest event: it has not come so far, or the
+   * database was restored from before that event, and another one has its seq now.
    */
+  async #isUnknown({ seq, at }: ViewerPosition): Promise<boolean> {
+    if (seq === 0) return false;
+    if (await this.#isBeyondNewest(seq)) return true;
+    return at !== undefined && (await this.#feed.timeOf(seq)) !== at;
+  }
+
+  /** Reads the journal only when the feed does not know. */
   async #isBeyondNewest(fromSeq: number): Promise<boolean> {
     if (fromSeq <= (this.#feed.head ?? -1)) return false;
     const page = await this.#feed.replay(fromSeq);

@@ -127,6 +127,9 @@ const snapshotSegment = Type.Object({
 
 const snapshot = transient("Snapshot", {
   seq: Type.Integer({ description: "Newest durable event that it holds" }),
+  seq_at: Type.Optional(
+    Type.String({ description: "The `at` of that event; absent before the first" }),
+  ),
   session: sessionRecord(status),
   speakers: Type.Array(Type.Object({ ...claim, free_name: freeName })),
   /** Final segments in order; when not all fit, the cursor leads to the rest. */
@@ -385,19 +388,3 @@ export interface SessionHeartbeat {
   /** True when the session has completed or failed: few events follow. */
   isOver: boolean;
 }
-
-export const CLOSE = {
-  done: 1000,
-  goingAway: 1001,
-  tooLarge: 1009,
-  protocol: 4400,
-  auth: 4401,
-  forbidden: 4403,
-  unknownSession: 4404,
-  idle: 4408,
-  superseded: 4409,
-  tooSlow: 4410,
-  rate: 4429,
-} as const;
-
-export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];

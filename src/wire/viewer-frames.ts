@@ -17,6 +17,15 @@ export const VIEWER_FRAME_SCHEMAS = {
         examples: [41],
       }),
     ),
+    from_at: Type.Optional(
+      Type.String({
+        format: "date-time",
+        maxLength: 40,
+        description:
+          "The `at` of that event, or the `seq_at` of the Snapshot: where the session has another event under this `seq`, as after a restore, a Snapshot comes instead",
+        examples: ["2026-01-15T09:30:00.000Z"],
+      }),
+    ),
   }),
   Unsubscribe: Type.Object({ type: Type.Literal("Unsubscribe"), session_id: namedSession }),
   KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),
@@ -26,3 +35,4 @@ type ViewerFrames = typeof VIEWER_FRAME_SCHEMAS;
 
 /** A frame that a viewer sends. */
 export type ViewerFrame = Static<ViewerFrames[keyof ViewerFrames]>;
+export type SubscribeFrame = Static<ViewerFrames["Subscribe"]>;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import fc, { type Arbitrary } from "fast-check";
-import { CLOSE } from "../../src/wire/live-frames.ts";
+import { CLOSE } from "../../src/wire/close-codes.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { type AsyncApi, FrameCheck } from "../support/frame-check.ts";
 import { until } from "../support/until.ts";

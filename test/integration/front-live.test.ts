@@ -131,7 +131,7 @@ describe("front live: following", () => {
     const id = knownSessionId();
     const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id, from_seq: 0 });
-    await until(() => front.source.replays >= 2, "the subscription");
+    await until(() => front.source.replays >= 1, "the subscription");
     const frames = upTo(0, 6).map(() => front.source.append(id));
     for (const at of [0, 0, 2, 1, 4, 4, 5, 3]) front.source.fanOut(id, frames.slice(at, at + 1));
     await viewer.reached(6);
@@ -149,6 +149,24 @@ describe("front live: following", () => {
     await until(() => viewer.frames.length === 2, "both");
     front.source.publish(id);
     await viewer.reached(2);
+  });
+
+  it("warns about another event under the same seq, and goes on with the same one", async () => {
+    const front = await fixture.start();
+    const id = knownSessionId();
+    const { at } = front.source.append(id);
+    const viewer = await fixture.view(front).opened();
+    const other = await fixture.view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id, from_seq: 1, from_at: at });
+    const wrong = "2026-01-01T00:00:00.001Z";
+    other.send({ type: "Subscribe", session_id: id, from_seq: 1, from_at: wrong });
+    await other.received("Warning");
+    await other.received("Snapshot");
+    front.source.publish(id);
+    await viewer.reached(2);
+    await other.reached(2);
+    expect(viewer.seqs()).toEqual([2]);
+    expect(viewer.frames.filter(({ type }) => type === "Warning")).toEqual([]);
   });
 
   it("sends the newest interim of a tick only, and none after its final", async () => {

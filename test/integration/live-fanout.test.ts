@@ -78,7 +78,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
       }
       return true;
     };
-    await new Subscriber(feed, { send, roomForPage: async () => true }).start(0);
+    await new Subscriber(feed, { send, roomForPage: async () => true }).start({ seq: 0 });
   }
 
   /** As an actor does: on record first, then told; resolves when the server has it. */

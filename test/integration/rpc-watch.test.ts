@@ -154,6 +154,26 @@ describe("gRPC: watching a transcript", () => {
     expect(each.kinds[1]).toBe("snapshot");
   });
 
+  it("a seq of another event, as after a restore: a notice and a snapshot instead", async () => {
+    await begin();
+    await say(2);
+    const fresh = watch();
+    await fresh.until(() => fresh.events.length > 0, "the snapshot");
+    const [first] = fresh.events;
+    if (first?.event?.$case !== "snapshot") throw new Error("no snapshot");
+    const { seq, seqAtMs = 0 } = first.event.value;
+    const same = watch({ fromSeq: seq, fromAtMs: seqAtMs, durableOnly: true });
+    const other = watch({ fromSeq: seq, fromAtMs: seqAtMs - 60_000, durableOnly: true });
+    await other.until(() => other.events.length === 2, "notice and snapshot");
+    expect(other.events[0]?.event).toMatchObject({ value: { code: "position_unknown" } });
+    expect(other.kinds[1]).toBe("snapshot");
+    await say(1);
+    await fixture.publish(told.sessionId, seq);
+    await reached(same, seq + 1);
+    await reached(other, seq + 1);
+    expect(same.kinds).toEqual(["finalSegment"]);
+  });
+
   it("the end of a session: told once to early and late, and the stream goes on", async () => {
     await begin();
     await say(1);

@@ -1,5 +1,5 @@
+import { CLOSE } from "../../src/wire/close-codes.ts";
 import type { DeviceServerFrame } from "../../src/wire/device-frames.ts";
-import { CLOSE } from "../../src/wire/live-frames.ts";
 import { DeviceLine } from "./device-line.ts";
 import type { Scene } from "./scene.ts";
 import { FRAME_BYTES, recordTrack, TRACK_RATE, type Track } from "./track.ts";

@@ -10,7 +10,7 @@ import type { Connection } from "../../src/http/sockets/live-socket.ts";
 import { BusAudio, BusStreamNotices } from "../../src/nats/live-audio.ts";
 import type { LiveFanout } from "../../src/nats/live-fanout.ts";
 import type { CommandNotifier } from "../../src/postgres/outbox.ts";
-import { CLOSE } from "../../src/wire/live-frames.ts";
+import { CLOSE } from "../../src/wire/close-codes.ts";
 import type { HostRecord } from "../support/record/sim-record.ts";
 import { NO_MENDING } from "../support/verified-audio.ts";
 import type { SimBlobs } from "./blobs.ts";

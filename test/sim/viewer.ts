@@ -77,7 +77,8 @@ export class Viewer {
         roomForPage: async () => this.#generation === generation,
       });
       this.#subscriber = subscriber;
-      subscriber.start(this.position).catch((error: unknown) => {
+      const from = this.position === undefined ? undefined : { seq: this.position };
+      subscriber.start(from).catch((error: unknown) => {
         if (this.#generation !== generation) return;
         const { code } = toAppError(error);
         if (code === "internal") kernel.fail(error as Error);

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { CLOSE, type ServerFrame } from "../../wire/live-frames.ts";
+import { CLOSE } from "../../wire/close-codes.ts";
+import type { ServerFrame } from "../../wire/live-frames.ts";
+import { Position } from "../../wire/live-position.ts";
 import type { ViewerFrame } from "../../wire/viewer-frames.ts";
 import { type BackOff, waitBefore } from "./back-off.ts";
 import { CommandFailure } from "./command-context.ts";
@@ -70,9 +72,7 @@ export class LiveViewer {
   readonly #user: UserSession;
   readonly #options: ViewerOptions;
   readonly #backOff: BackOff;
-  #seq: number | undefined;
-  /** The newest durable `seq` that a heartbeat named. */
-  #promised = 0;
+  readonly #position: Position;
   #fruitless = 0;
   #renewals = 0;
 
@@ -80,7 +80,7 @@ export class LiveViewer {
     this.#user = user;
     this.#options = options;
     this.#backOff = options.backOff ?? RECONNECT;
-    this.#seq = options.fromSeq;
+    this.#position = new Position(options.fromSeq);
   }
 
   /**
@@ -113,7 +113,7 @@ export class LiveViewer {
   }
 
   #connectOnce(): Promise<Ending> {
-    this.#promised = 0;
+    this.#position.connected();
     const { sessionId, signal } = this.#options;
     const socket = new WebSocket(liveUrl(this.#user.api.baseUrl), {
       headers: { Authorization: `Bearer ${this.#user.token}` },
@@ -140,7 +140,7 @@ export class LiveViewer {
       };
       signal.addEventListener("abort", onAbort, { once: true });
       socket.on("open", () =>
-        send({ type: "Subscribe", session_id: sessionId, from_seq: this.#seq }),
+        send({ type: "Subscribe", session_id: sessionId, ...this.#position.from }),
       );
       socket.on("message", (data) => {
         silence.refresh();
@@ -160,7 +160,7 @@ export class LiveViewer {
       if (frame.type === "Error" && !frame.retryable) {
         return { kind: "refused", reason: `the live channel says: ${frame.message}` };
       }
-      const position = this.#advance(frame);
+      const position = this.#position.take(frame);
       if (position === "seen") continue;
       if (position === "gap") return again("an event is missing");
       this.#fruitless = 0;
@@ -168,31 +168,6 @@ export class LiveViewer {
       if (this.#options.onFrame(frame)) return { kind: "done" };
     }
     return undefined;
-  }
-
-  /** Tracks the position in the durable events; transient frames pass unchanged. */
-  #advance(frame: ServerFrame): "next" | "seen" | "gap" {
-    if (frame.type === "Snapshot") {
-      this.#seq = frame.seq;
-      return "next";
-    }
-    if (frame.type === "Heartbeat") return this.#lostTail(frame.seq) ? "gap" : "next";
-    if (frame.type === "SessionEnded") return frame.seq > (this.#seq ?? 0) ? "gap" : "next";
-    if (!("seq" in frame) || frame.seq === undefined) return "next";
-    if (this.#seq !== undefined && frame.seq <= this.#seq) return "seen";
-    if (this.#seq !== undefined && frame.seq > this.#seq + 1) return "gap";
-    this.#seq = frame.seq;
-    return "next";
-  }
-
-  /**
-   * True when events are missing. A heartbeat may overtake the events that it counts, but not by a
-   * whole period.
-   */
-  #lostTail(newest: number): boolean {
-    const lost = this.#seq !== undefined && this.#promised > this.#seq;
-    this.#promised = newest;
-    return lost;
   }
 }
 

@@ -1,8 +1,8 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
+import { CLOSE } from "../../wire/close-codes.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
-import { CLOSE } from "../../wire/live-frames.ts";
 import { messageIn } from "../client/api-client.ts";
 import { type BackOff, waitBefore } from "../client/back-off.ts";
 import { CommandFailure } from "../client/command-context.ts";

@@ -1,7 +1,7 @@
 import { endsCaller } from "../../access/authenticator.ts";
 import { AppError, errorMessage, shown, toAppError } from "../../base/errors.ts";
 import type { ErrorDialect, Route } from "../../rest/route.ts";
-import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
+import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import { CallerGone } from "./request-body.ts";
 import type { Answer } from "./response.ts";
 

@@ -19,7 +19,7 @@ import { type DeepgramOrder, readDeepgramQuery } from "../../features/compat/dee
 import { orderOf } from "../../features/compat/deepgram-routes.ts";
 import type { LiveCallPorts } from "../../features/compat/live-call.ts";
 import { requireService } from "../../features/compat/sessions.ts";
-import { CLOSE } from "../../wire/live-frames.ts";
+import { CLOSE } from "../../wire/close-codes.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import type { Origins } from "../server/caller.ts";
 import type { RateLimits } from "../server/limits.ts";

@@ -6,7 +6,7 @@ import { AppError, toAppError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { DeepgramOrder } from "../../features/compat/deepgram-query.ts";
 import { LIVE_CLOSE, LiveCall, type LiveCallPorts } from "../../features/compat/live-call.ts";
-import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
+import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { UwsConnection } from "./uws-connection.ts";
 

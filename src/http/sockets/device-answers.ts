@@ -1,7 +1,7 @@
 import type { AppError } from "../../base/errors.ts";
 import type { OpenedAudioStream } from "../../features/recording/stream-routes.ts";
+import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import type { DeviceServerFrame } from "../../wire/device-frames.ts";
-import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
 import { closeCodeOf } from "../server/problem.ts";
 
 /** True when anything else on this connection would not be audio either. */

@@ -15,7 +15,7 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Timer } from "../../base/runtime.ts";
 import type { DeviceStreams } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
-import { CLOSE } from "../../wire/live-frames.ts";
+import { CLOSE } from "../../wire/close-codes.ts";
 import type { Origins } from "../server/caller.ts";
 import type { RateLimits } from "../server/limits.ts";
 import { copyRequest } from "../server/request.ts";

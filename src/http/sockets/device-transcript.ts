@@ -51,7 +51,7 @@ export class DeviceTranscript implements FrameSink {
 
   /** Resolves when all before now was sent, or it was stopped; rejects when it cannot be read. */
   start(fromSeq: number): Promise<void> {
-    return this.#subscriber.start(fromSeq);
+    return this.#subscriber.start({ seq: fromSeq });
   }
 
   stop(): void {

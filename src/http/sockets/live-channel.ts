@@ -15,7 +15,7 @@ import { longest, type QueueFigures, type QueueOwner } from "../../base/queue-me
 import type { Runtime } from "../../base/runtime.ts";
 import { FeedRegistry } from "../../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../../live/live-source.ts";
-import { CLOSE } from "../../wire/live-frames.ts";
+import { CLOSE } from "../../wire/close-codes.ts";
 import type { Origins } from "../server/caller.ts";
 import type { RateLimits } from "../server/limits.ts";
 import type { FrontObserver } from "../server/observer.ts";

@@ -9,9 +9,9 @@ import type { Log } from "../../base/log.ts";
 import type { FeedRegistry } from "../../live/feed-registry.ts";
 import { type EncodedFrame, encodeFrame } from "../../live/frames.ts";
 import type { ViewerPolicy } from "../../live/live-source.ts";
-import { type FrameSink, Subscriber } from "../../live/subscriber.ts";
-import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
-import type { ViewerFrame } from "../../wire/viewer-frames.ts";
+import { type FrameSink, Subscriber, type ViewerPosition } from "../../live/subscriber.ts";
+import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
+import type { SubscribeFrame, ViewerFrame } from "../../wire/viewer-frames.ts";
 import type { FrontObserver } from "../server/observer.ts";
 import { closeCodeOf } from "../server/problem.ts";
 import { callerFields } from "../server/request-log.ts";
@@ -109,7 +109,7 @@ export class LiveSocket implements FrameSink, RightHolder {
 
   #obey(frame: ViewerFrame): void {
     if (frame.type === "Unsubscribe") this.#unsubscribe(frame.session_id);
-    if (frame.type === "Subscribe") this.#subscribe(frame.session_id, frame.from_seq);
+    if (frame.type === "Subscribe") this.#subscribe(frame.session_id, positionIn(frame));
   }
 
   #refuseFrame(error: AppError): void {
@@ -120,7 +120,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     }
   }
 
-  #subscribe(sessionId: string, fromSeq: number | undefined): void {
+  #subscribe(sessionId: string, from: ViewerPosition | undefined): void {
     this.#unsubscribe(sessionId);
     if (this.#subscriptions.length >= this.#options.limits.subscriptionsPerSocket) {
       throw new AppError("bad_request", "This socket follows as many sessions as it may.");
@@ -132,7 +132,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     };
     // Spreading would reserve room for more entries.
     this.#subscriptions = this.#subscriptions.concat(subscription);
-    this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
+    this.#begin(sessionId, subscription, from).catch((error: unknown) => {
       if (this.#find(sessionId) !== subscription) return;
       this.#endSubscription(sessionId, toAppError(error));
     });
@@ -141,7 +141,7 @@ export class LiveSocket implements FrameSink, RightHolder {
   async #begin(
     sessionId: string,
     subscription: Subscription,
-    fromSeq: number | undefined,
+    from: ViewerPosition | undefined,
   ): Promise<void> {
     const { ended, until } = await this.#check(sessionId, false);
     if (this.#find(sessionId) !== subscription) return;
@@ -153,7 +153,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     // Replaces the id from the viewer's frame, so that the frame's text can be freed.
     subscription.sessionId = feed.sessionId;
     subscription.subscriber = new Subscriber(feed, this);
-    await subscription.subscriber.start(fromSeq, ended);
+    await subscription.subscriber.start(from, ended);
     const who = { route: "live", ...callerFields(this.#principal), session_id: sessionId };
     this.#options.log.info(who, "viewer follows");
   }
@@ -293,4 +293,10 @@ export class LiveSocket implements FrameSink, RightHolder {
     for (const { sessionId } of this.#subscriptions) this.#unsubscribe(sessionId);
     this.#wakeWaiters();
   }
+}
+
+/** The newest durable event that a Subscribe names; undefined for a Snapshot first. */
+function positionIn({ from_seq: seq, from_at: at }: SubscribeFrame): ViewerPosition | undefined {
+  if (seq === undefined) return undefined;
+  return { seq, at: at === undefined ? undefined : Date.parse(at) };
 }

@@ -3,7 +3,7 @@ import { type RightHolder, RightsWatch } from "../../access/rights-watch.ts";
 import type { Clock } from "../../base/clock.ts";
 import { delay } from "../../base/deferred.ts";
 import type { Pacing } from "../../base/gcra.ts";
-import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
+import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { UwsConnection } from "./uws-connection.ts";
 

@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
-import type { ServerFrame, CLOSE as WIRE_CLOSE } from "../../wire/live-frames.ts";
+import type { CLOSE as WIRE_CLOSE } from "../../wire/close-codes.ts";
+import type { ServerFrame } from "../../wire/live-frames.ts";
+import { Position } from "../../wire/live-position.ts";
 import type { ViewerFrame } from "../../wire/viewer-frames.ts";
 import { signInAgain } from "./account.ts";
 import { API_BASE, ApiFailure, call, messageOf } from "./client.ts";
-import { Position } from "./live-position.ts";
 
 /** Those of the live channel that this viewer knows; the schemas beside them stay outside the page. */
 const CLOSE: Pick<
@@ -144,8 +145,7 @@ export class LiveChannel {
         if (socket.readyState === WebSocket.OPEN) send({ type: "KeepAlive" });
       }, KEEP_ALIVE_MS);
       socket.onopen = () => {
-        const from_seq = this.#position.seq;
-        send({ type: "Subscribe", session_id: this.#sessionId, from_seq });
+        send({ type: "Subscribe", session_id: this.#sessionId, ...this.#position.from });
       };
       socket.onmessage = ({ data }) => {
         clearTimeout(silence);

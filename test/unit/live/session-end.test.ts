@@ -51,7 +51,10 @@ function follow(source: MemoryLiveSource, quietMs = 3_600_000): SessionFeed {
 
 async function join(feed: SessionFeed, fromSeq: number | undefined, source: MemoryLiveSource) {
   const sink = new ReadingSink();
-  await new Subscriber(feed, sink).start(fromSeq, source.endOf(SESSION));
+  await new Subscriber(feed, sink).start(
+    fromSeq === undefined ? undefined : { seq: fromSeq },
+    source.endOf(SESSION),
+  );
   return sink;
 }
 
@@ -180,7 +183,7 @@ describe("session end: those who come later", () => {
     source.appendStatus(SESSION, "deleted");
     const feed = follow(source);
     const sink = new ReadingSink();
-    await new Subscriber(feed, sink).start(0, end);
+    await new Subscriber(feed, sink).start({ seq: 0 }, end);
     feed.close();
     expect(sink.told).toEqual(["SessionStatus 1", "SessionStatus 2"]);
   });

@@ -67,7 +67,7 @@ async function run(steps: readonly Step[], recent: number): Promise<[number, num
     if (step === "join") {
       const from = Math.floor(source.newest(SESSION) / 2);
       const sink = new RecordingSink();
-      const begun = new Subscriber(feed, sink).start(from);
+      const begun = new Subscriber(feed, sink).start({ seq: from });
       joined.push({ from, sink, begun });
     }
   }
@@ -100,7 +100,7 @@ describe("session feed: order", () => {
     const feed = new SessionFeed({ ...options, tickMs, recent: 8, ...READS });
     feed.start();
     const sink = new RecordingSink();
-    await new Subscriber(feed, sink).start(0);
+    await new Subscriber(feed, sink).start({ seq: 0 });
     source.publish(SESSION);
     source.publish(SESSION);
     await until(() => sink.seqs.length > 0, "the first frames");
@@ -202,7 +202,7 @@ describe("session feed: silence", () => {
   it("finds the last event though nothing is heard of it, and gives a sign of life", async () => {
     const { source, feed } = quietFeed(10);
     const sink = new RecordingSink();
-    await new Subscriber(feed, sink).start(0);
+    await new Subscriber(feed, sink).start({ seq: 0 });
     const delivered: string[] = [];
     feed.add({ deliver: (frames) => void delivered.push(...frames.map(typeOf)) });
     source.append(SESSION);
@@ -245,7 +245,7 @@ describe("session feed: silence", () => {
     finishEarly();
     expect(await early).toHaveLength(1);
     const sink = new RecordingSink();
-    const begun = new Subscriber(feed, sink).start(1);
+    const begun = new Subscriber(feed, sink).start({ seq: 1 });
     const delivered: string[] = [];
     feed.add({ deliver: (frames) => void delivered.push(...frames.map(typeOf)) });
     feed.establish(1);

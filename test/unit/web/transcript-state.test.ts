@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { Position } from "../../../src/web/api/live-position.ts";
 import { readableWords } from "../../../src/web/views/session/readable-words.ts";
 import { sharesOf } from "../../../src/web/views/session/speaker-shares.ts";
 import { rowAt, rowsOf } from "../../../src/web/views/session/transcript-rows.ts";
@@ -9,6 +8,7 @@ import {
   TranscriptState,
 } from "../../../src/web/views/session/transcript-state.ts";
 import type { ServerFrame } from "../../../src/wire/live-frames.ts";
+import { Position } from "../../../src/wire/live-position.ts";
 
 const SESSION = "s";
 const AT = "2026-01-01T00:00:00.000Z";
@@ -138,7 +138,7 @@ describe("transcript of the page", () => {
     const heartbeat = (seq: number) =>
       place.take({ ...beat, seq, audio_finalised: 0, lag_ms: 0, gaps: 0 });
     expect([final(1), final(1), final(2), final(4)]).toEqual(["next", "seen", "next", "gap"]);
-    expect(place.seq).toBe(2);
+    expect(place.from.from_seq).toBe(2);
     expect([heartbeat(3), heartbeat(3)]).toEqual(["next", "gap"]);
   });
 });

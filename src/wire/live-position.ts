@@ -1,14 +1,20 @@
-import type { ServerFrame } from "../../wire/live-frames.ts";
+import type { ServerFrame } from "./live-frames.ts";
 
 /** Where a viewer is in a session's durable events, so that each is taken once and none is missed. */
 export class Position {
   #seq: number | undefined;
+  #at: string | undefined;
   /** The newest durable `seq` that a heartbeat named. */
   #promised = 0;
 
-  /** The newest durable event that was taken; undefined before the first snapshot. */
-  get seq(): number | undefined {
-    return this.#seq;
+  /** `seq`: of the newest durable event that the viewer has; undefined for a snapshot first. */
+  constructor(seq?: number) {
+    this.#seq = seq;
+  }
+
+  /** What Subscribe says of the newest durable event that was taken; before the first nothing. */
+  get from(): { from_seq?: number | undefined; from_at?: string | undefined } {
+    return { from_seq: this.#seq, from_at: this.#at };
   }
 
   connected(): void {
@@ -19,6 +25,7 @@ export class Position {
   take(frame: ServerFrame): "next" | "seen" | "gap" {
     if (frame.type === "Snapshot") {
       this.#seq = frame.seq;
+      this.#at = frame.seq_at;
       return "next";
     }
     if (frame.type === "Heartbeat") return this.#isTailLost(frame.seq) ? "gap" : "next";
@@ -27,6 +34,7 @@ export class Position {
     if (this.#seq !== undefined && frame.seq <= this.#seq) return "seen";
     if (this.#seq !== undefined && frame.seq > this.#seq + 1) return "gap";
     this.#seq = frame.seq;
+    this.#at = "at" in frame ? frame.at : undefined;
     return "next";
   }
 
