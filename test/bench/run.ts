@@ -25,6 +25,7 @@ import { measurePlans } from "./plans.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
+import { measureShares } from "./shares.ts";
 import { measureTakeoverRow } from "./takeover-row.ts";
 import { measureUploads } from "./uploads.ts";
 
@@ -53,6 +54,7 @@ const ON_DEMAND: typeof MEASUREMENTS = {
   growth: measureGrowth,
   idle: measureIdle,
   hungry: measureHungry,
+  shares: measureShares,
   page: measurePage,
 };
 const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
@@ -64,6 +66,8 @@ const HELP = `npm run bench -- [names] [options]
                 growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it;
                 idle: what a whole installation costs at rest, on a machine that is quiet;
                 hungry: what neighbours notice of slow and hungry clients
+                shares: what a tenant notices of another one that asks from 50 workspaces,
+                BENCH_SHARES=file,question some of it
                 page: a transcript of three hours in a real browser
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
