@@ -16,8 +16,8 @@ interface CreateQuestionOptions {
 
 /** Questions that are answered at once, and wait: a worker takes up to 15 s for one. */
 const TURNS = {
-  ...{ queue: "questions", what: "Answering questions", atOnce: 8, atOnceOfOne: 2 },
-  ...{ waiting: { capacity: 64, share: 16 }, longestWaitMs: 10_000, retryAfter: 5 },
+  ...{ queue: "questions", what: "Answering questions", atOnce: 8, atOnceOfOne: 4 },
+  ...{ waiting: { capacity: 256, share: 64 }, longestWaitMs: 10_000, retryAfter: 5 },
 };
 
 /** Questions about sessions and workspaces, and the search in their words. */
