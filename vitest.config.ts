@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 import { NIGHTLY_PROJECTS, PROJECTS, type SuiteProject } from "./deploy/testing/projects.mjs";
 
-/** Three, whatever the machine has: some only wait, and what a test starts beside itself needs the rest. */
-const MAX_WORKERS = 3;
+/** Four, whatever the machine has: some only wait. */
+const MAX_WORKERS = 4;
 
 /**
  * All projects of `npm test` and `npm run nightly` in one run, with one queue of files for its

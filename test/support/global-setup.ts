@@ -47,7 +47,7 @@ export default async function useServers(project: TestProject): Promise<() => Pr
 
 async function startServers(): Promise<Servers> {
   sweepScratchFolders();
-  const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
+  const [postgres, nats] = await Promise.all([startPostgres({ inMemory: true }), startNats()]);
   try {
     await createTemplate(postgres.access, (ownerUrl) =>
       migrate(ownerUrl, { serviceRole: SERVICE_ROLE }),

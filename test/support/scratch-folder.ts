@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +20,8 @@ const PREFIX = "voice-test-";
 const OWNERS = "owners.json";
 /** A file system without a disk, where there is one. */
 const MEMORY = "/dev/shm";
+/** What databases and their log may take; containers often have 64 MB there. */
+const ROOM_BYTES = 4 * 1024 ** 3;
 
 interface Owners {
   /** The test run. */
@@ -32,12 +35,18 @@ interface Owners {
  * killed are swept, and the servers that they left are ended: see `sweepScratchFolders`.
  */
 export function makeScratchFolder(purpose: string, inMemory = false): string {
-  const parent = inMemory && existsSync(MEMORY) ? MEMORY : tmpdir();
+  const parent = inMemory && hasRoomInMemory() ? MEMORY : tmpdir();
   const folder = mkdtempSync(join(parent, `${PREFIX}${purpose}-`));
   // PostgreSQL, as another user below root, has to pass through
   chmodSync(folder, 0o711);
   writeOwners(folder, { run: identifyProcess(process.pid) });
   return folder;
+}
+
+function hasRoomInMemory(): boolean {
+  if (!existsSync(MEMORY)) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= ROOM_BYTES;
 }
 
 /** Notes the server, so that a later run can end it if this one is killed. */

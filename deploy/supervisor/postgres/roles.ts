@@ -62,11 +62,12 @@ export async function createDatabase(
   adminUrl: string,
   name: string,
   template = "template0",
+  strategy: "wal_log" | "file_copy" = "wal_log",
 ): Promise<void> {
   await withClient(adminUrl, async (client) => {
     const quoted = client.escapeIdentifier(name);
     await client.query(
-      `create database ${quoted} owner ${OWNER_ROLE} template ${client.escapeIdentifier(template)}`,
+      `create database ${quoted} owner ${OWNER_ROLE} template ${client.escapeIdentifier(template)} strategy ${strategy}`,
     );
     await client.query(`revoke all on database ${quoted} from public`);
     await client.query(`grant connect, temporary on database ${quoted} to ${SERVICE_ROLE}`);

@@ -49,19 +49,20 @@ function createAjv(coerceTypes: boolean): Ajv2020 {
 }
 
 /**
- * Compiles each schema once: bodies are checked as they are; in parameters, text is converted to
- * numbers and booleans.
+ * Compiles each schema once, when it is first asked about: a start does not wait for the schemas of
+ * all routes. Bodies are checked as they are; in parameters, text is converted to numbers and
+ * booleans.
  */
 export class SchemaChecks {
   readonly #strict = createAjv(false);
   readonly #coercing = createAjv(true);
 
   body(schema: TSchema, what = "The request body"): SchemaCheck {
-    return toCheck(this.#strict.compile(withoutIds(schema)), what);
+    return toCheck(this.#strict, schema, what);
   }
 
   parameters(schema: TSchema, what: string): SchemaCheck {
-    return toCheck(this.#coercing.compile(withoutIds(schema)), what);
+    return toCheck(this.#coercing, schema, what);
   }
 }
 
@@ -73,8 +74,12 @@ function withoutIds<T>(schema: T): T {
   return Object.fromEntries(parts.map(([name, part]) => [name, withoutIds(part)])) as T;
 }
 
-function toCheck(validate: ValidateFunction, whole: string): SchemaCheck {
-  return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], whole));
+function toCheck(ajv: Ajv2020, schema: TSchema, whole: string): SchemaCheck {
+  let validate: ValidateFunction | undefined;
+  return (value) => {
+    validate ??= ajv.compile(withoutIds(schema));
+    return validate(value) ? undefined : describe(validate.errors ?? [], whole);
+  };
 }
 
 /** One sentence that names the member and what was expected. */

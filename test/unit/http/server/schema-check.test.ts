@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import { SchemaChecks } from "../../../../src/http/server/schema-check.ts";
+import { allRoutes } from "../../../support/whole-document.ts";
 
 describe("schema check: sentences", () => {
   it("names the member by its path and what was expected", () => {
@@ -48,6 +49,21 @@ describe("schema check: sentences", () => {
   });
 
   it("does not compile a schema with a misspelt keyword", () => {
-    expect(() => new SchemaChecks().body(Type.String({ minLenght: 1 }))).toThrow(/minLenght/);
+    const check = new SchemaChecks().body(Type.String({ minLenght: 1 }));
+    expect(() => check("text")).toThrow(/minLenght/);
+  });
+
+  it("compiles the schemas of every route", () => {
+    const checks = new SchemaChecks();
+    for (const { id, params, query, body } of allRoutes()) {
+      const parameters = [params, query].flatMap((schema) =>
+        schema === undefined ? [] : [schema],
+      );
+      const compile = () => {
+        for (const schema of parameters) checks.parameters(schema, "It")({});
+        if (body?.kind === "json") checks.body(body.schema)({});
+      };
+      expect(compile, id).not.toThrow();
+    }
   });
 });
