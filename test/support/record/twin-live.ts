@@ -69,10 +69,14 @@ export class TwinLive implements LiveRecord {
         const job = await tx.run((s) => s.get(t.jobs, session.job_id));
         const segments = await tx.run((s) => inOrder(s.all(t.segments, sessionId)));
         const speakers = await tx.run((s) => readSpeakers(s, t, sessionId));
+        const newest = await tx.run((s) =>
+          s.all(t.events, sessionId).find(({ seq }) => seq === session.seq),
+        );
         return {
           type: "Snapshot",
           session_id: sessionId,
           seq: session.seq,
+          ...(newest !== undefined && { seq_at: new Date(newest.at).toISOString() }),
           session: presentSession(session, job?.engine),
           speakers,
           segments: segments.slice(0, SNAPSHOT_SEGMENTS).map(presentSegment),
