@@ -98,6 +98,8 @@ export type WorkspaceAction =
   | "workspace.read"
   | "workspace.edit"
   | "workspace.pair"
+  /** Begin sessions. */
+  | "workspace.record"
   | "workspace.query"
   /** Workshops and their characters. */
   | "workspace.workshops"
@@ -173,6 +175,7 @@ export function scopeFor(action: SessionAction): Scope | undefined {
 const WORKSPACE_SCOPES: Partial<Record<WorkspaceAction, Scope>> = {
   "workspace.read": "sessions:read",
   "workspace.query": "query",
+  "workspace.record": "sessions:write",
   "workspace.webhooks": "webhooks",
 };
 

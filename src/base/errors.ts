@@ -43,6 +43,7 @@ export const ERROR_STATUS = {
   not_paired: 409,
   already_recording: 409,
   already_claimed: 409,
+  external_id_taken: 409,
   chunk_conflict: 409,
   session_ended: 409,
   superseded: 409,

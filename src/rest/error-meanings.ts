@@ -23,6 +23,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   not_paired: "The device is not paired, or not yet.",
   already_recording: "The device records already; the message names the session.",
   already_claimed: "Somebody else has claimed the voice.",
+  external_id_taken:
+    "Another session of the workspace has this `external_id`; the message names it to whoever may read it.",
   chunk_conflict: "Other bytes are stored for this sequence.",
   session_ended: "The session has ended, and this lies beyond its end.",
   superseded: "A newer connection of the same device took its place.",

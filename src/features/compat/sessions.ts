@@ -81,6 +81,8 @@ export class CompatSessions {
       ...{ deviceId: undefined, title: order.title, language, engine: order.engine },
       ...{ vocabulary: order.vocabulary, workshopId: undefined },
       ...(channels > 1 && { speakerChannels: channels }),
+      // Programs log and pass on the id that they are answered with: it must be nobody's way in.
+      guestAccess: "closed",
       compat: { interface: order.interface, deleteAtEnd: !order.store },
     });
     notifier.notify(outbox);

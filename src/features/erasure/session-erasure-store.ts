@@ -244,7 +244,8 @@ async function markDeleted(
     returning at`);
   await tx.query(sql.unsafe`
     update sessions
-    set status = 'deleted', title = '', vocabulary = '[]'::jsonb, epoch = ${epoch}, seq = ${seq},
+    set status = 'deleted', title = '', external_id = null, metadata = '{}'::jsonb, tags = '{}',
+        vocabulary = '[]'::jsonb, epoch = ${epoch}, seq = ${seq},
         has_work = false, stopped_at = coalesce(stopped_at, now()), updated_at = now()
     where id = ${sessionId}`);
   return at;

@@ -8,6 +8,8 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
 import type { CompatInterface } from "../../wire/session-record.ts";
+import type { CustomFields } from "../sessions/custom-fields.ts";
+import { orTaken } from "../sessions/external-ids.ts";
 import { highestSequence } from "./stream-store.ts";
 
 export interface NewSession {
@@ -18,6 +20,12 @@ export interface NewSession {
   /** The device whose key uploads the audio; without one nothing can be uploaded. */
   deviceId: string | undefined;
   title: string;
+  /** What a program keeps with it. */
+  custom?: CustomFields | undefined;
+  /** Who of the workspace sees it; its owner alone by default. */
+  visibility?: "private" | "workspace" | undefined;
+  /** Set where no guest may come in until its owner says so. */
+  guestAccess?: "closed" | undefined;
   language: string;
   /** The engine that its start named. */
   engine?: string | undefined;
@@ -79,8 +87,8 @@ export interface DeviceSessionStore {
   /**
    * Creates the session, its transcription job and the command to its actor in one transaction.
    * Throws `already_recording` with the running session's id in its message, `quota_exceeded` when
-   * its workspace or owner has no room for another, `not_found` when the workspace was deleted
-   * meanwhile.
+   * its workspace or owner has no room for another, `external_id_taken`, `not_found` when the
+   * workspace was deleted meanwhile.
    */
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }>;
   /**
@@ -157,7 +165,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   }
 
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
-    return this.#pool.transaction(async (tx) => {
+    const work = this.#pool.transaction(async (tx) => {
       await holdWorkspace(tx, session.workspaceId);
       const startedAt = await insertSession(tx, session);
       // Comes second: that the device records already is told whatever else is full.
@@ -169,6 +177,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
       await writeOutbox(tx, row);
       return { startedAt, outbox: [row] };
     });
+    return orTaken(work);
   }
 
   async #assertRoom(tx: CommonQueryMethods, session: NewSession): Promise<void> {
@@ -208,22 +217,21 @@ async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promi
   if (row === null) throw new AppError("not_found", "The workspace was deleted.");
 }
 
-/**
- * Programs log and pass on the id that they are answered with, so that it must be nobody's way in:
- * their sessions begin without guests.
- */
 async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
+  const { externalId, metadata = {}, tags = [] } = session.custom ?? {};
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
       id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
-      compat, delete_at_end, guest_access, language_warning, speaker_channels, status
+      compat, delete_at_end, guest_access, language_warning, speaker_channels, visibility,
+      external_id, metadata, tags, status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
       ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false},
-      ${session.compat === undefined ? null : "closed"}, ${session.languageWarning ?? null},
-      ${session.speakerChannels ?? null}, 'recording'
+      ${session.guestAccess ?? null}, ${session.languageWarning ?? null},
+      ${session.speakerChannels ?? null}, ${session.visibility ?? "private"}, ${externalId ?? null},
+      ${JSON.stringify(metadata)}::jsonb, ${sql.array([...tags], "text")}, 'recording'
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"

@@ -15,6 +15,7 @@ import { sessionWarnings, warningsOf } from "../../wire/session-record.ts";
 import { LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
+import { newCustomFields, toCustomFields } from "../sessions/custom-fields.ts";
 import { engineName, sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
@@ -44,6 +45,7 @@ export const newSessionMembers = {
         "BCP 47, or `auto` where an engine finds out what is spoken; the workspace's preferred language unless told. 422 `language_unsupported` for one that no engine of this installation reads",
     }),
   ),
+  ...newCustomFields,
   workspace_id: Type.Optional(Type.String()),
   engine: Type.Optional(engineName),
   vocabulary: Type.Optional(
@@ -183,6 +185,7 @@ export async function startRecording(
     ownerId: device.ownerId,
     deviceId: device.id,
     title: body?.title ?? "",
+    custom: toCustomFields(body ?? {}),
     language,
     engine: body?.engine,
     languageWarning: warning,
@@ -221,7 +224,13 @@ function startSession(options: DeviceSessionOptions): Route {
         }),
       },
     },
-    errors: ["forbidden", "already_recording", "quota_exceeded", "language_unsupported"],
+    errors: [
+      "forbidden",
+      "already_recording",
+      "external_id_taken",
+      "quota_exceeded",
+      "language_unsupported",
+    ],
     resolve: ({ principal, params }) => requireSelf(options.sessions, principal, params.device_id),
     async handle({ body, headers }, device) {
       const { id, startedAt, warning } = await startRecording(options, device, body);

@@ -1,17 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { mayWorkspace } from "../../access/policy.ts";
-import type { UserPrincipal } from "../../access/principal.ts";
+import type { Principal, ServicePrincipal, UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { assertLanguage, assertMayRead, languageWarning } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
-import { requireUser } from "../../rest/callers.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { DeviceRecord, DeviceStore } from "../devices/store.ts";
 import { requireSession } from "../sessions/access.ts";
+import { toCustomFields } from "../sessions/custom-fields.ts";
+import { namingTheOther } from "../sessions/external-ids.ts";
 import { presentSession, sessionParams, sessionSchema } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
@@ -22,7 +24,7 @@ import {
   newSessionMembers,
   stoppedSchema,
 } from "./device-sessions.ts";
-import type { DeviceSessionStore } from "./device-sessions-store.ts";
+import type { DeviceSessionStore, RecordingPlace } from "./device-sessions-store.ts";
 
 interface SessionStartOptions {
   directory: SessionStore;
@@ -37,10 +39,18 @@ const newSessionBody = Type.Object(
   {
     ...newSessionMembers,
     workspace_id: Type.Optional(
-      Type.String({ description: "The device's workspace unless told; required without a device" }),
+      Type.String({
+        description:
+          "The device's or the service key's workspace unless told; people say it who name no device",
+      }),
     ),
     device_id: Type.Optional(
       Type.String({ description: "One of the caller's own devices, which uploads the audio" }),
+    ),
+    visibility: Type.Optional(
+      Type.Union([Type.Literal("private"), Type.Literal("workspace")], {
+        description: "`workspace`: all of its members read along. `private` unless told",
+      }),
     ),
   },
   {
@@ -48,7 +58,8 @@ const newSessionBody = Type.Object(
       {
         title: "Interview",
         workspace_id: exampleId("workspace_id"),
-        device_id: exampleId("device_id"),
+        external_id: "call-2026-000117",
+        tags: ["support"],
       },
     ],
   },
@@ -78,61 +89,104 @@ async function requireOwnDevice(
   return device;
 }
 
+/** Who makes a session, and who will own it. */
+interface Maker {
+  principal: UserPrincipal | ServicePrincipal;
+  ownerId: string;
+}
+
+/** Throws 401 without a caller, 403 for a device and for a key without the scope. */
+function requireMaker(caller: Principal | undefined): Maker {
+  const principal = requirePrincipal(caller);
+  if (principal.kind === "user") return { principal, ownerId: principal.id };
+  if (principal.kind !== "service") {
+    throw new AppError("forbidden", "This is for people and service keys.");
+  }
+  if (principal.scopes.includes("sessions:write")) return { principal, ownerId: principal.makerId };
+  throw new AppError("forbidden", "This key lacks the scope sessions:write.");
+}
+
 async function chooseWorkspace(
   sessions: SessionStartOptions["sessions"],
-  caller: UserPrincipal,
+  { principal, ownerId }: Maker,
   workspaceId: string | undefined,
 ): Promise<ChosenWorkspace> {
   if (workspaceId === undefined) {
     throw new AppError("invalid_body", "Say which `workspace_id`, or which `device_id`.");
   }
-  const found = isId(workspaceId) ? await sessions.workspace(workspaceId, caller.id) : undefined;
-  if (found === undefined) {
+  const found = isId(workspaceId) ? await sessions.workspace(workspaceId, ownerId) : undefined;
+  const facts = { kind: "workspace", id: workspaceId, role: roleIn(found) } as const;
+  const verdict = mayWorkspace(principal, "workspace.record", facts);
+  if (found === undefined || verdict === "not_found") {
     throw new AppError("not_found", "There is no workspace with this workspace_id.");
   }
-  const role = found.isMember ? "member" : undefined;
-  const facts = { kind: "workspace", id: workspaceId, role } as const;
-  if (mayWorkspace(caller, "workspace.pair", facts) !== "allow") {
+  if (verdict !== "allow") {
     throw new AppError("forbidden", "You do not belong to this workspace.");
+  }
+  if (!found.mayRecord) {
+    throw new AppError("forbidden", "The key's workspace takes no recordings any more.");
   }
   return { workspaceId, ...found };
 }
 
+function roleIn(place: RecordingPlace | undefined): "member" | undefined {
+  return place?.isMember ? "member" : undefined;
+}
+
+function requireDevice(
+  devices: SessionStartOptions["devices"],
+  { principal }: Maker,
+  deviceId: string,
+): Promise<DeviceRecord> {
+  if (principal.kind === "user") return requireOwnDevice(devices, principal, deviceId);
+  const message =
+    "A service key begins sessions without a device: their audio is uploaded with the key itself.";
+  throw new AppError("forbidden", message);
+}
+
 async function start(
-  { devices, sessions, workshops, engines, notifier }: SessionStartOptions,
-  caller: UserPrincipal,
+  { devices, sessions, workshops, engines, notifier, directory }: SessionStartOptions,
+  maker: Maker,
   body: NewSessionBody,
 ): Promise<string> {
+  const { principal, ownerId } = maker;
   const device =
-    body.device_id === undefined
-      ? undefined
-      : await requireOwnDevice(devices, caller, body.device_id);
-  const wanted = body.workspace_id ?? device?.workspaceId;
+    body.device_id === undefined ? undefined : await requireDevice(devices, maker, body.device_id);
+  const own = principal.kind === "service" ? principal.workspaceId : device?.workspaceId;
   const { workspaceId, preferredLanguage, remoteEngines } = await chooseWorkspace(
     sessions,
-    caller,
-    wanted,
+    maker,
+    body.workspace_id ?? own,
   );
+  const custom = toCustomFields(body);
   const workshopId = body.workshop_id;
   if (workshopId !== undefined) await assertLinkable(workshops, workshopId, workspaceId);
   const language = body.language ?? preferredLanguage;
   assertLanguage(engines(), body.language);
   assertMayRead(engines(), { asked: body.engine, language, mayLeave: remoteEngines });
   const id = newId();
-  const { outbox } = await sessions.start({
+  const session = {
     id,
     jobId: newId(),
     workspaceId,
-    ownerId: caller.id,
+    ownerId,
     deviceId: device?.id,
     title: body.title ?? "",
+    custom,
+    visibility: body.visibility,
+    // Programs log and pass on the id that they are answered with: it must be nobody's way in.
+    guestAccess: principal.kind === "service" ? ("closed" as const) : undefined,
     language,
     engine: body.engine,
     languageWarning: languageWarning(engines(), { language, mayLeave: remoteEngines }),
     vocabulary: body.vocabulary ?? [],
     speakerChannels: body.speaker_channels,
     workshopId,
-  });
+  };
+  const place = { workspaceId, externalId: custom.externalId };
+  const { outbox } = await namingTheOther(directory, principal, place, () =>
+    sessions.start(session),
+  );
   notifier.notify(outbox);
   return id;
 }
@@ -145,8 +199,8 @@ function createSession(options: SessionStartOptions): Route {
     tag: "Session",
     summary: "Make a session of one's own",
     description:
-      "The session records from now on and belongs to the caller. Its audio is uploaded with the key of the device that is named here (a browser is one after POST /devices), by the caller's own devices only; the device itself need not start it. Without a device the session takes no uploads: it is there to invite people and guests ahead, and is ended with POST /sessions/{session_id}/stop, or by itself like that of a silent device.",
-    auth: ["bearer"],
+      "The session records from now on and belongs to the caller. Its audio is uploaded with the key of the device that is named here (a browser is one after POST /devices), by the caller's own devices only; the device itself need not start it. Without a device it takes whole files (POST /sessions/{session_id}/uploads), or is there to invite people and guests ahead, and is ended with POST /sessions/{session_id}/stop, or by itself like that of a silent device. A service key with `sessions:write` makes sessions of its workspace, which belong to whoever made the key; guests do not get into them unless PATCH says so.",
+    auth: ["bearer", "service_key"],
     roles: PEOPLE,
     body: { kind: "json", schema: newSessionBody },
     responses: {
@@ -160,11 +214,12 @@ function createSession(options: SessionStartOptions): Route {
       "not_found",
       "not_paired",
       "already_recording",
+      "external_id_taken",
       "quota_exceeded",
       "language_unsupported",
     ],
     async handle({ principal, body }) {
-      const id = await start(options, requireUser(principal), body);
+      const id = await start(options, requireMaker(principal), body);
       const session = await options.directory.get(id);
       if (session === undefined) throw new AppError("not_found", "The session was deleted.");
       return { status: 201, body: presentSession(session) };

@@ -9,6 +9,8 @@ import { nameSchema } from "../../wire/names.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { requireAction, requireSession } from "./access.ts";
+import { assertCustomFields, changedCustomFields, unique } from "./custom-fields.ts";
+import { namingTheOther } from "./external-ids.ts";
 import { guestAccess, presentSession, sessionParams, sessionSchema } from "./schema.ts";
 import type { SessionEditStore, SessionStore } from "./store.ts";
 
@@ -21,6 +23,7 @@ interface SessionEditOptions {
 
 const body = Type.Object({
   title: Type.Optional(nameSchema({ maxLength: 200 })),
+  ...changedCustomFields,
   visibility: Type.Optional(Type.Union([Type.Literal("private"), Type.Literal("workspace")])),
   guest_access: Type.Optional(
     Type.Union([guestAccess, Type.Null()], {
@@ -51,29 +54,33 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
     path: "/sessions/{session_id}",
     id: "editSession",
     tag: "Session",
-    summary: "Change a session's title, workshop, who sees it, and whether guests may join",
+    summary:
+      "Change a session's title, ids, tags, workshop, who sees it, and whether guests may join",
     description:
-      "By its owner; a moderator of its workspace may change `guest_access`. `closed` ends the tokens and connections of all guests within 5 s, `invitation` those of guests who came by the session's id; who was ended stays so when it is opened again. A service key needs `sessions:write` for the title and the workshop, `sessions:share` for `visibility` and `guest_access`.",
+      "By its owner; a moderator of its workspace may change `guest_access`. `closed` ends the tokens and connections of all guests within 5 s, `invitation` those of guests who came by the session's id; who was ended stays so when it is opened again. `metadata` and `tags` take the place of those that it had. A service key needs `sessions:write` for the title, its own ids and the workshop, `sessions:share` for `visibility` and `guest_access`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 200: { description: "The session as it stands", schema: sessionSchema } },
+    errors: ["external_id_taken"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, leastAction(principal)),
     async handle(request, grant) {
       const { facts } = grant;
       const { params, body: change } = request;
-      const { title, visibility, guest_access: access } = change;
+      const { visibility, guest_access: access, ...edited } = change;
+      const { title, external_id: externalId, metadata, tags } = edited;
       const workshopId = change.workshop_id === "" ? null : change.workshop_id;
-      if (title !== undefined || workshopId !== undefined) requireAction(grant, "session.edit");
+      if (Object.keys(edited).length > 0) requireAction(grant, "session.edit");
       if (visibility !== undefined) requireAction(grant, "session.members");
       if (access !== undefined) requireAction(grant, "session.guests");
       if (Object.keys(change).length === 0) {
         throw new AppError(
           "invalid_body",
-          "Send `title`, `visibility`, `guest_access` or `workshop_id`.",
+          "Send `title`, `external_id`, `metadata`, `tags`, `visibility`, `guest_access` or `workshop_id`.",
         );
       }
+      assertCustomFields(change);
       if (typeof workshopId === "string") {
         await assertLinkable(workshops, workshopId, facts.workspaceId);
       }
@@ -83,9 +90,16 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
         ...known,
         guestAccess: known.guest_access,
         workshopId: known.workshop_id ?? null,
+        externalId: known.external_id ?? null,
       };
-      const changed = { title, visibility, guestAccess: access, workshopId };
-      const done = await sessionEdits.change(sessionId, changed, expected);
+      const changed = {
+        ...{ title, visibility, guestAccess: access, workshopId, externalId, metadata },
+        tags: tags && unique(tags),
+      };
+      const place = { workspaceId: facts.workspaceId, externalId };
+      const done = await namingTheOther(directory, grant.principal, place, () =>
+        sessionEdits.change(sessionId, changed, expected),
+      );
       if (!done && expected !== undefined) throw staleEdit();
       if ((access !== undefined && access !== "open") || visibility === "private") {
         revocations.publish({ kind: "session", sessionId });

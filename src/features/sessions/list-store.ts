@@ -14,6 +14,8 @@ export const SESSION_SORTS = [
   "-title",
   "duration",
   "-duration",
+  "external_id",
+  "-external_id",
 ] as const;
 
 export type SessionSort = (typeof SESSION_SORTS)[number];
@@ -32,7 +34,17 @@ export interface SessionFilter {
   speaker?: string | undefined;
   /** The account or guest who claimed one of its labels. */
   speakerUserId?: string | undefined;
+  /** As it was started with, BCP 47. */
+  language?: string | undefined;
+  externalId?: string | undefined;
+  /** It has all of them. */
+  tags?: readonly string[] | undefined;
+  /** It has this text under this key. */
+  metadata?: Readonly<Record<string, string>> | undefined;
 }
+
+/** Sessions beyond these are not counted. */
+export const MOST_COUNTED = 10_000;
 
 interface SessionListRequest {
   filter: SessionFilter;
@@ -43,6 +55,8 @@ interface SessionListRequest {
   /** Position of the previous page's last item. */
   after: readonly string[] | undefined;
 }
+
+type SessionCountRequest = Pick<SessionListRequest, "filter" | "sort">;
 
 interface SessionListPage {
   items: SessionRecord[];
@@ -75,7 +89,7 @@ const LISTED = sql.fragment`sessions s join session_listings l on l.session_id =
 const WITH_JOB = sql.fragment`join jobs j
   on j.id = s.job_id and j.session_id = s.id and j.kind = 'transcription'`;
 
-const KEYS: Readonly<Record<"started_at" | "title" | "duration", SortKey>> = {
+const KEYS: Readonly<Record<"started_at" | "title" | "duration" | "external_id", SortKey>> = {
   started_at: {
     value: sql.fragment`l.started_at`,
     text: sql.fragment`to_char(l.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
@@ -90,6 +104,11 @@ const KEYS: Readonly<Record<"started_at" | "title" | "duration", SortKey>> = {
     value: sql.fragment`coalesce(j.duration_ms, 0)`,
     text: sql.fragment`coalesce(j.duration_ms, 0)::text`,
     read: (text) => sql.fragment`${text}::int`,
+  },
+  external_id: {
+    value: sql.fragment`coalesce(s.external_id, '') collate "C"`,
+    text: sql.fragment`coalesce(s.external_id, '')`,
+    read: (text) => sql.fragment`${text}::text collate "C"`,
   },
 };
 
@@ -107,14 +126,10 @@ export class SessionListStore {
    * its speakers, so that a filter by them tells nothing more.
    */
   async list(principal: Principal, request: SessionListRequest): Promise<SessionListPage> {
-    const { filter, limit, after } = request;
+    const { limit, after } = request;
     const order = orderOf(request);
-    const conditions = [...filterConditions(filter, order), ...beyond(order, after)];
     const most = limit + 1;
-    const isPerson = principal.kind === "user" && principal.role !== "admin";
-    const seen = isPerson
-      ? sql.fragment`s.id in (${seenBy(principal, order, conditions, most)})`
-      : allOf([visibleTo(principal), ...scopeOf(principal, order), ...conditions]);
+    const seen = seenOf(principal, request, order, { beyond: beyond(order, after), most });
     const rows = await this.#pool.any(sql.type(listedRow)`
       select ${SESSION_COLUMNS}, ${order.key?.text ?? sql.fragment`''`} as position
       from ${order.tables} where ${seen} order by ${sorted(order)} limit ${most}`);
@@ -122,10 +137,54 @@ export class SessionListStore {
     const items = page.map(({ position: _, ...session }) => session);
     return { items, next: last && [last.id, last.position] };
   }
+
+  /** How many `list` would give in all its pages; of more than `MOST_COUNTED` these. */
+  count(principal: Principal, request: SessionCountRequest): Promise<number> {
+    const order = orderOf(request);
+    const seen = seenOf(principal, request, order, { beyond: [], most: MOST_COUNTED });
+    return this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*)::int as count from (
+        select from ${order.tables} where ${seen} limit ${MOST_COUNTED}) counted`);
+  }
+}
+
+/** SQL condition: the session is among the first `most` that the caller sees and asked for. */
+function seenOf(
+  principal: Principal,
+  { filter }: SessionCountRequest,
+  order: Order,
+  page: { beyond: readonly Fragment[]; most: number },
+): Fragment {
+  const conditions = [...filterConditions(filter, order), ...page.beyond];
+  if (principal.kind === "user" && principal.role !== "admin") {
+    return sql.fragment`s.id in (${seenBy(principal, order, conditions, { ...page, filter })})`;
+  }
+  const { workspaceId = serviceWorkspace(principal) } = filter;
+  const own = workspaceId === undefined ? undefined : sql.fragment`${workspaceId}::uuid`;
+  const tagged = taggedWith(filter, own);
+  const all = [visibleTo(principal), ...scopeOf(principal, order), ...conditions, ...tagged];
+  return sql.fragment`${allOf(all)}`;
+}
+
+function serviceWorkspace(principal: Principal): string | undefined {
+  return principal.kind === "service" ? principal.workspaceId : undefined;
+}
+
+/** SQL conditions for the tags; where the workspace is known by the index of its tags. */
+function taggedWith({ tags = [] }: SessionFilter, workspaceId: Fragment | undefined): Fragment[] {
+  if (tags.length === 0) return [];
+  const wanted = sql.fragment`${sql.array([...tags], "text")}`;
+  const plain = sql.fragment`s.tags @> ${wanted}`;
+  if (workspaceId === undefined) return [plain];
+  // The condition of the index is said too, as PostgreSQL does not conclude it.
+  return [
+    sql.fragment`s.tags <> '{}' and workspace_tags(s.workspace_id, s.tags)
+      @> workspace_tags(${workspaceId}, ${wanted})`,
+  ];
 }
 
 /** By when they were made, unless something is asked for that only listings have. */
-function orderOf({ filter, sort }: SessionListRequest): Order {
+function orderOf({ filter, sort }: SessionCountRequest): Order {
   const { title, from, to } = filter;
   if (sort === undefined && title === undefined && from === undefined && to === undefined) {
     return { tables: sql.fragment`sessions s`, scope: sql.fragment`s`, isDescending: true };
@@ -169,10 +228,23 @@ function filterConditions(filter: SessionFilter, order: Order): Fragment[] {
   if (to !== undefined) conditions.push(sql.fragment`l.started_at < ${toInstant(to)}`);
   if (deviceId !== undefined) conditions.push(sql.fragment`s.device_id = ${deviceId}`);
   if (speaker !== undefined) conditions.push(namesOneOf(speaker));
+  conditions.push(...customConditions(filter));
   if (speakerUserId !== undefined) {
     conditions.push(sql.fragment`s.id in (
       select c.session_id from speaker_claims c
       where c.claimed_user_id = ${speakerUserId} and c.revoked_at is null)`);
+  }
+  return conditions;
+}
+
+function customConditions({ language, externalId, metadata }: SessionFilter): Fragment[] {
+  const conditions: Fragment[] = [];
+  if (language !== undefined) conditions.push(sql.fragment`s.language = ${language}`);
+  if (externalId !== undefined) conditions.push(sql.fragment`s.external_id = ${externalId}`);
+  if (metadata !== undefined) {
+    conditions.push(
+      sql.fragment`s.metadata <> '{}' and s.metadata @> ${JSON.stringify(metadata)}::jsonb`,
+    );
   }
   return conditions;
 }
@@ -214,11 +286,15 @@ function seenBy(
   person: UserPrincipal,
   order: Order,
   wanted: readonly Fragment[],
-  most: number,
+  { filter, most }: { filter: SessionFilter; most: number },
 ): Fragment {
   const { tables, scope } = order;
-  const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted]);
-  const first = sql.fragment`${conditions} order by ${sorted(order)} limit ${most}`;
+  const firstOf = (tagged: readonly Fragment[]): Fragment => {
+    const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted, ...tagged]);
+    return sql.fragment`${conditions} order by ${sorted(order)} limit ${most}`;
+  };
+  const first = firstOf(taggedWith(filter, undefined));
+  const firstShared = firstOf(taggedWith(filter, sql.fragment`w.workspace_id`));
   return sql.fragment`
     (select s.id from ${tables} where ${scope}.owner_id = ${person.id} and ${first})
     union all
@@ -227,6 +303,6 @@ function seenBy(
     union all
     (select s.id from workspace_members w cross join lateral (
       select s.id from ${tables}
-      where ${scope}.workspace_id = w.workspace_id and ${sharedWith(person, scope)} and ${first}
+      where ${scope}.workspace_id = w.workspace_id and ${sharedWith(person, scope)} and ${firstShared}
     ) as s where w.user_id = ${person.id})`;
 }

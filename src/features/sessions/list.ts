@@ -12,6 +12,7 @@ import {
 } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import {
+  MOST_COUNTED,
   SESSION_SORTS,
   type SessionFilter,
   type SessionListStore,
@@ -25,6 +26,7 @@ interface SessionListOptions {
   cursorKey: Uint8Array;
 }
 
+const tag = Type.String({ minLength: 1, maxLength: 64, examples: ["support"] });
 const words = { minLength: 1, maxLength: 200, pattern: "\\S" };
 
 const query = Type.Object({
@@ -55,15 +57,53 @@ const query = Type.Object({
   speaker_user_id: Type.Optional(
     Type.String({ description: "This account or guest claimed one of its speakers" }),
   ),
+  language: Type.Optional(
+    Type.String({ maxLength: 35, description: "Started with this language", examples: ["en"] }),
+  ),
+  external_id: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description: "The one with this id, exactly; ids are unique within a workspace",
+      examples: ["call-2026-000117"],
+    }),
+  ),
+  tag: Type.Optional(
+    Type.Union([tag, Type.Array(tag, { maxItems: 20 })], {
+      description: "With this tag, exactly; of several (`tag=a&tag=b`) with all of them",
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.String({
+      maxLength: 600,
+      pattern: ":",
+      description: "A key of `metadata`, a colon, and the text that it has, exactly",
+      examples: ["customer:acme"],
+    }),
+  ),
+  count: Type.Optional(
+    Type.Boolean({
+      description: `\`true\`: \`total\` says how many there are on all pages; more than ${MOST_COUNTED} are not counted`,
+    }),
+  ),
   sort: Type.Optional(
     Type.Unsafe<SessionSort>({
       type: "string",
       enum: [...SESSION_SORTS],
       description:
-        "A leading minus: highest first. `title` goes by letters without their accents, `duration` by `duration_ms`, 0 where it is left out. Newest first unless told",
+        "A leading minus: highest first. `external_id` goes by its bytes, sessions without one first. `title` goes by letters without their accents, `duration` by `duration_ms`, 0 where it is left out. Newest first unless told",
     }),
   ),
 });
+
+const listSchema = Type.Composite(
+  [
+    pageSchema(sessionSchema),
+    Type.Object({
+      total: Type.Optional(Type.Integer({ description: "With `count`", examples: [117] })),
+    }),
+  ],
+  { $id: "SessionList" },
+);
 
 /** GET /sessions. */
 export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Route[] {
@@ -78,7 +118,7 @@ export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Rout
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     query,
-    responses: { 200: { description: "A page of sessions", schema: pageSchema(sessionSchema) } },
+    responses: { 200: { description: "A page of sessions", schema: listSchema } },
     async resolve({ principal }) {
       if (mayListSessions(requirePrincipal(principal)) === "allow") return;
       throw new AppError("forbidden", "The key's scopes do not allow this.");
@@ -89,9 +129,12 @@ export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Rout
       const filter = filterOf(request.query);
       const name = listName(filter, sort);
       const page = toPositionRequest(cursorKey, name, { limit, cursor });
-      const { items, next } = await list.list(caller, { filter, sort, ...page });
+      const [{ items, next }, total] = await Promise.all([
+        list.list(caller, { filter, sort, ...page }),
+        request.query.count ? list.count(caller, { filter, sort }) : undefined,
+      ]);
       const next_cursor = next === undefined ? null : encodeCursor(cursorKey, name, next);
-      return { status: 200, body: { items: items.map(presentSession), next_cursor } };
+      return { status: 200, body: { items: items.map(presentSession), next_cursor, total } };
     },
   });
   return [route];
@@ -107,7 +150,18 @@ function filterOf(asked: Static<typeof query>): SessionFilter {
     deviceId: filterId("device_id", asked.device_id),
     speaker: asked.speaker,
     speakerUserId: filterId("speaker_user_id", asked.speaker_user_id),
+    language: asked.language,
+    externalId: asked.external_id,
+    tags: asked.tag === undefined ? undefined : [asked.tag].flat(),
+    metadata: toMetadata(asked.metadata),
   };
+}
+
+/** `key:value`; the first colon ends the key. */
+function toMetadata(text: string | undefined): Record<string, string> | undefined {
+  if (text === undefined) return undefined;
+  const colon = text.indexOf(":");
+  return { [text.slice(0, colon)]: text.slice(colon + 1) };
 }
 
 /** The list by what it is filtered and sorted by; members that are undefined are left out. */

@@ -11,6 +11,7 @@ import {
   sessionWarnings,
   warningsOf,
 } from "../../wire/session-record.ts";
+import { metadataSchema, tagsSchema } from "./custom-fields.ts";
 import type { SpeakerRecord } from "./speakers-store.ts";
 import type { SessionRecord } from "./store.ts";
 import { suggestionsSchema } from "./suggestions.ts";
@@ -51,6 +52,11 @@ export const sessionSchema = Type.Object(
     device_id: Type.Optional(Type.String()),
     transcription_job_id: Type.String(),
     title: Type.String(),
+    external_id: Type.Optional(
+      Type.String({ description: "The id that a program gave it", examples: ["call-2026-000117"] }),
+    ),
+    metadata: metadataSchema,
+    tags: tagsSchema,
     language: Type.String(),
     ...sessionEngine,
     ...sessionWarnings,
@@ -164,6 +170,9 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     device_id: session.deviceId,
     transcription_job_id: session.jobId,
     title: session.title,
+    external_id: session.externalId,
+    metadata: session.metadata,
+    tags: session.tags,
     language: session.language,
     engine: session.engine,
     sound_leaves: session.soundLeaves || undefined,

@@ -12,6 +12,7 @@ import {
 } from "../../session/status.ts";
 import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-record.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
+import { orTaken } from "./external-ids.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
 import { readSpeakers, type SpeakerRecord } from "./speakers-store.ts";
 
@@ -23,6 +24,10 @@ export interface SessionRecord {
   deviceId?: string;
   jobId: string;
   title: string;
+  /** What a program keeps with it. */
+  externalId?: string;
+  metadata: Record<string, string>;
+  tags: string[];
   language: string;
   /** Why no engine may read that language; undefined once one has begun. */
   languageWarning?: string;
@@ -60,6 +65,9 @@ export const sessionRow = z.object({
   deviceId: optionalColumn(z.string()),
   jobId: z.string(),
   title: z.string(),
+  externalId: optionalColumn(z.string()),
+  metadata: z.record(z.string()),
+  tags: z.array(z.string()),
   language: z.string(),
   languageWarning: optionalColumn(z.string()),
   engine: optionalColumn(z.string()),
@@ -92,6 +100,9 @@ export const SESSION_COLUMNS = sql.fragment`
   s.device_id as "deviceId",
   s.job_id as "jobId",
   s.title,
+  s.external_id as "externalId",
+  s.metadata,
+  s.tags,
   s.language,
   ${LANGUAGE_WARNING} as "languageWarning",
   (select j.engine from jobs j where j.id = s.job_id) as engine,
@@ -137,6 +148,14 @@ export class SessionStore {
 
   get(sessionId: string): Promise<SessionRecord | undefined> {
     return this.#records.get(sessionId);
+  }
+
+  /** The id of the session that has this external id in the workspace. */
+  async byExternalId(workspaceId: string, externalId: string): Promise<string | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
+      select id from sessions
+      where workspace_id = ${workspaceId} and external_id = ${externalId}`);
+    return row?.id;
   }
 
   /** Speakers by label number; unknown (`UU`) is last. */
@@ -243,17 +262,22 @@ export class SessionEditStore {
   /** False, and nothing is changed, when the session no longer matches `expected`. */
   change(
     sessionId: string,
-    { title, visibility, guestAccess, workshopId }: SessionChange,
+    { title, visibility, guestAccess, workshopId, externalId, metadata, tags }: SessionChange,
     expected?: KnownSession,
   ): Promise<boolean> {
     const workshop =
       workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
     const access =
       guestAccess === undefined ? sql.fragment`guest_access` : sql.fragment`${guestAccess}::text`;
-    return this.#pool.transaction(async (tx) => {
+    const external =
+      externalId === undefined ? sql.fragment`external_id` : sql.fragment`${externalId}::text`;
+    const work = this.#pool.transaction(async (tx) => {
       const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
         update sessions
         set title = coalesce(${title ?? null}, title),
+            external_id = ${external},
+            metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::jsonb, metadata),
+            tags = coalesce(${tags === undefined ? null : sql.array([...tags], "text")}, tags),
             visibility = coalesce(${visibility ?? null}, visibility),
             guest_access = ${access},
             workshop_id = ${workshop},
@@ -262,16 +286,19 @@ export class SessionEditStore {
         returning id`);
       return changed !== null;
     });
+    return orTaken(work);
   }
 }
 
 function isAs(expected: KnownSession | undefined) {
   if (expected === undefined) return sql.fragment`true`;
-  const { title, visibility, guestAccess, workshopId } = expected;
+  const { title, visibility, guestAccess, workshopId, externalId, metadata, tags } = expected;
   return sql.fragment`
     (title, visibility, guest_access_of(guest_access, workspace_id))
       = (${title}, ${visibility}, ${guestAccess})
-    and workshop_id is not distinct from ${workshopId}::uuid`;
+    and workshop_id is not distinct from ${workshopId}::uuid
+    and external_id is not distinct from ${externalId}::text
+    and metadata = ${JSON.stringify(metadata)}::jsonb and tags = ${sql.array([...tags], "text")}`;
 }
 
 /**
@@ -293,6 +320,10 @@ interface SessionChange {
   guestAccess?: GuestAccess | null | undefined;
   /** Null removes the link. */
   workshopId?: string | null | undefined;
+  /** Null: none. */
+  externalId?: string | null | undefined;
+  metadata?: Readonly<Record<string, string>> | undefined;
+  tags?: readonly string[] | undefined;
 }
 
 /** What a caller knows of a session that they change. */
@@ -301,4 +332,7 @@ interface KnownSession {
   visibility: "private" | "workspace";
   guestAccess: GuestAccess;
   workshopId: string | null;
+  externalId: string | null;
+  metadata: Readonly<Record<string, string>>;
+  tags: readonly string[];
 }

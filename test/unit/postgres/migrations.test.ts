@@ -84,6 +84,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0084_retention.sql": "1d26e58675de5d2380a50558c0bd7392da05219ab1184af7250911cbb7ba2aa2",
   "0085_audio_scrub.sql": "a71b587f631f816714086d1d70411de04b669956cb8e282c382ebad352c18d36",
   "0086_erasures.sql": "3059087f5a4a6e68d2fd928d31f9e5b12b46e64062874b167d14204f4a68bbfa",
+  "0087_custom_fields.sql": "6d714150ab65e157d50e25d866a01e21f4df46b9cae9a7613196f5b460102b50",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
