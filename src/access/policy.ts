@@ -191,6 +191,7 @@ const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.name",
   "session.delete",
   "session.stop",
+  "session.upload",
   "session.members",
   "session.guests",
 ]);
@@ -229,7 +230,6 @@ function userOnSession(
   native: boolean,
   moderates: boolean,
 ): Verdict {
-  if (action === "session.upload") return "forbidden";
   if (OWNER_ACTIONS.has(action)) {
     if (facts.relation === "owner") return "allow";
     if (moderates && MODERATOR_ACTIONS.has(action)) return "allow";

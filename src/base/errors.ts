@@ -56,6 +56,8 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   not_audio: 422,
+  upload_held: 423,
+  checksum_mismatch: 460,
   language_unsupported: 422,
   idempotency_mismatch: 422,
   rate_limited: 429,
@@ -128,7 +130,7 @@ export function unknownThing(what: string, id: string): AppError {
   const text = isId(id)
     ? `There is no ${what} ${id}.`
     : `"${shown(id)}" is not the id of a ${what}.`;
-  return new AppError("not_found", text.replace(/ a (?=[aeio])/, " an "));
+  return new AppError("not_found", text.replace(/ a (?=[aeio]|upload)/, " an "));
 }
 
 /**

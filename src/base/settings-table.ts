@@ -573,6 +573,16 @@ export const SETTINGS = {
     readers: ["front"],
     what: "the largest upload of audio",
   },
+  MAX_FILE_BYTES: {
+    group: "limits",
+    type: "integer",
+    low: 1_024,
+    high: 1_099_511_627_776,
+    unit: "bytes",
+    default: 4_294_967_296,
+    readers: ["front"],
+    what: "the largest file that comes in pieces, by the resumable route",
+  },
   FFMPEG: {
     group: "limits",
     type: "text",

@@ -79,13 +79,19 @@ const useRow = z.object({
   storedBytes: z.number(),
 });
 
-/** SQL for the bytes of a workspace's audio: of its chunks, and of what is being streamed. */
+/**
+ * SQL for the bytes of a workspace's audio: of its chunks, of what is being streamed, and of whole
+ * files that are not stored yet.
+ */
 function storedBytes(workspaceId: string): FragmentSqlToken {
   return sql.fragment`(
     (select coalesce(sum(bytes), 0) from stored_audio where workspace_id = ${workspaceId})
     + (select coalesce(sum(a.unsealed_bytes), 0)
       from sessions s join audio_streams a on a.session_id = s.id
-      where s.workspace_id = ${workspaceId} and s.status in ('recording', 'processing')))::bigint`;
+      where s.workspace_id = ${workspaceId} and s.status in ('recording', 'processing'))
+    + (select coalesce(sum(size), 0) from file_uploads
+      where workspace_id = ${workspaceId} and state in ('receiving', 'received', 'storing'))
+  )::bigint`;
 }
 
 /**

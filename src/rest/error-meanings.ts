@@ -38,6 +38,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   range_not_satisfiable: "Nothing of the range is there.",
   language_unsupported:
     "No speech engine of this installation reads the language; the message names those that can be read.",
+  upload_held: "Another request brings bytes of the same file just now. Retry a little later.",
+  checksum_mismatch: "The bytes do not agree with `Upload-Checksum`; nothing of them was kept.",
   not_audio: "What was sent is no audio that can be read.",
   idempotency_mismatch: "The same Idempotency-Key came with another request.",
   rate_limited: "Too many requests; wait for `Retry-After`.",

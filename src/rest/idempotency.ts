@@ -51,7 +51,7 @@ export function isRepeatable(route: Route): boolean {
  * session knows what it has done, and the words in an answer may be erased meanwhile.
  */
 export function isKept(route: Route): boolean {
-  if (route.method !== "post" || route.body?.kind === "upload") return false;
+  if (route.method !== "post" || (route.body?.kind ?? "json") !== "json") return false;
   if (route.auth.length === 0 && mayAnswerSecrets(route)) return false;
   return 201 in route.responses || 202 in route.responses;
 }

@@ -49,6 +49,9 @@ export function requestBody(
     const content = { [JSON_TYPE]: jsonContent(schema, ownName(route, "Request"), printer) };
     return { required: body.optional !== true, content };
   }
+  if (body.kind === "bytes") {
+    return { required: true, content: { [body.mediaType]: { schema: BYTES } } };
+  }
   const fields = body.form === undefined ? {} : (printer.print(body.form) as JsonObject);
   const required = Array.isArray(fields.required) ? fields.required : [];
   const form: JsonObject = {

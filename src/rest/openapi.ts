@@ -85,7 +85,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     codes.add("body_timeout").add("invalid_body").add("unsupported_media_type");
   }
   if (route.body?.kind === "json") codes.add("invalid_json");
-  if (route.body?.kind === "upload") codes.add("storage_full");
+  if (route.body !== undefined && route.body.kind !== "json") codes.add("storage_full");
   // Every change of a session may find it deleted.
   if (isOfSession(route) && route.method !== "get") codes.add("session_deleted");
   // Guests reach every route of their session whose roles leave them in.

@@ -84,6 +84,8 @@ export interface Route {
   settlesStale?: true;
   /** How errors are told where another service's clients read them; else as everywhere here. */
   dialect?: ErrorDialect;
+  /** Further headers of the answer to OPTIONS. */
+  optionsHeaders?: Readonly<Record<string, string>>;
   /** Longest time for its handler, where it is not the usual one, milliseconds. */
   timeoutMs?: number;
   /** True for calls that are so frequent that successful ones are logged at `debug` only. */
@@ -142,7 +144,7 @@ export type Credential =
   | "refresh_cookie"
   | "pairing_secret";
 
-type BodySpec = JsonSpec | UploadSpec;
+type BodySpec = JsonSpec | UploadSpec | BytesSpec;
 
 interface JsonSpec<B extends TSchema = TSchema> {
   kind: "json";
@@ -163,6 +165,23 @@ interface UploadSpec {
   /** Fields of the form besides the file. */
   form?: TSchema;
   mediaTypes?: readonly string[];
+}
+
+/** A body of any length, whose bytes the handler takes as they come, with `Request.receive`. */
+interface BytesSpec {
+  kind: "bytes";
+  /** The one that it has to be of. */
+  mediaType: string;
+}
+
+/** Where the bytes of a body go. */
+export interface ByteSink {
+  /** False when the sender should wait for `onDrain`. */
+  write(chunk: Buffer): boolean;
+  /** Called when there is room again; set by whoever sends. */
+  onDrain: () => void;
+  /** Rejects when the bytes cannot be stored. */
+  readonly failed: Promise<never>;
 }
 
 export interface ResponseSpec {
@@ -186,6 +205,11 @@ export interface Request {
   /** Validated against the body schema; undefined when there is none. */
   body: unknown;
   upload?: Upload;
+  /**
+   * Gives a body of bytes to the sink, at most so many. Rejects when it breaks off, is longer or too
+   * slow, or when the caller's right ends; what came before that was given to the sink.
+   */
+  receive?: (sink: ByteSink, most: number) => Promise<void>;
   /**
    * The resource as the caller's If-Match knew it, and as it was just now. A store that supports
    * this compares it with the row under its lock, so that of two concurrent edits one is refused.
@@ -282,7 +306,7 @@ interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
   extends Omit<Route, "params" | "query" | "body" | "resolve" | "handle"> {
   params?: P;
   query?: Q;
-  body?: JsonSpec<B> | UploadSpec;
+  body?: JsonSpec<B> | UploadSpec | BytesSpec;
   resolve?(request: TypedRequest<P, TSchema, TSchema>): Promise<R>;
   handle(request: TypedRequest<P, Q, B>, resource: R): Promise<Reply>;
 }

@@ -43,6 +43,8 @@ export interface Config {
   webhookAllowPrivate: boolean;
   jsonBytes: number;
   uploadBytes: number;
+  /** Largest file that comes in pieces. */
+  fileBytes: number;
   /** `auto`, `bundled`, or the path of an FFmpeg. */
   ffmpeg: string;
   /** How guests get into sessions, where neither the session nor its workspace says so. */
@@ -140,6 +142,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     webhookAllowPrivate: reader.get("WEBHOOK_ALLOW_PRIVATE"),
     jsonBytes: reader.get("MAX_JSON_BYTES"),
     uploadBytes: reader.get("MAX_UPLOAD_BYTES"),
+    fileBytes: reader.get("MAX_FILE_BYTES"),
     ffmpeg: reader.get("FFMPEG"),
     guestAccess: reader.get("GUEST_ACCESS"),
     speechEngine: reader.get("SPEECH_ENGINE"),

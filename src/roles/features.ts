@@ -19,6 +19,7 @@ import { createSessions } from "../features/sessions/feature.ts";
 import type { SessionStore } from "../features/sessions/store.ts";
 import { createSummaries } from "../features/summaries/feature.ts";
 import { createTranscript } from "../features/transcript/feature.ts";
+import { createUploads } from "../features/uploads/feature.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
 import { createWebhooks } from "../features/webhooks/feature.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
@@ -72,7 +73,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const erasure = createErasure(context, { directory, ...erasureEffects(shared) });
   const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
   const summaries = createSummaries(context, { directory, onRequested });
-  const compat = openCompat(app, { ...people, directory, backlog, recording, erasure, transcript });
+  const programs = openPrograms(app, { ...people, directory, backlog, recording, erasure });
   const admin = createAdmin(context, {
     workers: () => shared.placement.status(),
     ...{ leaseMs: config.leaseMs, warnings: shared.unsafe },
@@ -86,7 +87,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     liveTickets: people.liveTickets,
     guests: people.guests,
     deviceSessions: recording.deviceSessions,
-    compat: compat.live,
+    ...{ compat: programs.live, storing: programs.storing },
     routes: createRoutes([
       ...people.routes,
       ...webhooks.routes,
@@ -102,7 +103,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...erasure.routes,
       ...userEraseRoutes({ eraser: erasure.accounts, proof: people.proof }),
       ...summaries.routes,
-      ...compat.routes,
+      ...programs.routes,
       ...admin.routes,
     ]),
   };
@@ -138,25 +139,32 @@ function openRecording(
   });
 }
 
-/** Transcription for other services' clients. */
-function openCompat(
+/** What programs use: transcription for other services' clients, and whole files. */
+function openPrograms(
   app: AppContext,
   given: Pick<ReturnType<typeof createPeople>, "authenticator"> & {
     directory: SessionStore;
     backlog: OutboxBacklog;
     recording: ReturnType<typeof createRecording>;
     erasure: ReturnType<typeof createErasure>;
-    transcript: ReturnType<typeof createTranscript>;
   },
 ) {
-  const { authenticator, directory, backlog } = given;
-  return createCompat(featureContext(app), {
-    ...{ authenticator, directory, backlog: intakeOf(app, backlog) },
-    ...{ blobs: app.shared.blobs, mending: app.shared.mending },
+  const { authenticator, directory, backlog, recording } = given;
+  const context = featureContext(app);
+  const { files, deviceSessions } = recording;
+  const common = { directory, files, deviceSessions: deviceSessions.sessions };
+  const compat = createCompat(context, {
+    ...{ ...common, authenticator, frames: createFrameReaders(app) },
     eraser: given.erasure.sessions,
-    deviceSessions: given.recording.deviceSessions.sessions,
-    frames: createFrameReaders(app),
   });
+  const uploads = createUploads(context, {
+    ...{ ...common, backlog: intakeOf(app, backlog) },
+    ...{ blobs: app.shared.blobs, mostBytes: app.config.fileBytes },
+  });
+  return {
+    ...{ live: compat.live, storing: uploads.storing },
+    routes: [...uploads.routes, ...compat.routes],
+  };
 }
 
 /** How guests come in. */

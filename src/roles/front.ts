@@ -69,6 +69,7 @@ export async function startFront(
   });
   queues.add(server);
   const { port } = await server.start();
+  features.storing.start();
   listening = port;
   const drain = async (): Promise<void> => {
     await server.drain(config.drainMs);

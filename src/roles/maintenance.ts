@@ -16,6 +16,9 @@ import { expiredCandidates } from "../features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../features/transcript/candidates-store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
+import { expiredUploads } from "../features/uploads/expiry.ts";
+import { IncomingFolder } from "../features/uploads/incoming-folder.ts";
+import { UploadStore } from "../features/uploads/store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import type { Figure } from "../http/operations.ts";
 import { StoredAudio } from "../postgres/ceilings.ts";
@@ -77,6 +80,7 @@ export function startMaintenance(
       },
       ...ledgerTasks(shared.ledger, repeated, redactions),
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
+      ...uploadTasks(context),
       { name: "retention", every: HOUR / 6, run: () => expired.run() },
       {
         name: "sessions that programs did not keep",
@@ -123,6 +127,17 @@ function figuresOf(storedAudio: StoredAudio, deletions: readonly { failing: numb
       help: "Deletions of sessions that failed when last tried; each is tried again within ten minutes",
       read: () => deletions.reduce((n, { failing }) => n + failing, 0),
     },
+  ];
+}
+
+/** Unfinished files that nobody goes on with. */
+function uploadTasks({ shared, ceilings, clock, log }: AppContext): MaintenanceTask[] {
+  const { pool, blobs } = shared;
+  const folder = new IncomingFolder(blobs.uploadsFolder, blobs.temporaryFolder);
+  const expired = expiredUploads({ uploads: new UploadStore(pool, ceilings), folder, clock, log });
+  return [
+    { name: "expired uploads", every: HOUR / 6, run: () => expired.run() },
+    { name: "files of no upload", every: HOUR, run: () => folder.sweep(clock.now()) },
   ];
 }
 

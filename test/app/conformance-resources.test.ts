@@ -124,6 +124,8 @@ describe("conformance: resources", () => {
       device_id: uuid,
       transcription_job_id: uuid,
       title: text,
+      metadata: (value) => JSON.stringify(value) === "{}",
+      tags: (value) => JSON.stringify(value) === "[]",
       language: text,
       status: (value) => value === "recording",
       visibility: (value) => value === "private",

@@ -87,6 +87,8 @@ describe("session reads", () => {
       device_id: device.id,
       transcription_job_id: expect.any(String),
       title: "Standup",
+      metadata: {},
+      tags: [],
       language: "en-GB",
       engine: "moonshine-tiny-en",
       status: "recording",

@@ -302,6 +302,8 @@ export class PolicyFixture {
       concern_id: concern,
       guest_id: guest,
       code_id: codeId,
+      // Uploads are whose who brings them: nobody here has brought one.
+      upload_id: newId(),
       guest_code: code,
       job_id: job,
       summarisation_id: summary,

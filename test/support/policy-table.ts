@@ -43,6 +43,7 @@ const exporting = { ...withKeys, scope: "export" } as const;
 const givesInWorkspace = { gives: "in the workspace" } as const;
 const users = { roles: "users" } as const;
 const ask = (how: Ask): { ask: Ask } => ({ ask: how });
+const noUpload = ask({ beyond: "There is no upload" });
 
 const OWNER = ["owner"] as const;
 const WORKSPACE_OWNER = ["workspace owner"] as const;
@@ -244,14 +245,19 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   // Session
   listSessions: [free(USERS, reading)],
   createSession: [
-    free(
-      MEMBERS_AND_ADMINS,
-      ask({
+    free(MEMBERS_AND_ADMINS, {
+      ...writing,
+      ...ask({
         body: { workspace_id: "{workspace_id}", workshop_id: "none" },
         beyond: "is not the id of a workshop.",
       }),
-    ),
+    }),
   ],
+  createUpload: [session(OWNER, { ...writing, ...users })],
+  listUploads: [session(OWNER, { ...writing, ...users })],
+  getUpload: [session(OWNER, { ...writing, ...users, ...noUpload })],
+  bringBytes: [session(OWNER, { ...writing, ...users, ...noUpload })],
+  deleteUpload: [session(OWNER, { ...writing, ...users, ...noUpload })],
   getSession: [session(VIEWERS_AND_GUEST, { ...reading, deleted: ADMINS })],
   listSpeakers: [session(VIEWERS_AND_GUEST, { ...reading, deleted: ADMINS })],
   getCompleteness: [session(VIEWERS_AND_GUEST, { ...reading, deleted: ADMINS })],
@@ -344,10 +350,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   listSummarisationJobs: [admins()],
   getSummarisationJob: [session(ADMINS, { roles: "admins", deleted: ADMINS })],
   listJobs: [free(USERS)],
-  listEngines: [free(USERS)],
-  getJob: [session(VIEWERS, { ...users, deleted: ADMINS })],
-  cancelJob: [session(OWNER_AND_ADMINS, users)],
-  transcribeAgain: [session(OWNER_AND_ADMINS, users)],
+  listEngines: [free(USERS, { ...withKeys, scope: "every" })],
+  getJob: [session(VIEWERS, { ...reading, ...users, deleted: ADMINS })],
+  cancelJob: [session(OWNER_AND_ADMINS, { ...writing, ...users })],
+  transcribeAgain: [session(OWNER_AND_ADMINS, { ...writing, ...users })],
   // None waits.
   compareTranscription: [
     session(["owner", ...ELEVATED, "admin native"], {

@@ -1,12 +1,8 @@
 import type { Authenticator } from "../../access/authenticator.ts";
-import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
 import type { FeatureContext } from "../context.ts";
 import type { SessionErasure } from "../erasure/session-erasure.ts";
-import type { FolderBlobs } from "../recording/blobs.ts";
-import { PostgresChunkStore } from "../recording/chunk-store.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
-import type { AudioMending } from "../recording/integrity/audio-mending.ts";
-import { WholeFiles } from "../recording/whole-files.ts";
+import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { SegmentStore } from "../transcript/segments-store.ts";
 import { AnswerWriter } from "./answer-writer.ts";
@@ -19,9 +15,7 @@ import { CompatSessions } from "./sessions.ts";
 interface CreateCompatOptions {
   directory: SessionStore;
   deviceSessions: DeviceSessionStore;
-  blobs: FolderBlobs;
-  mending: AudioMending;
-  backlog: Pick<OutboxBacklog, "check">;
+  files: WholeFiles;
   frames: SessionFrames;
   authenticator: Pick<Authenticator, "revalidate">;
   eraser: SessionErasure;
@@ -32,15 +26,7 @@ export function createCompat(
   { pool, log, notifier, queues, engines, stack, tenants }: FeatureContext,
   options: CreateCompatOptions,
 ) {
-  const { directory, deviceSessions, blobs, backlog, frames, authenticator, eraser } = options;
-  const chunks = new PostgresChunkStore(pool);
-  const files = new WholeFiles({
-    ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, backlog },
-    mending: options.mending,
-    folder: blobs.temporaryFolder,
-  });
-  queues.add(chunks);
-  queues.add(files);
+  const { directory, deviceSessions, files, frames, authenticator, eraser } = options;
   const sessions = new CompatSessions({
     ...{ sessions: deviceSessions, engines, authenticator, eraser, notifier, log },
   });

@@ -221,6 +221,7 @@ async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Pr
   await tx.query(sql.unsafe`delete from audio_streams where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from damaged_audio where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from stored_audio where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from file_uploads where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`
     update jobs set status = 'cancelled', completed_at = now()
     where session_id = ${sessionId} and status in ('queued', 'running')`);

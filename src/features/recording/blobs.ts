@@ -64,6 +64,11 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     return join(this.#dir, "tmp");
   }
 
+  /** Whole files that are being received: they go with the audio of their session. */
+  get uploadsFolder(): string {
+    return join(this.#dir, "uploads");
+  }
+
   /**
    * Creates the folders, and removes partial uploads that are an hour old or older; what cannot be
    * removed now is left to the next start.
@@ -175,9 +180,13 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  /** Removes all audio of a session, set aside or not; returns the number of files. */
+  /** Removes all audio of a session, also what is aside or still comes; returns the number of files. */
   async delete(sessionId: string): Promise<number> {
-    const folders = [this.#folder(sessionId), this.#asideFolder(sessionId)];
+    const folders = [
+      this.#folder(sessionId),
+      this.#asideFolder(sessionId),
+      join(this.uploadsFolder, sessionId),
+    ];
     return storing(async () => {
       let files = 0;
       for (const folder of folders) {

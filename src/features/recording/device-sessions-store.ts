@@ -9,7 +9,7 @@ import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
 import type { CompatInterface } from "../../wire/session-record.ts";
 import type { CustomFields } from "../sessions/custom-fields.ts";
-import { orTaken } from "../sessions/external-ids.ts";
+import { orTaken } from "../sessions/external-ids-store.ts";
 import { highestSequence } from "./stream-store.ts";
 
 export interface NewSession {
@@ -63,7 +63,8 @@ export interface OwnerStopRequest {
   sessionId: string;
   begunBefore?: undefined;
   lastSequence: number | undefined;
-  reason?: undefined;
+  /** Set when the service stops the session by itself. */
+  reason?: StopReason;
 }
 
 export interface RecordingPlace {

@@ -13,6 +13,7 @@ import { sessionAudioRoutes } from "./playback.ts";
 import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
 import { sessionStartRoutes } from "./start.ts";
 import { type UploadAudioOptions, uploadAudioRoutes } from "./upload.ts";
+import { WholeFiles } from "./whole-files.ts";
 
 interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "heartbeats"> {
   directory: SessionStore;
@@ -45,11 +46,18 @@ export function createRecording(
   queues.add(chunks);
   const spans = new PostgresRedactedSpans(pool);
   const recordings = new RecordingStore(pool, { blobs, verified }, spans);
+  /** Whole recordings, which become the chunks of a session. */
+  const files = new WholeFiles({
+    ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, mending },
+    ...{ backlog: intake.backlog, folder: blobs.temporaryFolder },
+  });
+  queues.add(files);
   /** For devices that come over another transport. */
   const starting = { sessions, workshops, engines, notifier };
   const deviceSessions: DeviceSessionOptions = { ...starting, publicUrl };
   return {
     deviceSessions,
+    files,
     routes: [
       ...deviceSessionRoutes(deviceSessions),
       ...uploadAudioRoutes({

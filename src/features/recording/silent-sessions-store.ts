@@ -55,7 +55,10 @@ function isSilent(silence: number): ReturnType<typeof sql.fragment> {
     and not exists (
       select 1 from chunks c where c.session_id = s.id and c.uploaded_at >= ${instant})
     and not exists (
-      select 1 from audio_streams a where a.session_id = s.id and a.touched_at >= ${instant})`;
+      select 1 from audio_streams a where a.session_id = s.id and a.touched_at >= ${instant})
+    and not exists (
+      select 1 from file_uploads u where u.session_id = s.id and (u.state in ('received', 'storing')
+        or u.state = 'receiving' and u.touched_at >= ${instant}))`;
 }
 
 /**

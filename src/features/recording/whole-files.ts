@@ -84,38 +84,40 @@ export class WholeFiles implements QueueOwner {
    * recording cannot be decoded, `payload_too_large` when it is longer than 12 hours, `rate_limited`
    * while the account has its share of long recordings under way.
    *
+   * @param place `first` is the sequence of its first chunk, 0 unless told
    * @param signal stops it
    * @returns the last chunk's sequence
    */
   async store(
-    { sessionId, accountId, filename }: { sessionId: string; accountId: string; filename: string },
+    place: { sessionId: string; accountId: string; filename: string; first?: number },
     { upload, audio, isDecoded }: ReadableUpload,
     signal: AbortSignal,
   ): Promise<number> {
     const { backlog, maxSeconds = MAX_SECONDS } = this.#options;
+    const { sessionId, accountId, filename, first = 0 } = place;
     backlog.check(sessionId);
     if (audio.durationSeconds <= maxSeconds) {
       const { bytes, sha256, content } = upload;
-      const chunk = chunkOf(sessionId, 0, filename, { ...audio, bytes, sha256 });
+      const chunk = chunkOf(sessionId, first, filename, { ...audio, bytes, sha256 });
       await saveChunk(this.#options, chunk, content, isDecoded);
-      return 0;
+      return first;
     }
     if (audio.durationSeconds > LONGEST_HOURS * 3_600) {
       const hours = (audio.durationSeconds / 3_600).toFixed(1);
       const message = `The recording is ${hours} h long; at most ${LONGEST_HOURS} h are taken at once.`;
       throw new AppError("payload_too_large", message);
     }
-    const place = this.#cuts.enter();
+    const cut = this.#cuts.enter();
     try {
-      place.claim("account", accountId);
-      return await this.#cut({ sessionId, filename }, { upload, audio }, signal);
+      cut.claim("account", accountId);
+      return await this.#cut({ sessionId, filename, first }, { upload, audio }, signal);
     } finally {
-      place.leave();
+      cut.leave();
     }
   }
 
   async #cut(
-    { sessionId, filename }: { sessionId: string; filename: string },
+    place: { sessionId: string; filename: string; first: number },
     { upload, audio }: Pick<ReadableUpload, "upload" | "audio">,
     signal: AbortSignal,
   ): Promise<number> {
@@ -134,7 +136,7 @@ export class WholeFiles implements QueueOwner {
     const stop = (): void => void cut.stop();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      return await this.#storePieces(sessionId, filename, cut, signal);
+      return await this.#storePieces(place, cut, signal);
     } finally {
       signal.removeEventListener("abort", stop);
       await cut.stop();
@@ -143,12 +145,11 @@ export class WholeFiles implements QueueOwner {
   }
 
   async #storePieces(
-    sessionId: string,
-    filename: string,
+    { sessionId, filename, first }: { sessionId: string; filename: string; first: number },
     cut: Cutting,
     signal: AbortSignal,
   ): Promise<number> {
-    for (let sequence = 0; ; sequence += 1) {
+    for (let sequence = first; ; sequence += 1) {
       const piece = await cut.next();
       if (piece === undefined) return sequence - 1;
       if (signal.aborted) return sequence - 1;

@@ -1,24 +1,12 @@
-import { UniqueIntegrityConstraintViolationError } from "slonik";
 import { maySession, type SessionFacts } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
-import { AppError, isAppError } from "../../base/errors.ts";
+import { isAppError } from "../../base/errors.ts";
+import { externalIdTaken } from "./external-ids-store.ts";
 
 /** Finds the session that has an external id. */
 interface Directory {
   byExternalId(workspaceId: string, externalId: string): Promise<string | undefined>;
   facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined>;
-}
-
-const INDEX = "sessions_external_id";
-
-/** Rejects with `external_id_taken` where the database says that another session has the id. */
-export async function orTaken<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    const isTaken = error instanceof UniqueIntegrityConstraintViolationError;
-    throw isTaken && error.constraint === INDEX ? taken(undefined) : error;
-  }
 }
 
 /**
@@ -38,12 +26,6 @@ export async function namingTheOther<T>(
     const other = await directory.byExternalId(workspaceId, externalId);
     const facts = other === undefined ? undefined : await directory.facts(principal, other);
     const mayRead = facts !== undefined && maySession(principal, "session.read", facts) === "allow";
-    throw mayRead ? taken(other) : error;
+    throw mayRead ? externalIdTaken(other) : error;
   }
-}
-
-function taken(other: string | undefined): AppError {
-  const which = other === undefined ? "Another session" : `Session ${other}`;
-  const message = `${which} of this workspace has this \`external_id\` already.`;
-  return new AppError("external_id_taken", message);
 }

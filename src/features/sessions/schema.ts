@@ -53,7 +53,12 @@ export const sessionSchema = Type.Object(
     transcription_job_id: Type.String(),
     title: Type.String(),
     external_id: Type.Optional(
-      Type.String({ description: "The id that a program gave it", examples: ["call-2026-000117"] }),
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "The id that a program gave it",
+        examples: ["call-2026-000117"],
+      }),
     ),
     metadata: metadataSchema,
     tags: tagsSchema,

@@ -12,7 +12,7 @@ import {
 } from "../../session/status.ts";
 import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-record.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
-import { orTaken } from "./external-ids.ts";
+import { orTaken } from "./external-ids-store.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
 import { readSpeakers, type SpeakerRecord } from "./speakers-store.ts";
 

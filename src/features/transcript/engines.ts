@@ -88,7 +88,7 @@ export function engineRoutes({ engines }: EngineOptions): Route[] {
     summary: "The speech engines of this installation, and what each can do",
     description:
       "Their names go into `engine` where a session starts or is recognised once more, and into a workspace's `speech_engine`.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: PEOPLE,
     responses: {
       200: {

@@ -284,7 +284,8 @@ export class HttpFront implements QueueOwner {
   #answerOptions(serving: Serving, match: Match): Answer {
     const allow = match.kind === "wrong_method" ? match.allow : [];
     serving.more = this.#options.origins.preflight(serving.incoming.headers, allow);
-    return { status: 204, headers: { Allow: allow.join(", ") } };
+    const more = match.kind === "wrong_method" ? match.options : {};
+    return { status: 204, headers: { Allow: allow.join(", "), ...more } };
   }
 }
 

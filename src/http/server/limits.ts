@@ -41,7 +41,7 @@ function rateClassOf(route: Route): Exclude<RateClass, "address"> {
   if (route.path === "/auth/guest") return "guest_entry";
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
-  if (route.body?.kind === "upload") return "upload";
+  if (route.body?.kind === "upload" || route.body?.kind === "bytes") return "upload";
   if (QUERIES.test(route.path) || route.tag === "Graph") return "query";
   return route.method === "get" ? "read" : "write";
 }

@@ -30,6 +30,15 @@ export function checkBodyHead(route: Route, headers: Headers, limit: number): vo
   if (route.body.kind === "json") checkJsonType(headers["content-type"] ?? "");
 }
 
+/** Refuses a body of bytes of another type than the route's. */
+export function checkBytesType({ body }: Route, headers: Headers): void {
+  if (body?.kind !== "bytes") return;
+  const [type = ""] = (headers["content-type"] ?? "").toLowerCase().split(";");
+  if (type.trim() === body.mediaType) return;
+  const message = `Send the bytes with Content-Type: ${body.mediaType}.`;
+  throw new AppError("unsupported_media_type", message);
+}
+
 function checkJsonType(contentType: string): void {
   const [type = "", ...parameters] = contentType.toLowerCase().split(";");
   const mediaType = type.trim();
@@ -199,6 +208,7 @@ export class ServedRequest implements Request {
   query: Readonly<Record<string, unknown>>;
   body: unknown = undefined;
   upload?: Upload;
+  receive?: Request["receive"];
   expected?: unknown;
   commandId?: string;
 

@@ -52,7 +52,9 @@ export function logRequest(log: Log, call: ServedCall): void {
 }
 
 function isFrequent(route: Route | undefined): boolean {
-  return route !== undefined && (route.frequent === true || route.body?.kind === "upload");
+  return (
+    route !== undefined && (route.frequent === true || (route.body?.kind ?? "json") !== "json")
+  );
 }
 
 /** The session of the request: from the path, the answer, or the guest's only session. */

@@ -1,15 +1,22 @@
 import type { Authenticator } from "../../access/authenticator.ts";
-import { withTimeout } from "../../base/deferred.ts";
+import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
 import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { Request, Route, Upload } from "../../rest/route.ts";
+import type { ByteSink, Request, Route, Upload } from "../../rest/route.ts";
+import { readByteBody } from "./byte-body.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import type { Holder, HttpLimits } from "./http-limits.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { enforce, type RateLimits } from "./limits.ts";
 import { Preconditions } from "./preconditions.ts";
-import { bodyLength, checkBodyHead, readBytes, ServedRequest } from "./request-body.ts";
+import {
+  bodyLength,
+  checkBodyHead,
+  checkBytesType,
+  readBytes,
+  ServedRequest,
+} from "./request-body.ts";
 import type { Answer } from "./response.ts";
 import { PreparedRoute } from "./routing.ts";
 import { claimAddress, claimCaller, type Serving } from "./serving.ts";
@@ -36,6 +43,11 @@ const RECHECK_MS = 2_000;
 
 /** What a body without a declared length counts for at first, bytes. */
 const UNDECLARED_BYTES = 64 * 1024;
+
+/** Longest time for a body that the handler takes as it comes, milliseconds. */
+const LONGEST_BYTES_MS = 24 * 3_600_000;
+/** How often it is asked meanwhile whether its caller still may, milliseconds. */
+const RIGHT_MS = 5_000;
 
 /**
  * Carries out requests whose route is known. Who calls, and whether the role may, is known before a
@@ -81,14 +93,15 @@ export class RouteRunner implements QueueOwner {
   ): Promise<Answer> {
     const { incoming } = serving;
     const { limits } = this.#options;
-    const isUpload = route.body?.kind === "upload";
-    checkBodyHead(route, incoming.headers, isUpload ? limits.uploadBytes : limits.jsonBytes);
+    const kind = route.body?.kind;
+    checkBodyHead(route, incoming.headers, mostBytes(route, limits));
     const prepared = this.#prepared.get(route);
     if (prepared === undefined) throw new Error(`The route ${route.id} was not prepared.`);
     const ms = limits.handlerTimeoutMs;
     await withTimeout(this.#identify(serving, route), ms, "Looking up the caller");
     claimCaller(place, serving.principal);
-    if (isUpload) return this.#runUpload(serving, prepared, params);
+    if (kind === "upload") return this.#runUpload(serving, prepared, params);
+    if (kind === "bytes") return this.#runBytes(serving, prepared, params);
     const json = prepared.takesJson(serving.exchange) ? await this.#readJson(serving) : undefined;
     const admission = this.#admit(serving, prepared, params, json);
     return withTimeout(this.#call(serving, route, admission), ms, "The request");
@@ -184,13 +197,72 @@ export class RouteRunner implements QueueOwner {
     const { request, resource } = admitted;
     const upload = await this.#receive(serving, route, request);
     request.upload = upload;
-    const work = Promise.resolve(route.handle(request, resource));
+    const work = route
+      .handle(request, resource)
+      .then((reply) => this.#preconditions.finish(route, request, reply));
     // The handler may run longer than its time limit and still need the file.
     const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
     const longest = route.timeoutMs ?? handlerTimeoutMs;
     const answer = await withTimeout(work, longest, "Storing the upload");
     await done;
     return answer;
+  }
+
+  /** The handler takes the bytes itself, and has a place among the uploads until it is done. */
+  async #runBytes(
+    serving: Serving,
+    prepared: PreparedRoute,
+    params: Record<string, string>,
+  ): Promise<Answer> {
+    const { handlerTimeoutMs } = this.#options.limits;
+    const { route } = prepared;
+    const admission = this.#admit(serving, prepared, params, undefined);
+    const { request, resource } = await withTimeout(
+      admission,
+      handlerTimeoutMs,
+      "Looking up the request",
+    );
+    checkBytesType(route, serving.incoming.headers);
+    const place = this.#uploads.enter();
+    const watch = this.#watchRight(serving, request);
+    let held: Place<Holder> | undefined;
+    try {
+      claimAddress(place, serving.incoming);
+      claimCaller(place, serving.principal);
+      held = this.#hold(serving, MEMORY_BYTES);
+      request.receive = (sink, most) => this.#receiveBytes(serving, request, sink, most, watch);
+      return await route.handle(request, resource);
+    } finally {
+      watch.stop();
+      held?.leave();
+      place.leave();
+    }
+  }
+
+  #receiveBytes(
+    serving: Serving,
+    request: ServedRequest,
+    sink: ByteSink,
+    most: number,
+    { ended }: { ended: Promise<never> },
+  ): Promise<void> {
+    const { pace } = this.#options.limits;
+    const onBytes = () => serving.route?.receiving?.(request);
+    return readByteBody(serving.exchange, sink, {
+      ...{ bytes: most, totalMs: LONGEST_BYTES_MS, pace, onBytes, ended },
+    });
+  }
+
+  /** Looks again and again whether the caller still has the right, as a body may take hours. */
+  #watchRight(serving: Serving, request: ServedRequest): { ended: Promise<never>; stop(): void } {
+    const gone = createDeferred<never>();
+    gone.promise.catch(() => {});
+    const timer = setInterval(() => {
+      this.#recheck(serving, Number.NEGATIVE_INFINITY).then(() => {
+        request.principal = serving.principal;
+      }, gone.reject);
+    }, RIGHT_MS);
+    return { ended: gone.promise, stop: () => clearInterval(timer) };
   }
 
   async #receive(serving: Serving, route: Route, request: ServedRequest): Promise<Upload> {
@@ -230,6 +302,11 @@ export class RouteRunner implements QueueOwner {
       throw error;
     }
   }
+}
+
+function mostBytes({ body }: Route, { uploadBytes, jsonBytes }: HttpLimits): number {
+  if (body?.kind === "bytes") return Number.POSITIVE_INFINITY;
+  return body?.kind === "upload" ? uploadBytes : jsonBytes;
 }
 
 function fieldsOf({ body }: Route): ReadonlySet<string> {

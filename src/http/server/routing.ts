@@ -139,7 +139,15 @@ interface RouteMatch {
 }
 
 /** The result of matching a method and a path. */
-export type Match = RouteMatch | { kind: "wrong_method"; allow: string[] } | { kind: "unknown" };
+export type Match = RouteMatch | WrongMethod | { kind: "unknown" };
+
+/** There is something at the path, for other methods; OPTIONS is answered from this. */
+interface WrongMethod {
+  kind: "wrong_method";
+  allow: string[];
+  /** Further headers of the answer to OPTIONS. */
+  options: Readonly<Record<string, string>>;
+}
 
 interface Node {
   literals: Map<string, Node>;
@@ -178,7 +186,9 @@ export class RouteTable {
     const node = find(this.#root, segments, 0, values);
     if (node === undefined) return { kind: "unknown" };
     const entry = node.routes.get(method === "HEAD" ? "GET" : method);
-    if (entry === undefined) return { kind: "wrong_method", allow: allowed(node) };
+    if (entry === undefined) {
+      return { kind: "wrong_method", allow: allowed(node), options: optionsOf(node) };
+    }
     const params: Record<string, string> = Object.create(null);
     for (let at = 0; at < entry.names.length; at += 1) {
       params[entry.names[at] ?? ""] = values[at] ?? "";
@@ -233,6 +243,10 @@ function tryDecode(segment: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function optionsOf({ routes }: Node): Record<string, string> {
+  return Object.assign({}, ...[...routes.values()].map(({ route }) => route.optionsHeaders ?? {}));
 }
 
 function allowed(node: Node): string[] {

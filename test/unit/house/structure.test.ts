@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
   JobContext: "handlers see of the runner only this",
   SessionFrames: "what follows sessions stands above the features",
   FrameReader: "what follows sessions stands above the features",
+  ByteSink: "what takes a body's bytes stands above the front that reads them",
   FeedListener: "doubles in the tests are plain objects",
   NodeRegister: "doubles in the tests are plain objects",
 };

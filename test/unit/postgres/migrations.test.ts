@@ -85,6 +85,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0085_audio_scrub.sql": "a71b587f631f816714086d1d70411de04b669956cb8e282c382ebad352c18d36",
   "0086_erasures.sql": "3059087f5a4a6e68d2fd928d31f9e5b12b46e64062874b167d14204f4a68bbfa",
   "0087_custom_fields.sql": "6d714150ab65e157d50e25d866a01e21f4df46b9cae9a7613196f5b460102b50",
+  "0088_file_uploads.sql": "faf7b36f667e430f478f0323a3210a48e02a74a5687dcecae31843e395e3658f",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
