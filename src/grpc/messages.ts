@@ -41,6 +41,9 @@ export function toSessionMessage(session: SessionRecord): Session {
     stoppedAtMs: session.stoppedAt,
     completedAtMs: session.completedAt,
     createdAtMs: session.createdAt,
+    externalId: session.externalId,
+    metadata: session.metadata,
+    tags: session.tags,
   };
 }
 

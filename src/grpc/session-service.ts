@@ -15,7 +15,6 @@ import {
 } from "../features/questions/ask.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { requireSession } from "../features/sessions/access.ts";
-import type { SessionStore } from "../features/sessions/store.ts";
 import { readSegmentPage } from "../features/transcript/segments.ts";
 import type { SegmentStore } from "../features/transcript/segments-store.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
@@ -33,21 +32,19 @@ import { CallAdmission, type RpcLimits } from "./call-admission.ts";
 import type { IngestStream } from "./ingest-call.ts";
 import { Ingests } from "./ingests.ts";
 import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./messages.ts";
+import { type SessionCallPorts, SessionCalls } from "./session-calls.ts";
 import { type UnaryMethod, unaryCall } from "./unary-call.ts";
 import type { WatchStream } from "./watch-call.ts";
 import { Watches } from "./watches.ts";
 
-interface SessionServiceStores {
+interface SessionServiceStores extends SessionCallPorts {
   authenticator: Authenticator;
-  directory: SessionStore;
   segments: SegmentStore;
   questions: QuestionOptions;
   source: LiveSource;
   policy: ViewerPolicy;
   revocations: Pick<RevocationFeed, "subscribe">;
   streams: AudioStreams;
-  /** Signs page tokens. */
-  cursorKey: Uint8Array;
 }
 
 interface SessionServiceOptions {
@@ -68,8 +65,14 @@ function asBytes<T>(bytes: T): T {
  * Requests are decoded by their handlers, which tell what is no request with an error code; events
  * of a watch are encoded once for all.
  */
-const { getSession, listSegments, watchTranscript, ask, ingestAudio } = SessionServiceService;
+const { createSession, getSession, listSessions, stopSession, deleteSession } =
+  SessionServiceService;
+const { listSegments, watchTranscript, ask, ingestAudio } = SessionServiceService;
 const DEFINITION = {
+  createSession: { ...createSession, requestDeserialize: asBytes<Buffer> },
+  listSessions: { ...listSessions, requestDeserialize: asBytes<Buffer> },
+  stopSession: { ...stopSession, requestDeserialize: asBytes<Buffer> },
+  deleteSession: { ...deleteSession, requestDeserialize: asBytes<Buffer> },
   getSession: { ...getSession, requestDeserialize: asBytes<Buffer> },
   listSegments: { ...listSegments, requestDeserialize: asBytes<Buffer> },
   watchTranscript: {
@@ -139,8 +142,13 @@ export class SessionService implements QueueOwner {
   }
 
   addTo(server: Server): void {
-    const { log } = this.#options;
+    const { log, ports, limits } = this.#options;
+    const calls = new SessionCalls(ports, limits.readMs);
     server.addService(DEFINITION, {
+      createSession: unaryCall(this.#admission, log, calls.create()),
+      listSessions: unaryCall(this.#admission, log, calls.list()),
+      stopSession: unaryCall(this.#admission, log, calls.stop()),
+      deleteSession: unaryCall(this.#admission, log, calls.delete()),
       getSession: unaryCall(this.#admission, log, this.#getSession()),
       listSegments: unaryCall(this.#admission, log, this.#listSegments()),
       ask: unaryCall(this.#admission, log, this.#ask()),

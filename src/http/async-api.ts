@@ -5,7 +5,7 @@ import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-frame
 import { SERVER_FRAMES } from "../wire/live-frames.ts";
 import { VIEWER_FRAME_SCHEMAS } from "../wire/viewer-frames.ts";
 import { FRAME_EXAMPLES } from "./frame-examples.ts";
-import { DEVICE_CHANNEL, LIVE_GUIDE, VIEWER_CHANNEL } from "./live-guide.ts";
+import { DEVICE_CHANNEL, LIVE_GUIDE, SESSION_CHANNEL, VIEWER_CHANNEL } from "./live-guide.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
   Subscribe:
@@ -73,6 +73,7 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
     channels: {
       live: channel(viewerNames),
       deviceStream: deviceChannel([...deviceNames, "Audio"]),
+      sessionStream: sessionChannel([...deviceNames, "Audio"]),
     },
     operations: {
       receiveFromViewer: operation("live", "receive", "What a viewer sends", fromViewer),
@@ -82,6 +83,11 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
         ["Audio"],
       ]),
       sendToDevice: operation("deviceStream", "send", "What a device gets", toDevice),
+      receiveFromProgram: operation("sessionStream", "receive", "What a program sends", [
+        ...fromDevice,
+        ["Audio"],
+      ]),
+      sendToProgram: operation("sessionStream", "send", "What a program gets", toDevice),
     },
     components: { messages, securitySchemes: SECURITY_SCHEMES },
   };
@@ -115,6 +121,7 @@ function server(): JsonObject {
 const SECURITY: Readonly<Record<string, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
   live: ["bearer", "serviceKey", "ticket"],
   deviceStream: ["deviceKey", "ticket"],
+  sessionStream: ["serviceKey"],
 };
 
 function channel(names: readonly string[]): JsonObject {
@@ -186,6 +193,20 @@ function deviceChannel(names: readonly string[]): JsonObject {
     summary: "Audio of a device as it is recorded.",
     description: DEVICE_CHANNEL,
     parameters: { device_id: { description: "UUID of the device" } },
+    messages: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: BINDINGS,
+  };
+}
+
+function sessionChannel(names: readonly string[]): JsonObject {
+  return {
+    address: "/sessions/{session_id}/stream",
+    title: "Stream audio into a session of one's own",
+    summary: "Audio that a company's server has, of a session that its service key began.",
+    description: SESSION_CHANNEL,
+    parameters: { session_id: { description: "UUID of the session, which records" } },
     messages: Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
     ),

@@ -117,3 +117,19 @@ export const DEVICE_CHANNEL = [
   "4408 comes 10 s after the connection when nothing was said, and later after 60 s without any message or pong: a device that pauses answers pings or sends KeepAlive.",
   closeTable(DEVICE_CLOSE_TEXT),
 ].join("\n\n");
+
+/** The channel of service keys, in Markdown. */
+export const SESSION_CHANNEL = [
+  "With a service key that has `sessions:write`, into a session of its workspace that records: POST /sessions begins one. Everything is as at `/devices/{device_id}/stream`, the resumption too, but for three things. The address names the session: Configure leaves out `session_id`, and title, language, engine and vocabulary, which are said when the session is made. Nothing is begun or ended here: POST /sessions/{session_id}/stop ends the recording. And words come with `transcript` true where the key has `sessions:read`.",
+  conversation(
+    '→ Configure {"encoding":"pcm_s16le","sample_rate":16000,"channels":1,"transcript":true}',
+    `← Begin {${SESSION},"audio_offset_bytes":0}`,
+    "→ bytes from 0 on, in binary messages",
+    '← AudioAck {"audio_offset_bytes":64000,"chunk_sequence":1}',
+    '← Results {"seq":10,"is_final":true,"transcript":"Let us begin."}',
+    "→ CloseStream {}",
+    '← AudioAck {"audio_offset_bytes":160000,"chunk_sequence":2}',
+    "← close 1000; then POST /sessions/{session_id}/stop",
+  ),
+  "A session takes one stream at a time, whoever came last; the one before is closed with 4409. A key may have 200 streams at once.",
+].join("\n\n");

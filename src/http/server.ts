@@ -14,6 +14,7 @@ import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
+import type { SessionStreams } from "../features/recording/session-streams.ts";
 import type { DeviceStreams } from "../features/recording/streams.ts";
 import type { Route } from "../rest/route.ts";
 import { Origins } from "./server/caller.ts";
@@ -24,8 +25,8 @@ import { type RateLimitSettings, RateLimits } from "./server/limits.ts";
 import type { FrontObserver } from "./server/observer.ts";
 import { removeFile } from "./server/upload-body.ts";
 import { CompatChannel, type CompatLive } from "./sockets/compat-channel.ts";
-import { DeviceChannel } from "./sockets/device-channel.ts";
 import { LiveChannel, type LiveOptions } from "./sockets/live-channel.ts";
+import { deviceDoor, StreamChannel, sessionDoor } from "./sockets/stream-channel.ts";
 import { UpgradeCork } from "./sockets/upgrade.ts";
 
 export interface FrontOptions {
@@ -34,8 +35,8 @@ export interface FrontOptions {
   live: LiveOptions;
   /** Accepts live audio of other services' clients; absent where it is not taken. */
   compat?: CompatLive;
-  /** Accepts device streams; absent where devices may not stream. */
-  streams?: DeviceStreams;
+  /** Take streams of audio; absent where nobody may stream. */
+  streams?: { devices: DeviceStreams; sessions: SessionStreams };
   limits: HttpLimits;
   rates: RateLimitSettings;
   idempotency: IdempotencyOptions;
@@ -63,7 +64,8 @@ export class FrontServer implements QueueOwner {
   readonly #options: FrontOptions;
   readonly #http: HttpFront;
   readonly #live: LiveChannel;
-  readonly #devices: DeviceChannel | undefined;
+  /** Of devices, and of service keys. */
+  readonly #streams: readonly StreamChannel[];
   readonly #compat: CompatChannel | undefined;
   readonly #cork = new UpgradeCork();
   #app: TemplatedApp | undefined;
@@ -94,13 +96,14 @@ export class FrontServer implements QueueOwner {
     this.#compat = calls && new CompatChannel({ ...shared, ...options.live, calls, runtime });
     const { feeds, replays } = this.#live.readers;
     const forDevices = { ...shared, ...options.live, feeds, replays, runtime };
-    this.#devices = streams && new DeviceChannel({ ...forDevices, streams });
+    const doors = streams && [deviceDoor(streams.devices), sessionDoor(streams.sessions)];
+    this.#streams = (doors ?? []).map((door) => new StreamChannel({ ...forDevices, door }));
   }
 
   get queues(): readonly QueueFigures[] {
-    const devices = this.#devices?.queues ?? [];
+    const streams = this.#streams.flatMap(({ queues }) => queues);
     const compat = this.#compat?.queues ?? [];
-    return [...this.#http.queues, ...this.#live.queues, ...devices, ...compat];
+    return [...this.#http.queues, ...this.#live.queues, ...streams, ...compat];
   }
 
   /** Number of open live sockets. */
@@ -108,9 +111,9 @@ export class FrontServer implements QueueOwner {
     return this.#live.sockets;
   }
 
-  /** Number of open device streams. */
+  /** Number of open streams of audio. */
   get streams(): number {
-    return this.#devices?.sockets ?? 0;
+    return this.#streams.reduce((sum, { sockets }) => sum + sockets, 0);
   }
 
   /** Listens; throws when the port is taken. */
@@ -119,13 +122,13 @@ export class FrontServer implements QueueOwner {
     await this.#startCork();
     const app = App();
     this.#live.mount(app);
-    this.#devices?.mount(app);
+    for (const each of this.#streams) each.mount(app);
     this.#compat?.mount(app);
     this.#http.mount(app);
     this.#listening = await this.#listen(app);
     this.#app = app;
     this.#live.start();
-    this.#devices?.start();
+    for (const each of this.#streams) each.start();
     this.#compat?.start();
     return { port: us_socket_local_port(this.#listening) };
   }
@@ -137,7 +140,7 @@ export class FrontServer implements QueueOwner {
    */
   async drain(spreadMs = 0): Promise<void> {
     this.#http.leave();
-    const channels = [this.#live, this.#devices, this.#compat];
+    const channels = [this.#live, ...this.#streams, this.#compat];
     await Promise.all(channels.map((each) => each?.drain(spreadMs)));
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
@@ -149,7 +152,7 @@ export class FrontServer implements QueueOwner {
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
     this.#live.stop();
-    this.#devices?.stop();
+    for (const each of this.#streams) each.stop();
     this.#compat?.stop();
     this.#app?.close();
     this.#app = undefined;

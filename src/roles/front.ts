@@ -1,4 +1,5 @@
 import { inAddress } from "../base/listening.ts";
+import { SessionStreams } from "../features/recording/session-streams.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { DeviceStreams } from "../features/recording/streams.ts";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, withoutShares } from "../http/server/http-limits.ts";
@@ -34,12 +35,11 @@ export async function startFront(
   const features = createFeatures(context, { backlog, publicUrl });
   await features.guests.settle(config.guestAccess);
   const { authenticator, directory, heartbeats, liveTickets, routes } = features;
-  const streams = new DeviceStreams({
-    ...features.deviceSessions,
-    directory,
-    streams: audioStreams,
-    heartbeats,
-  });
+  const common = { directory, streams: audioStreams };
+  const streams = {
+    devices: new DeviceStreams({ ...features.deviceSessions, ...common, heartbeats }),
+    sessions: new SessionStreams(common),
+  };
   const server = new FrontServer({
     streams,
     compat: { ...features.compat, streams: audioStreams },

@@ -1,15 +1,21 @@
 import { listenOn } from "../base/listening.ts";
+import { DeviceStore } from "../features/devices/store.ts";
+import { createErasure } from "../features/erasure/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
+import { PostgresDeviceSessions } from "../features/recording/device-sessions-store.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
+import { SessionListStore } from "../features/sessions/list-store.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { SegmentStore } from "../features/transcript/segments-store.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
+import { WorkshopStore } from "../features/workspaces/workshops-store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-admission.ts";
 import { RpcServer } from "../grpc/server.ts";
 import { SessionService } from "../grpc/session-service.ts";
 import type { Figure } from "../http/operations.ts";
 import { serverCredentials } from "../wire/tls-files.ts";
 import { createAuthenticator } from "./accounts.ts";
+import { erasureEffects } from "./erasure.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
 import { createRetriever } from "./queries.ts";
 import { type AppContext, featureContext } from "./shared.ts";
@@ -31,10 +37,16 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
     workspaces: new WorkspaceStore(pool),
     retriever: createRetriever(context),
   });
+  const { engines, notifier, ceilings } = features;
+  const starting = {
+    ...{ directory, engines, notifier, devices: new DeviceStore(pool) },
+    sessions: new PostgresDeviceSessions(pool, undefined, ceilings),
+    workshops: new WorkshopStore(pool),
+  };
+  const { sessions: eraser } = createErasure(features, { directory, ...erasureEffects(shared) });
   const service = new SessionService({
     ports: {
-      authenticator,
-      directory,
+      ...{ authenticator, directory, starting, eraser, list: new SessionListStore(pool) },
       segments: new SegmentStore(pool),
       questions,
       source: createLiveSource(shared),

@@ -41,6 +41,7 @@ const QUEUES = [
   "rpc_ingests",
   "rpc_watch_bytes",
   "rpc_watches",
+  "session_stream_sockets",
   "sound_measures",
   "sound_pieces",
   "stream_bytes",

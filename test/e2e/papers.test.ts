@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { call } from "../support/paired-device.ts";
 import { fillIn, readmeBlocks, runStep } from "../support/readme-steps.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { WholeService } from "../support/whole-service.ts";
@@ -8,6 +9,7 @@ import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const PATIENT_MS = 240_000;
+const SCOPES = ["sessions:read", "sessions:write"];
 
 /** What people paste, word by word. */
 describe("papers", () => {
@@ -38,6 +40,29 @@ describe("papers", () => {
       const told = await paste("Try it", "README.md");
       expect(told).toContain("We did not find any big problems.");
       expect(told).toMatch(/"answer":"[^"]*march/i);
+    },
+    PATIENT_MS,
+  );
+
+  it(
+    "papers: a program of the README brings a file with a service key, in JavaScript and in Python",
+    async () => {
+      const body = { workspace_id: owner.workspaceId, name: "Program", scopes: SCOPES };
+      const made = await call<{ key: string }>(service.api, "POST", "/api-keys", {
+        token: owner.token,
+        body,
+      });
+      const env = { VOICE_KEY: made.body.key };
+      const here = { "http://127.0.0.1:8080": service.ready.base_url };
+      for (const [language, command] of [
+        ["js", "node --input-type=module"],
+        ["python", "python3 -"],
+      ] as const) {
+        const [program = ""] = readmeBlocks("From a program", language, "README.md");
+        const steps = `${command} <<'END'\n${fillIn(program, here)}END\n`;
+        const told = await runStep(steps, { env, timeout: PATIENT_MS });
+        expect(told, language).toContain("We did not find any big problems.");
+      }
     },
     PATIENT_MS,
   );

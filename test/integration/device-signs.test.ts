@@ -9,6 +9,7 @@ import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.
 import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
 import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
+import { SessionStreams } from "../../src/features/recording/session-streams.ts";
 import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
@@ -186,25 +187,21 @@ describe("signs of life", () => {
       ...{ unsealed, blobs, notifier, runtime, mending: NO_MENDING, log: silentLog },
     });
     const backlog = { check: () => {} };
-    const streams = new DeviceStreams({
+    const directory = new SessionStore(fixture.pool);
+    const audio = new AudioStreams({
+      ...{ store, finalizer, notifier, backlog, runtime, log: silentLog },
+      live: { publish: () => {} },
+      notices: { taken: () => {}, onTaken: () => () => {} },
+    });
+    const devices = new DeviceStreams({
       sessions: new PostgresDeviceSessions(fixture.pool),
       workshops: new WorkshopStore(fixture.pool),
-      directory: new SessionStore(fixture.pool),
+      ...{ directory, notifier, streams: audio },
       engines: () => [],
-      notifier,
-      streams: new AudioStreams({
-        store,
-        finalizer,
-        live: { publish: () => {} },
-        notices: { taken: () => {}, onTaken: () => () => {} },
-        notifier,
-        backlog,
-        runtime,
-        log: silentLog,
-      }),
       heartbeats: { hear: async () => [], seen: (id) => void seen.push(id) },
     });
-    return startFront({ routes: [], streams, liveLimits: { pingMs } });
+    const sessions = new SessionStreams({ directory, streams: audio });
+    return startFront({ routes: [], streams: { devices, sessions }, liveLimits: { pingMs } });
   }
 
   it("signs of life: one look reads one chunk, however many the session has", async () => {

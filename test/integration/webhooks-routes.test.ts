@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
 import { codeOf } from "../support/route-call.ts";
 import type { SessionStory } from "../support/session-story.ts";
@@ -212,5 +213,55 @@ describe("webhooks: routes", () => {
       async () => (await fixture.log(owner, workspaceId, id))[1]?.status === "succeeded",
       "the log",
     );
+  });
+
+  it("routes: a webhook with tags hears of sessions that have all of them, to their deletion", async () => {
+    const { sessionId } = story;
+    await fixture.fixture.sql("update sessions set tags = '{phone,berlin}' where id = $1", [
+      sessionId,
+    ]);
+    const make = async (tags?: string[]) => {
+      const body = { url: receiver.url, tags };
+      const made = await fixture.call("createWebhook", { ...at(""), body });
+      return String(made.id);
+    };
+    const ids = [await make(), await make(["phone"]), await make(["phone", "paris"])];
+    await story.tell([{ type: "SessionStopped", lastSequence: -1 }]);
+    const deletion = new PostgresSessionDeletion(fixture.fixture.pool);
+    await deletion.erase(sessionId, "session_deleted_by_owner", { kind: "system" });
+    const heard = await Promise.all(
+      ids.map(async (id) =>
+        (await fixture.log(owner, workspaceId, id)).map((each) => each.event_type),
+      ),
+    );
+    const all = ["session.deleted", "session.stopped"];
+    expect(heard).toEqual([all, all, []]);
+    const changed = await fixture.call("changeWebhook", {
+      ...at(ids[2] ?? ""),
+      body: { tags: [] },
+    });
+    expect(changed.tags).toEqual([]);
+  });
+
+  it("routes: what happened in a span is sent again, under the same ids and in its order", async () => {
+    const { id } = await add(`${receiver.url}/span`);
+    const own = () => receiver.received.filter(({ path }) => path === "/hook/span");
+    fixture.sender();
+    await story.tell([{ type: "SessionStopped", lastSequence: -1 }, { type: "SessionCompleted" }]);
+    await until(() => own().length >= 2, "both messages");
+    const isDone = async () =>
+      (await fixture.log(owner, workspaceId, id)).every(({ status }) => status === "succeeded");
+    await until(isDone, "the log");
+    const from = "2026-01-31T09:30:00.000Z";
+    const none = { from: "2026-02-01T00:00:00.000Z" };
+    const replay = (body: object) => fixture.call("replayWebhook", { ...at(id), body });
+    expect(await replay(none)).toEqual({ replayed: 0 });
+    expect(await replay({ from: "2025-01-01T00:00:00Z", to: from })).toEqual({ replayed: 0 });
+    expect(await replay({ from })).toEqual({ replayed: 2 });
+    await until(() => own().length >= 4, "both again");
+    const ids = own().map(({ headers }) => headers["webhook-id"]);
+    expect(ids.slice(2)).toEqual(ids.slice(0, 2));
+    await fixture.call("changeWebhook", { ...at(id), body: { enabled: false } });
+    expect(await codeOf(replay({ from }))).toBe("conflict");
   });
 });

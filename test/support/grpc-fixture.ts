@@ -11,30 +11,47 @@ import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
 import { PairingStore } from "../../src/features/devices/pairing-store.ts";
+import { DeviceStore } from "../../src/features/devices/store.ts";
 import { GuestStore } from "../../src/features/guests/store.ts";
 import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
+import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
 import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
 import { type LiveAudio, StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
+import { SessionListStore } from "../../src/features/sessions/list-store.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { segmentCursor } from "../../src/features/transcript/segments.ts";
 import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { ServiceKeys } from "../../src/features/workspaces/service-keys.ts";
 import { ServiceKeyStore } from "../../src/features/workspaces/service-keys-store.ts";
+import { WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/grpc/call-admission.ts";
 import { RpcServer } from "../../src/grpc/server.ts";
 import { SessionService } from "../../src/grpc/session-service.ts";
 import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
+import type { CommandNotifier } from "../../src/postgres/outbox.ts";
+import type { Pool } from "../../src/postgres/pool.ts";
 import { createViewerPolicy } from "../../src/roles/live.ts";
 import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { ConnectionLimits } from "../../src/wire/grpc-connections.ts";
 import type { PublishedFrame } from "../../src/wire/live-frames.ts";
+import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import { QuestionFixture } from "./question-fixture.ts";
 import { NO_MENDING } from "./verified-audio.ts";
+
+/** What begins, lists and deletes sessions; nobody hears of it. */
+function managing(pool: Pool, directory: SessionStore) {
+  const starting = {
+    ...{ directory, devices: new DeviceStore(pool), workshops: new WorkshopStore(pool) },
+    ...{ sessions: new PostgresDeviceSessions(pool), engines: () => [MOONSHINE] },
+    notifier: { notify: () => {} } as unknown as CommandNotifier,
+  };
+  return { starting, list: new SessionListStore(pool), eraser: { erase: async () => undefined } };
+}
 
 const cursorKey = new Uint8Array(32).fill(7);
 const CHANNEL = { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 };
@@ -115,6 +132,7 @@ export class GrpcFixture {
       ports: {
         authenticator: this.authenticator,
         directory,
+        ...managing(pool, directory),
         segments: new SegmentStore(pool),
         questions: retriever === undefined ? query.ports : { ...query.ports, retriever },
         source: {

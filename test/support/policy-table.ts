@@ -215,6 +215,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     { ...webhook, ...givesInWorkspace, open: ["workspace owner", ...ELEVATED] },
   ],
   listWebhookDeliveries: [webhook],
+  replayWebhook: [webhook],
   retryWebhookDelivery: [{ ...webhook, ...ask({ beyond: "There is no delivery with this id." }) }],
 
   // Device

@@ -35,6 +35,7 @@ const sessionRow = z.object({
   workspaceId: z.string(),
   epoch: z.number(),
   seq: z.number(),
+  tags: z.array(z.string()),
 });
 
 const receiptRow = z.object({
@@ -81,7 +82,7 @@ export class PostgresSessionDeletion implements DeletionRecords {
       await tx.query(sql.unsafe`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
       // Every append and every chunk insert locks and checks this row.
       const session = await tx.maybeOne(sql.type(sessionRow)`
-        select status, workspace_id as "workspaceId", epoch, seq
+        select status, workspace_id as "workspaceId", epoch, seq, tags
         from sessions where id = ${sessionId} for update`);
       if (session === null) return undefined;
       if (session.status === "deleted") {
@@ -130,7 +131,7 @@ async function eraseSession(
   await endWork(tx, sessionId);
   const seq = session.seq + 1;
   const at = await markDeleted(tx, sessionId, session.epoch + 1, seq, kind);
-  const { workspaceId } = session;
+  const { workspaceId, tags } = session;
   const id = newId();
   const removed = { ...counts, ...derived };
   await tx.query(sql.unsafe`
@@ -140,7 +141,7 @@ async function eraseSession(
   if (receipt === undefined) throw new Error("The receipt was not written.");
   await noteErasure(tx, { id: sessionId, kind });
   const data = { status: "deleted", kind, seq };
-  await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data });
+  await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data, tags });
   // Audit entries come last, because no other one can be written until the transaction ends.
   await forgetMadeOf(tx, sessionId, actor);
   await insertAuditEntry(tx, {

@@ -15,7 +15,7 @@ import { requireSession } from "../sessions/access.ts";
 import { toCustomFields } from "../sessions/custom-fields.ts";
 import { namingTheOther } from "../sessions/external-ids.ts";
 import { presentSession, sessionParams, sessionSchema } from "../sessions/schema.ts";
-import type { SessionStore } from "../sessions/store.ts";
+import type { SessionRecord, SessionStore } from "../sessions/store.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import {
@@ -26,7 +26,7 @@ import {
 } from "./device-sessions.ts";
 import type { DeviceSessionStore, RecordingPlace } from "./device-sessions-store.ts";
 
-interface SessionStartOptions {
+export interface SessionStartOptions {
   directory: SessionStore;
   devices: Pick<DeviceStore, "find">;
   sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;
@@ -35,7 +35,7 @@ interface SessionStartOptions {
   notifier: CommandNotifier;
 }
 
-const newSessionBody = Type.Object(
+export const newSessionBody = Type.Object(
   {
     ...newSessionMembers,
     workspace_id: Type.Optional(
@@ -144,11 +144,16 @@ function requireDevice(
   throw new AppError("forbidden", message);
 }
 
-async function start(
+/**
+ * Begins a session of the caller's own, or of a service key's workspace. Throws 401 and 403 for who
+ * may not, and what the route lists.
+ */
+export async function beginSession(
   { devices, sessions, workshops, engines, notifier, directory }: SessionStartOptions,
-  maker: Maker,
+  caller: Principal | undefined,
   body: NewSessionBody,
-): Promise<string> {
+): Promise<SessionRecord> {
+  const maker = requireMaker(caller);
   const { principal, ownerId } = maker;
   const device =
     body.device_id === undefined ? undefined : await requireDevice(devices, maker, body.device_id);
@@ -188,7 +193,9 @@ async function start(
     sessions.start(session),
   );
   notifier.notify(outbox);
-  return id;
+  const begun = await directory.get(id);
+  if (begun === undefined) throw new AppError("not_found", "The session was deleted.");
+  return begun;
 }
 
 function createSession(options: SessionStartOptions): Route {
@@ -219,9 +226,7 @@ function createSession(options: SessionStartOptions): Route {
       "language_unsupported",
     ],
     async handle({ principal, body }) {
-      const id = await start(options, requireMaker(principal), body);
-      const session = await options.directory.get(id);
-      if (session === undefined) throw new AppError("not_found", "The session was deleted.");
+      const session = await beginSession(options, principal, body);
       return { status: 201, body: presentSession(session) };
     },
   });

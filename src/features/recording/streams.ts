@@ -1,6 +1,6 @@
-import type { DevicePrincipal, Principal } from "../../access/principal.ts";
+import type { DevicePrincipal, Principal, ServicePrincipal } from "../../access/principal.ts";
 import { isAppError } from "../../base/errors.ts";
-import type { HeartbeatWriter } from "../devices/heartbeats.ts";
+import type { HeartbeatCommand, HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { type DeviceSessionOptions, requireSelf, startRecording } from "./device-sessions.ts";
@@ -29,15 +29,36 @@ export interface StreamOrder {
   vocabulary?: string[] | undefined;
 }
 
-interface OpenedDeviceStream extends OpenedAudioStream {
+export interface OpenedDeviceStream extends OpenedAudioStream {
   /** True when the session is new. */
   begun: boolean;
   /** Why no engine may read the new session's language, a sentence. */
   warning?: string | undefined;
 }
 
-/** Decides who may open a stream, and into which session it goes. */
-export class DeviceStreams {
+/** Who streams audio: a device into a session of its own, or a service key into one of its workspace. */
+export type StreamCaller = DevicePrincipal | ServicePrincipal;
+
+/** What the socket of a stream does for its caller. */
+export interface StreamPort {
+  /** Rejects with why the caller may not stream there, or cannot just now. */
+  open(
+    caller: StreamCaller,
+    order: StreamOrder,
+    events: AudioStreamEvents,
+  ): Promise<OpenedDeviceStream>;
+  /** Stops a session that `open` created and that received no audio. */
+  discard(caller: StreamCaller, sessionId: string): Promise<void>;
+  /** Whether the caller gets the session's words on its stream. */
+  mayRead(callerId: string, sessionId: string): Promise<boolean>;
+  readonly heartbeats: {
+    hear(caller: StreamCaller, telemetry: object): Promise<readonly HeartbeatCommand[]>;
+    seen(callerId: string): void;
+  };
+}
+
+/** Decides which device may open a stream, and into which session it goes. */
+export class DeviceStreams implements StreamPort {
   readonly #ports: DeviceStreamRouteOptions;
 
   constructor(ports: DeviceStreamRouteOptions) {

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { exampleId } from "../../rest/example-values.ts";
@@ -30,7 +30,7 @@ interface WebhookDeliveryOptions extends WebhookAccessOptions, GivingOptions {
 
 /**
  * Below /workspaces/{id}/webhooks/{webhook_id}: POST test and rotate-secret, the delivery log and
- * POST retry.
+ * POST retry and replay.
  */
 export function webhookDeliveryRoutes(options: WebhookDeliveryOptions): Route[] {
   return [
@@ -38,6 +38,7 @@ export function webhookDeliveryRoutes(options: WebhookDeliveryOptions): Route[] 
     rotateSecret(options),
     listDeliveries(options),
     retryDelivery(options),
+    replayDeliveries(options),
   ];
 }
 
@@ -187,6 +188,66 @@ function retryDelivery(options: WebhookDeliveryOptions): Route {
       assertEnabled(webhook);
       const again = await options.deliveries.retry(webhook.id, delivery.id);
       return { status: 200, body: presentDelivery(webhook, existingDelivery(again)) };
+    },
+  });
+}
+
+const REPLAYED_AT_ONCE = 10_000;
+
+function replayDeliveries(options: WebhookDeliveryOptions): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "post",
+    path: "/workspaces/{id}/webhooks/{webhook_id}/replay",
+    id: "replayWebhook",
+    summary: "Send the messages of a span again",
+    description: `Those that arrived or were given up, oldest first, each under its \`webhook-id\`: for a receiver that has lost some. At most ${REPLAYED_AT_ONCE} at once; \`next_from\` says from when on there may be more. Messages are kept for 30 days. 409 while the webhook is switched off.`,
+    params: webhookParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        from: Type.String({
+          format: "date-time",
+          description: "What happened at or after it",
+          examples: ["2026-01-31T09:30:00.000Z"],
+        }),
+        to: Type.Optional(
+          Type.String({
+            format: "date-time",
+            description: "And before it; now unless told",
+            examples: ["2026-01-31T10:30:00.000Z"],
+          }),
+        ),
+      }),
+    },
+    responses: {
+      200: {
+        description: "They are pending again",
+        schema: Type.Object(
+          {
+            replayed: Type.Integer({ description: "How many are sent again", examples: [12] }),
+            next_from: Type.Optional(
+              Type.String({
+                format: "date-time",
+                description: "Where to go on; absent at the end",
+              }),
+            ),
+          },
+          { $id: "Replay" },
+        ),
+      },
+    },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
+    async handle({ body }, webhook: WebhookRecord) {
+      assertEnabled(webhook);
+      const to = body.to === undefined ? options.clock.now() : Date.parse(body.to);
+      const span = { from: Date.parse(body.from), to };
+      const { count, next } = await options.deliveries.replay(webhook.id, span, REPLAYED_AT_ONCE);
+      return {
+        status: 200,
+        body: { replayed: count, ...(next !== undefined && { next_from: toTimestamp(next) }) },
+      };
     },
   });
 }

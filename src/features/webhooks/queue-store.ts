@@ -32,13 +32,20 @@ interface WebhookEvent {
 /**
  * Queues an event of a session for each webhook of its workspace that wants it, inside the caller's
  * transaction: it is delivered if, and only if, the transaction commits. Adds ids to `data`.
+ *
+ * `tags`: those that the session had, where it has lost them in the same transaction
  */
 export async function enqueueWebhookEvent(
   connection: Pick<CommonQueryMethods, "query">,
-  { sessionId, ...event }: WebhookEvent & { sessionId: string },
+  { sessionId, tags, ...event }: WebhookEvent & { sessionId: string; tags?: readonly string[] },
 ): Promise<void> {
-  await connection.query(sql.unsafe`${insertDeliveries(sessionId, [event], sql.fragment`true`)}`);
+  const tagged = tags === undefined ? TAGS_NOW : sql.fragment`${sql.array([...tags], "text")}`;
+  const rows = insertDeliveries(sessionId, [event], sql.fragment`true`, tagged);
+  await connection.query(sql.unsafe`${rows}`);
 }
+
+/** The tags that the session has at the moment. */
+const TAGS_NOW = sql.fragment`s.tags`;
 
 /** Queues the events of a batch of the journal. Most batches have none for webhooks. */
 export function webhookChanges(
@@ -65,6 +72,7 @@ function insertDeliveries(
   sessionId: string,
   events: readonly WebhookEvent[],
   when: FragmentSqlToken,
+  tags: FragmentSqlToken = TAGS_NOW,
 ): FragmentSqlToken {
   // Ids of the same millisecond are in random order; sorting makes them follow the events.
   const ids = events.map(() => newId()).sort();
@@ -82,7 +90,8 @@ function insertDeliveries(
     join webhooks as w on w.workspace_id = s.workspace_id
     cross join ${sql.unnest(rows, ["uuid", "text", "timestamptz", "jsonb"])} as e (id, type, at, data)
     where s.id = ${sessionId} and w.enabled
-      and (w.event_types = '{}' or e.type = any(w.event_types)) and ${when}
+      and (w.event_types = '{}' or e.type = any(w.event_types))
+      and ${tags} @> w.tags and ${when}
     for key share of w`;
 }
 

@@ -13,7 +13,13 @@ import { type Giving, type GivingOptions, requireGiving } from "../workspaces/me
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceRecord, WorkspaceStore } from "../workspaces/store.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import { presentWebhook, webhookEventTypes, webhookSchema, webhookSecretSchema } from "./schema.ts";
+import {
+  presentWebhook,
+  webhookEventTypes,
+  webhookSchema,
+  webhookSecretSchema,
+  webhookTags,
+} from "./schema.ts";
 import type { WebhookSecrets } from "./secrets.ts";
 import type { WebhookRecord, WebhookStore } from "./store.ts";
 
@@ -144,6 +150,7 @@ function createWebhook(options: WebhookOptions): Route {
         url,
         description: Type.Optional(description),
         event_types: Type.Optional(webhookEventTypes),
+        tags: Type.Optional(webhookTags),
         enabled: Type.Optional(Type.Boolean({ default: true })),
       }),
     },
@@ -161,6 +168,7 @@ function createWebhook(options: WebhookOptions): Route {
           url: body.url,
           description: body.description ?? "",
           eventTypes: [...new Set(body.event_types)],
+          tags: [...new Set(body.tags)],
           enabled: body.enabled ?? true,
           sealedSecret: sealed,
         },
@@ -214,6 +222,7 @@ function changeWebhook(options: WebhookOptions): Route {
         url: Type.Optional(url),
         description: Type.Optional(description),
         event_types: Type.Optional(webhookEventTypes),
+        tags: Type.Optional(webhookTags),
         enabled: Type.Optional(Type.Boolean()),
       }),
     },
@@ -222,9 +231,12 @@ function changeWebhook(options: WebhookOptions): Route {
     async handle(request, webhook: WebhookRecord) {
       const { principal, body } = request;
       if (body.url !== undefined) await assertSendable(options.endpoints, body.url);
-      const { url: target, description: text, event_types: types, enabled } = body;
+      const { url: target, description: text, event_types: types, tags, enabled } = body;
       const eventTypes = types === undefined ? undefined : [...new Set(types)];
-      const change = { url: target, description: text, eventTypes, enabled };
+      const change = {
+        ...{ url: target, description: text, eventTypes, enabled },
+        tags: tags && [...new Set(tags)],
+      };
       const by = actorOfCaller(principal);
       const expected = expectedOf(request, webhookSchema)?.updated_at;
       const changed = await options.webhooks.change(webhook.id, change, by, expected);

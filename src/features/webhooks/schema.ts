@@ -16,6 +16,13 @@ export const webhookEventTypes = Type.Array(
   },
 );
 
+export const webhookTags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  maxItems: 20,
+  description:
+    "Only of sessions that have all of these tags when it happens; empty or absent means of every session",
+  examples: [["support"]],
+});
+
 export const webhookSchema = Type.Object(
   {
     id: Type.String(),
@@ -26,6 +33,7 @@ export const webhookSchema = Type.Object(
       examples: ["Feeds the archive."],
     }),
     event_types: webhookEventTypes,
+    tags: webhookTags,
     enabled: Type.Boolean(),
     disabled_reason: Type.Optional(
       Type.Union([Type.Literal("gone"), Type.Literal("failing")], {
@@ -137,6 +145,7 @@ export function presentWebhook(webhook: WebhookRecord): Static<typeof webhookSch
     url: webhook.url,
     description: webhook.description,
     event_types: webhook.eventTypes,
+    tags: webhook.tags,
     enabled: webhook.enabled,
     ...(disabledReason === undefined ? {} : { disabled_reason: disabledReason }),
     suspended: webhook.suspended,

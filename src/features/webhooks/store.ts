@@ -30,6 +30,8 @@ export interface WebhookRecord {
   description: string;
   /** Empty means every type. */
   eventTypes: WebhookEventType[];
+  /** A session has to have all of them. */
+  tags: string[];
   enabled: boolean;
   disabledReason?: "gone" | "failing" | undefined;
   /** True while whoever made it has no right to it: nothing is sent. */
@@ -52,6 +54,7 @@ interface NewWebhook {
   url: string;
   description: string;
   eventTypes: readonly WebhookEventType[];
+  tags: readonly string[];
   enabled: boolean;
   sealedSecret: Uint8Array;
 }
@@ -60,8 +63,23 @@ interface WebhookChange {
   url?: string | undefined;
   description?: string | undefined;
   eventTypes?: readonly WebhookEventType[] | undefined;
+  tags?: readonly string[] | undefined;
   enabled?: boolean | undefined;
 }
+
+/** From one instant to another, which is not in it; Unix milliseconds. */
+interface Span {
+  from: number;
+  to: number;
+}
+
+interface Replayed {
+  count: number;
+  /** From this instant on there may be more; undefined: there are none. */
+  next: number | undefined;
+}
+
+const replayedRow = z.object({ occurredAt: z.number() });
 
 type DeliveryStatus = "pending" | "succeeded" | "failed";
 
@@ -155,6 +173,29 @@ export class DeliveryStore {
   /**
    * Makes the delivery due now, with a full number of attempts; undefined when it no longer exists.
    */
+  /**
+   * Sends messages of a span again, oldest first, under their ids: those that arrived or were given
+   * up, at most `limit`. Returns how many, and from when on there are more.
+   */
+  replay(webhookId: string, { from, to }: Span, limit: number): Promise<Replayed> {
+    return this.#pool.transaction(async (tx) => {
+      await endPause(tx, webhookId);
+      const rows = await tx.any(sql.type(replayedRow)`
+        with due as (
+          select id from webhook_deliveries
+          where webhook_id = ${webhookId} and status <> 'pending'
+            and occurred_at >= ${toInstant(from)} and occurred_at < ${toInstant(to)}
+          order by occurred_at, id limit ${limit})
+        update webhook_deliveries d
+        set status = 'pending', attempts = 0, completed_at = null, next_attempt_at = now(),
+            give_up_at = now() + interval '72 hours'
+        from due where d.webhook_id = ${webhookId} and d.id = due.id
+        returning d.occurred_at as "occurredAt"`);
+      const last = Math.max(...rows.map(({ occurredAt }) => occurredAt));
+      return { count: rows.length, next: rows.length < limit ? undefined : last };
+    });
+  }
+
   retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
@@ -201,6 +242,7 @@ const webhookRow = z.object({
   url: z.string(),
   description: z.string(),
   eventTypes: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
+  tags: z.array(z.string()),
   enabled: z.boolean(),
   disabledReason: optionalColumn(z.enum(["gone", "failing"])),
   suspended: z.boolean(),
@@ -215,7 +257,7 @@ const webhookRow = z.object({
 
 /** Columns of `webhookRow`, of the webhook `w`. */
 const COLUMNS = sql.fragment`
-  id, workspace_id as "workspaceId", url, description, event_types as "eventTypes", enabled,
+  id, workspace_id as "workspaceId", url, description, event_types as "eventTypes", tags, enabled,
   disabled_reason as "disabledReason", not ${WEBHOOK_STANDS} as suspended,
   made_by as "madeBy", made_by_key as "madeByKey", failures, failing_since as "failingSince",
   case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil",
@@ -241,10 +283,11 @@ export class WebhookStore {
     return this.#record("webhook_created", by, async (tx) => {
       await this.#ceilings.assertRoom(tx, "webhooks_per_workspace", webhook.workspaceId);
       return tx.one(sql.type(webhookRow)`
-        insert into webhooks as w (id, workspace_id, url, description, event_types, enabled, secret,
-          made_by, made_by_key)
+        insert into webhooks as w (id, workspace_id, url, description, event_types, tags, enabled,
+          secret, made_by, made_by_key)
         values (${webhook.id}, ${webhook.workspaceId}, ${webhook.url}, ${webhook.description},
-          ${sql.array([...webhook.eventTypes], "text")}, ${webhook.enabled},
+          ${sql.array([...webhook.eventTypes], "text")}, ${sql.array([...webhook.tags], "text")},
+          ${webhook.enabled},
           ${sql.binary(Buffer.from(webhook.sealedSecret))}, ${makers.user}, ${makers.key})
         returning ${COLUMNS}`);
     });
@@ -277,6 +320,8 @@ export class WebhookStore {
       change.eventTypes === undefined
         ? sql.fragment`event_types`
         : sql.array([...change.eventTypes], "text");
+    const tags =
+      change.tags === undefined ? sql.fragment`tags` : sql.array([...change.tags], "text");
     const afresh = url !== null || enabled === true;
     const makers = makersOf(by);
     return this.#change("webhook_changed", by, async (tx) => {
@@ -286,7 +331,7 @@ export class WebhookStore {
             made_by = case when ${url}::text is null then made_by else ${makers.user} end,
             made_by_key = case when ${url}::text is null then made_by_key else ${makers.key} end,
             description = coalesce(${description}, description),
-            enabled = coalesce(${enabled}, enabled), event_types = ${types},
+            enabled = coalesce(${enabled}, enabled), event_types = ${types}, tags = ${tags},
             failures = case when ${afresh} then 0 else failures end,
             failing_since = case when ${afresh} then null else failing_since end,
             free_at = case when ${afresh} and lease_id is null then '-infinity' else free_at end,

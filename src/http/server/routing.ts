@@ -2,10 +2,10 @@ import type { TSchema } from "@sinclair/typebox";
 import { AppError, shown, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import type { Request, Route } from "../../rest/route.ts";
+import { type SchemaCheck, SchemaChecks } from "../../rest/schema-check.ts";
 import { kindOfListing, onlyParameters } from "../../rest/schemas.ts";
 import type { Exchange } from "./exchange.ts";
 import { isStorable, parseJson } from "./request-body.ts";
-import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
 
 /** A route with its schemas compiled. */
 export class PreparedRoute {

@@ -1,6 +1,6 @@
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
-import type { DeviceStreams } from "../../features/recording/streams.ts";
+import type { StreamPort } from "../../features/recording/streams.ts";
 import type { ConfigureFrame } from "../../wire/device-frames.ts";
 import {
   DeviceTranscript,
@@ -9,7 +9,7 @@ import {
 } from "./device-transcript.ts";
 
 export interface DeviceReadingOptions extends DeviceTranscriptOptions {
-  streams: Pick<DeviceStreams, "mayRead">;
+  streams: Pick<StreamPort, "mayRead">;
 }
 
 /** What Configure and Resume ask for besides the stream. */

@@ -1,17 +1,17 @@
 import { type Authenticator, endsCaller } from "../../access/authenticator.ts";
-import type { DevicePrincipal } from "../../access/principal.ts";
 import type { RightHolder } from "../../access/rights-watch.ts";
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { HeartbeatCommand } from "../../features/devices/heartbeats.ts";
 import { type AudioStream, SLOW_BYTES } from "../../features/recording/stream.ts";
-import type { DeviceStreams, StreamOrder } from "../../features/recording/streams.ts";
+import type { StreamCaller, StreamOrder, StreamPort } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import type { DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
 import type { PublishedFrame } from "../../wire/live-frames.ts";
 import type { NoticeCode } from "../../wire/notice-codes.ts";
+import { callerFields } from "../server/request-log.ts";
 import { AudioAcks } from "./audio-acks.ts";
 import { beginFrame, deviceCloseCode, isNoAudio } from "./device-answers.ts";
 import {
@@ -39,14 +39,14 @@ const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
 
 /** Dependencies that all device sockets share. */
 export interface DeviceSocketOptions extends DeviceReadingOptions {
-  streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats" | "mayRead">;
+  streams: StreamPort;
   source: Pick<LiveSource, "follow">;
   authenticator: Pick<Authenticator, "revalidate">;
   log: Log;
 }
 
 /**
- * The stream of an authenticated device.
+ * The stream of an authenticated device, or of a service key into a session of its workspace.
  *
  * waiting ─Configure | Resume→ opening ─Begin→ streaming ─CloseStream→ closing → closed
  *                            streaming | closing ─right ended→ leaving → closed
@@ -57,7 +57,7 @@ export interface DeviceSocketOptions extends DeviceReadingOptions {
 export class DeviceSocket implements RightHolder {
   readonly #options: DeviceSocketOptions;
   readonly #connection: Connection;
-  #device: DevicePrincipal;
+  #device: StreamCaller;
   #phase: "waiting" | "opening" | "streaming" | "closing" | "leaving" | "closed" = "waiting";
   #stream: AudioStream | undefined;
   #stopFollowing: (() => void) | undefined;
@@ -74,7 +74,7 @@ export class DeviceSocket implements RightHolder {
   /** Number of broken packets at which the device is warned again. */
   #tellAt = 1;
 
-  constructor(options: DeviceSocketOptions, connection: Connection, device: DevicePrincipal) {
+  constructor(options: DeviceSocketOptions, connection: Connection, device: StreamCaller) {
     this.#options = options;
     this.#connection = connection;
     this.#device = device;
@@ -86,8 +86,14 @@ export class DeviceSocket implements RightHolder {
     });
   }
 
-  get principal(): DevicePrincipal {
+  get principal(): StreamCaller {
     return this.#device;
+  }
+
+  /** The caller in log lines. */
+  get #who(): object {
+    const { kind, id } = this.#device;
+    return kind === "device" ? { device_id: id } : callerFields(this.#device);
   }
 
   /** The session that it streams into, or streamed into before it closed. */
@@ -197,7 +203,7 @@ export class DeviceSocket implements RightHolder {
     if (reads) this.#reading.start(stream.sessionId, opened.seq, wish.from_seq);
     else if (wish.transcript === true) this.#sendError(noReader());
     this.#options.log.info(
-      { session_id: stream.sessionId, device_id: this.#device.id, offset: opened.offset },
+      { ...this.#who, session_id: stream.sessionId, offset: opened.offset },
       "device streams",
     );
   }
@@ -268,7 +274,7 @@ export class DeviceSocket implements RightHolder {
   #end(error: AppError | undefined): void {
     if (["leaving", "closed"].includes(this.#phase) || error === undefined) return;
     const { log } = this.#options;
-    const fields = { device_id: this.#device.id, session_id: this.#stream?.sessionId };
+    const fields = { ...this.#who, session_id: this.#stream?.sessionId };
     const cause = errorMessage(error.cause ?? error);
     if (error.status >= 500) log.error({ ...fields, error: cause }, "device stream failed");
     this.#sendError(error);
@@ -290,7 +296,7 @@ export class DeviceSocket implements RightHolder {
         "Checking who you are",
         runtime,
       );
-      if (current.kind === "device") this.#device = current;
+      if (current.kind === "device" || current.kind === "service") this.#device = current;
       await this.#reading.recheck();
       return true;
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import type { StreamOrder } from "../../features/recording/streams.ts";
+import { type SchemaCheck, SchemaChecks } from "../../rest/schema-check.ts";
 import {
   type ConfigureFrame,
   DEVICE_FRAME_SCHEMAS,
@@ -8,7 +9,6 @@ import {
 } from "../../wire/device-frames.ts";
 import { VIEWER_FRAME_SCHEMAS, type ViewerFrame } from "../../wire/viewer-frames.ts";
 import { parseJson } from "../server/request-body.ts";
-import { type SchemaCheck, SchemaChecks } from "../server/schema-check.ts";
 
 /**
  * Creates a parser of text messages for frames of these schemas, by `type`. The parser throws

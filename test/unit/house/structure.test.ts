@@ -22,6 +22,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SessionFrames: "what follows sessions stands above the features",
   FrameReader: "what follows sessions stands above the features",
   ByteSink: "what takes a body's bytes stands above the front that reads them",
+  StreamPort: "the streams of a service key are a plain object",
   FeedListener: "doubles in the tests are plain objects",
   NodeRegister: "doubles in the tests are plain objects",
 };

@@ -86,6 +86,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0086_erasures.sql": "3059087f5a4a6e68d2fd928d31f9e5b12b46e64062874b167d14204f4a68bbfa",
   "0087_custom_fields.sql": "6d714150ab65e157d50e25d866a01e21f4df46b9cae9a7613196f5b460102b50",
   "0088_file_uploads.sql": "faf7b36f667e430f478f0323a3210a48e02a74a5687dcecae31843e395e3658f",
+  "0089_webhook_tags.sql": "03ee0a1d95c472a432017c19b6d70b8bf0e812531646bbb283699c22ef8e4f7d",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -10,7 +10,7 @@ import {
 } from "../../../src/features/transcript/writing/present-segments.ts";
 import { segmentRow } from "../../../src/features/transcript/writing/segment-row.ts";
 import { parseJson } from "../../../src/http/server/request-body.ts";
-import { SchemaChecks } from "../../../src/http/server/schema-check.ts";
+import { SchemaChecks } from "../../../src/rest/schema-check.ts";
 import { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { cutToName, inOneLine, nameSchema } from "../../../src/wire/names.ts";
 import { joinVocabulary, vocabularySchema } from "../../../src/wire/vocabulary.ts";

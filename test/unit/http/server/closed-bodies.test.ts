@@ -25,7 +25,7 @@ describe("bodies of webhooks", () => {
     ["createWebhook", { url, filters: { workspace: "a" } }, "filters"],
   ])("%s: %j is refused, as it would subscribe to everything", (id, body, name) => {
     expect(answerTo(id, body)).toBe(
-      `"${name}" is not known here; the request body takes url, description, event_types, enabled.`,
+      `"${name}" is not known here; the request body takes url, description, event_types, tags, enabled.`,
     );
   });
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
-import { SchemaChecks } from "../../../../src/http/server/schema-check.ts";
-import { allRoutes } from "../../../support/whole-document.ts";
+import { SchemaChecks } from "../../../src/rest/schema-check.ts";
+import { allRoutes } from "../../support/whole-document.ts";
 
 describe("schema check: sentences", () => {
   it("names the member by its path and what was expected", () => {

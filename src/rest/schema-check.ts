@@ -7,9 +7,9 @@ import {
 } from "ajv/dist/2020.js";
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormats from "ajv-formats";
-import { shown } from "../../base/errors.ts";
-import { exampleOf } from "../../rest/examples.ts";
-import { NAME_KEYWORD, NAME_PATTERN, normalName } from "../../wire/names.ts";
+import { shown } from "../base/errors.ts";
+import { NAME_KEYWORD, NAME_PATTERN, normalName } from "../wire/names.ts";
+import { exampleOf } from "./examples.ts";
 
 /** Checks a value. Returns undefined when it is valid, else one sentence about the fault. */
 export type SchemaCheck = (value: unknown) => string | undefined;

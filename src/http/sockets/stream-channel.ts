@@ -6,14 +6,15 @@ import type {
   WebSocket,
 } from "uWebSockets.js";
 import type { Authenticator } from "../../access/authenticator.ts";
-import type { DevicePrincipal, Principal } from "../../access/principal.ts";
+import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
 import type { Place } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Timer } from "../../base/runtime.ts";
-import type { DeviceStreams } from "../../features/recording/streams.ts";
+import type { SessionStreams } from "../../features/recording/session-streams.ts";
+import type { DeviceStreams, StreamCaller, StreamPort } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE } from "../../wire/close-codes.ts";
 import type { Origins } from "../server/caller.ts";
@@ -27,8 +28,48 @@ import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import { SocketAdmission, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
-interface DeviceChannelOptions extends DeviceTranscriptOptions {
-  streams: DeviceStreams;
+/** Where streams come in, whose they are, and how many sockets one caller may have. */
+interface StreamDoor {
+  /** Its one parameter names the device or the session. */
+  path: string;
+  accepted: Parameters<Authenticator["authenticate"]>[1];
+  socketsPerCaller: number;
+  /** Name of its sockets among the metrics. */
+  queue: string;
+  /** Its route and the other end, in log lines. */
+  names: readonly [route: string, who: string];
+  /** Throws why the caller may not stream there. */
+  admit(caller: Principal, id: string): Promise<StreamCaller>;
+  streams(caller: StreamCaller, id: string): StreamPort;
+}
+
+/** `GET /api/devices/{device_id}/stream`. */
+export function deviceDoor(streams: DeviceStreams): StreamDoor {
+  return {
+    ...{
+      path: "/api/devices/:device_id/stream",
+      accepted: ["device_key"],
+      queue: "device_sockets",
+    },
+    ...{ socketsPerCaller: 4, names: ["device stream", "device"] as const },
+    admit: (caller, deviceId) => streams.admit(caller, deviceId),
+    streams: () => streams,
+  };
+}
+
+/** `GET /api/sessions/{session_id}/stream`. */
+export function sessionDoor(streams: SessionStreams): StreamDoor {
+  return {
+    ...{ path: "/api/sessions/:session_id/stream", accepted: ["service_key"] },
+    ...{ queue: "session_stream_sockets", socketsPerCaller: 200 },
+    names: ["session stream", "program"],
+    admit: (caller, sessionId) => streams.admit(caller, sessionId),
+    streams: (caller, sessionId) => streams.port(caller as ServicePrincipal, sessionId),
+  };
+}
+
+interface StreamChannelOptions extends DeviceTranscriptOptions {
+  door: StreamDoor;
   source: LiveSource;
   tickets: TicketRedeemer;
   revocations: Pick<RevocationFeed, "subscribe">;
@@ -40,7 +81,6 @@ interface DeviceChannelOptions extends DeviceTranscriptOptions {
   log: Log;
 }
 
-const PATH = "/api/devices/:device_id/stream";
 /** A device must send Configure or a heartbeat within this time, milliseconds. */
 const CONFIGURE_MS = 10_000;
 /**
@@ -50,12 +90,13 @@ const CONFIGURE_MS = 10_000;
 const HARD_FRAME_BYTES = 1280 * 1024;
 /** Messages of 20 ms come 3,000 times a minute, and buffered audio comes faster. */
 const MESSAGES = { perMinute: 30_000, burst: 5_000 };
-const SOCKETS_PER_DEVICE = 4;
 
 /** All members are initialised at creation, so that the engine stores them in one object. */
 interface SocketData {
   start: SocketStart;
-  device: DevicePrincipal;
+  caller: StreamCaller;
+  /** Of the device or the session that the address names. */
+  id: string;
   /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
   place: Place<SocketHolder>;
@@ -63,29 +104,30 @@ interface SocketData {
   configureTimer: Timer | undefined;
 }
 
-/** `GET /api/devices/{device_id}/stream`: devices' WebSockets. */
-export class DeviceChannel implements QueueOwner {
-  readonly #options: DeviceChannelOptions;
+/** The WebSockets of one door for streamed audio. */
+export class StreamChannel implements QueueOwner {
+  readonly #options: StreamChannelOptions;
   readonly #watch: SocketWatch<DeviceSocket>;
   readonly #messages: Pace;
   readonly #admission: SocketAdmission;
   readonly #log: SocketLog;
 
-  constructor(options: DeviceChannelOptions) {
+  constructor(options: StreamChannelOptions) {
     this.#options = options;
-    this.#log = new SocketLog(options.log, "device stream", "device");
+    const { accepted, socketsPerCaller, names } = options.door;
+    this.#log = new SocketLog(options.log, ...names);
     const { limits, runtime, revocations } = options;
     this.#watch = new SocketWatch<DeviceSocket>(limits, runtime, revocations);
     this.#messages = new Pace(MESSAGES, options.runtime);
     this.#admission = new SocketAdmission({
       ...options,
-      accepted: ["device_key"],
-      perCaller: SOCKETS_PER_DEVICE,
+      accepted,
+      perCaller: socketsPerCaller,
     });
   }
 
   mount(app: TemplatedApp): void {
-    app.ws<SocketData>(PATH, {
+    app.ws<SocketData>(this.#options.door.path, {
       maxPayloadLength: HARD_FRAME_BYTES,
       maxBackpressure: 16 * 1024 * 1024,
       idleTimeout: 240,
@@ -118,7 +160,7 @@ export class DeviceChannel implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    return [this.#admission.figures("device_sockets")];
+    return [this.#admission.figures(this.#options.door.queue)];
   }
 
   get sockets(): number {
@@ -126,17 +168,17 @@ export class DeviceChannel implements QueueOwner {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
-    const { trustProxy, origins, cork } = this.#options;
-    const deviceId = req.getParameter(0) ?? "";
+    const { trustProxy, origins, cork, door } = this.#options;
+    const id = req.getParameter(0) ?? "";
     const incoming = copyRequest(res, req, trustProxy);
     const { news } = this.#watch;
-    const { streams } = this.#options;
-    const check = (caller: Principal) => streams.admit(caller, deviceId);
+    const check = (caller: Principal) => door.admit(caller, id);
     const verdict = this.#admission.pace(incoming);
     const admitted = this.#admission.admit(incoming, verdict, check).then(
-      ({ principal: device, place }): SocketData => ({
+      ({ principal: caller, place }): SocketData => ({
         start: socketStart(incoming),
-        device,
+        caller,
+        id,
         news,
         place,
         open: undefined,
@@ -149,13 +191,15 @@ export class DeviceChannel implements QueueOwner {
   #opened(ws: WebSocket<SocketData>): void {
     const data = ws.getUserData();
     const connection = new UwsConnection(ws);
-    const socket = new DeviceSocket(this.#options, connection, data.device);
+    const { caller, id } = data;
+    const streams = this.#options.door.streams(caller, id);
+    const socket = new DeviceSocket({ ...this.#options, streams }, connection, caller);
     data.open = this.#watch.add(socket, connection, data.news);
     data.configureTimer = this.#options.runtime.after(CONFIGURE_MS, () => {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
     });
     if (this.#admission.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
-    this.#log.connected(data.start, data.device, this.#watch.size);
+    this.#log.connected(data.start, caller, this.#watch.size);
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
@@ -179,11 +223,11 @@ export class DeviceChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, configureTimer, start, device, place } = ws.getUserData();
+    const { open, configureTimer, start, caller, place } = ws.getUserData();
     place.leave();
     configureTimer?.cancel();
     if (open === undefined) return;
-    this.#log.left(start, device, code, open.socket.sessionId);
+    this.#log.left(start, caller, code, open.socket.sessionId);
     this.#watch.remove(open);
   }
 }
