@@ -9,7 +9,7 @@ import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const PATIENT_MS = 240_000;
-const SCOPES = ["sessions:read", "sessions:write"];
+const SCOPES = ["sessions:read", "sessions:write", "export"];
 
 /** What people paste, word by word. */
 describe("papers", () => {
