@@ -23,6 +23,7 @@ import { addSummary } from "./commands/summary.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
 import { addUpload } from "./commands/upload.ts";
+import { addWebhooks } from "./commands/webhooks.ts";
 import { addWorkspaces } from "./commands/workspaces.ts";
 
 /** Builds the `voice` command. Parse errors are thrown instead of ending the process. */
@@ -51,6 +52,7 @@ export function buildProgram(context: CommandContext): Command {
   addDemo(program, context);
   addTop(program, context);
   addInvitations(program, context);
+  addWebhooks(program, context);
   addWorkspaces(program, context);
   addOutbox(program, context);
   addAudit(program, context);

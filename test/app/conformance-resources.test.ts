@@ -130,6 +130,7 @@ describe("conformance: resources", () => {
       status: (value) => value === "recording",
       visibility: (value) => value === "private",
       guest_access: (value) => value === "open",
+      reading: (value) => typeof value === "object",
       started_at: time,
       created_at: time,
     });

@@ -121,12 +121,16 @@ describe("uploads", () => {
 
   it("uploads: four calls bring a program from its key to the words of a file", async () => {
     const sessionId = await begin();
+    const before = await call(service.api, "GET", `/sessions/${sessionId}`, { key });
+    expect(before.body.reading).toEqual({ received_seconds: 0, read_seconds: 0 });
     const sent = await send(sessionId, wav);
     expect(sent).toMatchObject({
       status: 201,
       body: { status: "stored", size: wav.byteLength, received: wav.byteLength },
     });
-    expect((await ended(sessionId)).status).toBe("completed");
+    const session = await ended(sessionId);
+    expect(session.status).toBe("completed");
+    expect(session).not.toHaveProperty("reading");
     expect((await wordsOf(sessionId)).length).toBeGreaterThan(20);
     const again = await send(sessionId, wav);
     expect(again).toMatchObject({ status: 200, body: { id: sent.body.id } });
@@ -309,6 +313,28 @@ describe("uploads", () => {
       key,
     });
     expect(body.chunks).toHaveLength(2);
+  });
+
+  it("uploads: a session that is stopped right after a file came has its words", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const sessionId = await begin();
+      const address = await create(sessionId, wav.byteLength);
+      expect((await bring(address, 0, wav)).status).toBe(204);
+      const stop = await call(service.api, "POST", `/sessions/${sessionId}/stop`, { key });
+      expect(stop.status).toBe(200);
+      expect((await ended(sessionId)).status).toBe("completed");
+      expect((await wordsOf(sessionId)).length).toBeGreaterThan(20);
+    }
+  });
+
+  it("uploads: of a session that has ended the last byte is refused", async () => {
+    const sessionId = await begin();
+    const address = await create(sessionId, wav.byteLength);
+    expect((await bring(address, 0, wav.subarray(0, 1_000))).status).toBe(204);
+    await call(service.api, "POST", `/sessions/${sessionId}/stop`, { key });
+    await ended(sessionId);
+    const late = await bring(address, 1_000, wav.subarray(1_000));
+    expect([late.status, late.headers.get("x-error-code")]).toEqual([409, "session_ended"]);
   });
 
   it("uploads: an owner brings files too, members and devices do not, nor into a device's session", async () => {

@@ -13,6 +13,7 @@ import { describePeers, printBench } from "./bench-report.ts";
 import { measureCapacity } from "./capacity.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureFound } from "./found.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHeartbeatRow } from "./heartbeat-row.ts";
 import { measureHop } from "./hop.ts";
@@ -54,6 +55,7 @@ const ON_DEMAND: typeof MEASUREMENTS = {
   growth: measureGrowth,
   idle: measureIdle,
   hungry: measureHungry,
+  found: measureFound,
   shares: measureShares,
   page: measurePage,
 };
@@ -66,6 +68,7 @@ const HELP = `npm run bench -- [names] [options]
                 growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it;
                 idle: what a whole installation costs at rest, on a machine that is quiet;
                 hungry: what neighbours notice of slow and hungry clients
+                found: one's own sessions among 10,000, by id, tag and metadata
                 shares: what a tenant notices of another one that asks from 50 workspaces,
                 BENCH_SHARES=file,question some of it
                 page: a transcript of three hours in a real browser

@@ -54,11 +54,11 @@ describe("papers", () => {
       });
       const env = { VOICE_KEY: made.body.key };
       const here = { "http://127.0.0.1:8080": service.ready.base_url };
-      for (const [language, command] of [
-        ["js", "node --input-type=module"],
-        ["python", "python3 -"],
+      for (const [language, command, paper] of [
+        ["js", "node --input-type=module", "README.md"],
+        ["python", "python3 -", "src/http/README.md"],
       ] as const) {
-        const [program = ""] = readmeBlocks("From a program", language, "README.md");
+        const [program = ""] = readmeBlocks("From a program", language, paper);
         const steps = `${command} <<'END'\n${fillIn(program, here)}END\n`;
         const told = await runStep(steps, { env, timeout: PATIENT_MS });
         expect(told, language).toContain("We did not find any big problems.");

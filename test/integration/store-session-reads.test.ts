@@ -94,6 +94,7 @@ describe("session reads", () => {
       status: "recording",
       visibility: "private",
       guest_access: "open",
+      reading: expect.objectContaining({ read_seconds: expect.any(Number) }),
       started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       created_at: expect.any(String),
     });

@@ -63,6 +63,8 @@ export interface OwnerStopRequest {
   sessionId: string;
   begunBefore?: undefined;
   lastSequence: number | undefined;
+  /** A whole file that is stored, or never will be: the recording does not wait for it. */
+  exceptUpload?: string;
   /** Set when the service stops the session by itself. */
   reason?: StopReason;
 }
@@ -197,6 +199,9 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
         await assertSameEnd(tx, session, request.lastSequence);
         return { sessionId: session.id, status: session.status, outbox: [] };
       }
+      if (request.reason === undefined && (await endsWithItsFiles(tx, session.id, request))) {
+        return { sessionId: session.id, status: session.status, outbox: [] };
+      }
       const row = await markStopped(
         tx,
         session.id,
@@ -208,6 +213,24 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
       return { sessionId: session.id, status: "processing" as const, outbox: [row] };
     });
   }
+}
+
+/**
+ * Whole files that have come and are not chunks yet belong to the recording: it ends with the last
+ * of them. False when there is none.
+ */
+async function endsWithItsFiles(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  request: StopRequest | OwnerStopRequest,
+): Promise<boolean> {
+  const except = "exceptUpload" in request ? (request.exceptUpload ?? null) : null;
+  const rows = await tx.any(sql.type(idRow)`
+    update file_uploads set is_last = true
+    where session_id = ${sessionId} and state in ('received', 'storing')
+      and id is distinct from ${except}::uuid
+    returning id`);
+  return rows.length > 0;
 }
 
 /** Locks the workspace until this transaction ends, so that it cannot be deleted. */

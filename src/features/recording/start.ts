@@ -240,7 +240,7 @@ function stopSession({ directory, sessions, notifier }: SessionStartOptions): Ro
     tag: "Session",
     summary: "End a session's recording",
     description:
-      "By its owner, whichever device records it. Stopping again is answered the same. Chunks up to `last_chunk_sequence` (the highest seen unless told) are still taken for 24 h.",
+      "By its owner, whichever device records it. Stopping again is answered the same. Where whole files have come that are not stored yet, it ends when they are: until then it is answered with `recording`. Chunks up to `last_chunk_sequence` (the highest seen unless told) are still taken for 24 h.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: {

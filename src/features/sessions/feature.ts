@@ -9,6 +9,7 @@ import { sessionListRoutes } from "./list.ts";
 import { SessionListStore } from "./list-store.ts";
 import { type SessionMemberOptions, sessionMemberRoutes } from "./members.ts";
 import { SessionMemberStore } from "./members-store.ts";
+import { ReadingProgressStore } from "./reading-progress-store.ts";
 import { sessionRoutes } from "./routes.ts";
 import { SessionEditStore, SessionStore } from "./store.ts";
 import type { SpeakerSuggestions } from "./suggestions.ts";
@@ -31,6 +32,7 @@ export function createSessions(
   const { patience, suggestions } = options;
   const directory = new SessionStore(pool);
   const awaited = new AwaitedAudioStore(pool);
+  const reading = new ReadingProgressStore(pool);
   const sessionEdits = new SessionEditStore(pool);
   const members = new SessionMemberStore(pool);
   return {
@@ -38,7 +40,7 @@ export function createSessions(
     awaited,
     routes: [
       ...sessionListRoutes({ list: new SessionListStore(pool), cursorKey }),
-      ...sessionRoutes({ directory, awaited, patience, suggestions, names: characters }),
+      ...sessionRoutes({ directory, awaited, reading, patience, suggestions, names: characters }),
       ...sessionEditRoutes({ directory, sessionEdits, workshops, revocations }),
       ...sessionMemberRoutes({
         ...{ directory, members, workspaces, invitations, elevations, notices },

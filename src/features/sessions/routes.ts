@@ -7,6 +7,8 @@ import type { CharacterStore } from "../workspaces/workshops-store.ts";
 import { requireSession, type SessionGrant } from "./access.ts";
 import { presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import type { AwaitedAudioStore } from "./awaited-audio-store.ts";
+import { presentReading, readingSchema } from "./reading-progress.ts";
+import type { ReadingProgressStore } from "./reading-progress-store.ts";
 import {
   presentClaim,
   presentSession,
@@ -21,6 +23,7 @@ import { presentSuggestions, type SpeakerSuggestions } from "./suggestions.ts";
 interface SessionOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
+  reading: ReadingProgressStore;
   patience: Patience;
   names: CharacterStore;
   suggestions: SpeakerSuggestions;
@@ -32,11 +35,17 @@ export function sessionRoutes(options: SessionOptions): Route[] {
 }
 
 const oneSessionSchema = Type.Composite(
-  [sessionSchema, Type.Object({ waiting: Type.Optional(waitingSchema) })],
+  [
+    sessionSchema,
+    Type.Object({
+      waiting: Type.Optional(waitingSchema),
+      reading: Type.Optional(readingSchema),
+    }),
+  ],
   { $id: "SessionDetail" },
 );
 
-function getSession({ directory, awaited, patience }: SessionOptions): Route {
+function getSession({ directory, awaited, reading, patience }: SessionOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}",
@@ -44,11 +53,11 @@ function getSession({ directory, awaited, patience }: SessionOptions): Route {
     tag: "Session",
     summary: "One session's record",
     description:
-      "While a stopped session is `processing`, `waiting` tells whether it waits for chunks that did not come, for which, and until when.",
+      "While a stopped session is `processing`, `waiting` tells whether it waits for chunks that did not come, for which, and until when. Until it has ended, `reading` tells how much of its audio was read.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "The session", schema: oneSessionSchema } },
-    volatile: ["waiting"],
+    volatile: ["waiting", "reading"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }) {
@@ -57,8 +66,14 @@ function getSession({ directory, awaited, patience }: SessionOptions): Route {
         throw new AppError("not_found", "There is no session with this id.");
       }
       const body: Static<typeof oneSessionSchema> = presentSession(session);
-      const chunks = session.status === "processing" ? await awaited.of(session.id) : undefined;
+      const { id, status } = session;
+      const isRecording = status === "recording";
+      const [chunks, progress] = await Promise.all([
+        status === "processing" ? awaited.of(id) : undefined,
+        isRecording || status === "processing" ? reading.of(id) : undefined,
+      ]);
       if (chunks !== undefined) body.waiting = presentWaiting(chunks, patience);
+      if (progress !== undefined) body.reading = presentReading(progress, isRecording);
       return { status: 200, body };
     },
   });

@@ -15,7 +15,7 @@ import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
 import { sha256OfFile } from "../recording/integrity/sha256.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { IncomingFolder } from "./incoming-folder.ts";
-import type { FileUpload, UploadStore } from "./store.ts";
+import { type FileUpload, KEEP_MS, type UploadStore } from "./store.ts";
 
 interface FileStoringOptions {
   uploads: UploadStore;
@@ -30,7 +30,6 @@ interface FileStoringOptions {
 
 /** How often files that others left, or that have rested, are looked for, milliseconds. */
 const LOOK_MS = 10_000;
-const KEEP_MS = 20_000;
 /** Files that one process stores at once. */
 const AT_ONCE = 2;
 
@@ -109,41 +108,44 @@ export class FileStoring {
    * Stores a file that has come. False when it is not to be stored now; throws what is wrong with it,
    * which is then on record, and what may pass, so that it is tried again.
    *
-   * @param ends a last file that cannot be read ends its session, as nobody else learns of it
+   * @param ends a last file that cannot be stored ends its session, as nobody else learns of it
    */
   async store(id: string, signal: AbortSignal, ends: boolean): Promise<boolean> {
-    const { uploads } = this.#options;
-    const taken = await uploads.take(id).catch((error: unknown) => this.#refuse(id, error));
+    const { uploads, folder } = this.#options;
+    const taken = await uploads.take(id).catch(async (error: unknown) => {
+      throw await this.#noted(id, error);
+    });
     if (taken === undefined) return false;
     const { upload, holder } = taken;
     const keeping = setInterval(() => void uploads.keep(id, holder).catch(() => {}), KEEP_MS);
     try {
       const last = await this.#storeFile(upload, signal);
-      await uploads.stored(id);
+      // In this order: whoever goes on after a crash ends the recording, too.
       await this.#end(upload, last);
+      await uploads.stored(id);
     } catch (error) {
-      if (!FINAL.has(toAppError(error).code)) {
-        await uploads.release(id, holder);
-        throw error;
-      }
-      if (ends && isUnreadable(error)) await this.#end(upload, undefined, "not_audio");
-      await this.#refuse(id, error);
+      const failure = await this.#noted(id, error);
+      if (!FINAL.has(failure.code)) await uploads.release(id, holder);
+      else if (ends)
+        await this.#end(upload, undefined, isUnreadable(error) ? "not_audio" : undefined);
+      if (FINAL.has(failure.code)) await folder.remove(upload);
+      throw failure;
     } finally {
       clearInterval(keeping);
     }
-    await this.#options.folder.remove(upload);
+    await folder.remove(upload);
     return true;
   }
 
-  /** Notes why a file is not stored, if that is for good, and throws it. */
-  async #refuse(id: string, error: unknown): Promise<never> {
+  /** Notes why a file is not stored, if that is for good. */
+  async #noted(id: string, error: unknown): Promise<AppError> {
     const { uploads, log } = this.#options;
     const failure = toAppError(error);
     if (FINAL.has(failure.code)) {
       await uploads.failed(id, failure);
       log.info({ upload_id: id, code: failure.code }, "an uploaded file is not stored");
     }
-    throw failure;
+    return failure;
   }
 
   /** Returns the sequence of its last chunk. */
@@ -178,7 +180,7 @@ export class FileStoring {
     const { uploads, sessions, notifier } = this.#options;
     if (!isLast || (await uploads.isAwaiting(sessionId, id))) return;
     const { outbox } = await sessions.stop({
-      ...{ deviceId: undefined, sessionId, lastSequence },
+      ...{ deviceId: undefined, sessionId, lastSequence, exceptUpload: id },
       ...(reason !== undefined && { reason }),
     });
     notifier.notify(outbox);

@@ -3,7 +3,7 @@ import type { ByteSink, Request } from "../../rest/route.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import { IncomingFile } from "./incoming-file.ts";
 import type { IncomingFolder } from "./incoming-folder.ts";
-import type { FileUpload, UploadStore } from "./store.ts";
+import { type FileUpload, KEEP_MS, type UploadStore } from "./store.ts";
 import { readChecksum, readOffset } from "./tus.ts";
 
 /** Bytes of a file after which it is checked what it is. */
@@ -37,11 +37,12 @@ export async function receiveBytes(
   const holder = await uploads.hold(upload.id, offset);
   if (holder === undefined) throw held();
   let isWhole = false;
+  const keeping = setInterval(() => void uploads.keep(upload.id, holder).catch(() => {}), KEEP_MS);
   try {
     const file = await IncomingFile.open({
       ...{ path: folder.pathOf(upload), offset, checksum },
       async onDurable(received) {
-        if (!(await uploads.progress(upload.id, holder, received))) throw held();
+        if (!(await uploads.progress(upload, holder, received))) throw held();
       },
     });
     const received = await takeAll(file, receive, {
@@ -57,6 +58,7 @@ export async function receiveBytes(
     }
     throw error;
   } finally {
+    clearInterval(keeping);
     await uploads.release(upload.id, holder);
     if (isWhole) onWhole();
   }

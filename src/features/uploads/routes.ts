@@ -1,7 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
+import {
+  defineRoute,
+  PEOPLE,
+  type Reply,
+  type Request,
+  type Route,
+  type UploadContent,
+} from "../../rest/route.ts";
 import { cutToName } from "../../wire/names.ts";
 import { SUPPORTED_AUDIO } from "../recording/audio-container.ts";
 import { requireSession, type SessionGrant } from "../sessions/access.ts";
@@ -81,10 +88,7 @@ function createUpload(options: UploadRouteOptions): Route {
       const { filename = "", filetype = "" } = readMetadata(request.headers);
       const about = { filename, mediaType: filetype.toLowerCase(), size, isLast };
       const upload = await begin(options, grant, about);
-      await options.folder.create(upload).catch(async (error: unknown) => {
-        await options.uploads.remove(upload.id);
-        throw error;
-      });
+      await place(options, upload);
       return { status: 201, body: presentUpload(upload), headers: headersOf(upload) };
     },
   });
@@ -107,6 +111,20 @@ function begin(
   });
 }
 
+/** Makes the file of an upload; of one that cannot be made nothing is left. */
+async function place(
+  { folder, uploads }: UploadRouteOptions,
+  upload: FileUpload,
+  content?: UploadContent,
+): Promise<void> {
+  try {
+    await folder.create(upload, content);
+  } catch (error) {
+    await uploads.remove(upload.id);
+    throw error;
+  }
+}
+
 /** Stores the file of the request. */
 async function oneShot(
   options: UploadRouteOptions,
@@ -114,7 +132,7 @@ async function oneShot(
   grant: SessionGrant,
   isLast: boolean,
 ): Promise<Reply> {
-  const { uploads, folder, storing } = options;
+  const { uploads, storing } = options;
   if (file === undefined || file.bytes === 0) {
     throw new AppError("invalid_body", "The file is missing: send it as the body.");
   }
@@ -124,7 +142,7 @@ async function oneShot(
   const upload =
     known ?? (await begin(options, grant, { filename, mediaType, size, sha256, isLast }));
   if (upload.state !== "stored") {
-    if (known === undefined) await folder.create(upload, file.content);
+    if (known === undefined) await place(options, upload, file.content);
     // Whoever has gone has sent it: it is stored all the same.
     await storing.store(upload.id, new AbortController().signal, signal.aborted);
   }

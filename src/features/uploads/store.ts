@@ -10,8 +10,12 @@ export const UPLOAD_STATES = ["receiving", "received", "storing", "stored", "fai
 
 /** Since its last byte an unfinished file is kept so long, hours; a finished one's record too. */
 export const KEPT_HOURS = 24;
-/** A holder that says nothing for so long has gone, seconds. */
-const HELD_SECONDS = 60;
+/**
+ * A holder that says nothing for so long has gone, seconds: less than the clients of tus go on
+ * trying. It says something every `KEEP_MS`.
+ */
+const HELD_SECONDS = 9;
+export const KEEP_MS = 3_000;
 
 /** A whole file that is being brought to a session. Times are Unix milliseconds, sizes bytes. */
 export interface FileUpload {
@@ -159,14 +163,23 @@ export class UploadStore {
     return row === null ? undefined : holder;
   }
 
-  /** Bytes up to `received` are durable. False when another one holds the file now. */
-  async progress(id: string, holder: string, received: number): Promise<boolean> {
-    const row = await this.#pool.maybeOne(sql.type(idRow)`
-      update file_uploads set received = ${received}, held_until = ${UNTIL}, expires_at = ${LATER},
-        touched_at = now(), state = case when size = ${received} then 'received' else state end
-      where id = ${id} and holder = ${holder} and state = 'receiving' and received <= ${received}
-      returning id`);
-    return row !== null;
+  /**
+   * Bytes up to `received` are durable. False when another one holds the file now. With the last one
+   * the session has to be recording still, as in `create`: a file that came is stored, even if the
+   * session is stopped right after it.
+   */
+  progress({ id, sessionId, size }: FileUpload, holder: string, received: number) {
+    return this.#pool.transaction(async (tx) => {
+      const isWhole = received === size;
+      if (isWhole) await holdRecording(tx, sessionId);
+      const row = await tx.maybeOne(sql.type(idRow)`
+        update file_uploads set received = ${received}, held_until = ${UNTIL},
+          expires_at = ${LATER}, touched_at = now(),
+          state = ${isWhole ? "received" : "receiving"}
+        where id = ${id} and holder = ${holder} and state = 'receiving' and received <= ${received}
+        returning id`);
+      return row !== null;
+    });
   }
 
   async release(id: string, holder: string): Promise<void> {
@@ -211,7 +224,7 @@ export class UploadStore {
     });
   }
 
-  /** Keeps the file for a holder that is still storing it. */
+  /** Keeps the file for a holder that still brings bytes, or stores it. */
   async keep(id: string, holder: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update file_uploads set held_until = ${UNTIL} where id = ${id} and holder = ${holder}`);
