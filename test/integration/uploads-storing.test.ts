@@ -1,0 +1,137 @@
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
+import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
+import { WholeFiles } from "../../src/features/recording/whole-files.ts";
+import { expiredUploads } from "../../src/features/uploads/expiry.ts";
+import { FileStoring } from "../../src/features/uploads/file-storing.ts";
+import { IncomingFolder } from "../../src/features/uploads/incoming-folder.ts";
+import { UploadStore } from "../../src/features/uploads/store.ts";
+import { Ceilings, NO_CEILINGS } from "../../src/postgres/ceilings.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { callRoute, jsonBody } from "../support/route-call.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
+import { NO_MENDING } from "../support/verified-audio.ts";
+
+/** What becomes of whole files when processes die, and of those that nobody goes on with. */
+describe("storing of uploads", () => {
+  let fixture: SessionFixture;
+  let owner: UserPrincipal;
+  let device: DevicePrincipal;
+  let uploads: UploadStore;
+  let folder: IncomingFolder;
+  const wav = makeWav({ frames: 40_000, seed: 3 });
+  const { signal } = new AbortController();
+
+  beforeAll(async () => {
+    fixture = await SessionFixture.open();
+    ({ device, owner } = await fixture.ownDevice());
+    uploads = new UploadStore(fixture.pool, NO_CEILINGS);
+    mkdirSync(fixture.blobs.uploadsFolder, { recursive: true });
+    folder = new IncomingFolder(fixture.blobs.uploadsFolder, fixture.blobs.temporaryFolder);
+  });
+  afterAll(() => fixture.close());
+
+  async function begin(): Promise<string> {
+    const body = { workspace_id: device.workspaceId };
+    const made = await callRoute(fixture.routes, "createSession", { principal: owner, body });
+    return String(jsonBody(made).id);
+  }
+
+  async function arrived(sessionId: string): Promise<string> {
+    const id = newId();
+    const upload = await uploads.create({
+      ...{ id, sessionId, workspaceId: device.workspaceId, size: wav.byteLength, isLast: true },
+      ...{ uploaderId: owner.id, accountId: owner.id, filename: "a.wav", sha256: id },
+      mediaType: "audio/wav",
+    });
+    await folder.create(upload, { kind: "memory", data: wav });
+    return id;
+  }
+
+  /** `die` ends the process after the chunks are stored. */
+  function storing(die = false): FileStoring {
+    const { blobs, pool } = fixture;
+    const files = new WholeFiles({
+      ...{ chunks: new PostgresChunkStore(pool), blobs, sounds: blobs.sounds },
+      ...{ converter: blobs.converter, notifier: fixture.context.notifier, mending: NO_MENDING },
+      ...{ backlog: { check: () => {} }, folder: blobs.temporaryFolder },
+    });
+    const sessions = new PostgresDeviceSessions(pool);
+    const dying = { stop: () => Promise.reject(new AppError("unavailable", "It died.")) };
+    return new FileStoring({
+      ...{ uploads, folder, files, sessions: die ? dying : sessions },
+      ...{ notifier: fixture.context.notifier, runtime: systemRuntime, clock: systemClock },
+      log: silentLog,
+    });
+  }
+
+  const stateOf = async (id: string) => {
+    const [row] = await fixture.sql<{ state: string }>(
+      "select state from file_uploads where id = $1",
+      [id],
+    );
+    return row?.state;
+  };
+  const chunksOf = (sessionId: string) =>
+    fixture.sql("select sequence from chunks where session_id = $1 order by 1", [sessionId]);
+
+  it("uploads: what a process left half done another one finishes, once", async () => {
+    const sessionId = await begin();
+    const id = await arrived(sessionId);
+    await expect(storing(true).store(id, signal, true)).rejects.toThrow("It died.");
+    // As if it had not been able to give the file back.
+    const alive = await uploads.take(id);
+    expect(await storing().store(id, signal, true)).toBe(false);
+    expect(alive?.upload.firstSequence).toBe(0);
+    await fixture.sql("update file_uploads set held_until = now() - interval '1 s' where id = $1", [
+      id,
+    ]);
+    expect(await uploads.waiting(10, [])).toContain(id);
+    expect(await storing().store(id, signal, true)).toBe(true);
+    expect(await stateOf(id)).toBe("stored");
+    expect(await chunksOf(sessionId)).toEqual([{ sequence: 0 }]);
+    const [session] = await fixture.sql("select status from sessions where id = $1", [sessionId]);
+    expect(session).toEqual({ status: "processing" });
+  });
+
+  it("uploads: files of a session are stored one after the other, each behind the one before", async () => {
+    const sessionId = await begin();
+    const [first, second] = [await arrived(sessionId), await arrived(sessionId)];
+    const held = await uploads.take(first);
+    expect(await uploads.waiting(10, [])).not.toContain(second);
+    await uploads.release(first, held?.holder ?? "");
+    expect(await storing().store(first, signal, true)).toBe(true);
+    expect(await storing().store(second, signal, true)).toBe(true);
+    expect(await chunksOf(sessionId)).toEqual([{ sequence: 0 }, { sequence: 1 }]);
+  });
+
+  it("uploads: a file whose time is over is removed, with what was known of it", async () => {
+    const sessionId = await begin();
+    const id = await arrived(sessionId);
+    await fixture.sql("update file_uploads set expires_at = now() - interval '1 s' where id = $1", [
+      id,
+    ]);
+    await expiredUploads({ uploads, folder, clock: systemClock, log: silentLog }).run();
+    expect(await stateOf(id)).toBeUndefined();
+    expect(await folder.lend({ sessionId, id })).toBeUndefined();
+  });
+
+  it("uploads: unfinished files count for what a workspace may store", async () => {
+    const sessionId = await begin();
+    await arrived(sessionId);
+    const full = new UploadStore(fixture.pool, new Ceilings({ stored_bytes_per_workspace: 1_000 }));
+    const upload = {
+      ...{ id: newId(), sessionId, workspaceId: device.workspaceId, size: 10, isLast: true },
+      ...{ uploaderId: owner.id, accountId: owner.id, filename: "", mediaType: "audio/wav" },
+    };
+    await expect(full.create(upload)).rejects.toMatchObject({ code: "quota_exceeded" });
+    await expect(uploads.create(upload)).resolves.toMatchObject({ state: "receiving" });
+  });
+});
