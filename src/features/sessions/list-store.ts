@@ -130,9 +130,15 @@ export class SessionListStore {
     const order = orderOf(request);
     const most = limit + 1;
     const seen = seenOf(principal, request, order, { beyond: beyond(order, after), most });
+    // The page first: what is shown of a session is looked up for its rows alone, not for all that
+    // are sorted.
     const rows = await this.#pool.any(sql.type(listedRow)`
-      select ${SESSION_COLUMNS}, ${order.key?.text ?? sql.fragment`''`} as position
-      from ${order.tables} where ${seen} order by ${sorted(order)} limit ${most}`);
+      with page as materialized (
+        select found.*, row_number() over () as place from (
+          select s.id, ${order.key?.text ?? sql.fragment`''`} as position
+          from ${order.tables} where ${seen} order by ${sorted(order)} limit ${most}) found)
+      select ${SESSION_COLUMNS}, page.position
+      from page join sessions s on s.id = page.id order by page.place`);
     const { page, last } = cutPage(rows, limit);
     const items = page.map(({ position: _, ...session }) => session);
     return { items, next: last && [last.id, last.position] };
@@ -160,8 +166,7 @@ function seenOf(
     return sql.fragment`s.id in (${seenBy(principal, order, conditions, { ...page, filter })})`;
   }
   const { workspaceId = serviceWorkspace(principal) } = filter;
-  const own = workspaceId === undefined ? undefined : sql.fragment`${workspaceId}::uuid`;
-  const tagged = taggedWith(filter, own);
+  const tagged = taggedWith(filter, workspaceId);
   const all = [visibleTo(principal), ...scopeOf(principal, order), ...conditions, ...tagged];
   return sql.fragment`${allOf(all)}`;
 }
@@ -171,16 +176,23 @@ function serviceWorkspace(principal: Principal): string | undefined {
 }
 
 /** SQL conditions for the tags; where the workspace is known by the index of its tags. */
-function taggedWith({ tags = [] }: SessionFilter, workspaceId: Fragment | undefined): Fragment[] {
+function taggedWith(
+  { tags = [] }: SessionFilter,
+  workspace: string | Fragment | undefined,
+): Fragment[] {
   if (tags.length === 0) return [];
   const wanted = sql.fragment`${sql.array([...tags], "text")}`;
-  const plain = sql.fragment`s.tags @> ${wanted}`;
-  if (workspaceId === undefined) return [plain];
+  if (workspace === undefined) return [sql.fragment`s.tags @> ${wanted}`];
+  // Of a known workspace the texts are said as they are indexed: PostgreSQL has statistics of them.
+  const indexed =
+    typeof workspace === "string"
+      ? sql.fragment`${sql.array(
+          tags.map((tag) => `${workspace} ${tag}`),
+          "text",
+        )}`
+      : sql.fragment`workspace_tags(${workspace}, ${wanted})`;
   // The condition of the index is said too, as PostgreSQL does not conclude it.
-  return [
-    sql.fragment`s.tags <> '{}' and workspace_tags(s.workspace_id, s.tags)
-      @> workspace_tags(${workspaceId}, ${wanted})`,
-  ];
+  return [sql.fragment`s.tags <> '{}' and workspace_tags(s.workspace_id, s.tags) @> ${indexed}`];
 }
 
 /** By when they were made, unless something is asked for that only listings have. */

@@ -13,7 +13,10 @@ create function workspace_tags(workspace_id uuid, tags text[]) returns text[]
 language sql immutable parallel safe
 return (select array_agg(workspace_id || ' ' || tag) from unnest(tags) tag);
 
+-- Without lists of pending entries, which each search would read through.
 create index sessions_tags on sessions using gin (workspace_tags(workspace_id, tags))
+  with (fastupdate = off)
   where tags <> '{}';
 create index sessions_metadata on sessions using gin (metadata jsonb_path_ops)
+  with (fastupdate = off)
   where metadata <> '{}';
