@@ -29,8 +29,10 @@ export interface CutOrder {
   mediaType: string;
   /** Folder of the new files. */
   folder: string;
-  /** Length of each, seconds. */
+  /** Length of each at most, seconds. */
   seconds: number;
+  /** Size of each at most: a worker takes a chunk as one message. */
+  bytes: number;
 }
 
 /** One of the files; whoever gets it moves it away. */
@@ -148,7 +150,7 @@ async function decodedSamples(): Promise<Samples> {
 /** Writes the next file. */
 function cut(samples: Samples): CutPiece | undefined {
   const { mediaType, sampleRate, frameBytes } = samples;
-  const wanted = order.seconds * sampleRate;
+  const wanted = Math.min(order.seconds * sampleRate, Math.floor(order.bytes / frameBytes));
   const first = samples.next(wanted);
   if (first === undefined) return undefined;
   const path = join(order.folder, `${newId()}.upload`);

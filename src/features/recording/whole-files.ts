@@ -16,6 +16,8 @@ import { MAX_SECONDS, saveChunk, type UploadAudioOptions } from "./upload.ts";
 const ENTRY = new URL("./cut-thread.ts", import.meta.url);
 /** Each piece of a long recording, seconds: its recognition begins while the next one is cut. */
 const PIECE_SECONDS = 600;
+/** Most bytes of one chunk: a worker takes it as one message. */
+const MOST_CHUNK_BYTES = 64 * 1024 * 1024;
 /** Most recordings that are cut at the same time; each takes a thread and up to 64 MiB. */
 const MOST_CUTS = 4;
 /** Of them, of one account. */
@@ -37,6 +39,8 @@ interface WholeFilesOptions
   maxSeconds?: number;
   /** Length of each piece of those, seconds; 600 by default. */
   pieceSeconds?: number;
+  /** Larger ones are cut as well, and no piece is larger, bytes; 64 MiB by default. */
+  maxBytes?: number;
 }
 
 /** Stores whole recordings as the chunks of a session; long ones are cut. */
@@ -93,10 +97,10 @@ export class WholeFiles implements QueueOwner {
     { upload, audio, isDecoded }: ReadableUpload,
     signal: AbortSignal,
   ): Promise<number> {
-    const { backlog, maxSeconds = MAX_SECONDS } = this.#options;
+    const { backlog, maxSeconds = MAX_SECONDS, maxBytes = MOST_CHUNK_BYTES } = this.#options;
     const { sessionId, accountId, filename, first = 0 } = place;
     backlog.check(sessionId);
-    if (audio.durationSeconds <= maxSeconds) {
+    if (audio.durationSeconds <= maxSeconds && upload.bytes <= maxBytes) {
       const { bytes, sha256, content } = upload;
       const chunk = chunkOf(sessionId, first, filename, { ...audio, bytes, sha256 });
       await saveChunk(this.#options, chunk, content, isDecoded);
@@ -131,6 +135,7 @@ export class WholeFiles implements QueueOwner {
       mediaType: audio.mediaType,
       folder,
       seconds: this.#options.pieceSeconds ?? PIECE_SECONDS,
+      bytes: this.#options.maxBytes ?? MOST_CHUNK_BYTES,
     });
     // Who has gone waits for nothing: neither does the thread write the piece to its end.
     const stop = (): void => void cut.stop();

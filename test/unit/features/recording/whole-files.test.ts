@@ -56,7 +56,12 @@ describe("whole files", () => {
   });
 
   /** Stores a recording as one that is too long; returns its chunks. */
-  async function cut(bytes: Buffer, mediaType: string, pieceSeconds: number): Promise<Kept[]> {
+  async function cut(
+    bytes: Buffer,
+    mediaType: string,
+    pieceSeconds: number,
+    limits: { maxSeconds?: number; maxBytes?: number } = { maxSeconds: 0 },
+  ): Promise<Kept[]> {
     const kept: Kept[] = [];
     const stored = new Map<string, Buffer>();
     const files = new WholeFiles({
@@ -65,9 +70,8 @@ describe("whole files", () => {
         convert: () => Promise.reject(new Error("Not asked for.")),
         isAvailable: false,
       },
-      folder,
-      maxSeconds: 0,
-      pieceSeconds,
+      ...{ folder, pieceSeconds },
+      ...limits,
       backlog: { check: () => {} },
       notifier: { notify: () => {} },
       mending: NO_MENDING,
@@ -108,6 +112,17 @@ describe("whole files", () => {
     expect(last).toBe(kept.length - 1);
     return kept;
   }
+
+  it("whole files: no piece is larger than a worker takes, however rich the sound is", async () => {
+    const wav = makeWav({ frames: 100_000, sampleRate: 48_000, channels: 2, seed: 5 });
+    const kept = await cut(wav, "audio/wav", 600, { maxBytes: 100_001 });
+    expect(kept.map(({ bytes }) => bytes.byteLength)).toEqual([
+      ...[100_000, 100_000, 100_000, 100_000],
+    ]);
+    expect(Buffer.concat(kept.map(({ bytes }) => bytes)).equals(wav.subarray(44))).toBe(true);
+    const one = await cut(wav, "audio/wav", 600, { maxBytes: wav.byteLength });
+    expect(one).toHaveLength(1);
+  });
 
   it.each(Object.keys(SOUND_FILES) as SoundName[])(
     "whole files: %s comes out at 16 kHz in pieces, with every sample once",
