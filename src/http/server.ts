@@ -71,7 +71,7 @@ export class FrontServer implements QueueOwner {
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
 
-  /** Compiles every schema; throws when one does not compile or two routes collide. */
+  /** Throws when two routes collide. Schemas are compiled when they are first asked about. */
   constructor(options: FrontOptions) {
     this.#options = options;
     const runtime = options.runtime ?? systemRuntime;

@@ -207,9 +207,10 @@ export interface Request {
   upload?: Upload;
   /**
    * Gives a body of bytes to the sink, at most so many. Rejects when it breaks off, is longer or too
-   * slow, or when the caller's right ends; what came before that was given to the sink.
+   * slow, or when the caller's right ends; what came before that was given to the sink. Resolves with
+   * what `finish` makes of a whole one.
    */
-  receive?: (sink: ByteSink, most: number) => Promise<void>;
+  receive?: <T>(sink: ByteSink, most: number, finish: () => Promise<T>) => Promise<T>;
   /**
    * The resource as the caller's If-Match knew it, and as it was just now. A store that supports
    * this compares it with the row under its lock, so that of two concurrent edits one is refused.

@@ -44,11 +44,11 @@ describe("storing of uploads", () => {
     return String(jsonBody(made).id);
   }
 
-  async function arrived(sessionId: string): Promise<string> {
+  async function arrived(sessionId: string, accountId = owner.id): Promise<string> {
     const id = newId();
     const upload = await uploads.create({
       ...{ id, sessionId, workspaceId: device.workspaceId, size: wav.byteLength, isLast: true },
-      ...{ uploaderId: owner.id, accountId: owner.id, filename: "a.wav", sha256: id },
+      ...{ uploaderId: owner.id, accountId, filename: "a.wav", sha256: id },
       mediaType: "audio/wav",
     });
     await folder.create(upload, { kind: "memory", data: wav });
@@ -110,6 +110,16 @@ describe("storing of uploads", () => {
     expect(await storing().store(first, signal, true)).toBe(true);
     expect(await storing().store(second, signal, true)).toBe(true);
     expect(await chunksOf(sessionId)).toEqual([{ sequence: 0 }, { sequence: 1 }]);
+  });
+
+  it("uploads: no account waits for another one's many files", async () => {
+    await fixture.sql("delete from file_uploads");
+    const flood: string[] = [];
+    for (let n = 0; n < 4; n += 1) flood.push(await arrived(await begin()));
+    const other = await arrived(await begin(), newId());
+    expect(await uploads.waiting(10, [])).toEqual([flood[0], other]);
+    await uploads.take(flood[0] ?? "");
+    expect(await uploads.waiting(10, [])).toEqual([other]);
   });
 
   it("uploads: a file whose time is over is removed, with what was known of it", async () => {

@@ -29,6 +29,7 @@ export async function receiveBytes(
   upload: FileUpload,
   { headers, receive }: Pick<Request, "headers" | "receive">,
 ): Promise<number> {
+  if (receive === undefined) throw new Error("The route takes no bytes.");
   const offset = readOffset(headers);
   const checksum = readChecksum(headers);
   if (offset !== upload.received) throw wrongOffset(upload);
@@ -78,19 +79,16 @@ interface Taking {
 
 async function takeAll(
   file: IncomingFile,
-  receive: Request["receive"],
+  receive: NonNullable<Request["receive"]>,
   { most, refuse }: Taking,
 ): Promise<number> {
+  const sink = refuse === undefined ? file : checked(file, refuse);
   try {
-    let isWhole = false;
-    try {
-      await receive?.(refuse === undefined ? file : checked(file, refuse), most);
-      isWhole = true;
-    } finally {
-      // What came is kept, whatever ended it.
-      if (!isWhole) await file.finish(false).catch(() => {});
-    }
-    return await file.finish(true);
+    return await receive(sink, most, () => file.finish(true));
+  } catch (error) {
+    // What came is kept, whatever ended it.
+    await file.finish(false).catch(() => {});
+    throw error;
   } finally {
     await file.close();
   }

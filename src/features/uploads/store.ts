@@ -188,16 +188,23 @@ export class UploadStore {
       where id = ${id} and holder = ${holder}`);
   }
 
-  /** Of files that are whole or half stored, and that nobody works on: the oldest. */
+  /**
+   * Of files that are whole or half stored, and that nobody works on: the oldest of each account of
+   * which none is being stored, so that no account waits for another one's many files.
+   */
   async waiting(limit: number, except: readonly string[]): Promise<readonly string[]> {
     const rows = await this.#pool.any(sql.type(idRow)`
-      select u.id from file_uploads u
-      where u.state in ('received', 'storing') and ${IS_FREE}
-        and u.id <> all(${sql.array([...except], "uuid")})
-        and not exists (
-          select from file_uploads o
-          where o.session_id = u.session_id and o.state = 'storing' and o.id <> u.id)
-      order by u.created_at, u.id limit ${limit}`);
+      select id from (
+        select distinct on (u.account_id) u.id, u.created_at from file_uploads u
+        where u.state in ('received', 'storing') and ${IS_FREE}
+          and u.id <> all(${sql.array([...except], "uuid")})
+          and not exists (
+            select from file_uploads o
+            where o.id <> u.id and o.state = 'storing'
+              and (o.session_id = u.session_id
+                or o.account_id = u.account_id and o.held_until >= now()))
+        order by u.account_id, u.created_at, u.id) next
+      order by created_at, id limit ${limit}`);
     return rows.map(({ id }) => id);
   }
 

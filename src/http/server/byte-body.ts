@@ -10,21 +10,21 @@ interface ByteBodyLimits {
   totalMs: number;
   pace: BodyPace;
   /** Called whenever bytes have come. */
-  onBytes(): void;
+  onBytes?(): void;
   /** Rejects when the caller's right has ended. */
-  ended: Promise<never>;
+  ended?: Promise<never>;
 }
 
 /**
- * Gives a body to a sink as it comes, however long it is. Resolves at its end; rejects when it comes
- * too slowly, is too large, breaks off, or cannot be stored.
+ * Gives a body to a sink as it comes, however long it is, and resolves with what `finish` makes of it
+ * at its end. Rejects when it comes too slowly, is too large, breaks off, or cannot be stored.
  */
-export function readByteBody(
+export function readByteBody<T>(
   exchange: Exchange,
   sink: ByteSink,
   limits: ByteBodyLimits,
-): Promise<void> {
-  if (!exchange.hasBody) return Promise.resolve();
+  finish: () => Promise<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let size = 0;
     let isDone = false;
@@ -37,7 +37,7 @@ export function readByteBody(
     const fail = (error: unknown): void => settle(() => reject(error));
     const clock = new BodyClock(limits.pace, limits.totalMs, fail);
     sink.failed.catch(fail);
-    limits.ended.catch(fail);
+    limits.ended?.catch(fail);
     sink.onDrain = () => {
       if (isDone) return;
       clock.go();
@@ -48,13 +48,17 @@ export function readByteBody(
         if (isDone) return;
         size += chunk.byteLength;
         clock.came(chunk.byteLength);
-        limits.onBytes();
+        limits.onBytes?.();
         if (size > limits.bytes) return fail(tooLarge(limits.bytes));
         if (sink.write(chunk)) return;
         clock.hold();
         exchange.pause();
       },
-      end: () => settle(resolve),
+      // The clock runs on: nobody else would end a body whose sink never finishes.
+      end() {
+        clock.whole();
+        finish().then((result) => settle(() => resolve(result)), fail);
+      },
       gone: () => fail(new CallerGone()),
     });
   });

@@ -185,6 +185,17 @@ export class RouteRunner implements QueueOwner {
     return this.#preconditions.finish(route, request, reply);
   }
 
+  /** The checks before a body that is not read as a whole. */
+  #admitWithoutBody(
+    serving: Serving,
+    prepared: PreparedRoute,
+    params: Record<string, string>,
+  ): Promise<Admitted> {
+    const admission = this.#admit(serving, prepared, params, undefined);
+    const { handlerTimeoutMs } = this.#options.limits;
+    return withTimeout(admission, handlerTimeoutMs, "Looking up the request");
+  }
+
   async #runUpload(
     serving: Serving,
     prepared: PreparedRoute,
@@ -192,9 +203,7 @@ export class RouteRunner implements QueueOwner {
   ): Promise<Answer> {
     const { handlerTimeoutMs } = this.#options.limits;
     const { route } = prepared;
-    const admission = this.#admit(serving, prepared, params, undefined);
-    const admitted = await withTimeout(admission, handlerTimeoutMs, "Looking up the request");
-    const { request, resource } = admitted;
+    const { request, resource } = await this.#admitWithoutBody(serving, prepared, params);
     const upload = await this.#receive(serving, route, request);
     request.upload = upload;
     const work = route
@@ -216,12 +225,7 @@ export class RouteRunner implements QueueOwner {
   ): Promise<Answer> {
     const { handlerTimeoutMs } = this.#options.limits;
     const { route } = prepared;
-    const admission = this.#admit(serving, prepared, params, undefined);
-    const { request, resource } = await withTimeout(
-      admission,
-      handlerTimeoutMs,
-      "Looking up the request",
-    );
+    const { request, resource } = await this.#admitWithoutBody(serving, prepared, params);
     checkBytesType(route, serving.incoming.headers);
     const place = this.#uploads.enter();
     const watch = this.#watchRight(serving, request);
@@ -230,8 +234,10 @@ export class RouteRunner implements QueueOwner {
       claimAddress(place, serving.incoming);
       claimCaller(place, serving.principal);
       held = this.#hold(serving, MEMORY_BYTES);
-      request.receive = (sink, most) => this.#receiveBytes(serving, request, sink, most, watch);
-      return await route.handle(request, resource);
+      request.receive = (sink, most, finish) =>
+        this.#receiveBytes(serving, request, { sink, most, finish }, watch);
+      const longest = route.timeoutMs ?? handlerTimeoutMs;
+      return await withTimeout(route.handle(request, resource), longest, "Taking the bytes");
     } finally {
       watch.stop();
       held?.leave();
@@ -239,18 +245,16 @@ export class RouteRunner implements QueueOwner {
     }
   }
 
-  #receiveBytes(
+  #receiveBytes<T>(
     serving: Serving,
     request: ServedRequest,
-    sink: ByteSink,
-    most: number,
+    { sink, most, finish }: { sink: ByteSink; most: number; finish: () => Promise<T> },
     { ended }: { ended: Promise<never> },
-  ): Promise<void> {
+  ): Promise<T> {
     const { pace } = this.#options.limits;
     const onBytes = () => serving.route?.receiving?.(request);
-    return readByteBody(serving.exchange, sink, {
-      ...{ bytes: most, totalMs: LONGEST_BYTES_MS, pace, onBytes, ended },
-    });
+    const limits = { bytes: most, totalMs: LONGEST_BYTES_MS, pace, onBytes, ended };
+    return readByteBody(serving.exchange, sink, limits, finish);
   }
 
   /** Looks again and again whether the caller still has the right, as a body may take hours. */

@@ -7,11 +7,12 @@ import { Busboy } from "@fastify/busboy";
 import { createDeferred } from "../../base/deferred.ts";
 import { AppError, systemFault, toAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { Upload } from "../../rest/route.ts";
-import { BodyClock, type BodyPace } from "./body-clock.ts";
+import type { ByteSink, Upload } from "../../rest/route.ts";
+import type { BodyPace } from "./body-clock.ts";
+import { readByteBody } from "./byte-body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Headers } from "./request.ts";
-import { CallerGone, isStorable, tooLarge } from "./request-body.ts";
+import { isStorable } from "./request-body.ts";
 
 interface UploadLimits {
   /**
@@ -172,22 +173,19 @@ export async function readUpload(
 ): Promise<Upload> {
   const failed = createDeferred<never>();
   failed.promise.catch(() => {});
+  const sink: ByteSink = {
+    write: (chunk) => intake.write(chunk),
+    onDrain: () => {},
+    failed: failed.promise,
+  };
   const received: Received = new Received(
     limits,
     () => intake.drained(),
     (error) => failed.reject(error),
   );
-  const intake = openIntake(received, headers, limits.fields, () => {
-    clock?.go();
-    exchange.resume();
-  });
-  let clock: BodyClock | undefined;
-  const startClock = (late: (error: AppError) => void): BodyClock => {
-    clock = new BodyClock(limits.pace, limits.totalMs, late);
-    return clock;
-  };
+  const intake = openIntake(received, headers, limits.fields, () => sink.onDrain());
   try {
-    return await receive(exchange, intake, { limits, startClock, failed: failed.promise });
+    return await readByteBody(exchange, sink, limits, () => intake.finish());
   } catch (error) {
     await received.discard();
     throw error;
@@ -210,51 +208,6 @@ function openIntake(
     drained: resume,
     finish: () => received.finish({ filename: "", mediaType }, {}),
   };
-}
-
-interface Receiving {
-  limits: UploadLimits;
-  startClock(late: (error: AppError) => void): BodyClock;
-  /** Rejects when the bytes cannot be stored. */
-  failed: Promise<never>;
-}
-
-function receive(
-  exchange: Exchange,
-  intake: Intake,
-  { limits, startClock, failed }: Receiving,
-): Promise<Upload> {
-  return new Promise((resolve, reject) => {
-    let size = 0;
-    let done = false;
-    const settle = (act: () => void): void => {
-      if (done) return;
-      done = true;
-      clock.stop();
-      act();
-    };
-    const fail = (error: unknown): void => settle(() => reject(error));
-    const clock = startClock(fail);
-    failed.catch(fail);
-    exchange.readBody({
-      data(chunk) {
-        if (done) return;
-        size += chunk.byteLength;
-        clock.came(chunk.byteLength);
-        limits.onBytes?.();
-        if (size > limits.bytes) return fail(tooLarge(limits.bytes));
-        if (intake.write(chunk)) return;
-        clock.hold();
-        exchange.pause();
-      },
-      // The clock runs on: nobody else would end a body whose intake never finishes.
-      end() {
-        clock.whole();
-        intake.finish().then((upload) => settle(() => resolve(upload)), fail);
-      },
-      gone: () => fail(new CallerGone()),
-    });
-  });
 }
 
 /**
