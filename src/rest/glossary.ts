@@ -140,7 +140,7 @@ export const GLOSSARY: Readonly<Record<string, string>> = {
   token: "Access token, sent as `Authorization: Bearer …`; good for 1 h",
   total_chunks: "Number of chunks of the session, on all pages",
   transcript:
-    "The words as the engine gave them, with marks and capitals where it writes them (`punctuation` of GET /engines), or as a person corrected them",
+    "The words with capitals and sentence marks, as they were recognised or as a person corrected them",
   transcription_id: "UUID of this reading of the audio; each redo has its own",
   transcription_job_id: "UUID of the job that transcribes it",
   transcription_status: "Where its transcription stands",

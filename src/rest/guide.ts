@@ -72,10 +72,12 @@ members that end in \`_ms\` are milliseconds from the start of the session's aud
 not null. Unknown members of a body are ignored, but for webhooks, which refuse them. Unknown query parameters are refused by lists and searches
 (400, with the names of the known ones), as a misspelt filter would find more than was asked for; everywhere else they are ignored.
 
-Words come in two forms. Segments, answers, gRPC and live frames have them as their engine wrote them: with capitals and
-sentence marks where \`punctuation\` of \`GET /engines\` is true, else without. Transcripts of a session as text, Markdown, SRT
-and WebVTT, and \`readable_text\` of the JSON one, are written for people whatever the engine; \`style=raw\` leaves them as
-they are.
+Words have capitals and sentence marks, and are the same on every surface: segments, answers, gRPC, live frames and
+transcripts of each format. Where a model writes none, English gets them by rule when it is read; other languages stay as
+they were recognised. A JSON transcript has \`readable_text\` beside \`text\` only where they differ: with \`numbers=digits\`,
+and in recordings that version 1.0 read without marks; \`style=raw\` leaves those as they are. The texts for people mark
+words that were not heard clearly, \`to [tunisia?] back\`. In \`Results\` of the live channel a segment's \`text\` is called
+\`transcript\`, and its \`speaker_label\` \`speaker\`.
 
 # Errors
 

@@ -20,6 +20,8 @@ export type SharedThing = keyof typeof SHARED_THINGS;
 const UPLOAD_SECONDS = 2;
 const FILE_SECONDS = 5;
 const READY_MS = 300_000;
+/** For the sessions of all workspaces to be read. */
+const OPEN_MS = 600_000;
 
 interface Account {
   token: string;
@@ -63,7 +65,7 @@ export class Tenant {
         await Tenant.#open(service, { token, workspaceId: n > 0 ? made.id : first }, hook),
       );
     }
-    await Promise.all(tenants.map((tenant) => tenant.#second.completed()));
+    for (const tenant of tenants) await until(() => tenant.#isRead(), "a session's end", OPEN_MS);
     return tenants;
   }
 
@@ -153,6 +155,11 @@ export class Tenant {
     const sessionId = await this.#second.start();
     await this.#second.stop(0);
     return sessionId;
+  }
+
+  async #isRead(): Promise<boolean> {
+    const { status } = await this.#get<{ status: string }>(`/sessions/${this.#sessionId}`);
+    return status === "completed";
   }
 
   async #get<T>(path: string): Promise<T> {

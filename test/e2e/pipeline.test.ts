@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
+import { plainWords, textsOfFrames, textsOverGrpc, textsOverRest } from "../support/shown-texts.ts";
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
@@ -99,6 +100,27 @@ describe("pipeline", () => {
     const interim = new Set(results.filter((f) => !f.is_final).map((f) => f.segment_id));
     expect(finals.length).toBeGreaterThan(5);
     expect(finals.some((frame) => interim.has(frame.segment_id))).toBe(true);
+  });
+
+  it("pipeline: the same words, with their marks, are on every surface", async () => {
+    const wanted = { workspace_id: owner.workspaceId, name: "Program", scopes: ["sessions:read"] };
+    const made = await call<{ key: string }>(service.api, "POST", "/api-keys", {
+      token: owner.token,
+      body: wanted,
+    });
+    const address = service.ready.grpc_sessions?.replace(/^.*\/\//, "") ?? "";
+    const surfaces = {
+      ...(await textsOverRest(device)),
+      ...(await textsOverGrpc(address, made.body.key, device.sessionId)),
+      live: textsOfFrames(steady.frames),
+    };
+    const { segments } = surfaces;
+    expect(segments.join(" ")).toMatch(/[A-Z].*[.?]/);
+    for (const [surface, texts] of Object.entries(surfaces)) {
+      expect(plainWords(texts), surface).toBe(plainWords(segments));
+    }
+    const letters = ["json", "listed", "watched", "live"] as const;
+    for (const surface of letters) expect(surfaces[surface], surface).toEqual(segments);
   });
 
   it("pipeline: each durable event is seen once, in order, drops or not", () => {

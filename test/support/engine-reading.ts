@@ -1,5 +1,7 @@
 import { createDeferred } from "../../src/base/deferred.ts";
 import type { Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
+import { InferenceClient } from "../../workers/inference/inference-client.ts";
+import { InferencePool } from "../../workers/inference/inference-pool.ts";
 import type { EngineSettings } from "../../workers/speech/engine-settings.ts";
 import type {
   Reader,
@@ -19,8 +21,21 @@ export function someSpeech(seconds: number): RequestMessage[] {
 }
 
 /** The readers of a thread that has these engines, for sessions of which each waits for answers. */
-export function readersOf(...engines: EngineSettings[]): Promise<ReaderFactory> {
-  return createSpeechReaders({ engines });
+export async function readersOf(...engines: EngineSettings[]): Promise<ReaderFactory> {
+  const pool = new InferencePool({ threads: 1 });
+  await pool.start();
+  const inference = new InferenceClient(pool.connect());
+  const stop = (): void => {
+    inference.close();
+    pool.stop();
+  };
+  try {
+    const readers = await createSpeechReaders({ engines, inference });
+    return { ...readers, close: () => readers.close().finally(stop) };
+  } catch (error) {
+    stop();
+    throw error;
+  }
 }
 
 /** Opens a reading by the engine. */

@@ -115,7 +115,7 @@ const transcriptQuery = Type.Object({
     Type.Union([Type.Literal("readable"), Type.Literal("raw")], {
       default: "readable",
       description:
-        "`readable`: texts for people have capitals and sentence marks, which are restored by rule and may be wrong; `raw`: the words as they were recognised",
+        "`readable`: English that was recorded without capitals and sentence marks gets them by rule, which may be wrong; `raw`: the words as they were recognised",
     }),
   ),
   numbers: Type.Optional(
@@ -135,7 +135,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Recognised English gets capitals and sentence marks in the texts for people, restored by rule, unless `style=raw`; in JSON they are in `readable_text`, and `text` stays as it was recognised. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Words are those of the segments, with their capitals and sentence marks. English that version 1.0 recorded without marks gets them by rule, unless `style=raw`; in JSON they are in `readable_text`. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: transcriptQuery,

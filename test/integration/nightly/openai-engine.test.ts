@@ -83,7 +83,7 @@ describe("an OpenAI-compatible engine", { timeout: LONG }, () => {
         ? { body: { text: "plain words" } }
         : { status: 400, body: { error: "unknown response_format" } };
     const texts = textsOf(await read());
-    expect(new Set(texts)).toEqual(new Set(["plain words"]));
+    expect(new Set(texts)).toEqual(new Set(["Plain words."]));
     expect(server.requests).toHaveLength(texts.length + 2);
   });
 
@@ -92,7 +92,7 @@ describe("an OpenAI-compatible engine", { timeout: LONG }, () => {
       fields.response_format?.[0] === "text"
         ? { body: "plain words\n" }
         : { status: 422, body: { error: "no" } };
-    expect(new Set(textsOf(await read()))).toEqual(new Set(["plain words"]));
+    expect(new Set(textsOf(await read()))).toEqual(new Set(["Plain words."]));
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe("an OpenAI-compatible engine", { timeout: LONG }, () => {
   ] as const)("is asked once more after %s", async (_name, fault) => {
     server.answer = (_request, count) => (count === 1 ? fault : { body: { text: "hello there" } });
     const texts = textsOf(await read());
-    expect(new Set(texts)).toEqual(new Set(["hello there"]));
+    expect(new Set(texts)).toEqual(new Set(["Hello there."]));
     expect(server.requests).toHaveLength(texts.length + 1);
   });
 

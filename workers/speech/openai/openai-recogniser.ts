@@ -3,6 +3,7 @@ import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
 import type { OpenAiSettings } from "../engine-settings.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
+import { writtenWords } from "../written-words.ts";
 import type { TranscriptionClient } from "./transcription-client.ts";
 
 /** Longest tail of the text before, and longest list of names, in a prompt; characters. */
@@ -132,7 +133,7 @@ export class OpenAiRecogniser implements Recogniser {
       if (this.#request === request) this.#onNews?.();
     };
     this.#client.transcribe(utterance, request.abort.signal).then(
-      (words) => tell({ words }),
+      (words) => tell({ words: writtenWords(words, utterance.language) }),
       (error: unknown) => tell({ error: toAppError(error) }),
     );
     return request;

@@ -3,6 +3,7 @@ import { AppError, errorMessage } from "../../../src/base/errors.ts";
 import type { SherpaSettings } from "../engine-settings.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
+import { writtenWords } from "../written-words.ts";
 import type { OfflineRecogniser } from "./sherpa-package.ts";
 import { tokenWords } from "./token-words.ts";
 
@@ -18,19 +19,25 @@ export class SherpaOfflineRecogniser implements Recogniser {
   readonly engine: string;
   readonly engineVersion: string;
   readonly #model: OfflineRecogniser;
+  #language: string;
   #position = 0;
   #blocks: Int16Array[] = [];
   #decoding: Decoding | undefined;
   #onNews: (() => void) | undefined;
 
-  constructor({ name, type }: SherpaSettings, model: OfflineRecogniser) {
+  constructor({ name, type, languages }: SherpaSettings, model: OfflineRecogniser) {
     this.engine = name;
     this.engineVersion = `sherpa-onnx ${type}`;
     this.#model = model;
+    this.#language = languages[0] ?? "en";
   }
 
   /** These models take no vocabulary here. */
   useVocabulary(): void {}
+
+  useLanguage(language: string): void {
+    this.#language = language;
+  }
 
   start(position: number): void {
     this.discard();
@@ -87,7 +94,8 @@ export class SherpaOfflineRecogniser implements Recogniser {
     };
     this.#model.decodeAsync(stream).then(
       (result) => {
-        tell({ words: tokenWords(result, result.text.trim(), start, end) });
+        const words = tokenWords(result, result.text.trim(), start, end);
+        tell({ words: writtenWords(words, this.#language) });
       },
       (error: unknown) => tell({ error: new AppError("internal", errorMessage(error)) }),
     );
