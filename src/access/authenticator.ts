@@ -12,6 +12,7 @@ export type AcceptedCredential =
   | "compat_key"
   | "refresh"
   | "refresh_cookie"
+  | "guest_cookie"
   | "pairing_secret";
 
 /** True for an error with which all rights of a caller end, and not those to one thing. */
@@ -23,7 +24,7 @@ export function endsCaller({ status, code }: AppError): boolean {
  * Turns the credentials of a request into a principal.
  *
  * It checks only `bearer` (a user's or guest's access token), `device_key` and `service_key` (an
- * `X-API-Key`); `refresh`, `refresh_cookie` and `pairing_secret` their routes check. A revoked
+ * `X-API-Key`); `refresh`, `pairing_secret` and the cookies their routes check. A revoked
  * credential is refused at once where the revocation feed reaches, and within 2 s everywhere else.
  */
 export interface Authenticator {

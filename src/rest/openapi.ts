@@ -37,6 +37,7 @@ const SCHEMES: Readonly<Record<Credential, string>> = {
   compat_key: "compat_key",
   refresh: "refresh_token",
   refresh_cookie: "refresh_cookie",
+  guest_cookie: "guest_cookie",
   pairing_secret: "pairing_secret",
 };
 
@@ -64,6 +65,13 @@ const SECURITY_SCHEMES: JsonObject = {
     name: "voice-refresh",
     description:
       "A refresh token, as a sign-in with `refresh_cookie` gives it to a browser: HttpOnly, SameSite=Strict, sent to the addresses below /auth alone. Over HTTPS it is called `__Secure-voice-refresh`.",
+  },
+  guest_cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "voice-guest-{session_id}",
+    description:
+      "The secret of a guest, as POST /auth/guest with `refresh_cookie` gives it to a browser: HttpOnly, SameSite=Strict, sent to the addresses below /auth alone. Over HTTPS its name begins with `__Secure-`.",
   },
   pairing_secret: { type: "http", scheme: "bearer", description: "A device's pairing secret." },
 };

@@ -103,6 +103,12 @@ export interface Route {
    */
   refusesUpload?(head: Uint8Array, mediaType: string, request: Request): AppError | undefined;
   handle(request: Request, resource: unknown): Promise<Reply>;
+  /**
+   * Answers a request that was repeated with its Idempotency-Key, by the `id` in the first answer, as
+   * the caller may read it now. Of routes whose answer has content of the session that they made:
+   * then its id alone is stored. Absent: the first answer is stored, and repeated as it was.
+   */
+  repeat?(id: string, request: Request): Promise<Reply>;
 }
 
 /** The form in which another service tells errors, for its clients. */
@@ -133,7 +139,8 @@ export type Tag =
  * A kind of credential. `bearer` is a user's or guest's access token, `device_key` and
  * `service_key` an `X-API-Key`; `compat_key` is a service key with the scope `transcribe` as
  * `Authorization: Bearer` or `Token`, which no other route takes; `refresh` and `pairing_secret` are
- * bearers that the route itself checks, `refresh_cookie` is a refresh token in a cookie.
+ * bearers that the route itself checks, `refresh_cookie` is a refresh token in a cookie,
+ * `guest_cookie` the secret of a guest in one.
  */
 export type Credential =
   | "bearer"
@@ -142,6 +149,7 @@ export type Credential =
   | "compat_key"
   | "refresh"
   | "refresh_cookie"
+  | "guest_cookie"
   | "pairing_secret";
 
 type BodySpec = JsonSpec | UploadSpec | BytesSpec;

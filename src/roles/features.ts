@@ -60,7 +60,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     suggestions: voices.suggester,
   });
   const { directory, awaited } = sessions;
-  const guests = createEntry(app, people, directory);
+  const guests = createEntry(app, people, directory, publicUrl);
   const transcript = createTranscript(context, { directory, awaited, patience });
   const retriever = createRetriever(app);
   const questions = createQuestions(context, { directory, workspaces, retriever });
@@ -172,10 +172,11 @@ function createEntry(
   app: AppContext,
   { guests, tokens, authenticator, elevations }: ReturnType<typeof createPeople>,
   directory: SessionStore,
+  publicUrl: () => string,
 ) {
   const { guestsPerSession, rateLimitFactor } = app.config;
   return createGuests(featureContext(app), {
-    ...{ guests, tokens, directory, elevations, authenticator, guestsPerSession },
+    ...{ guests, tokens, directory, elevations, authenticator, guestsPerSession, publicUrl },
     rateFactor: rateScale(rateLimitFactor),
   });
 }

@@ -1,7 +1,14 @@
 import { signal } from "@preact/signals";
 import { account } from "./api/account.ts";
 import { ApiFailure } from "./api/client.ts";
-import { isRemembered, signInRemembered, signInWithLink, signInWithToken } from "./api/sign-in.ts";
+import { visitedSession } from "./api/guest-visits.ts";
+import {
+  comeBackAsGuest,
+  isRemembered,
+  signInRemembered,
+  signInWithLink,
+  signInWithToken,
+} from "./api/sign-in.ts";
 import { tell } from "./parts/toasts.tsx";
 
 /** What somebody who comes by a link is told above the form; "" for nothing. */
@@ -97,17 +104,30 @@ function searchWithoutNonce(): string {
   return search.size === 0 ? "" : `?${search}`;
 }
 
-/** Goes on where somebody was who loads the page again, and wanted to stay signed in. */
+/**
+ * Goes on where somebody was who loads the page again: who wanted to stay signed in, or is a guest of
+ * the session that the address names.
+ */
 export async function takeUp(): Promise<void> {
-  if (account.value !== undefined || arriving.value || !isRemembered()) return;
+  if (account.value !== undefined || arriving.value) return;
+  const door = /^#\/(?:join|sessions)\/([^/?]+)/.exec(location.hash)?.[1] ?? "";
+  if (!isRemembered() && visitedSession(door) === undefined) return;
   returning.value = true;
   try {
-    await signInRemembered();
+    if (isRemembered() && (await signInRemembered())) return;
+    const sessionId = await comeBackAsGuest(door);
+    if (sessionId !== undefined) location.hash = hashOf(sessionId);
   } catch (error) {
     arrival.value = error instanceof Error ? error.message : String(error);
   } finally {
     returning.value = false;
   }
+}
+
+/** A guest's code leads to the session; within the session they stay where they were. */
+function hashOf(sessionId: string): string {
+  const { hash } = location;
+  return hash.startsWith(`#/sessions/${sessionId}`) ? hash : `#/sessions/${sessionId}`;
 }
 
 const LINK_OVER = "This link was used before, or its 10 minutes are over. Ask for a new one:";

@@ -157,6 +157,24 @@ describe("conformance: signing in", () => {
     await fixture.done("PATCH", path, { token, body: { guest_access: "open" } });
   });
 
+  it("GET /auth/guest: 200 401", async () => {
+    const body = { session_id: fixture.sessionId, display_name: "Gus", refresh_cookie: true };
+    const entered = await fixture.send("POST", "/auth/guest", { body });
+    const cookie = (entered.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const path = `/auth/guest?session_id=${fixture.sessionId}`;
+    const again = await fixture.done("GET", path, { headers: { cookie } });
+    expectMembers(again, {
+      token: text,
+      expires_at: (value) => value === entered.body.expires_at,
+      guest: (value) => JSON.stringify(value) === JSON.stringify(entered.body.guest),
+      session_id: (value) => value === fixture.sessionId,
+    });
+    const others: Record<string, string>[] = [{}, { cookie: "voice-refresh=1" }];
+    for (const headers of others) {
+      expectProblem(await fixture.send("GET", path, { headers }), 401, "unauthorized");
+    }
+  });
+
   it("login returns a signed JWT, which the published keys verify", async () => {
     const { token } = (await login(fixture.member.email)).body;
     const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());

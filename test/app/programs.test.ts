@@ -214,6 +214,23 @@ describe("programs over a WebSocket", () => {
     expect((await late.received("Error")).code).toBe("session_ended");
   });
 
+  it("programs: a repeated begin is answered with the session as it is now, and is kept no longer than it", async () => {
+    const headers = { "idempotency-key": "call-7" };
+    const body = { title: "Call", external_id: "call-7" };
+    const begin = () => call(service.api, "POST", "/sessions", { key, body, headers });
+    const first = await begin();
+    expect(first.status).toBe(201);
+    const path = `/sessions/${first.body.id}`;
+    await call(service.api, "PATCH", path, { key, body: { title: "Call about the invoice" } });
+    const again = await begin();
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+    expect(again.body).toEqual({ ...first.body, title: "Call about the invoice" });
+    expect((await call(service.api, "DELETE", path, { key })).status).toBe(200);
+    const anew = await begin();
+    expect([anew.status, anew.headers.get("idempotency-replayed")]).toEqual([201, null]);
+    expect(anew.body.id).not.toBe(first.body.id);
+  });
+
   it("programs: of another workspace, without the scope, or with another session's name are refused", async () => {
     const made = await call<{ id: string }>(service.api, "POST", "/sessions", { key, body: {} });
     const other = await connect(made.body.id).opened();

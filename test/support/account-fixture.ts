@@ -134,6 +134,7 @@ export class AccountFixture {
       authenticator,
       guestsPerSession: 200,
       rateFactor: 1_000_000,
+      publicUrl,
     });
     this.guestEntry = entry.guestEntry;
     this.liveTickets = accounts.liveTickets;

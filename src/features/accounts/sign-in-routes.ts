@@ -4,15 +4,15 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requirePerson } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
-import { noRefreshCookie, refreshCookie, refreshTokenIn } from "../../rest/refresh-cookie.ts";
+import { refusePrefetch } from "../../rest/prefetch.ts";
 import {
   acknowledge,
   acknowledged,
   defineRoute,
   type Reply,
-  type Request,
   type Route,
 } from "../../rest/route.ts";
+import { areCookiesSecure, guestCookie, refreshCookie } from "../../rest/sign-in-cookies.ts";
 import {
   accountRoleSchema,
   LOGIN_LIFETIME,
@@ -40,10 +40,6 @@ interface AuthOptions {
  */
 export function authRoutes(options: AuthOptions): Route[] {
   return [login(options), refreshToken(options), logout(options), me(options), jwks(options)];
-}
-
-function isSecure(publicUrl: () => string): boolean {
-  return publicUrl().startsWith("https://");
 }
 
 function login({ signIn, publicUrl }: AuthOptions): Route {
@@ -100,7 +96,8 @@ function login({ signIn, publicUrl }: AuthOptions): Route {
       if (isCookie !== true || refresh_token === undefined) {
         return { status: 200, headers: NO_STORE, body: { ...presentLogin(result), refresh_token } };
       }
-      const cookie = refreshCookie(refresh_token, LOGIN_LIFETIME, isSecure(publicUrl));
+      const isSecure = areCookiesSecure(publicUrl());
+      const cookie = refreshCookie.set(refresh_token, LOGIN_LIFETIME, isSecure);
       return {
         status: 200,
         headers: { ...NO_STORE, "set-cookie": cookie },
@@ -125,7 +122,7 @@ function refreshToken({ signIn, publicUrl }: AuthOptions): Route {
     errors: ["invalid_token"],
     async handle({ headers }) {
       refusePrefetch(headers);
-      const token = bearerOf(headers) ?? refreshTokenIn(headers, isSecure(publicUrl));
+      const token = bearerOf(headers) ?? refreshCookie.in(headers, areCookiesSecure(publicUrl()));
       if (token === undefined) {
         throw new AppError("unauthorized", "Send the refresh token as `Authorization: Bearer …`.");
       }
@@ -136,14 +133,6 @@ function refreshToken({ signIn, publicUrl }: AuthOptions): Route {
       };
     },
   });
-}
-
-/** Refuses prefetches of browsers, so that they do not create tokens. */
-function refusePrefetch(headers: Request["headers"]): void {
-  const purpose = `${headers["sec-purpose"] ?? ""} ${headers.purpose ?? ""}`;
-  if (/prefetch|prerender/i.test(purpose)) {
-    throw new AppError("unauthorized", "Tokens are not handed out to prefetches.");
-  }
 }
 
 function logout({ signIn, publicUrl }: AuthOptions): Route {
@@ -161,10 +150,11 @@ function logout({ signIn, publicUrl }: AuthOptions): Route {
       const person = requirePerson(principal);
       await signIn.logout(person);
       const said = acknowledge(SIGNED_OUT);
-      const secure = isSecure(publicUrl);
+      const isSecure = areCookiesSecure(publicUrl());
       // A guest who leaves may have an account in the same browser.
-      if (person.kind === "guest" || refreshTokenIn(headers, secure) === undefined) return said;
-      return { ...said, headers: { "set-cookie": noRefreshCookie(secure) } };
+      const cookie = person.kind === "guest" ? guestCookie(person.sessionId) : refreshCookie;
+      if (cookie.in(headers, isSecure) === undefined) return said;
+      return { ...said, headers: { "set-cookie": cookie.end(isSecure) } };
     },
   });
 }

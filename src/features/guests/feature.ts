@@ -5,12 +5,14 @@ import { GuestEntry, type GuestEntryOptions, guestRoutes } from "./entry.ts";
 
 interface CreateGuestOptions extends Omit<GuestEntryOptions, "notifier" | "clock"> {
   authenticator: Parameters<typeof guestRoutes>[0]["authenticator"];
+  /** Where clients reach this service. */
+  publicUrl: () => string;
 }
 
 /** People without an account, in one session each, and the codes that let them in. */
 export function createGuests(
   { pool, clock, notifier, revocations, cursorKey }: FeatureContext,
-  { authenticator, ...options }: CreateGuestOptions,
+  { authenticator, publicUrl, ...options }: CreateGuestOptions,
 ) {
   const { directory } = options;
   const guestEntry = new GuestEntry({ ...options, notifier, clock });
@@ -18,7 +20,7 @@ export function createGuests(
   return {
     guestEntry,
     routes: [
-      ...guestRoutes({ guestEntry, authenticator }),
+      ...guestRoutes({ guestEntry, authenticator, clock, publicUrl }),
       ...guestCodeRoutes({ directory, codes, revocations, clock, cursorKey }),
     ],
   };

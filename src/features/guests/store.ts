@@ -23,6 +23,8 @@ interface NewGuest extends GuestStatus {
   accountId: string | undefined;
   /** The one that let an administrator in; the guest ends with it. */
   elevation: ElevationInForce | undefined;
+  /** SHA-256 of the secret by which the guest comes back; undefined where none was asked for. */
+  returnHash: Uint8Array | undefined;
 }
 
 /**
@@ -96,7 +98,8 @@ export class GuestStore implements GuestRecords {
    * transaction. Guests of one session come in one after the other, at most `most` at once.
    */
   admit(guest: NewGuest, most: number): Promise<Admission> {
-    const { guestId, sessionId, codeId, accountId, elevation } = guest;
+    const { guestId, sessionId, codeId, accountId, elevation, returnHash } = guest;
+    const hash = returnHash === undefined ? null : sql.binary(Buffer.from(returnHash));
     return this.#pool.transaction(async (tx) => {
       await tx.query(sql.unsafe`
         select pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId}))`);
@@ -110,9 +113,10 @@ export class GuestStore implements GuestRecords {
       if ((await countPresent(tx, sessionId)) >= most) return { kind: "full" };
       if (codeId !== undefined && !(await useCode(tx, codeId))) return { kind: "unknown" };
       await tx.query(sql.unsafe`
-        insert into guests (id, session_id, code_id, elevation_id, display_name, expires_at)
+        insert into guests (id, session_id, code_id, elevation_id, display_name, expires_at,
+          return_hash)
         values (${guestId}, ${sessionId}, ${codeId ?? null}, ${elevation?.id ?? null},
-          ${guest.displayName}, ${toInstant(guest.expiresAt)})`);
+          ${guest.displayName}, ${toInstant(guest.expiresAt)}, ${hash})`);
       const row = outboxRow(sessionId, { type: "GuestStored", guestId });
       await writeOutbox(tx, row);
       await insertAuditEntry(tx, {
@@ -129,6 +133,15 @@ export class GuestStore implements GuestRecords {
       });
       return { kind: "admitted", outbox: [row] };
     });
+  }
+
+  /** The guest who was given the secret of this hash, as long as their access stands. */
+  async returning(sessionId: string, returnHash: Uint8Array): Promise<GuestStatus | undefined> {
+    const found = await this.#pool.maybeOne(sql.type(idRow)`
+      select id from guests
+      where return_hash = ${sql.binary(Buffer.from(returnHash))} and session_id = ${sessionId}
+        and expires_at > now()`);
+    return found === null ? undefined : this.status(found.id);
   }
 
   status(guestId: string): Promise<GuestStatus | undefined> {

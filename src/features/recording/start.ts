@@ -229,6 +229,13 @@ function createSession(options: SessionStartOptions): Route {
       const session = await beginSession(options, principal, body);
       return { status: 201, body: presentSession(session) };
     },
+    async repeat(id, { principal }) {
+      const maker = requireMaker(principal);
+      await requireSession(options.directory, maker.principal, id, "session.stop");
+      const session = await options.directory.get(id);
+      if (session === undefined) throw new AppError("not_found", "The session was deleted.");
+      return { status: 201, body: presentSession(session) };
+    },
   });
 }
 

@@ -141,7 +141,8 @@ export async function authenticateRoute(
     return authenticator.authenticate(headers, keys);
   }
   // Whether it is a good one, or there at all among the cookies, the route says.
-  const mayBeCookie = route.auth.includes("refresh_cookie") && headers.cookie !== undefined;
+  const takesCookie = route.auth.some((each) => each.endsWith("_cookie"));
+  const mayBeCookie = takesCookie && headers.cookie !== undefined;
   if (!hasBearer(headers) && !mayBeCookie) {
     throw new AppError("unauthorized", "This needs a bearer token in the Authorization header.");
   }

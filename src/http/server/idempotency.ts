@@ -126,8 +126,10 @@ export class Idempotency {
     request.commandId = derivedId("command", ...hex(key.keyHash, fingerprint));
     if (!mayBeReplayed(route, request)) return work();
     const verdict = await this.#store.begin({ keyHash: key.keyHash, fingerprint });
-    if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
-    if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));
+    if (verdict.kind === "run") return this.#first(key, verdict.attempt, { route, request, work });
+    if (verdict.kind === "answered") {
+      return repeated(route, request, this.#answers.open(key, verdict.answer));
+    }
     // The request becomes the same command, which the session answers the same way each time; and
     // the process that began it may have died, so its key may never be freed.
     if (verdict.kind === "running" && route.wish === true) return work();
@@ -137,8 +139,7 @@ export class Idempotency {
   async #first(
     key: AnswerKey,
     attempt: string,
-    request: Request,
-    work: () => Promise<Reply>,
+    { route, request, work }: { route: Route; request: Request; work: () => Promise<Reply> },
   ): Promise<Reply> {
     let reply: Reply;
     try {
@@ -152,8 +153,8 @@ export class Idempotency {
       ? this.#store.finish(
           key.keyHash,
           attempt,
-          this.#answers.seal(key, reply),
-          sessionOf(request, reply),
+          this.#answers.seal(key, route.repeat === undefined ? reply : idOf(reply)),
+          sessionOf(route, request, reply),
         )
       : this.#store.release(key.keyHash, attempt);
     await this.#settle("finish", settled);
@@ -176,17 +177,30 @@ function callerOf({ principal, address }: Request): string {
 }
 
 /** The session whose deletion must also delete the stored answer. */
-function sessionOf({ params }: Request, { body }: Reply): string | undefined {
-  const answered = typeof body === "object" && body !== null ? body : {};
-  const id = params.session_id ?? ("session_id" in answered ? answered.session_id : undefined);
+function sessionOf({ repeat }: Route, { params }: Request, { body }: Reply): string | undefined {
+  const { id: own, session_id: named } = fieldsOf(body);
+  const id = repeat === undefined ? (params.session_id ?? named) : own;
   return typeof id === "string" && isId(id) ? id : undefined;
+}
+
+/** What is kept of an answer that has content. */
+function idOf({ status, headers, body }: Reply): Reply {
+  const { id } = fieldsOf(body);
+  return { status, ...(headers !== undefined && { headers }), body: { id } };
+}
+
+function fieldsOf(body: unknown): Record<string, unknown> {
+  return typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
 }
 
 function hex(...hashes: Buffer[]): string[] {
   return hashes.map((hash) => hash.toString("hex"));
 }
 
-function replay(reply: Reply): Reply {
+async function repeated(route: Route, request: Request, kept: Reply): Promise<Reply> {
+  const { id } = fieldsOf(kept.body);
+  const reply =
+    route.repeat === undefined ? kept : { ...kept, ...(await route.repeat(String(id), request)) };
   return { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
 }
 

@@ -1,5 +1,6 @@
 import { account, aside, forgetAccount, renewWith, signedIn } from "./account.ts";
 import { ApiFailure, call } from "./client.ts";
+import { forgetVisits, keepVisit, visitedSession } from "./guest-visits.ts";
 
 interface LoginAnswer {
   readonly token: string;
@@ -98,14 +99,40 @@ export async function signInWithToken(token: string, isRemembered = false): Prom
   return take({ token, user: { id, email, role } }, isRemembered);
 }
 
-/** Joins one session by its id or a code; returns the session's id. */
+/**
+ * Joins one session by its id or a code; returns the session's id. Who has joined it in this browser
+ * before is the same guest again.
+ */
 export async function joinAsGuest(session: string, name: string): Promise<string> {
-  const body = { session_id: session, display_name: name };
-  const {
-    token,
-    guest,
-    session_id: sessionId,
-  } = await call((api) => api.POST("/auth/guest", { body }));
+  const before = await comeBackAsGuest(session);
+  if (before !== undefined) return before;
+  const body = { session_id: session, display_name: name, refresh_cookie: true };
+  const entered = await call((api) => api.POST("/auth/guest", { body }));
+  keepVisit({ door: session, sessionId: entered.session_id });
+  return takeGuest(entered);
+}
+
+/** The guest that this browser was; returns the session's id, undefined where it was none. */
+export async function comeBackAsGuest(door: string): Promise<string | undefined> {
+  const sessionId = visitedSession(door);
+  if (sessionId === undefined) return undefined;
+  const params = { query: { session_id: sessionId } };
+  try {
+    return takeGuest(await call((api) => api.GET("/auth/guest", { params })));
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    forgetVisits(sessionId);
+    return undefined;
+  }
+}
+
+interface EnteredGuest {
+  readonly token: string;
+  readonly guest: { id: string; display_name: string };
+  readonly session_id: string;
+}
+
+function takeGuest({ token, guest, session_id: sessionId }: EnteredGuest): string {
   signedIn({ kind: "guest", token, id: guest.id, name: guest.display_name, sessionId });
   return sessionId;
 }
@@ -158,6 +185,7 @@ export async function signOut(): Promise<void> {
   aside.value = undefined;
   forgetAccount();
   keepRemembered(false);
+  for (const each of ending) if (each?.kind === "guest") forgetVisits(each.sessionId);
   await Promise.all(ending.map((each) => each && endLogin(each.token)));
 }
 

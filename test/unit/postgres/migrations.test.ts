@@ -87,6 +87,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0087_custom_fields.sql": "30b08f1c424c40b26fc84062d7cf94537d0b2e97c6dd455d03030266c27420f7",
   "0088_file_uploads.sql": "faf7b36f667e430f478f0323a3210a48e02a74a5687dcecae31843e395e3658f",
   "0089_webhook_tags.sql": "03ee0a1d95c472a432017c19b6d70b8bf0e812531646bbb283699c22ef8e4f7d",
+  "0090_returning_guests.sql": "1372eb8c73cee85f98a7eb3756593c31f93b589006d65d59f4453cef06392c06",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -16,6 +16,7 @@ const WITH_SECRETS = [
   "login",
   "publishPairingCode",
   "refreshToken",
+  "returnAsGuest",
   "rotateServiceKey",
   "rotateWebhookSecret",
   "validateMagicLink",
