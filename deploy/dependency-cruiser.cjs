@@ -51,6 +51,9 @@ const PAGE = [
   ["src/wire"],
   ["src/web/style", "src/web/api"],
   ["src/web/parts"],
+  ["src/web/views/session/model"],
+  // What an open session consists of.
+  ["src/web/views/session/(edit|export|find)"],
   // One folder for each view.
   ["src/web/views/[^/]+"],
   ["src/web"],

@@ -36,6 +36,11 @@ export const ROUTES: readonly Route[] = [
     load: () => import("./views/graph/session-graph-view.tsx"),
   },
   {
+    path: "/sessions/:id/print",
+    load: () => import("./views/session/export/print-view.tsx"),
+    roles: EVERYBODY,
+  },
+  {
     path: "/sessions/:id/:at?",
     load: () => import("./views/session/session-view.tsx"),
     roles: EVERYBODY,

@@ -143,6 +143,18 @@ describe("page over the whole service", () => {
     await walk.inspect(guest, "session-guest");
   });
 
+  it("page: a guest who loads the page again is the same guest", async () => {
+    const members = () => device.get<{ items: { user_id: string }[] }>("/members");
+    const before = (await members()).body.items;
+    await guest.reload();
+    await guest.getByRole("heading", { name: TITLE, level: 1 }).waitFor();
+    await voice(guest, "Robert").waitFor();
+    expect((await members()).body.items).toEqual(before);
+    await voice(guest, "Greta").click();
+    await guest.getByRole("button", { name: "This is not me" }).waitFor();
+    await guest.keyboard.press("Escape");
+  });
+
   it("page: a line is corrected for everybody", async () => {
     await owner.getByRole("button", { name: "Correct the line at 00:00" }).click();
     await owner.getByLabel("The line's words").fill("hello everybody");
@@ -150,6 +162,27 @@ describe("page over the whole service", () => {
     await owner.getByRole("button", { name: "Save", exact: true }).click();
     await guest.getByText("hello everybody").first().waitFor();
     expect((await device.segments())[0]?.text).toBe("hello everybody");
+  });
+
+  it("page: corrections go on from line to line, and are undone and redone", async () => {
+    const texts = async () => (await device.segments()).map(({ text }) => text);
+    const before = await texts();
+    await owner.getByRole("button", { name: "Correct the line at 00:00" }).click();
+    const field = owner.getByLabel("The line's words");
+    expect(await field.inputValue()).toBe(before[0]);
+    await field.fill("Hello to everybody.");
+    await owner.keyboard.press("Tab");
+    await owner.locator(".line-editor textarea:focus").waitFor();
+    await until(async () => (await field.inputValue()) === before[1], "the next line's words");
+    await owner.keyboard.press("Escape");
+    expect(await texts()).toEqual(["Hello to everybody.", ...before.slice(1)]);
+    await owner.getByRole("button", { name: "Undo the correction" }).click();
+    await until(async () => (await texts())[0] === before[0], "the correction to be undone");
+    await owner.getByRole("heading", { level: 1 }).focus();
+    await owner.keyboard.press("Control+Shift+z");
+    await until(async () => (await texts())[0] === "Hello to everybody.", "it to be done again");
+    await owner.keyboard.press("Control+z");
+    await until(async () => (await texts())[0] === before[0], "it to be undone again");
   });
 
   it("page: an answer names its moments, each leads there, and a word plays from it", async () => {
@@ -173,6 +206,32 @@ describe("page over the whole service", () => {
     await walk.inspect(owner, "session-chapters");
     await chapter.click();
     await owner.getByText("00:00 / 00:42").waitFor();
+  });
+
+  it("page: words are found by the keyboard, in the text and on the sound, and keys are listed", async () => {
+    await owner.getByRole("heading", { level: 1 }).focus();
+    await owner.keyboard.press("/");
+    await owner.keyboard.type("report");
+    await owner.getByText("1 of 2", { exact: true }).waitFor();
+    const current = owner.locator('[data-hit="current"]');
+    expect(plain((await current.textContent()) ?? "")).toContain("report");
+    const first = await owner.locator(".player-clock").textContent();
+    await owner.keyboard.press("Enter");
+    await owner.getByText("2 of 2", { exact: true }).waitFor();
+    expect(await owner.locator(".player-clock").textContent()).not.toBe(first);
+    await walk.inspect(owner, "session-find");
+    await owner.keyboard.type(" zanzibar");
+    await owner.getByText("Not found", { exact: true }).waitFor();
+    await owner.keyboard.press("Escape");
+    expect(await owner.locator("[data-hit]").count()).toBe(0);
+    const shown = owner.locator('.transcript-row[data-shown="true"]');
+    const before = await shown.getAttribute("data-index");
+    await owner.keyboard.press("k");
+    expect(await shown.getAttribute("data-index")).not.toBe(before);
+    await owner.keyboard.press("?");
+    await owner.getByRole("dialog", { name: "Keys" }).waitFor();
+    await walk.inspect(owner, "session-keys");
+    await owner.keyboard.press("Escape");
   });
 
   it("page: sums up, shows who spoke how much, and takes a concern", async () => {
@@ -202,6 +261,34 @@ describe("page over the whole service", () => {
     const path = `/sessions/${device.sessionId}/transcript?format=txt`;
     const stored = await call<string>(service.api, "GET", path, { token });
     expect(readFileSync(await download.path(), "utf8")).toBe(stored.body);
+  });
+
+  it("page: the words are copied, and printed on one page", async () => {
+    const { origin } = new URL(owner.url());
+    await owner.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+    const { token } = device;
+    for (const [format, label] of [
+      ["txt", "Copy as text"],
+      ["md", "Copy as Markdown"],
+    ] as const) {
+      await owner.getByRole("button", { name: "Export" }).click();
+      await owner.getByRole("button", { name: label }).click();
+      const path = `/sessions/${device.sessionId}/transcript?format=${format}`;
+      const { body } = await call<string>(service.api, "GET", path, { token });
+      const copied = () => owner.evaluate<string>("navigator.clipboard.readText()");
+      await until(async () => (await copied()) === body, `the ${format} to be copied`);
+    }
+    await owner.getByRole("button", { name: "Export" }).click();
+    await owner.getByRole("link", { name: "Print or PDF" }).click();
+    await owner.locator(".printed-turn").first().waitFor();
+    const printed = plain((await owner.locator("main").textContent()) ?? "");
+    for (const { text } of await device.segments()) expect(printed).toContain(plain(text));
+    await walk.inspect(owner, "session-print");
+    await owner.emulateMedia({ media: "print" });
+    expect(await owner.getByRole("button", { name: "Print" }).count()).toBe(0);
+    await owner.emulateMedia({ media: null });
+    await owner.getByRole("link", { name: "Back" }).click();
+    await owner.locator(".transcript-row").first().waitFor();
   });
 
   it("page: a hit of the search opens its session at the moment", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { UnstoredSound } from "../../../src/web/views/record/unstored-sound.ts";
-import { peaksOf, wavHeader } from "../../../src/web/views/session/wav-sound.ts";
+import { peaksOf, wavHeader } from "../../../src/web/views/session/model/wav-sound.ts";
 
 describe("sound in the page", () => {
   it("unstored: keeps what is not acknowledged, and reads it again from any byte", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { readableWords } from "../../../src/web/views/session/readable-words.ts";
-import { sharesOf } from "../../../src/web/views/session/speaker-shares.ts";
-import { rowAt, rowsOf } from "../../../src/web/views/session/transcript-rows.ts";
+import { readableWords } from "../../../src/web/views/session/model/readable-words.ts";
+import { sharesOf } from "../../../src/web/views/session/model/speaker-shares.ts";
 import {
   type Line,
   nameOf,
   TranscriptState,
-} from "../../../src/web/views/session/transcript-state.ts";
+} from "../../../src/web/views/session/model/transcript-state.ts";
+import { rowAt, rowsOf } from "../../../src/web/views/session/transcript-rows.ts";
 import type { ServerFrame } from "../../../src/wire/live-frames.ts";
 import { Position } from "../../../src/wire/live-position.ts";
 

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import type { Answer } from "../../api/records.ts";
 import { Moments } from "./citations.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 interface Asked {
   readonly n: number;

@@ -7,7 +7,7 @@ import { Menu } from "../../parts/menu.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { tell } from "../../parts/toasts.tsx";
 import { type Chapter, chaptersOf } from "./chapters.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 interface Chapters {
   readonly chapters: readonly Chapter[];

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { clockTime } from "../../../wire/clock-time.ts";
 import type { Chapter } from "./chapters.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 interface StripProps {
   model: SessionModel;

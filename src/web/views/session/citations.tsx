@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { clockTime } from "../../../wire/clock-time.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 interface Moment {
   readonly start_ms: number;

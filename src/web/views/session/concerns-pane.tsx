@@ -7,7 +7,7 @@ import type { Concern } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { tell } from "../../parts/toasts.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 const CATEGORIES: readonly { id: Concern["category"]; label: string }[] = [
   { id: "accuracy", label: "Something is wrong in the text" },

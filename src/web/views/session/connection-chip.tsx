@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { lengthOf } from "../../parts/times.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 const SHOWN_LAG_MS = 1_500;
 

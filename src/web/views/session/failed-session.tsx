@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty } from "../../parts/states.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 const SHOWN = 5;
 /** Of longer sessions the first chunks tell enough. */

@@ -2,7 +2,7 @@ import { Lock } from "lucide-preact";
 import type { VNode } from "preact";
 import { account } from "../../api/account.ts";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 /** In the place of words that an administrator sees only with a reason, which is on record. */
 export function HiddenWords({ model }: { model: SessionModel }): VNode {

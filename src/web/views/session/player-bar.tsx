@@ -6,7 +6,7 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { ChapterMenu, useChapters } from "./chapter-menu.tsx";
 import { ChapterStrip } from "./chapter-strip.tsx";
 import { chapterAt } from "./chapters.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 import { Waveform } from "./waveform.tsx";
 import "./player.css";
 

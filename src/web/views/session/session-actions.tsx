@@ -8,7 +8,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
 import { ShareDialog } from "../sharing/share-dialog.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 interface ActionsProps {
   model: SessionModel;

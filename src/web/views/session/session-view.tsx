@@ -1,4 +1,4 @@
-import { DoorOpen, Waypoints } from "lucide-preact";
+import { DoorOpen, Search, Waypoints } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
@@ -11,11 +11,13 @@ import { ViewFrame } from "../../parts/view.tsx";
 import { AskPane } from "./ask-pane.tsx";
 import { ConcernsPane } from "./concerns-pane.tsx";
 import { ConnectionChip } from "./connection-chip.tsx";
-import { ExportMenu } from "./export-menu.tsx";
+import { UndoButtons } from "./edit/undo-buttons.tsx";
+import { ExportMenu } from "./export/export-menu.tsx";
+import { SessionKeys } from "./find/session-keys.tsx";
 import { HiddenWords } from "./hidden-words.tsx";
+import { SessionModel } from "./model/session-model.ts";
 import { PlayerBar } from "./player-bar.tsx";
 import { SessionActions } from "./session-actions.tsx";
-import { SessionModel } from "./session-model.ts";
 import { SpeakersPane } from "./speakers-pane.tsx";
 import { SpokenLog } from "./spoken-log.tsx";
 import { SummaryPane } from "./summary-pane.tsx";
@@ -63,7 +65,6 @@ function Opened({ model }: { model: SessionModel }): VNode {
   const [, navigate] = useLocation();
   const session = model.session.value;
   const link = model.link.value;
-  useKeys(model);
   if (link.kind === "refused") {
     return <Refused model={model} reason={link.reason} code={link.code} />;
   }
@@ -78,6 +79,10 @@ function Opened({ model }: { model: SessionModel }): VNode {
             <Waypoints size={16} aria-hidden="true" /> <span>Graph</span>
           </Link>
         )}
+        <button type="button" class="button" onClick={() => model.search.open()}>
+          <Search size={16} aria-hidden="true" /> <span>Find</span>
+        </button>
+        <UndoButtons editing={model.editing} />
         <ExportMenu model={model} />
         <SessionActions model={model} onDeleted={() => navigate("/")} />
       </div>
@@ -94,6 +99,7 @@ function Opened({ model }: { model: SessionModel }): VNode {
         <Panes model={model} />
         <PlayerBar model={model} />
         <SpokenLog model={model} />
+        <SessionKeys model={model} />
       </ViewFrame>
     </div>
   );
@@ -185,27 +191,4 @@ function moveAmongTabs(event: KeyboardEvent & { currentTarget: HTMLElement }): v
   event.preventDefault();
   next?.focus();
   next?.click();
-}
-
-/** Space plays, the arrows go back and forth by five seconds; not while somebody types. */
-function useKeys(model: SessionModel): void {
-  useEffect(() => {
-    const stop = new AbortController();
-    const press = (event: KeyboardEvent) => {
-      const { target } = event;
-      const isTaken =
-        target instanceof HTMLElement &&
-        target.closest("input, textarea, select, button, a, dialog, [role=slider], .menu") !== null;
-      if (isTaken || event.ctrlKey || event.metaKey || event.altKey) return;
-      const { player } = model;
-      if (player.state.value !== "ready") return;
-      if (event.key === " ") player.toggle();
-      else if (event.key === "ArrowLeft") player.seek(player.time.value - 5);
-      else if (event.key === "ArrowRight") player.seek(player.time.value + 5);
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", press, { signal: stop.signal });
-    return () => stop.abort();
-  }, [model]);
 }

@@ -7,8 +7,8 @@ import { Menu } from "../../parts/menu.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { momentOf } from "../../parts/times.ts";
 import { tell } from "../../parts/toasts.tsx";
-import type { SessionModel } from "./session-model.ts";
-import type { Line } from "./transcript-state.ts";
+import type { SessionModel } from "./model/session-model.ts";
+import type { Line } from "./model/transcript-state.ts";
 
 interface SpeakerMenuProps {
   model: SessionModel;
@@ -247,13 +247,7 @@ function Moving({ model, line, close }: { model: SessionModel; line: Line; close
         body: { from: line.speaker, into },
       }),
     );
-  const move = (speaker: string) =>
-    call((api) =>
-      api.PATCH("/sessions/{session_id}/segments/{segment_id}", {
-        params: { path: { session_id: model.id, segment_id: line.id } },
-        body: { speaker },
-      }),
-    );
+  const move = (speaker: string) => model.editing.change(line, { speaker });
   if (others.length === 0) return null;
   const options = others.map((each) => (
     <option key={each} value={each}>

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { speakerColour } from "../../parts/speaker-colour.ts";
 import { lengthOf } from "../../parts/times.ts";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 /** How much of the talk was whose. */
 export function SpeakersPane({ model }: { model: SessionModel }): VNode {

@@ -8,7 +8,7 @@ import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { Moments } from "./citations.tsx";
-import type { SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./model/session-model.ts";
 
 type Kind = Summary["summary_type"];
 

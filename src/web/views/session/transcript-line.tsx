@@ -1,12 +1,13 @@
 import { Pencil } from "lucide-preact";
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { speakerColour } from "../../parts/speaker-colour.ts";
-import { LineEditor } from "./line-editor.tsx";
-import type { SessionModel } from "./session-model.ts";
+import { LineEditor } from "./edit/line-editor.tsx";
+import type { Hit } from "./model/find-words.ts";
+import type { SessionModel } from "./model/session-model.ts";
+import type { Line } from "./model/transcript-state.ts";
 import { SpeakerMenu } from "./speaker-menu.tsx";
-import type { Line } from "./transcript-state.ts";
 
 interface LineProps {
   model: SessionModel;
@@ -17,7 +18,7 @@ interface LineProps {
 
 /** An utterance: who, when, and words; a press on a word plays from it. */
 export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
-  const [isEditing, setEditing] = useState(false);
+  const isEditing = model.editing.lineId.value === line.id;
   return (
     <article class="line" data-final={line.isFinal} data-turn={isTurn} data-segment={line.id}>
       <div class="line-who" style={{ "--speaker": `var(${speakerColour(line.speaker)})` }}>
@@ -32,18 +33,14 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
         >
           {clockTime(line.start)}
         </button>
-        {isEditing ? (
-          <LineEditor model={model} line={line} onDone={() => setEditing(false)} />
-        ) : (
-          <Words model={model} line={line} />
-        )}
+        {isEditing ? <LineEditor model={model} line={line} /> : <Words model={model} line={line} />}
         <Besides names={model.besides(line)} />
         {line.isFinal && model.mayEdit && !isEditing && (
           <button
             type="button"
             class="button quiet icon line-edit"
             aria-label={`Correct the line at ${clockTime(line.start)}`}
-            onClick={() => setEditing(true)}
+            onClick={() => model.editing.open(line)}
           >
             <Pencil size={15} aria-hidden="true" />
           </button>
@@ -51,6 +48,14 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
       </div>
     </article>
   );
+}
+
+/** How the word is marked that stands in a hit of what somebody looks for. */
+function hitAt(hits: readonly Hit[], current: Hit | undefined, n: number): string | undefined {
+  const hit = hits.find(({ first, last }) => n >= first && n <= last);
+  if (hit === undefined) return undefined;
+  const isCurrent = current?.lineId === hit.lineId && current.first === hit.first;
+  return isCurrent ? "current" : "other";
 }
 
 function Besides({ names }: { names: readonly string[] }): VNode | null {
@@ -62,10 +67,11 @@ function Besides({ names }: { names: readonly string[] }): VNode | null {
 function Words({ model, line }: { model: SessionModel; line: Line }): VNode {
   const box = useRef<HTMLParagraphElement>(null);
   const { words = [] } = line;
-  const readable = model.readable.value.get(line.id);
-  const shown = readable?.raw === line.text ? readable.words : line.text.split(" ");
+  const shown = model.wordsOf(line);
   const isTimed = words.length === shown.length;
   const unclear = new Set(line.unclear);
+  const hits = model.search.byLine.value.get(line.id) ?? [];
+  const current = model.search.current.value;
   useEffect(() => {
     if (!isTimed) return undefined;
     let before: Element | undefined;
@@ -94,6 +100,7 @@ function Words({ model, line }: { model: SessionModel; line: Line }): VNode {
           data-at={n}
           data-soft={!line.isFinal && n >= (line.stableWords ?? 0) ? "" : undefined}
           data-unclear={unclear.has(n) ? "" : undefined}
+          data-hit={hitAt(hits, current, n)}
           title={unclear.has(n) ? "Not heard clearly" : undefined}
         >
           {`${word} `}

@@ -6,7 +6,8 @@ import { Empty, Loading } from "../../parts/states.tsx";
 import { lengthOf } from "../../parts/times.ts";
 import { useVirtual } from "../../parts/virtual-list.ts";
 import { FailedSession } from "./failed-session.tsx";
-import type { SessionModel } from "./session-model.ts";
+import { FindBar } from "./find/find-bar.tsx";
+import type { SessionModel } from "./model/session-model.ts";
 import { TranscriptLine } from "./transcript-line.tsx";
 import { type Row, rowAt, rowsOf } from "./transcript-rows.ts";
 
@@ -54,6 +55,7 @@ export function TranscriptPane({ model }: { model: SessionModel }): VNode {
   if (!model.isOpen.value) return <Loading what="the words" lines={7} />;
   return (
     <div class="transcript">
+      <FindBar search={model.search} />
       <section
         class="transcript-scroll"
         ref={scroller}

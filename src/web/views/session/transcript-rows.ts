@@ -1,5 +1,5 @@
 import type { Completeness } from "../../api/records.ts";
-import type { Line } from "./transcript-state.ts";
+import type { Line } from "./model/transcript-state.ts";
 
 type Missing = Completeness["missing"][number];
 

@@ -5,10 +5,10 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { speakerColour } from "../../parts/speaker-colour.ts";
 import { theme } from "../../parts/theme.ts";
 import type { Chapter } from "./chapters.ts";
-import type { SessionModel } from "./session-model.ts";
-import { PIECE_SECONDS } from "./sound-pieces.ts";
-import type { Line } from "./transcript-state.ts";
-import { PEAKS_PER_SECOND } from "./wav-sound.ts";
+import type { SessionModel } from "./model/session-model.ts";
+import { PIECE_SECONDS } from "./model/sound-pieces.ts";
+import type { Line } from "./model/transcript-state.ts";
+import { PEAKS_PER_SECOND } from "./model/wav-sound.ts";
 
 const BAR_PX = 3;
 const STEP_SECONDS = 5;
@@ -27,6 +27,7 @@ export function Waveform({ model, chapters }: WaveformProps): VNode {
   const lines = model.lines.value;
   const missing = model.missing.value;
   const measured = player.measured.value;
+  const hits = model.search.byLine.value;
   const look = theme.value;
   useEffect(() => {
     const box = canvas.current;
@@ -36,7 +37,7 @@ export function Waveform({ model, chapters }: WaveformProps): VNode {
     const watch = new ResizeObserver(draw);
     watch.observe(box);
     return () => watch.disconnect();
-  }, [model, chapters, length, lines, missing, measured, look]);
+  }, [model, chapters, length, lines, missing, hits, measured, look]);
   const goTo = (event: PointerEvent) => {
     const box = canvas.current?.getBoundingClientRect();
     if (box === undefined || event.buttons === 0) return;
@@ -132,6 +133,19 @@ function drawWaveform(
   for (const { startMs } of chapters.slice(1)) {
     context.fillRect((startMs / 1_000 / length.value) * width, 0, 1, height);
   }
+  context.fillStyle = colour("--accent");
+  for (const at of hitMoments(model)) {
+    context.fillRect((at / length.value) * width - 1, 0, 2, height);
+  }
+}
+
+/** Seconds at which the words stand that somebody looks for. */
+function hitMoments({ search, lines }: SessionModel): number[] {
+  const byLine = search.byLine.value;
+  if (byLine.size === 0) return [];
+  return lines.value.flatMap((line) =>
+    (byLine.get(line.id) ?? []).map(({ first }) => line.words?.[first]?.start ?? line.start),
+  );
 }
 
 function hasEnded(line: Line | undefined, at: number): boolean {

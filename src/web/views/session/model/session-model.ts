@@ -1,14 +1,17 @@
 import { computed, type Signal, signal } from "@preact/signals";
-import type { HeartbeatFrame, ServerFrame } from "../../../wire/live-frames.ts";
-import { account } from "../../api/account.ts";
-import { ApiFailure, call, messageOf } from "../../api/client.ts";
-import { LiveChannel } from "../../api/live-channel.ts";
-import type { Completeness, Segment, Session } from "../../api/records.ts";
-import { tell } from "../../parts/toasts.tsx";
+import type { HeartbeatFrame, ServerFrame } from "../../../../wire/live-frames.ts";
+import { account } from "../../../api/account.ts";
+import { ApiFailure, call, messageOf } from "../../../api/client.ts";
+import { LiveChannel } from "../../../api/live-channel.ts";
+import type { Completeness, Segment, Session } from "../../../api/records.ts";
+import { tell } from "../../../parts/toasts.tsx";
+import type { Hit } from "./find-words.ts";
+import { LineEditing } from "./line-editing.ts";
 import { Player } from "./player.ts";
 import { type Readable, readableWords } from "./readable-words.ts";
 import { type Share, sharesOf } from "./speaker-shares.ts";
 import { type Line, type Names, nameOf, TranscriptState } from "./transcript-state.ts";
+import { WordSearch } from "./word-search.ts";
 
 const PAGE = 100;
 const RETRY_MS = 2_000;
@@ -46,6 +49,8 @@ export class SessionModel {
   /** Capitals and sentence marks of lines, by id, once the session is over. */
   readonly readable = signal<ReadonlyMap<string, Readable>>(new Map());
   readonly player: Player;
+  readonly search: WordSearch;
+  readonly editing: LineEditing;
   readonly link = computed(() => this.#channel.value.state.value);
 
   readonly #channel: Signal<LiveChannel>;
@@ -58,6 +63,15 @@ export class SessionModel {
   constructor(id: string) {
     this.id = id;
     this.player = new Player(id);
+    const shown = computed(() =>
+      this.lines.value.map((line) => ({ id: line.id, words: this.wordsOf(line) })),
+    );
+    this.search = new WordSearch(shown, (hit) => this.#showHit(hit));
+    this.editing = new LineEditing({
+      id,
+      lines: () => this.#transcript.lines,
+      show: ({ start }) => this.jumpTo(start * 1_000),
+    });
     this.#channel = signal(this.#open());
   }
 
@@ -119,6 +133,12 @@ export class SessionModel {
     return this.#names.value.get(label)?.claimedBy;
   }
 
+  /** The line's words as they are shown. */
+  wordsOf({ id, text }: Line): readonly string[] {
+    const readable = this.readable.value.get(id);
+    return readable?.raw === text ? readable.words : text.split(" ");
+  }
+
   /** A segment's text with capitals and sentence marks, where they are known for it as it is. */
   readableOf(segmentId: string, text: string): string {
     const found = this.readable.value.get(segmentId);
@@ -129,6 +149,25 @@ export class SessionModel {
   jumpTo(ms: number): void {
     this.jump.value = { ms, n: (this.jump.value?.n ?? 0) + 1 };
     this.player.seek(ms / 1_000);
+  }
+
+  /** Shows the next line, or the one before, from the moment that is heard or was shown last. */
+  stepLine(by: 1 | -1): void {
+    const seconds = this.player.isPlaying.value
+      ? this.player.time.value
+      : (this.jump.value?.ms ?? -1) / 1_000;
+    const starts = this.lines.value.filter(({ isFinal }) => isFinal).map(({ start }) => start);
+    const here = starts.findLastIndex((start) => start <= seconds + 0.001);
+    const start = starts[Math.max(0, here + by)];
+    if (start !== undefined) this.jumpTo(start * 1_000);
+  }
+
+  #showHit({ lineId, first }: Hit): void {
+    const line = this.lines.value.find(({ id }) => id === lineId);
+    if (line === undefined) return;
+    this.jumpTo(line.start * 1_000);
+    const isTimed = line.words?.length === this.wordsOf(line).length;
+    if (isTimed) this.player.seek(line.words?.[first]?.start ?? line.start);
   }
 
   /** Asks for the session's record and its missing sound. */

@@ -1,7 +1,7 @@
-import type { ServerFrame, SnapshotFrame } from "../../../wire/live-frames.ts";
-import { unclearPlaces } from "../../../wire/unclear-words.ts";
-import { isUnsure } from "../../../wire/unsure-speakers.ts";
-import type { Segment } from "../../api/records.ts";
+import type { ServerFrame, SnapshotFrame } from "../../../../wire/live-frames.ts";
+import { unclearPlaces } from "../../../../wire/unclear-words.ts";
+import { isUnsure } from "../../../../wire/unsure-speakers.ts";
+import type { Segment } from "../../../api/records.ts";
 
 /** A word with its times, in seconds from the start of the session's audio. */
 interface TimedWord {

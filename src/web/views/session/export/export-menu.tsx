@@ -1,11 +1,17 @@
-import { Download } from "lucide-preact";
+import { Copy, Download, Printer } from "lucide-preact";
 import type { VNode } from "preact";
-import { account } from "../../api/account.ts";
-import { API_BASE, exchange, messageOf } from "../../api/client.ts";
-import { Menu } from "../../parts/menu.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { Link } from "wouter-preact";
+import { account } from "../../../api/account.ts";
+import { API_BASE, exchange, messageOf } from "../../../api/client.ts";
+import { Menu } from "../../../parts/menu.tsx";
+import { tell } from "../../../parts/toasts.tsx";
+import type { SessionModel } from "../model/session-model.ts";
 import { fileName } from "./file-name.ts";
-import type { SessionModel } from "./session-model.ts";
+
+const COPIES = [
+  { format: "txt", label: "Copy as text" },
+  { format: "md", label: "Copy as Markdown" },
+] as const;
 
 const FORMATS = [
   { format: "txt", label: "Plain text" },
@@ -16,7 +22,7 @@ const FORMATS = [
   { format: "rttm", label: "Who spoke when (RTTM)" },
 ] as const;
 
-/** The transcript as a file, and its sound for those who may hear it. */
+/** The transcript copied, printed or as a file, and its sound for those who may hear it. */
 export function ExportMenu({ model }: { model: SessionModel }): VNode {
   const path = `sessions/${model.id}`;
   const name = fileName(model.session.value?.title ?? "");
@@ -31,6 +37,22 @@ export function ExportMenu({ model }: { model: SessionModel }): VNode {
     >
       {(close) => (
         <>
+          {COPIES.map(({ format, label }) => (
+            <button
+              key={format}
+              type="button"
+              class="button quiet"
+              onClick={() => {
+                close();
+                void copy(`${path}/transcript?format=${format}`);
+              }}
+            >
+              <Copy size={16} aria-hidden="true" /> {label}
+            </button>
+          ))}
+          <Link class="button quiet" href={`/sessions/${model.id}/print`}>
+            <Printer size={16} aria-hidden="true" /> Print or PDF
+          </Link>
           {FORMATS.map(({ format, label }) => (
             <button
               key={format}
@@ -60,6 +82,26 @@ export function ExportMenu({ model }: { model: SessionModel }): VNode {
       )}
     </Menu>
   );
+}
+
+/** Browsers let a page copy only where its address is secure: HTTPS, or this machine. */
+async function copy(path: string): Promise<void> {
+  try {
+    if (navigator.clipboard === undefined) {
+      tell("This browser copies nothing from an address without HTTPS. Take the file instead.");
+      return;
+    }
+    // The text is fetched inside, as some browsers allow copying only at once after a press.
+    const text = exchange(new Request(`${API_BASE}/${path}`)).then((answer) => answer.blob());
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": asPlainText(text) })]);
+    tell("Copied.");
+  } catch (error) {
+    tell(messageOf(error));
+  }
+}
+
+async function asPlainText(text: Promise<Blob>): Promise<Blob> {
+  return new Blob([await (await text).text()], { type: "text/plain" });
 }
 
 async function save(path: string, name: string): Promise<void> {

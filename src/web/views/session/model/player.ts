@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { ApiFailure, messageOf } from "../../api/client.ts";
+import { ApiFailure, messageOf } from "../../../api/client.ts";
 import { PIECE_SECONDS, SoundPieces } from "./sound-pieces.ts";
 
 /** Loudness is measured without being asked for up to this length, seconds. */
@@ -39,6 +39,7 @@ export class Player {
     try {
       this.length.value = await this.pieces.length();
       this.state.value = this.length.value > 0 ? "ready" : "none";
+      this.told.value = "";
       if (this.length.value <= MEASURED_SECONDS) await this.#measure();
     } catch (error) {
       if (this.#isClosed) return;

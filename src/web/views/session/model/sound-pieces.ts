@@ -1,4 +1,4 @@
-import { API_BASE, exchange } from "../../api/client.ts";
+import { API_BASE, exchange } from "../../../api/client.ts";
 import { BYTES_PER_SECOND, HEADER_BYTES, peaksOf, wavHeader } from "./wav-sound.ts";
 
 /** So much is fetched and played at once. */

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { EditHistory, type LineState } from "../../../src/web/views/session/model/edit-history.ts";
+
+const FIRST = { text: "hello", speaker: "S1" };
+
+/** Lines as the service has them. */
+function session() {
+  const lines = new Map<string, LineState>([
+    ["a", FIRST],
+    ["b", { text: "good night", speaker: "S2" }],
+  ]);
+  const stored: [string, Partial<LineState>][] = [];
+  let failure: Error | undefined;
+  const history = new EditHistory({
+    find: (id) => lines.get(id),
+    store: async (id, change) => {
+      if (failure !== undefined) throw failure;
+      stored.push([id, change]);
+      lines.set(id, { ...(lines.get(id) as LineState), ...change });
+    },
+  });
+  /** A person's edit. */
+  const edit = (id: string, change: Partial<LineState>) => {
+    const before = lines.get(id) as LineState;
+    const after = { ...before, ...change };
+    lines.set(id, after);
+    history.add({ lineId: id, before, after });
+  };
+  const fail = (error: Error | undefined) => {
+    failure = error;
+  };
+  return { lines, stored, history, edit, fail };
+}
+
+describe("the history of edits", () => {
+  it("undoes and redoes words and speakers, the newest first", async () => {
+    const { lines, stored, history, edit } = session();
+    edit("a", { text: "Hello." });
+    edit("b", { speaker: "S1" });
+    expect(await history.undo()).toBe("Undone.");
+    expect(await history.undo()).toBe("Undone.");
+    expect(await history.undo()).toBe("");
+    expect(lines.get("a")).toEqual(FIRST);
+    expect(stored).toEqual([
+      ["b", { speaker: "S2" }],
+      ["a", { text: "hello" }],
+    ]);
+    expect(await history.redo()).toBe("Done again.");
+    expect(lines.get("a")?.text).toBe("Hello.");
+    expect([history.canUndo.value, history.canRedo.value]).toEqual([true, true]);
+  });
+
+  it("forgets what was undone once something else is changed", async () => {
+    const { history, edit } = session();
+    edit("a", { text: "Hello." });
+    await history.undo();
+    edit("a", { text: "Hi." });
+    expect(history.canRedo.value).toBe(false);
+    expect(await history.redo()).toBe("");
+  });
+
+  it("leaves what somebody else has changed since, or taken away", async () => {
+    const { lines, stored, history, edit } = session();
+    edit("a", { text: "Hello." });
+    edit("b", { text: "Good night." });
+    lines.delete("b");
+    lines.set("a", { ...FIRST, text: "theirs" });
+    expect(await history.undo()).toMatch(/stays/);
+    expect(await history.undo()).toMatch(/stays/);
+    expect(lines.get("a")?.text).toBe("theirs");
+    expect([stored, history.canUndo.value, history.canRedo.value]).toEqual([[], false, false]);
+  });
+
+  it("keeps a change whose undoing failed", async () => {
+    const { history, edit, fail } = session();
+    edit("a", { text: "Hello." });
+    fail(new Error("away"));
+    await expect(history.undo()).rejects.toThrow("away");
+    fail(undefined);
+    expect(await history.undo()).toBe("Undone.");
+  });
+
+  it("keeps no change that changed nothing", async () => {
+    const { history, edit } = session();
+    edit("a", { text: "hello" });
+    expect(history.canUndo.value).toBe(false);
+  });
+});
