@@ -9,6 +9,7 @@ const MARK_MS = 20;
 
 /** What a program looks for, each of one session or of some. */
 const WANTED: readonly [what: string, query: (n: number) => string][] = [
+  ["any of them, the newest first", () => ""],
   ["external_id", (n) => `external_id=call-${(n * 37) % SESSIONS}`],
   ["a tag of ten", (n) => `tag=batch-${(n * 7) % (SESSIONS / 10)}`],
   ["a tag of half of them", () => "tag=phone"],

@@ -31,7 +31,7 @@ class Flood {
 
   start(thing: SharedThing): void {
     // A device begins one session at a time.
-    const atOnce = thing === "webhook" ? 1 : AT_ONCE;
+    const atOnce = thing === "webhook" || thing === "words" ? 1 : AT_ONCE;
     for (const tenant of this.#tenants) {
       for (let n = 0; n < atOnce; n += 1) this.#asking.push(this.#ask(tenant, thing));
     }

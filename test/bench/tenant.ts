@@ -7,7 +7,7 @@ import { newOwner } from "../support/workspace-owner.ts";
 /** What the tenants of an installation share, by what somebody does who uses it. */
 export const SHARED_THINGS = {
   upload: "a chunk of 2 s is stored",
-  words: "a chunk of 2 s is read",
+  words: "a session of 2 s is read to its end",
   file: "a file of 5 s is transcribed by OpenAI's route",
   question: "a question is answered",
   summary: "a summary is written",
@@ -97,7 +97,7 @@ export class Tenant {
     const session = `/sessions/${this.#sessionId}`;
     const uses: Readonly<Record<SharedThing, () => Promise<unknown>>> = {
       upload: () => this.#upload(),
-      words: async () => this.#words(await this.#upload()),
+      words: () => this.#readSession(),
       file: () => this.#file(),
       question: () =>
         this.#send(`${session}/hirag-query`, { query: "Who sells the garden chairs?" }),
@@ -109,7 +109,7 @@ export class Tenant {
     await uses[thing]();
   }
 
-  async #upload(): Promise<number> {
+  async #upload(): Promise<void> {
     const sequence = this.#sequence;
     this.#sequence += 1;
     const { sessionId, key } = this.#recorder;
@@ -117,16 +117,14 @@ export class Tenant {
     const bytes = conversationWav(UPLOAD_SECONDS);
     const path = `/sessions/${sessionId}/upload-audio`;
     expectOk(await call(this.#service.api, "POST", path, { key, bytes, headers }));
-    return sequence;
   }
 
-  async #words(sequence: number): Promise<void> {
-    const isRead = async (): Promise<boolean> => {
-      const chunks = await this.#recorder.chunks();
-      const chunk = chunks.find(({ chunk_sequence }) => chunk_sequence === sequence);
-      return chunk?.transcription_status === "completed";
-    };
-    await until(isRead, "the words of a chunk", READY_MS);
+  async #readSession(): Promise<void> {
+    const sessionId = await this.#second.start();
+    const [sound = Buffer.alloc(0)] = cut(UPLOAD_SECONDS);
+    await this.#second.upload(0, sound);
+    await this.#second.stop(0);
+    await until(() => this.#isRead(sessionId), "a session's words", READY_MS);
   }
 
   async #file(): Promise<void> {
@@ -157,8 +155,8 @@ export class Tenant {
     return sessionId;
   }
 
-  async #isRead(): Promise<boolean> {
-    const { status } = await this.#get<{ status: string }>(`/sessions/${this.#sessionId}`);
+  async #isRead(sessionId = this.#sessionId): Promise<boolean> {
+    const { status } = await this.#get<{ status: string }>(`/sessions/${sessionId}`);
     return status === "completed";
   }
 

@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { call } from "../support/paired-device.ts";
 import { fillIn, readmeBlocks, runStep } from "../support/readme-steps.ts";
@@ -12,6 +12,13 @@ const PATIENT_MS = 240_000;
 const SCOPES = ["sessions:read", "sessions:write", "export"];
 
 /** What people paste, word by word. */
+/** That which the service brings, and the machine's own, which may be older. */
+function nodes(): string[] {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const own = folders.map((folder) => join(folder, "node")).filter((file) => existsSync(file));
+  return [process.execPath, ...own.filter((file) => !file.includes("node_modules")).slice(0, 1)];
+}
+
 describe("papers", () => {
   let service: WholeService;
   let owner: WorkspaceOwner;
@@ -54,14 +61,13 @@ describe("papers", () => {
       });
       const env = { VOICE_KEY: made.body.key };
       const here = { "http://127.0.0.1:8080": service.ready.base_url };
-      for (const [language, command, paper] of [
-        ["js", "node --input-type=module", "README.md"],
-        ["python", "python3 -", "src/http/README.md"],
-      ] as const) {
-        const [program = ""] = readmeBlocks("From a program", language, paper);
+      const [js = ""] = readmeBlocks("From a program", "js", "README.md");
+      const [python = ""] = readmeBlocks("From a program", "python", "src/http/README.md");
+      const runs = nodes().map((node) => [`'${node}' --input-type=module`, js] as const);
+      for (const [command, program] of [...runs, ["python3 -", python] as const]) {
         const steps = `${command} <<'END'\n${fillIn(program, here)}END\n`;
         const told = await runStep(steps, { env, timeout: PATIENT_MS });
-        expect(told, language).toContain("We did not find any big problems.");
+        expect(told, command).toContain("We did not find any big problems.");
       }
     },
     PATIENT_MS,
