@@ -13,11 +13,13 @@ import {
   Webhook,
 } from "lucide-preact";
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { account, aside } from "./api/account.ts";
 import { backToAccount, signOut } from "./api/sign-in.ts";
 import { Menu } from "./parts/menu.tsx";
 import { chooseTheme, type Theme, theme } from "./parts/theme.ts";
+import { LeavingRecordings, useCutRecordings } from "./views/record/cut-recordings.tsx";
 
 const THEMES: readonly { id: Theme; label: string; Icon: typeof Sun }[] = [
   { id: "system", label: "As the system", Icon: SunMoon },
@@ -64,14 +66,41 @@ export function AccountMenu(): VNode {
             </button>
           ))}
           {aside.value?.kind === "user" && <BackButton email={aside.value.email} close={close} />}
-          {who && (
-            <button type="button" class="button quiet" onClick={() => void signOut()}>
-              <LogOut size={16} aria-hidden="true" /> Sign out
-            </button>
-          )}
+          {who && <SignOutButton close={close} />}
         </>
       )}
     </Menu>
+  );
+}
+
+function SignOutButton({ close }: { close: () => void }): VNode {
+  const id = account.value?.id;
+  const unfinished = useCutRecordings().filter(({ userId }) => userId === id);
+  const [isAsking, setAsking] = useState(false);
+  const leave = () => {
+    setAsking(false);
+    void signOut();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="button quiet"
+        onClick={() => (unfinished.length > 0 ? setAsking(true) : leave())}
+      >
+        <LogOut size={16} aria-hidden="true" /> Sign out
+      </button>
+      {isAsking && (
+        <LeavingRecordings
+          recordings={unfinished}
+          onStay={() => {
+            setAsking(false);
+            close();
+          }}
+          onLeave={leave}
+        />
+      )}
+    </>
   );
 }
 

@@ -19,6 +19,7 @@ import { ElevationChip } from "./elevation-chip.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
+import { CutRecordings } from "./views/record/cut-recordings.tsx";
 import { RecordingChip } from "./views/record/recording-chip.tsx";
 import { LinkQuestion } from "./views/sign-in/link-question.tsx";
 import { SignInAgain } from "./views/sign-in/sign-in-again.tsx";
@@ -40,6 +41,7 @@ export function App(): VNode {
         <header>
           <TopBar />
           <OfflineBanner />
+          <CutRecordings />
         </header>
         <main id="main" tabIndex={-1}>
           {returning.value && who === undefined && <Loading what="the page" />}

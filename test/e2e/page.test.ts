@@ -211,6 +211,7 @@ describe("page over the whole service", () => {
   it("page: words are found by the keyboard, in the text and on the sound, and keys are listed", async () => {
     await owner.getByRole("heading", { level: 1 }).focus();
     await owner.keyboard.press("/");
+    await owner.locator(".find-bar input:focus").waitFor();
     await owner.keyboard.type("report");
     await owner.getByText("1 of 2", { exact: true }).waitFor();
     const current = owner.locator('[data-hit="current"]');
@@ -382,6 +383,67 @@ describe("page over the whole service", () => {
       token,
     });
     expect(body.items.filter(({ model }) => model === "browser")).toHaveLength(1);
+  });
+
+  it("page: a recording whose page dies goes on in another, and loses nothing", async () => {
+    const recorder = await walk.newPerson({ permissions: ["microphone"] });
+    await walk.signIn(recorder, account);
+    // From some moment on what is sent arrives nowhere, as with a network that is only said to be there.
+    let isDeaf = false;
+    await recorder.routeWebSocket(/\/stream\?/, (socket) => {
+      const service = socket.connectToServer();
+      socket.onMessage((message) => {
+        if (!isDeaf) service.send(message);
+      });
+    });
+    await recorder.getByRole("link", { name: "Record", exact: true }).click();
+    await recorder.getByLabel("Title").fill("Board meeting");
+    await recorder.getByRole("button", { name: "Start recording" }).click();
+    const clock = recorder.getByRole("timer");
+    const seconds = async () => Number((await clock.textContent())?.split(":")[1]);
+    await recorder.locator(".cockpit-words [data-final]").first().waitFor();
+    await walk.inspect(recorder, "record-cockpit");
+    isDeaf = true;
+    const heard = await seconds();
+    await until(async () => (await seconds()) >= heard + 4, "sound that is not sent", 20_000);
+    const recorded = await seconds();
+    await recorder.close({ runBeforeUnload: false });
+    const again = await recorder.context().newPage();
+    // Who stays signed in in this browser is it here as well.
+    await walk.goTo(again, "/");
+    await again.getByText("“Board meeting” was cut off").waitFor();
+    await walk.inspect(again, "record-cut-off");
+    // It is asked about before somebody leaves, and is nobody else's.
+    await again.getByRole("button", { name: "Your account" }).click();
+    await again.getByRole("button", { name: "Sign out" }).click();
+    await again.getByRole("button", { name: "Keep it, sign out" }).click();
+    const other = await newOwner(service);
+    await walk.signIn(again, other);
+    await again.getByText(`A recording of ${account.email} is kept in this browser`).waitFor();
+    expect(await again.getByRole("button", { name: "Finish it" }).count()).toBe(0);
+    await again.getByRole("button", { name: "Your account" }).click();
+    await again.getByRole("button", { name: "Sign out" }).click();
+    await walk.signIn(again, account);
+    await again.getByRole("button", { name: "Go on recording" }).click();
+    await again.getByRole("timer").waitFor();
+    await until(
+      async () => Number((await again.getByRole("timer").textContent())?.split(":")[1]) > recorded,
+      "the recording to go on",
+      20_000,
+    );
+    await again.getByRole("button", { name: "Pause", exact: true }).click();
+    await again.getByText("Paused").waitFor();
+    await again.getByRole("button", { name: "Finish", exact: true }).click();
+    await again.getByText("Completed", { exact: true }).waitFor();
+    const id = /sessions\/([^/]+)/.exec(again.url())?.[1];
+    const { body } = await call<{ duration_ms: number }>(service.api, "GET", `/sessions/${id}`, {
+      token: account.token,
+    });
+    expect(body.duration_ms).toBeGreaterThan(recorded * 1_000);
+    await again.getByRole("link", { name: "Record", exact: true }).click();
+    await again.getByRole("button", { name: "Start recording" }).waitFor();
+    expect(await again.getByText("was cut off").count()).toBe(0);
+    await again.close();
   });
 
   it("page: says in words why there is no microphone", async () => {

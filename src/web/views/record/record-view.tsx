@@ -1,13 +1,14 @@
-import { Mic, Square } from "lucide-preact";
+import { Mic } from "lucide-preact";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
-import { Link } from "wouter-preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link, useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { WorkshopField } from "../../parts/workshop-field.tsx";
-import { isConnected, level, recorder, startRecording, stopRecording } from "./recorder.ts";
+import { Cockpit } from "./cockpit.tsx";
+import { recorder, startRecording } from "./recorder.ts";
 import "./record.css";
 
 /** Records a session with this browser's microphone. */
@@ -17,6 +18,16 @@ export function View(): VNode {
     [],
   );
   const now = recorder.value;
+  const [, navigate] = useLocation();
+  const before = useRef(now.kind);
+  useEffect(() => {
+    // Whoever finished a recording here wants to see what became of it.
+    const hasEnded = before.current === "finishing" || before.current === "recording";
+    before.current = now.kind;
+    if (now.kind === "idle" && now.ended !== undefined && hasEnded) {
+      navigate(`/sessions/${now.ended}`);
+    }
+  }, [now]);
   return (
     <ViewFrame title="Record from this browser">
       {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
@@ -34,7 +45,7 @@ export function View(): VNode {
           Opening the microphone. The browser may ask you whether it should.
         </p>
       )}
-      {now.kind === "recording" && <Running sessionId={now.sessionId} />}
+      {now.kind === "recording" && <Cockpit sessionId={now.sessionId} />}
       {now.kind === "finishing" && (
         <div class="card stack">
           <p role="status">Sending what is not stored yet. Keep this page open for the moment.</p>
@@ -101,48 +112,5 @@ function StartForm({ workspaces, told }: StartProps): VNode {
         you share it.
       </p>
     </form>
-  );
-}
-
-function Running({ sessionId }: { sessionId: string }): VNode {
-  return (
-    <div class="card stack record-form">
-      <p class="row">
-        <span class="chip" data-tone="live">
-          <span class="pulse" aria-hidden="true" /> Recording
-        </span>
-        {!isConnected.value && (
-          <span class="chip" data-tone="warn" role="status">
-            Connection lost; the sound is kept here and follows
-          </span>
-        )}
-      </p>
-      <Meter />
-      <div class="row">
-        <Link class="button primary" href={`/sessions/${sessionId}`}>
-          Read along
-        </Link>
-        <button type="button" class="button danger" onClick={stopRecording}>
-          <Square size={15} aria-hidden="true" /> Stop
-        </button>
-      </div>
-    </div>
-  );
-}
-
-const QUIETEST_DB = -60;
-
-/** How loud it is, in decibels below full scale, so that speech fills half of it. */
-function Meter(): VNode {
-  const decibels = level.value === 0 ? QUIETEST_DB : 20 * Math.log10(level.value);
-  const share = Math.max(0, Math.min(1, 1 - decibels / QUIETEST_DB));
-  return (
-    <meter
-      class="meter"
-      aria-label="Level of the microphone"
-      min={0}
-      max={100}
-      value={Math.round(share * 100)}
-    />
   );
 }

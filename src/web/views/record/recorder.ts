@@ -1,24 +1,35 @@
 import { signal } from "@preact/signals";
 import { account } from "../../api/account.ts";
-import { ApiFailure, call, messageOf } from "../../api/client.ts";
-import { type BrowserDevice, browserDevice, forgetKeys } from "./browser-device.ts";
+import { messageOf } from "../../api/client.ts";
+import { browserDevice, forgetKeys } from "./browser-device.ts";
+import { type KeptRecording, KeptSound } from "./kept-sound.ts";
 import { type Microphone, openMicrophone, requireSecurePage } from "./microphone.ts";
-import { SoundStream } from "./sound-stream.ts";
+import { beginSession, endSession, keepRest } from "./recorded-session.ts";
+import { keepScreenAwake } from "./screen-lock.ts";
+import { SoundKeeper } from "./sound-keeper.ts";
+import { SoundStream, StreamRefused } from "./sound-stream.ts";
 
 type RecorderState =
-  | { readonly kind: "idle"; readonly told: string }
+  | { readonly kind: "idle"; readonly told: string; readonly ended?: string | undefined }
   | { readonly kind: "starting" }
-  | { readonly kind: "recording"; readonly sessionId: string; readonly since: number }
+  | { readonly kind: "recording"; readonly sessionId: string }
   | { readonly kind: "finishing"; readonly sessionId: string };
 
 /** The one recording of this page; it goes on while one looks at other views. */
 export const recorder = signal<RecorderState>({ kind: "idle", told: "" });
 /** The loudest of the last tenth of a second, 0 to 1. */
 export const level = signal(0);
+/** Seconds of sound that were recorded. */
+export const recordedSeconds = signal(0);
+/** True while nothing is recorded although the recording goes on. */
+export const isPaused = signal(false);
+/** What the person should know of the running recording; "" for nothing. */
+export const notice = signal("");
 /** False while the connection is broken; the sound waits here meanwhile. */
 export const isConnected = signal(true);
 
-let finish: (() => void) | undefined;
+const BYTES_PER_SAMPLE = 2;
+const LOCK = "voice-recording";
 
 /** What is recorded, and where it is kept. */
 interface Wanted {
@@ -28,112 +39,249 @@ interface Wanted {
   readonly workshopId: string;
 }
 
+let running: Recording | undefined;
+
 /** Opens the microphone, begins a session, and streams into it until `stopRecording`. */
-export async function startRecording(wanted: Wanted): Promise<void> {
+export function startRecording(wanted: Wanted): Promise<void> {
+  return alone(async (userId, email) => {
+    const microphone = await Input.open();
+    try {
+      const device = await browserDevice(userId, wanted.workspaceId);
+      const sessionId = await beginSession(device, wanted);
+      const { workspaceId, title } = wanted;
+      const [now, { sampleRate }] = [Date.now(), microphone];
+      const about = { sessionId, userId, email, workspaceId, title, sampleRate };
+      const recording = { ...about, startedAt: now, keptAt: now };
+      const kept = await KeptSound.open();
+      await kept?.begin(recording).catch(() => undefined);
+      await record({ recording, kept, microphone, isCutOff: false });
+    } finally {
+      microphone.close();
+    }
+  });
+}
+
+/**
+ * Takes up a recording that was cut off: sends what the service does not have, and either goes on
+ * recording into the same session or ends it.
+ */
+export function takeUpRecording(recording: KeptRecording, how: "record" | "finish"): Promise<void> {
+  return alone(async (userId) => {
+    if (recording.userId !== userId) throw new Error("This recording is somebody else's.");
+    const kept = await KeptSound.open();
+    const microphone = how === "finish" ? undefined : await Input.open();
+    try {
+      const isSame = microphone === undefined || microphone.sampleRate === recording.sampleRate;
+      if (!isSame) throw new Error(OTHER_RATE);
+      await record({ recording, kept, microphone, isCutOff: true });
+    } finally {
+      microphone?.close();
+    }
+  });
+}
+
+const OTHER_RATE =
+  "This microphone works with another sample rate than the recording. Finish the recording, and begin a new one.";
+
+/** Ends the recording; what is not stored yet follows. */
+export function stopRecording(): void {
+  running?.finish();
+}
+
+/** Records nothing until it is called again; the session stays open. */
+export function pauseRecording(): void {
+  void running?.pause(!isPaused.value);
+}
+
+/** Runs the work while no other tab of this browser records, and tells what came of it. */
+async function alone(work: (userId: string, email: string) => Promise<void>): Promise<void> {
   const who = account.value;
   if (recorder.value.kind !== "idle" || who?.kind !== "user") return;
   recorder.value = { kind: "starting" };
-  let told = "";
+  let [told, ended]: [string, string | undefined] = ["", undefined];
   try {
     requireSecurePage();
     // The browser is one device, which records one session: other tabs wait their turn.
-    await navigator.locks.request("voice-recording", { ifAvailable: true }, async (lock) => {
+    await navigator.locks.request(LOCK, { ifAvailable: true }, async (lock) => {
       if (lock === null) throw new Error("Another tab of this browser is recording.");
-      await recordWith(who.id, wanted);
+      await work(who.id, who.email);
+      ended = running?.sessionId;
     });
   } catch (error) {
     forgetKeys();
     told = messageOf(error);
   } finally {
-    recorder.value = { kind: "idle", told };
+    running = undefined;
+    recorder.value = { kind: "idle", told, ended };
     level.value = 0;
     isConnected.value = true;
-    finish = undefined;
+    isPaused.value = false;
+    notice.value = "";
   }
 }
 
-async function recordWith(userId: string, wanted: Wanted): Promise<void> {
-  const early: ArrayBuffer[] = [];
-  let take = (samples: ArrayBuffer) => {
-    early.push(samples);
-  };
-  const microphone = await openMicrophone(
-    (samples, loudest) => {
-      level.value = loudest;
-      take(samples);
-    },
-    () => finish?.(),
-  );
-  try {
-    const device = await browserDevice(userId, wanted.workspaceId);
-    const sessionId = await beginSession(device, wanted);
-    const stream = new SoundStream({
-      deviceId: device.id,
-      key: device.key,
-      sessionId,
-      sampleRate: microphone.sampleRate,
-      onLink: (isThere) => {
-        isConnected.value = isThere;
+/** The recordings of this browser that nobody records or sends at the moment. */
+export async function cutRecordings(): Promise<KeptRecording[]> {
+  if (navigator.locks === undefined) return [];
+  const { held = [] } = await navigator.locks.query();
+  if (held.some(({ name }) => name === LOCK)) return [];
+  return (await (await KeptSound.open())?.list()) ?? [];
+}
+
+/** Removes a recording with its sound from this browser; what is stored stays stored. */
+export async function discardRecording({ sessionId }: KeptRecording): Promise<void> {
+  await (await KeptSound.open())?.remove(sessionId);
+}
+
+/** The microphone, whose sound goes where it is wanted, and waits before. */
+class Input {
+  #microphone: Microphone | undefined;
+  #take: ((samples: ArrayBuffer) => void) | undefined;
+  #early: ArrayBuffer[] = [];
+  onLost: () => void = () => undefined;
+
+  static async open(): Promise<Input> {
+    const input = new Input();
+    await input.reopen();
+    return input;
+  }
+
+  get sampleRate(): number {
+    return this.#microphone?.sampleRate ?? 0;
+  }
+
+  async reopen(): Promise<void> {
+    this.close();
+    this.#microphone = await openMicrophone(
+      (samples, loudest) => {
+        level.value = isPaused.value ? 0 : loudest;
+        if (isPaused.value) return;
+        if (this.#take === undefined) this.#early.push(samples);
+        else this.#take(samples);
       },
-    });
-    for (const samples of early) stream.push(samples);
-    take = (samples) => stream.push(samples);
-    await record(microphone, stream, device, sessionId);
-  } finally {
-    microphone.close();
+      () => this.onLost(),
+    );
   }
-}
 
-/** Ends the recording; what is not stored yet follows. */
-export function stopRecording(): void {
-  finish?.();
-}
+  /** From now on its sound goes there, that of before first. */
+  flowTo(take: (samples: ArrayBuffer) => void): void {
+    for (const samples of this.#early.splice(0)) take(samples);
+    this.#take = take;
+  }
 
-async function record(
-  microphone: Microphone,
-  stream: SoundStream,
-  device: BrowserDevice,
-  sessionId: string,
-): Promise<void> {
-  recorder.value = { kind: "recording", sessionId, since: Date.now() };
-  finish = () => {
-    microphone.close();
+  close(): void {
+    this.#microphone?.close();
+    this.#microphone = undefined;
     level.value = 0;
-    recorder.value = { kind: "finishing", sessionId };
-    stream.end();
-  };
-  const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-  addEventListener("beforeunload", warn);
-  try {
-    await stream.run();
-  } finally {
-    removeEventListener("beforeunload", warn);
-    await endSession(device, sessionId).catch(() => undefined);
   }
 }
 
-async function beginSession(device: BrowserDevice, { title, workshopId }: Wanted): Promise<string> {
-  const params = { path: { device_id: device.id } };
-  const headers = { "x-api-key": device.key };
-  const body = {
-    ...(title === "" ? {} : { title }),
-    ...(workshopId === "" ? {} : { workshop_id: workshopId }),
+interface RecordingParts {
+  readonly recording: KeptRecording;
+  /** Absent where the browser keeps nothing. */
+  readonly kept: KeptSound | undefined;
+  /** Absent when what is left is only sent. */
+  readonly microphone: Input | undefined;
+  readonly isCutOff: boolean;
+}
+
+/** Resolves when all sound is stored and the session has ended. */
+async function record(parts: RecordingParts): Promise<void> {
+  const { recording, kept, microphone, isCutOff } = parts;
+  const { sessionId, userId, workspaceId, sampleRate } = recording;
+  const device = await browserDevice(userId, workspaceId);
+  const rest = isCutOff ? await kept?.rest(sessionId) : undefined;
+  recordedSeconds.value = (rest?.from ?? 0) / (sampleRate * BYTES_PER_SAMPLE);
+  let keeper: SoundKeeper | undefined;
+  const stream = new SoundStream({
+    ...{ deviceId: device.id, key: device.key, sessionId, sampleRate, rest },
+    onStored: (offset) => keeper?.forget(offset),
+    onLink: (isThere) => {
+      isConnected.value = isThere;
+    },
+  });
+  const current = new Recording(sessionId, stream, microphone);
+  running = current;
+  const flow = (from: number) => {
+    const lost = () => {
+      notice.value = "This browser has no room to keep the sound: do not close the page.";
+    };
+    keeper = kept && new SoundKeeper(kept, sessionId, from, lost);
+    recordedSeconds.value = from / (sampleRate * BYTES_PER_SAMPLE);
+    microphone?.flowTo((samples) => {
+      recordedSeconds.value += samples.byteLength / (sampleRate * BYTES_PER_SAMPLE);
+      stream.push(samples);
+      keeper?.push(new Uint8Array(samples));
+    });
   };
-  const begin = () =>
-    call((api) => api.POST("/devices/{device_id}/session/start", { params, headers, body }));
+  if (isCutOff) void stream.begun.then(flow);
+  else flow(0);
+  if (microphone === undefined) current.finish();
   try {
-    return (await begin()).session_id;
+    await current.run(() => keeper?.flush());
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 409) throw error;
-    // This browser's recording before was cut short, by a reload say: it ends first.
-    await endSession(device, undefined);
-    return (await begin()).session_id;
+    if (!(error instanceof StreamRefused) || error.code !== "session_ended") throw error;
+    // Somebody ended it, or it was silent for too long: what it does not take is a session of its own.
+    keeper?.flush();
+    await keepRest(recording, (await kept?.rest(sessionId)) ?? stream.rest);
   }
+  await keeper?.remove();
+  await kept?.remove(sessionId);
+  await endSession(device, sessionId).catch(() => undefined);
 }
 
-async function endSession(device: BrowserDevice, sessionId: string | undefined): Promise<void> {
-  const params = { path: { device_id: device.id } };
-  const headers = { "x-api-key": device.key };
-  const body = sessionId === undefined ? {} : { session_id: sessionId };
-  await call((api) => api.POST("/devices/{device_id}/session/stop", { params, headers, body }));
+/** A recording that is under way. */
+class Recording {
+  readonly sessionId: string;
+  readonly #stream: SoundStream;
+  readonly #microphone: Input | undefined;
+
+  constructor(sessionId: string, stream: SoundStream, microphone: Input | undefined) {
+    this.sessionId = sessionId;
+    this.#stream = stream;
+    this.#microphone = microphone;
+    if (microphone === undefined) return;
+    microphone.onLost = () => {
+      isPaused.value = true;
+      notice.value = "The microphone is gone. Connect it and go on, or finish.";
+    };
+  }
+
+  /** @param flush writes what is not kept in the browser yet */
+  async run(flush: () => void): Promise<void> {
+    const { sessionId } = this;
+    recorder.value = { kind: "recording", sessionId };
+    const stop = new AbortController();
+    const { signal: ended } = stop;
+    addEventListener("beforeunload", (event) => event.preventDefault(), { signal: ended });
+    addEventListener("pagehide", flush, { signal: ended });
+    addEventListener("visibilitychange", flush, { signal: ended });
+    keepScreenAwake(ended);
+    try {
+      await this.#stream.run();
+    } finally {
+      stop.abort();
+    }
+  }
+
+  finish(): void {
+    this.#microphone?.close();
+    recorder.value = { kind: "finishing", sessionId: this.sessionId };
+    this.#stream.end();
+  }
+
+  async pause(isWanted: boolean): Promise<void> {
+    if (isWanted || notice.value === "") {
+      isPaused.value = isWanted;
+      return;
+    }
+    // It was lost: another one takes its place.
+    try {
+      await this.#microphone?.reopen();
+      notice.value = "";
+      isPaused.value = false;
+    } catch (error) {
+      notice.value = messageOf(error);
+    }
+  }
 }

@@ -8,6 +8,16 @@ export class UnstoredSound {
   #from = 0;
   #bytes = 0;
 
+  /** @param from offset in the stream of the first byte that will be pushed */
+  constructor(from = 0) {
+    this.#from = from;
+  }
+
+  /** Offset of the first byte that is kept. */
+  get from(): number {
+    return this.#from;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }
