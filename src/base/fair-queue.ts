@@ -64,6 +64,16 @@ export class FairQueue<T> {
     return undefined;
   }
 
+  /** Takes an item out that waits for nothing any more; it may be gone already. */
+  drop(holder: string, item: T): void {
+    const items = this.#waiting.get(holder);
+    const at = items?.indexOf(item) ?? -1;
+    if (items === undefined || at < 0) return;
+    items.splice(at, 1);
+    this.#size -= 1;
+    if (items.length === 0) this.#waiting.delete(holder);
+  }
+
   /** Drops the newest item of the holder with the most, if they are more than `count` and one. */
   #dropOfLongest(count: number): T | undefined {
     let longest: T[] = [];

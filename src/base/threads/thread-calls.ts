@@ -2,7 +2,7 @@ import { parentPort, Worker } from "node:worker_threads";
 import { createDeferred, type Deferred, withTimeout } from "../deferred.ts";
 import { AppError, errnoOf, errorMessage, isAppError, systemFault } from "../errors.ts";
 import type { QueueFigures, QueueOwner } from "../queue-metrics.ts";
-import { FairTurns } from "../work/fair-turns.ts";
+import { FairTurns, givenUp } from "../work/fair-turns.ts";
 
 interface ThreadCallsOptions {
   /** The module that each thread runs; it calls `serveThreadCalls`. */
@@ -59,16 +59,23 @@ export class ThreadCalls<Request, Result> implements QueueOwner {
    *
    * @param tenant for whom it is done; see `FairTurns`
    * @param prepare makes the request when it is its turn: what waits holds no more than it must
+   * @param signal gives the call up, whose thread is replaced when it has begun: `unavailable`
    */
-  call(tenant: string, prepare: () => Request | Promise<Request>): Promise<Result> {
-    return this.#turns.run(tenant, async () => {
+  call(
+    tenant: string,
+    prepare: () => Request | Promise<Request>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const work = async (): Promise<Result> => {
       const request = await prepare();
+      if (signal?.aborted) throw givenUp();
       const free = this.#threads.filter((thread) => !thread.isBusy);
       // What it did for the tenant before it may still know.
       const idle = free.find((thread) => thread.servedLast === tenant) ?? free[0];
       if (idle === undefined) throw new Error(`${this.#options.what}: no thread is idle.`);
-      return idle.call(tenant, request);
-    });
+      return idle.call(tenant, request, signal);
+    };
+    return this.#turns.run(tenant, work, signal);
   }
 
   /** Ends the threads; unfinished calls are rejected. */
@@ -94,13 +101,15 @@ class CallThread<Request, Result> {
     return this.#pending !== undefined;
   }
 
-  async call(tenant: string, request: Request): Promise<Result> {
+  async call(tenant: string, request: Request, signal: AbortSignal | undefined): Promise<Result> {
     this.servedLast = tenant;
     const { what, longestMs } = this.#options;
     const thread = this.#running();
     this.#calls += 1;
     const deferred = createDeferred<Answer<Result>>();
     this.#pending = deferred;
+    const giveUp = (): void => deferred.reject(givenUp());
+    signal?.addEventListener("abort", giveUp, { once: true });
     try {
       thread.postMessage({ id: this.#calls, request } satisfies Call<Request>);
       const answer = await withTimeout(deferred.promise, longestMs, what);
@@ -109,9 +118,10 @@ class CallThread<Request, Result> {
       const failure = Object.assign(new Error(`${what} failed: ${message}`), { code: errno });
       throw systemFault(failure) ?? new AppError("internal", failure.message);
     } catch (error) {
-      if (isAppError(error, "timeout")) await thread.terminate();
+      if (isAppError(error, "timeout") || signal?.aborted) await thread.terminate();
       throw error;
     } finally {
+      signal?.removeEventListener("abort", giveUp);
       this.#pending = undefined;
     }
   }

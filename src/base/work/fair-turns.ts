@@ -27,6 +27,11 @@ interface Turn {
   state: "waiting" | "begun" | "given up";
 }
 
+/** The error for work that whoever asked for it does not wait for any more. */
+export function givenUp(): AppError {
+  return new AppError("unavailable", "Whoever asked for it has gone.");
+}
+
 /**
  * Work that is done a bounded number at once, for tenants in turn: who asks for much waits for itself,
  * and takes no other's turn. A tenant is the account that owns the workspace for which it is done.
@@ -51,9 +56,11 @@ export class FairTurns implements QueueOwner {
   /**
    * Does the work when it is its turn. Rejects as the work does, and with `overloaded` when too much
    * waits, in all or for this tenant, or when it has waited too long.
+   *
+   * @param signal gives the turn up while it is waited for; rejects with `unavailable` then
    */
-  async run<T>(tenant: string, work: () => T | Promise<T>): Promise<T> {
-    await this.#begun(tenant);
+  async run<T>(tenant: string, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#begun(tenant, signal);
     try {
       return await work();
     } finally {
@@ -61,17 +68,24 @@ export class FairTurns implements QueueOwner {
     }
   }
 
-  async #begun(tenant: string): Promise<void> {
+  async #begun(tenant: string, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) throw givenUp();
     const turn: Turn = { tenant, begun: createDeferred<void>(), state: "waiting" };
     if (this.#count < this.#options.atOnce && this.#mayBegin(tenant)) return this.#begin(turn);
     this.#waiting.offer(tenant, turn)?.begun.reject(this.#refusal());
     const { longestWaitMs, what, timers = systemRuntime } = this.#options;
+    const giveUp = (): void => turn.begun.reject(givenUp());
+    signal?.addEventListener("abort", giveUp, { once: true });
     try {
       await withTimeout(turn.begun.promise, longestWaitMs, what, timers);
     } catch (error) {
       if (turn.state === "begun") this.#end(tenant);
       turn.state = "given up";
+      // What waits for nobody keeps no room from others.
+      this.#waiting.drop(tenant, turn);
       throw isAppError(error, "timeout") ? this.#refusal() : error;
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
     }
   }
 

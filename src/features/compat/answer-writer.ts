@@ -28,9 +28,10 @@ export class AnswerWriter implements QueueOwner {
    *
    * @param tenant for whom it is written; see `FairTurns`
    * @param read gives what is needed when it is the tenant's turn
+   * @param signal ends it: nobody waits for the answer any more
    */
-  write(tenant: string, read: () => Promise<AnswerRequest>): Promise<string> {
-    return this.#calls.call(tenant, read);
+  write(tenant: string, read: () => Promise<AnswerRequest>, signal?: AbortSignal): Promise<string> {
+    return this.#calls.call(tenant, read, signal);
   }
 
   async stop(): Promise<void> {

@@ -8,6 +8,7 @@ import { MAX_SECONDS } from "../recording/upload.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentStore } from "../transcript/segments-store.ts";
+import type { AnswerRequest } from "./answer-thread.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { AnswerForm } from "./answers.ts";
 import type { SessionFrames } from "./frames.ts";
@@ -108,7 +109,7 @@ export class FileCall {
   /** Reads to the end, and leaves the session as the caller wanted it. Returns the answer's body. */
   async transcribe(signal: AbortSignal, form: AnswerForm): Promise<string> {
     for await (const _final of this.#finals(signal));
-    return this.#finish(form);
+    return this.#finish(form, signal);
   }
 
   /**
@@ -150,13 +151,13 @@ export class FileCall {
     }
   }
 
-  async #finish(form: AnswerForm): Promise<string> {
+  async #finish(form: AnswerForm, signal: AbortSignal): Promise<string> {
     const { segments, sessions, tenants, directory, answers } = this.#options;
     const { session, durationSeconds } = this;
     const { id: sessionId, language, channels } = session;
     const channelOf = this.#channelOf;
     try {
-      return await answers.write(await tenants.ofSession(sessionId), async () => {
+      const read = async (): Promise<AnswerRequest> => {
         const [json, names, record] = await Promise.all([
           segments.asJson(sessionId),
           segments.vocabulary(sessionId),
@@ -165,7 +166,8 @@ export class FileCall {
         const engine = record?.engine ?? "unknown";
         const about = { sessionId, language, engine, durationSeconds, channels, channelOf };
         return { json, names, about, form };
-      });
+      };
+      return await answers.write(await tenants.ofSession(sessionId), read, signal);
     } finally {
       await sessions.leave(session, true);
     }

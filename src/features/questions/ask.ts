@@ -60,7 +60,11 @@ export async function askSession(
   asked: Asked,
 ): Promise<QuestionAnswer> {
   const tenant = await options.tenants.ofSession(sessionId);
-  return options.turns.run(tenant, () => answerFromSession(options, sessionId, asked));
+  return options.turns.run(
+    tenant,
+    () => answerFromSession(options, sessionId, asked),
+    asked.signal,
+  );
 }
 
 async function answerFromSession(
@@ -84,7 +88,8 @@ export async function askWorkspace(
   asked: Asked,
 ): Promise<QuestionAnswer> {
   const tenant = await options.tenants.ofWorkspace(workspace.workspaceId);
-  return options.turns.run(tenant, () => answerFromWorkspace(options, workspace, asked));
+  const answer = () => answerFromWorkspace(options, workspace, asked);
+  return options.turns.run(tenant, answer, asked.signal);
 }
 
 async function answerFromWorkspace(

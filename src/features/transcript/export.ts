@@ -8,7 +8,7 @@ import type { SpeakerRecord } from "../sessions/speakers-store.ts";
 import type { SessionRecord, SessionStore } from "../sessions/store.ts";
 import type { SegmentStore } from "./segments-store.ts";
 import { transcriptSchema } from "./writing/segment-schemas.ts";
-import type { Format } from "./writing/transcript-document.ts";
+import type { Format, TranscriptOrder } from "./writing/transcript-document.ts";
 import type { TranscriptWriter } from "./writing/transcript-writer.ts";
 import type { Writing } from "./writing/written-segments.ts";
 
@@ -160,7 +160,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
         params.session_id,
         wantsFile(query, headers.accept) ? "session.export" : "session.content",
       ),
-    async handle({ params: { session_id: id }, query, headers }) {
+    async handle({ params: { session_id: id }, query, headers, signal }) {
       const { segments, gaps, writer, tenants } = options;
       const [found, missing, tenant] = await Promise.all([
         readAbout(options, id),
@@ -171,11 +171,12 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
       const { session, speakers } = found;
       const { title, language, status, durationMs: soundEnd } = session;
       const format = transcriptFormat(query.format, headers.accept);
-      const body = await writer.transcript(tenant, read, writingOf(found, query), {
+      const order: TranscriptOrder = {
         ...{ format, hasWords: query.words === true, gaps: missing, soundEnd },
         about: { session_id: id, title, language, status, speakers: speakers.map(presentSpeaker) },
         names: namesOf(speakers),
-      });
+      };
+      const body = await writer.transcript(tenant, read, writingOf(found, query), order, signal);
       return { status: 200, body, headers: headersOf(id, format) };
     },
   });

@@ -11,6 +11,7 @@ import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { CandidateStore } from "./candidates-store.ts";
+import type { ComparisonOrder } from "./writing/comparison-document.ts";
 import { comparisonSchema } from "./writing/comparison-schema.ts";
 import type { TranscriptWriter } from "./writing/transcript-writer.ts";
 
@@ -47,7 +48,7 @@ function compare({ directory, candidates, writer, tenants }: ReviewOptions): Rou
       await requireSession(directory, principal, params.session_id, "session.jobs");
       return requireSession(directory, principal, params.session_id, "session.content");
     },
-    async handle({ params: { session_id: sessionId } }) {
+    async handle({ params: { session_id: sessionId }, signal }) {
       const found = await candidates.find(sessionId);
       if (found?.status !== "waiting") throw noneWaits(found);
       const read = async () => {
@@ -55,7 +56,7 @@ function compare({ directory, candidates, writer, tenants }: ReviewOptions): Rou
         if (texts === undefined) throw new AppError("not_found", NONE_WAITS);
         return texts;
       };
-      const body = await writer.comparison(await tenants.ofSession(sessionId), read, {
+      const order: ComparisonOrder = {
         session_id: sessionId,
         job_id: found.jobId,
         transcription_id: transcriptionId(found),
@@ -64,7 +65,8 @@ function compare({ directory, candidates, writer, tenants }: ReviewOptions): Rou
         created_at: toTimestamp(found.at),
         expires_at: toTimestamp(found.expiresAt),
         edits_replaced: found.edits,
-      });
+      };
+      const body = await writer.comparison(await tenants.ofSession(sessionId), read, order, signal);
       return { status: 200, body, headers: { "content-type": "application/json; charset=utf-8" } };
     },
   });

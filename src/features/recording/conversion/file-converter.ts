@@ -72,7 +72,7 @@ export class FileConverter implements QueueOwner {
   /**
    * Throws `not_audio` for what cannot be decoded, with the decoder's reason, `payload_too_large` for
    * what would take more than its limits, `overloaded` when too many files wait, `unavailable` without
-   * a decoder, and the abort reason of its caller.
+   * a decoder or while it waits for a caller that goes, and then the abort reason of its caller.
    *
    * @param starts where further recordings begin in it, bytes; see `recordingStarts`
    */
@@ -81,7 +81,8 @@ export class FileConverter implements QueueOwner {
     order: ConversionOrder,
     starts: readonly number[] = [],
   ): Promise<ConvertedFile> {
-    return this.#turns.run(order.accountId, () => this.#decode(content, order, starts));
+    const decode = () => this.#decode(content, order, starts);
+    return this.#turns.run(order.accountId, decode, order.signal);
   }
 
   async #decode(

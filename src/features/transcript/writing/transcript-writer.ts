@@ -29,31 +29,37 @@ export class TranscriptWriter implements QueueOwner {
   /**
    * @param tenant for whom it is written; see `FairTurns`
    * @param read gives what `SegmentStore.asJson` gives, when it is the tenant's turn
+   * @param signal ends it: nobody waits for the transcript any more
    */
   transcript(
     tenant: string,
     read: () => Promise<string>,
     writing: Writing,
     order: TranscriptOrder,
+    signal?: AbortSignal,
   ): Promise<Uint8Array> {
-    return this.#calls.call(tenant, async () => {
+    const prepare = async (): Promise<WritingRequest> => {
       return { kind: "transcript", json: await read(), writing, order };
-    });
+    };
+    return this.#calls.call(tenant, prepare, signal);
   }
 
   /**
    * What a repeated transcription would change.
    *
    * @param read gives what `CandidateStore.texts` gives
+   * @param signal as of `transcript`
    */
   comparison(
     tenant: string,
     read: () => Promise<string>,
     order: ComparisonOrder,
+    signal?: AbortSignal,
   ): Promise<Uint8Array> {
-    return this.#calls.call(tenant, async () => {
+    const prepare = async (): Promise<WritingRequest> => {
       return { kind: "comparison", json: await read(), order };
-    });
+    };
+    return this.#calls.call(tenant, prepare, signal);
   }
 
   async stop(): Promise<void> {

@@ -51,6 +51,34 @@ describe("thread calls", () => {
     expect(await calls.call("a", () => "hello")).toBe("hello");
   });
 
+  it("thread calls: one whose caller goes is ended, and frees its thread and its turn", async () => {
+    open();
+    const gone = new AbortController();
+    const hanging = calls.call("a", () => "hang", gone.signal);
+    hanging.catch(() => {});
+    const waiting = calls.call("a", () => "waits", gone.signal);
+    waiting.catch(() => {});
+    const next = calls.call("a", () => "next");
+    expect(await calls.call("b", () => "b")).toBe("b");
+    gone.abort();
+    await expect(hanging).rejects.toMatchObject({ code: "unavailable" });
+    await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+    expect(await next).toBe("next");
+    expect(calls.queues).toMatchObject([{ length: 0 }]);
+  });
+
+  it("thread calls: one whose caller goes while its request is made is not begun", async () => {
+    open();
+    const gone = new AbortController();
+    const leave = async () => {
+      gone.abort();
+      return "hang";
+    };
+    const left = calls.call("a", leave, gone.signal);
+    await expect(left).rejects.toMatchObject({ code: "unavailable" });
+    expect(await calls.call("a", () => "hello")).toBe("hello");
+  });
+
   it("thread calls: one that takes too long is ended, and the next one is answered", async () => {
     open(2_000);
     await expect(calls.call("a", () => "hang")).rejects.toMatchObject({ code: "timeout" });

@@ -15,14 +15,15 @@ class Work {
     });
   }
 
-  async ask(tenant: string, name = tenant): Promise<string> {
-    return await this.turns.run(tenant, async () => {
+  async ask(tenant: string, name = tenant, signal?: AbortSignal): Promise<string> {
+    const work = async () => {
       this.begun.push(name);
       const end = createDeferred<void>();
       this.#running.push(end);
       await end.promise;
       return name;
-    });
+    };
+    return await this.turns.run(tenant, work, signal);
   }
 
   /** Ends what began first, and lets the next begin. */
@@ -71,6 +72,24 @@ describe("fair turns", () => {
     await settled();
     expect(work.begun).toEqual(["a"]);
     expect(work.turns.queues).toMatchObject([{ queue: "q", length: 1, limit: 42, refused: 0 }]);
+  });
+
+  it("fair turns: who goes takes no turn, and keeps no place of those who wait", async () => {
+    const work = new Work();
+    const gone = new AbortController();
+    void work.ask("a", "first");
+    const flood = Array.from({ length: 30 }, (_, n) =>
+      codeOf(work.ask("a", `waits ${n}`, gone.signal)),
+    );
+    expect(await codeOf(work.ask("a", "refused"))).toBe("overloaded");
+    gone.abort();
+    expect(new Set(await Promise.all(flood))).toEqual(new Set(["unavailable"]));
+    expect(work.turns.queues).toMatchObject([{ length: 1 }]);
+    expect(await codeOf(work.ask("b", "gone before", gone.signal))).toBe("unavailable");
+    void work.ask("a", "second");
+    await settled();
+    await work.endOne();
+    expect(work.begun).toEqual(["first", "second"]);
   });
 
   it("fair turns: who waits too long is refused, and takes no turn any more", async () => {
