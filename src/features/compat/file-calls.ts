@@ -47,7 +47,8 @@ export class FileCalls {
 
   /**
    * Makes the session and stores the recording. Throws what is wrong with either; then nothing is
-   * left of it. The call that is returned must be read to its end or left.
+   * left of it. The call that is returned must be read to its end; a caller that goes before anything
+   * of it was read leaves it, too.
    */
   async begin(
     caller: ServicePrincipal,
@@ -64,6 +65,9 @@ export class FileCalls {
         throw tooLong(channels);
       const session = await sessions.begin(caller, order, channels);
       await this.#store(caller, session, { file, filename: upload.filename }, signal);
+      const leave = (): void => void sessions.leave(session, true);
+      if (signal.aborted) leave();
+      else signal.addEventListener("abort", leave, { once: true });
       return new FileCall(this.#options, session, durationSeconds);
     } finally {
       await file.release();
