@@ -54,6 +54,7 @@ const CEILINGS = [...(Object.keys(COUNTED) as CountedName[]), STORED] as const;
 export type CeilingLimits = Readonly<Record<CeilingName, number>>;
 
 const countRow = z.object({ count: z.number() });
+const placeRow = z.object({ workspaceId: z.string() });
 const bytesRow = z.object({ bytes: z.number() });
 
 /** How much there is, and how much there may be; `most` undefined: any number. */
@@ -157,6 +158,14 @@ export class Ceilings {
       STORED,
       `One workspace stores at most ${most} bytes of audio, and this one has ${bytes}. Delete sessions first, or ask the operator for more.`,
     );
+  }
+
+  /** The same for the workspace of a session; of one that is gone nothing is judged. */
+  async assertSessionBytes(connection: CommonQueryMethods, sessionId: string): Promise<void> {
+    if (this.most(STORED) === undefined) return;
+    const place = await connection.maybeOne(sql.type(placeRow)`
+      select workspace_id as "workspaceId" from sessions where id = ${sessionId}`);
+    if (place !== null) await this.assertStoredBytes(connection, place.workspaceId);
   }
 
   async workspaceUse(connection: CommonQueryMethods, workspaceId: string): Promise<WorkspaceUse> {

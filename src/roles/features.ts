@@ -135,7 +135,7 @@ function openRecording(
       authenticator,
     },
     ...{ blobs: app.shared.blobs, verified: app.shared.verified, mending: app.shared.mending },
-    publicUrl: app.config.publicUrl,
+    ...{ publicUrl: app.config.publicUrl, disk: app.shared.audioWatch },
   });
 }
 

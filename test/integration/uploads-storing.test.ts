@@ -62,6 +62,7 @@ describe("storing of uploads", () => {
       ...{ chunks: new PostgresChunkStore(pool), blobs, sounds: blobs.sounds },
       ...{ converter: blobs.converter, notifier: fixture.context.notifier, mending: NO_MENDING },
       ...{ backlog: { check: () => {} }, folder: blobs.temporaryFolder },
+      assertRoom: async () => {},
     });
     const sessions = new PostgresDeviceSessions(pool);
     const dying = { stop: () => Promise.reject(new AppError("unavailable", "It died.")) };

@@ -115,7 +115,7 @@ export class SessionFixture {
       ...{ blobs, verified: verifiedAudio(pool, blobs) },
       mending: audioMending(pool, blobs, context.notifier),
       backlog: { check: (id) => this.checkBacklog(id) },
-      publicUrl: undefined,
+      ...{ publicUrl: undefined, disk: { room: undefined } },
     });
     const features = [invited, groups, sessions, transcript, jobs, recording];
     this.routes = features.flatMap((feature) => feature.routes);

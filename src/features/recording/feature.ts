@@ -1,4 +1,5 @@
 import type { Authenticator } from "../../access/authenticator.ts";
+import { AppError } from "../../base/errors.ts";
 import type { FeatureContext } from "../context.ts";
 import type { DeviceStore } from "../devices/store.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -7,6 +8,7 @@ import type { FolderBlobs } from "./blobs.ts";
 import { PostgresChunkStore } from "./chunk-store.ts";
 import { type DeviceSessionOptions, deviceSessionRoutes } from "./device-sessions.ts";
 import { PostgresDeviceSessions } from "./device-sessions-store.ts";
+import type { AudioWatch } from "./durable-files/audio-watch.ts";
 import type { AudioMending } from "./integrity/audio-mending.ts";
 import type { VerifiedAudio } from "./integrity/verified-audio.ts";
 import { sessionAudioRoutes } from "./playback.ts";
@@ -14,6 +16,14 @@ import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
 import { sessionStartRoutes } from "./start.ts";
 import { type UploadAudioOptions, uploadAudioRoutes } from "./upload.ts";
 import { WholeFiles } from "./whole-files.ts";
+
+/** Two pieces of decoded sound: what is left is for audio that comes live, bytes. */
+const LEAST_FREE_BYTES = 128 * 1024 * 1024;
+
+function nearlyFull(): AppError {
+  const message = "The disk of the audio is nearly full; no more sound is decoded to it.";
+  return new AppError("storage_full", message, { retryAfter: 10 });
+}
 
 interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "heartbeats"> {
   directory: SessionStore;
@@ -24,6 +34,8 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
   verified: VerifiedAudio;
   mending: AudioMending;
   publicUrl: string | undefined;
+  /** Of the disk of the audio. */
+  disk: Pick<AudioWatch, "room">;
 }
 
 /** Audio: from the start of a session over its uploads to hearing it again. */
@@ -38,6 +50,7 @@ export function createRecording(
     verified,
     mending,
     publicUrl,
+    disk,
     ...intake
   }: CreateRecordingOptions,
 ) {
@@ -50,6 +63,10 @@ export function createRecording(
   const files = new WholeFiles({
     ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, mending },
     ...{ backlog: intake.backlog, folder: blobs.temporaryFolder },
+    async assertRoom(sessionId) {
+      if ((disk.room?.free ?? LEAST_FREE_BYTES) < LEAST_FREE_BYTES) throw nearlyFull();
+      await ceilings.assertSessionBytes(pool, sessionId);
+    },
   });
   queues.add(files);
   /** For devices that come over another transport. */

@@ -18,11 +18,11 @@ const ENTRY = new URL("./cut-thread.ts", import.meta.url);
 const PIECE_SECONDS = 600;
 /** Most bytes of one chunk: a worker takes it as one message. */
 const MOST_CHUNK_BYTES = 64 * 1024 * 1024;
-/** Most recordings that are cut at the same time; each takes a thread and up to 64 MiB. */
+/** Most recordings that are cut at the same time; each takes a thread, and a compressed one its bytes (`MOST_READ_BYTES`). */
 const MOST_CUTS = 4;
 /** Of them, of one account. */
 const CUTS_OF_ONE = 2;
-/** Longest recording, hours: 64 MiB may say that they hold weeks. */
+/** Longest recording, hours: a few MiB may say that they hold weeks. */
 const LONGEST_HOURS = 12;
 /** Ten minutes are decoded in some seconds. */
 const CUT_MS = 120_000;
@@ -35,6 +35,11 @@ interface WholeFilesOptions
   > {
   /** Folder of unfinished files, on the file system of the stored audio. */
   folder: string;
+  /**
+   * Asked before each piece of decoded sound is written, as a few bytes may hold hours. Throws
+   * `quota_exceeded` and `storage_full`.
+   */
+  assertRoom(sessionId: string): Promise<void>;
   /** Longer recordings are cut, seconds; 900 by default. */
   maxSeconds?: number;
   /** Length of each piece of those, seconds; 600 by default. */
@@ -86,7 +91,8 @@ export class WholeFiles implements QueueOwner {
    * Stores the recording in a session that is recording; everything is durable on return. Throws
    * `overloaded` while the service is behind, and what chunk stores throw; `not_audio` when a long
    * recording cannot be decoded, `payload_too_large` when it is longer than 12 hours, `rate_limited`
-   * while the account has its share of long recordings under way.
+   * while the account has its share of long recordings under way, and what `assertRoom` throws: the
+   * pieces before it stay.
    *
    * @param place `first` is the sequence of its first chunk, 0 unless told
    * @param signal stops it
@@ -103,6 +109,7 @@ export class WholeFiles implements QueueOwner {
     if (audio.durationSeconds <= maxSeconds && upload.bytes <= maxBytes) {
       const { bytes, sha256, content } = upload;
       const chunk = chunkOf(sessionId, first, filename, { ...audio, bytes, sha256 });
+      if (isDecoded) await this.#options.assertRoom(sessionId);
       await saveChunk(this.#options, chunk, content, isDecoded);
       return first;
     }
@@ -155,9 +162,10 @@ export class WholeFiles implements QueueOwner {
     signal: AbortSignal,
   ): Promise<number> {
     for (let sequence = first; ; sequence += 1) {
-      const piece = await cut.next();
-      if (piece === undefined) return sequence - 1;
       if (signal.aborted) return sequence - 1;
+      await this.#options.assertRoom(sessionId);
+      const piece = await cut.next();
+      if (piece === undefined || signal.aborted) return sequence - 1;
       const durationSeconds = piece.frames / piece.sampleRate;
       const chunk = chunkOf(sessionId, sequence, filename, { ...piece, durationSeconds });
       await saveChunk(this.#options, chunk, { kind: "file", path: piece.path });
@@ -187,6 +195,7 @@ function chunkOf(
 /** One recording that is being cut, in a thread of its own. */
 class Cutting {
   readonly #thread: Worker;
+  #isOver = false;
 
   constructor(order: CutOrder) {
     this.#thread = new Worker(ENTRY, {
@@ -195,6 +204,9 @@ class Cutting {
     });
     // Without a listener an error of the thread would end the process.
     this.#thread.on("error", () => {});
+    this.#thread.once("exit", () => {
+      this.#isOver = true;
+    });
     this.#thread.unref();
   }
 
@@ -202,6 +214,7 @@ class Cutting {
   async next(): Promise<CutPiece | undefined> {
     const answered = createDeferred<CutAnswer>();
     const gone = (): void => answered.reject(new AppError("unavailable", "Cutting ended."));
+    if (this.#isOver) gone();
     this.#thread.once("message", answered.resolve);
     this.#thread.once("exit", gone);
     try {

@@ -73,6 +73,7 @@ describe("whole files", () => {
       ...{ folder, pieceSeconds },
       ...limits,
       backlog: { check: () => {} },
+      assertRoom: async () => {},
       notifier: { notify: () => {} },
       mending: NO_MENDING,
       blobs: {
