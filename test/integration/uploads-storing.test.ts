@@ -1,4 +1,5 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -7,6 +8,7 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
+import type { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
 import { WholeFiles } from "../../src/features/recording/whole-files.ts";
 import { expiredUploads } from "../../src/features/uploads/expiry.ts";
@@ -18,6 +20,15 @@ import { makeWav } from "../support/make-wav.ts";
 import { callRoute, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { NO_MENDING } from "../support/verified-audio.ts";
+
+type Decoder = Pick<FileConverter, "convert" | "isAvailable">;
+
+const NO_DECODER: Decoder = {
+  convert: () => Promise.reject(new Error("There is none.")),
+  isAvailable: false,
+};
+/** More than Node reads at once. It is a hole, and takes no room. */
+const LARGE = 2_200 * 1024 * 1024;
 
 /** What becomes of whole files when processes die, and of those that nobody goes on with. */
 describe("storing of uploads", () => {
@@ -56,11 +67,11 @@ describe("storing of uploads", () => {
   }
 
   /** `die` ends the process after the chunks are stored. */
-  function storing(die = false): FileStoring {
+  function storing(die = false, converter: Decoder = fixture.blobs.converter): FileStoring {
     const { blobs, pool } = fixture;
     const files = new WholeFiles({
       ...{ chunks: new PostgresChunkStore(pool), blobs, sounds: blobs.sounds },
-      ...{ converter: blobs.converter, notifier: fixture.context.notifier, mending: NO_MENDING },
+      ...{ converter, notifier: fixture.context.notifier, mending: NO_MENDING },
       ...{ backlog: { check: () => {} }, folder: blobs.temporaryFolder },
       assertRoom: async () => {},
     });
@@ -100,6 +111,26 @@ describe("storing of uploads", () => {
     expect(await chunksOf(sessionId)).toEqual([{ sequence: 0 }]);
     const [session] = await fixture.sql("select status from sessions where id = $1", [sessionId]);
     expect(session).toEqual({ status: "processing" });
+  });
+
+  it("uploads: a compressed file that is larger than can be read ends its session", async () => {
+    const sessionId = await begin();
+    const path = join(fixture.blobs.temporaryFolder, newId());
+    writeFileSync(path, "fLaC\0\0\0\x22", "latin1");
+    truncateSync(path, LARGE);
+    const id = newId();
+    const upload = await uploads.create({
+      ...{ id, sessionId, workspaceId: device.workspaceId, size: LARGE, isLast: true },
+      ...{ uploaderId: owner.id, accountId: owner.id, filename: "a.flac", sha256: id },
+      mediaType: "audio/flac",
+    });
+    await folder.create(upload, { kind: "file", path });
+    const failing = storing(false, NO_DECODER).store(id, signal, true);
+    await expect(failing).rejects.toMatchObject({ code: "payload_too_large" });
+    expect(await stateOf(id)).toBe("failed");
+    expect(await folder.lend({ sessionId, id })).toBeUndefined();
+    const [session] = await fixture.sql("select status from sessions where id = $1", [sessionId]);
+    expect(session).not.toEqual({ status: "recording" });
   });
 
   it("uploads: files of a session are stored one after the other, each behind the one before", async () => {

@@ -12,6 +12,10 @@ export const MOST_RECORDINGS = 20;
 const BOX = { head: 8, ftyp: 0x66747970, moov: 0x6d6f6f76 } as const;
 /** Most chunks behind the samples of a WAV file that are looked at. */
 const MOST_CHUNKS = 100;
+/** As much as the marks of files take. */
+const MARK_BYTES = 64;
+/** Headers of WAV files that are longer are refused. */
+const WAV_HEAD_BYTES = 256 * 1024;
 /** A FLAC file's mark and the head of its first block, STREAMINFO; the last one, or not. */
 const FLAC_MARKS = [
   Buffer.from("fLaC\0\0\0\x22", "latin1"),
@@ -54,6 +58,34 @@ export function nextRecording(bytes: Uint8Array): number | undefined {
   }
 }
 
+/**
+ * The same of a WAV file that is too large to be held in memory: of each recording the header alone
+ * is read, and of what lies behind its samples the heads of the chunks. Undefined where a recording
+ * of another kind follows, behind which only reading all of it would find the next one.
+ *
+ * @param size of the file, bytes
+ * @param read the file's bytes from `at` on, fewer at its end
+ */
+export function wavStarts(
+  size: number,
+  read: (at: number, length: number) => Uint8Array,
+): number[] | undefined {
+  const starts: number[] = [];
+  for (let at = 0; starts.length < MOST_RECORDINGS; ) {
+    const head = read(at, WAV_HEAD_BYTES);
+    if (soundKind(head) !== "wav") return undefined;
+    const from = at;
+    const format = parseWavHeader(head, size - from);
+    if (isAudioFormatError(format)) break;
+    const end = format.dataOffset + format.dataLength;
+    const next = behindSamples(end, size - from, (place, length) => read(from + place, length));
+    if (next === undefined) break;
+    at += next;
+    starts.push(at);
+  }
+  return starts;
+}
+
 /** Its boxes follow each other, the index before the sound or behind it. */
 function behindMp4(data: Buffer): number | undefined {
   let hasIndex = false;
@@ -79,14 +111,22 @@ function boxSize(data: Buffer, at: number): number {
 function behindWav(bytes: Uint8Array): number | undefined {
   const format = parseWavHeader(bytes);
   if (isAudioFormatError(format)) return undefined;
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = format.dataOffset + format.dataLength;
-  for (let chunk = 0; chunk < MOST_CHUNKS && at + 12 <= data.length; chunk += 1) {
+  const end = format.dataOffset + format.dataLength;
+  return behindSamples(end, bytes.length, (at, length) => bytes.subarray(at, at + length));
+}
+
+function behindSamples(
+  end: number,
+  size: number,
+  read: (at: number, length: number) => Uint8Array,
+): number | undefined {
+  let at = end;
+  for (let chunk = 0; chunk < MOST_CHUNKS && at + 12 <= size; chunk += 1) {
     // Each begins at an even place, which some programs forget.
-    const place = [at, at + 1].find((each) => isBeginning(data, each));
-    if (place !== undefined) return place;
-    at += at % 2;
-    at += 8 + data.readUInt32LE(at + 4);
+    const heads = Buffer.from(read(at, MARK_BYTES + 1));
+    const place = [0, 1].find((each) => isBeginning(heads, each));
+    if (place !== undefined) return at + place;
+    at += 8 + heads.readUInt32LE((at % 2) + 4) + (at % 2);
     at += at % 2;
   }
   return undefined;
@@ -110,12 +150,12 @@ function behindFlac(bytes: Uint8Array): number | undefined {
 
 /** Whether a file of a kind with a plain mark begins here. */
 function isBeginning(bytes: Uint8Array, at: number): boolean {
-  return isOther(bytes, at) || soundKind(bytes.subarray(at, at + 64)) === "webm";
+  return isOther(bytes, at) || soundKind(bytes.subarray(at, at + MARK_BYTES)) === "webm";
 }
 
 /** The same, but for WebM. */
 function isOther(bytes: Uint8Array, at: number): boolean {
-  const head = bytes.subarray(at, at + 64);
+  const head = bytes.subarray(at, at + MARK_BYTES);
   const kind = soundKind(head);
   return kind === "wav" || kind === "flac" || kind === "ogg" || isMp4(head);
 }

@@ -17,6 +17,7 @@ import { AppError, isAppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 import type { PieceBefore } from "../transcript/audio-parts-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
+import { MOST_READ_BYTES } from "./read-limit.ts";
 import type { Sounds } from "./sounds.ts";
 
 /** The properties of an uploaded file that are checked before it is stored. */
@@ -60,10 +61,13 @@ export interface InspectOptions {
   sounds: Pick<Sounds, "measure" | "starts">;
   /** What a piece of a stream would follow; absent where none is taken. */
   before?: () => Promise<PieceBefore>;
+  /** Ends the reading of its bytes. */
+  signal?: AbortSignal;
 }
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
+const READ_MIB = MOST_READ_BYTES / (1024 * 1024);
 /** Less may be a few bytes of a packet that look like letters. */
 const LEAST_TEXT = 64;
 /** A shorter rest behind the samples of a WAV file is no other recording. */
@@ -117,11 +121,14 @@ async function withStarts(
 }
 
 /** Where further recordings begin in a file, bytes; see `recordingStarts`. */
-export function furtherStarts(
+export async function furtherStarts(
   content: UploadContent,
-  { sounds, accountId }: Pick<InspectOptions, "sounds" | "accountId">,
+  { sounds, accountId, signal }: Pick<InspectOptions, "sounds" | "accountId" | "signal">,
 ): Promise<readonly number[]> {
-  return sounds.starts(accountId, sourceOf(content));
+  const starts = await sounds.starts(accountId, sourceOf(content), signal);
+  if (starts !== undefined) return starts;
+  const message = `The file holds several recordings one after the other, and more than ${READ_MIB} MiB: send them apart.`;
+  throw new AppError("payload_too_large", message);
 }
 
 function sourceOf(content: UploadContent): { data: Uint8Array } | { path: string } {
@@ -178,15 +185,23 @@ function refusal(mediaType: string): AppError {
   return new AppError("not_audio", `The file is not audio. ${SUPPORTED_AUDIO}`);
 }
 
+/** The error for a compressed file that only a process of its own may take. */
+function tooLargeToRead(): AppError {
+  const message = `Compressed files of more than ${READ_MIB} MiB are read by a decoder alone: send it in parts, or as WAV.`;
+  return new AppError("payload_too_large", message);
+}
+
 async function measured(
   file: UploadedFile,
   options: InspectOptions,
   lead?: Uint8Array,
 ): Promise<AudioContainer> {
+  if (file.bytes > MOST_READ_BYTES) throw tooLargeToRead();
   const source = sourceOf(file.content);
   const sound = await options.sounds.measure(
     options.accountId,
     lead === undefined ? source : { ...source, lead },
+    options.signal,
   );
   if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
   const { mediaType, frames, sampleRate, channels, part } = sound;
@@ -254,7 +269,8 @@ async function unmarked(
   const other = refusalOfOther(head);
   if (other !== undefined) throw other;
   return measured(file, options).catch((error: unknown) => {
-    throw isAppError(error, "not_audio") ? refusal(file.mediaType) : error;
+    const isNone = isAppError(error, "not_audio") || isAppError(error, "payload_too_large");
+    throw isNone ? refusal(file.mediaType) : error;
   });
 }
 
@@ -285,8 +301,9 @@ function streamOf(kind: SoundKind | undefined, mediaType: string): StreamKind | 
  * sentence helps. Of WAV and PCM only the head of the file is read; other files are measured by `sounds`.
  * When a header states a wrong length, the frames that are really there count.
  *
- * Throws `not_audio` (422) for a file that is no audio, is empty or holds no frame, and
- * `unsupported_media_type` (415) for audio of another format.
+ * Throws `not_audio` (422) for a file that is no audio, is empty or holds no frame,
+ * `unsupported_media_type` (415) for audio of another format, and `payload_too_large` (413) for a
+ * compressed file of more than `MOST_READ_BYTES`.
  *
  * @param head its first bytes, as `readHead` gives them
  */

@@ -16,6 +16,7 @@ import {
   unsupported,
 } from "./audio-container.ts";
 import type { ConvertedFile, FileConverter } from "./conversion/file-converter.ts";
+import { MOST_READ_BYTES } from "./read-limit.ts";
 
 interface ReadableOptions extends InspectOptions {
   converter: Pick<FileConverter, "convert" | "isAvailable">;
@@ -58,6 +59,9 @@ export async function readableUpload(
   if (starts !== undefined) return joinedUpload(upload, options, audio, starts);
   return { upload, audio, release: async () => {} };
 }
+
+/** Refusals of our own readers after which the decoder is asked. */
+const CONVERTIBLE = ["unsupported_media_type", "not_audio", "payload_too_large"] as const;
 
 /** Types under which the pieces of a stream come, which may begin with any bytes. */
 const PIECES = /^(audio|video)\/(webm|ogg)\b/;
@@ -112,11 +116,12 @@ function converted({ sha256 }: Upload, file: ConvertedFile): ReadableUpload {
 
 /** What the refused upload may be all the same, for a sentence; undefined for what is no sound. */
 function convertibleKind(upload: Upload, head: Uint8Array, refusal: unknown): string | undefined {
-  const isRefused =
-    isAppError(refusal, "unsupported_media_type") || isAppError(refusal, "not_audio");
+  const isRefused = CONVERTIBLE.some((code) => isAppError(refusal, code));
   if (!isRefused || upload.bytes === 0 || /^audio\/pcm\b/.test(upload.mediaType)) return undefined;
   const kind = soundKind(head);
   if (kind === "ogg-piece" || kind === "webm-piece") return undefined;
+  // Recordings put together: the decoder would take the first of them for all.
+  if (kind === "wav" && isAppError(refusal, "payload_too_large")) return undefined;
   const isOther = isText(head) || otherFile(head) !== undefined;
   if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isOther)) return undefined;
   const name = nameOf(kind);
@@ -129,13 +134,14 @@ function nameOf(kind: SoundKind | undefined): string {
 
 /** Of what has no mark at all the first refusal says more than the decoder's. */
 async function convert(
-  { content }: Upload,
+  { content, bytes }: Upload,
   { converter, ...order }: ReadableOptions,
   kind: string,
   refusal: AppError,
 ): Promise<ConvertedFile> {
-  // What has no mark is not looked through for others.
-  const starts = kind === "" ? [] : await furtherStarts(content, order);
+  // What has no mark is not looked through for others, nor what is too large to be read here.
+  const isLarge = bytes > MOST_READ_BYTES;
+  const starts = kind === "" || isLarge ? [] : await furtherStarts(content, order);
   if (starts.length >= MOST_RECORDINGS) throw tooMany(starts, `from byte ${starts[0]} on`);
   try {
     return await converter.convert(content, order, starts);
@@ -147,6 +153,7 @@ async function convert(
 }
 
 function withoutDecoder(refusal: AppError): AppError {
-  const message = `${refusal.message} The operator can add others: by the optional package @ffmpeg/core, which the usual installation brings, or FFmpeg.`;
+  const added = refusal.code === "payload_too_large" ? "one" : "others";
+  const message = `${refusal.message} The operator can add ${added}: by the optional package @ffmpeg/core, which the usual installation brings, or FFmpeg.`;
   return new AppError(refusal.code, message);
 }

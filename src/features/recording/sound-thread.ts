@@ -3,10 +3,10 @@
  * event loop of the service never does.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
-import { nextRecording, recordingStarts } from "../../base/codecs/joined-recordings.ts";
+import { nextRecording, recordingStarts, wavStarts } from "../../base/codecs/joined-recordings.ts";
 import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
@@ -14,6 +14,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 import { damageOf } from "./integrity/file-damage.ts";
+import { MOST_READ_BYTES } from "./read-limit.ts";
 
 /** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
 export interface SoundSource {
@@ -53,7 +54,8 @@ export interface MeasuredSound {
 
 export type SoundAnswer =
   | { kind: "measured"; sound: MeasuredSound | AudioFormatError }
-  | { kind: "starts"; starts: number[] }
+  /** Undefined where the file is too large to be looked through. */
+  | { kind: "starts"; starts: number[] | undefined }
   | { kind: "wave"; bytes: Uint8Array | undefined }
   /** `damaged`: sequences of files that are gone, cannot be read, or hold other bytes. */
   | { kind: "samples"; samples: Int16Array; damaged: number[] };
@@ -79,7 +81,7 @@ async function carryOut(request: SoundRequest): Promise<SoundAnswer> {
     case "measure":
       return { kind: "measured", sound: measure(request.source) };
     case "starts":
-      return { kind: "starts", starts: recordingStarts(bytesOf(request.source)) };
+      return { kind: "starts", starts: startsOf(request.source) };
     case "wave":
       return { kind: "wave", bytes: await toWave(request.source) };
     case "samples": {
@@ -137,6 +139,14 @@ function hashed(fd: number): string {
 function bytesOf({ path, data, lead }: SoundSource): Uint8Array {
   const bytes = data ?? readFileSync(path ?? "");
   return lead === undefined ? bytes : Buffer.concat([lead, bytes]);
+}
+
+function startsOf(source: SoundSource): number[] | undefined {
+  const { path, data } = source;
+  if (path === undefined || data !== undefined) return recordingStarts(bytesOf(source));
+  const { size } = statSync(path);
+  if (size <= MOST_READ_BYTES) return recordingStarts(bytesOf(source));
+  return wavStarts(size, (at, length) => part(path, at, length));
 }
 
 function measure(source: SoundSource): MeasuredSound | AudioFormatError {

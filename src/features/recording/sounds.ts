@@ -33,15 +33,28 @@ export class Sounds implements QueueOwner {
     return [...this.#measuring.queues, ...this.#playing.queues];
   }
 
-  /** Finds out what a file holds and how long it lasts, without decoding it. */
-  async measure(tenant: string, source: SoundSource): Promise<MeasuredSound | AudioFormatError> {
-    const answer = await this.#measuring.call(tenant, () => ({ kind: "measure", source }));
+  /** Finds out what a file holds and how long it lasts, without decoding it; `signal` ends that. */
+  async measure(
+    tenant: string,
+    source: SoundSource,
+    signal?: AbortSignal,
+  ): Promise<MeasuredSound | AudioFormatError> {
+    const request = { kind: "measure" as const, source };
+    const answer = await this.#measuring.call(tenant, () => request, signal);
     return (answer as Answered<"measured">).sound;
   }
 
-  /** Where further recordings begin in a file that was put together; see `recordingStarts`. */
-  async starts(tenant: string, source: SoundSource): Promise<readonly number[]> {
-    const answer = await this.#measuring.call(tenant, () => ({ kind: "starts", source }));
+  /**
+   * Where further recordings begin in a file that was put together; see `recordingStarts`. Undefined
+   * where it has more than `MOST_READ_BYTES` and is no WAV file, or not WAV alone. `signal` ends that.
+   */
+  async starts(
+    tenant: string,
+    source: SoundSource,
+    signal?: AbortSignal,
+  ): Promise<readonly number[] | undefined> {
+    const request = { kind: "starts" as const, source };
+    const answer = await this.#measuring.call(tenant, () => request, signal);
     return (answer as Answered<"starts">).starts;
   }
 

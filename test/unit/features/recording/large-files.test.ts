@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wavFileHeader } from "../../../../src/base/audio/wav.ts";
+import { newId } from "../../../../src/base/ids.ts";
+import type { FileConverter } from "../../../../src/features/recording/conversion/file-converter.ts";
+import { readableUpload } from "../../../../src/features/recording/readable-upload.ts";
+import { Sounds } from "../../../../src/features/recording/sounds.ts";
+import { makeWav } from "../../../support/make-wav.ts";
+
+const MIB = 1024 * 1024;
+const LARGE = 300 * MIB;
+
+/** Files that are larger than what a thread of the service may hold; they have holes, and take no room. */
+describe("large files", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "large-files-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const unread = () => Promise.reject(new Error("It was read in the process of the service."));
+  const unreadSounds = { measure: unread, starts: unread };
+  const noDecoder = { convert: unread, isAvailable: false };
+
+  /** Notes where it was told that recordings begin. */
+  function decoder() {
+    const asked: (readonly number[])[] = [];
+    const convert: FileConverter["convert"] = async (_content, _order, starts = []) => {
+      asked.push(starts);
+      const shape = { frames: 16_000, sampleRate: 16_000, channels: 1, bytes: 32_044 };
+      return { path: join(folder, newId()), ...shape };
+    };
+    return { asked, converter: { convert, isAvailable: true } };
+  }
+
+  /** A file of `parts` at their places, and holes between them. */
+  async function fileOf(parts: readonly (readonly [number, Buffer])[], bytes = LARGE) {
+    const path = join(folder, newId());
+    writeFileSync(path, "");
+    truncateSync(path, bytes);
+    const file = await open(path, "r+");
+    for (const [at, part] of parts) await file.write(part, 0, part.byteLength, at);
+    await file.close();
+    return {
+      ...{ content: { kind: "file" as const, path }, bytes, sha256: "", filename: "talk" },
+      fields: {},
+    };
+  }
+
+  const { signal } = new AbortController();
+  const order = { accountId: "a", seconds: 12 * 3_600, signal };
+
+  const MARKS: readonly (readonly [string, Buffer])[] = [
+    ["audio/flac", Buffer.from("fLaC\0\0\0\x22", "latin1")],
+    ["audio/ogg", Buffer.from("OggS\0\x02", "latin1")],
+    ["audio/webm", Buffer.from("\x1a\x45\xdf\xa3", "latin1")],
+    ["audio/mpeg", Buffer.from("ID3\x03\0\0\0\0\0\0", "latin1")],
+    ["audio/mp4", Buffer.from("\0\0\0\x18ftypM4A ", "latin1")],
+  ];
+
+  it.each(MARKS)(
+    "large files: %s is decoded in a process of its own, unread",
+    async (mediaType, head) => {
+      const { asked, converter } = decoder();
+      const upload = { ...(await fileOf([[0, head]])), mediaType };
+      const read = await readableUpload(upload, { ...order, sounds: unreadSounds, converter });
+      expect(read.audio).toMatchObject({ mediaType: "audio/wav", durationSeconds: 1 });
+      expect(asked).toEqual([[]]);
+    },
+  );
+
+  it("large files: without a decoder a compressed one is refused for good", async () => {
+    const [, head] = MARKS[0] ?? [];
+    const upload = { ...(await fileOf([[0, head ?? Buffer.alloc(0)]])), mediaType: "audio/flac" };
+    const reading = readableUpload(upload, {
+      ...{ ...order, sounds: unreadSounds, converter: noDecoder },
+    });
+    await expect(reading).rejects.toMatchObject({ code: "payload_too_large" });
+  });
+
+  describe("WAV files put together", () => {
+    const sounds = new Sounds();
+    afterAll(() => sounds.stop());
+    const first = wavFileHeader({ sampleRate: 48_000, channels: 2, frames: (280 * MIB) / 4 });
+    const second = makeWav({ frames: 16_000 });
+    const behind = first.byteLength + 280 * MIB;
+    const cue = Buffer.from("LIST\x04\0\0\0INFO", "latin1");
+
+    it("large files: what follows the samples is found by its place, and the rest is not read", async () => {
+      const { asked, converter } = decoder();
+      const parts = [
+        [0, first],
+        [behind, cue],
+        [behind + cue.byteLength, second],
+      ] as const;
+      const bytes = behind + cue.byteLength + second.byteLength;
+      const upload = { ...(await fileOf(parts, bytes)), mediaType: "audio/wav" };
+      await readableUpload(upload, { ...order, sounds, converter });
+      expect(asked).toEqual([[behind + cue.byteLength]]);
+    });
+
+    it("large files: tags behind the samples of one recording are no other one", async () => {
+      const upload = {
+        ...(await fileOf(
+          [
+            [0, first],
+            [behind, cue],
+          ],
+          behind + 200,
+        )),
+        mediaType: "audio/wav",
+      };
+      const { audio } = await readableUpload(upload, { ...order, sounds, converter: noDecoder });
+      expect(audio).toMatchObject({ frames: (280 * MIB) / 4, mediaType: "audio/wav" });
+      expect(audio.starts).toBeUndefined();
+    });
+
+    it("large files: what only reading all of it would tell is refused, not left out", async () => {
+      const [, flac] = MARKS[0] ?? [];
+      const parts = [
+        [0, first],
+        [behind, flac ?? Buffer.alloc(0)],
+      ] as const;
+      const upload = { ...(await fileOf(parts, behind + MIB)), mediaType: "audio/wav" };
+      const reading = readableUpload(upload, { ...order, sounds, ...decoder() });
+      await expect(reading).rejects.toMatchObject({ code: "payload_too_large" });
+    });
+  });
+});
