@@ -5,7 +5,7 @@ import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import { readiness } from "./features/admin/health.ts";
 import { AuditStore } from "./features/audit/audit-store.ts";
-import type { Figure } from "./http/operations.ts";
+import type { Figure, FigureByKind } from "./http/operations.ts";
 import { Ceilings } from "./postgres/ceilings.ts";
 import type { Config } from "./roles/config.ts";
 import { eraseAgain, redactAgain } from "./roles/erasure.ts";
@@ -74,7 +74,7 @@ async function startParts(
     ceilings,
   };
   const repeated = await eraseAgain(context);
-  const figures: Figure[] = [];
+  const figures: (Figure | FigureByKind)[] = [];
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);

@@ -13,10 +13,12 @@ export interface Figure {
   read(): number;
 }
 
-/** A counter for each of a closed list of kinds, read on request. */
-interface CounterByKind {
+/** A metric for each of a closed list of kinds, read on request. */
+export interface FigureByKind {
+  /** As of `Figure`. */
   name: string;
   help: string;
+  kind: "counter" | "gauge";
   /** Name of the label that says the kind. */
   label: string;
   read(): ReadonlyMap<string, number>;
@@ -32,13 +34,13 @@ export class OpsMetrics {
   constructor(
     figures: readonly Figure[],
     queues: QueueOwner,
-    byKind: readonly CounterByKind[] = [],
+    byKind: readonly FigureByKind[] = [],
   ) {
     this.#queues = queues;
     collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });
     for (const name of LOOP_DELAY_FIGURES) this.#registry.removeSingleMetric(name);
     for (const figure of figures) register(this.#registry, figure);
-    for (const counter of byKind) registerByKind(this.#registry, counter);
+    for (const figure of byKind) registerByKind(this.#registry, figure);
   }
 
   get contentType(): string {
@@ -111,16 +113,25 @@ function register(registry: Registry, { name, help, kind, read }: Figure): void 
   });
 }
 
-function registerByKind(registry: Registry, { name, help, label, read }: CounterByKind): void {
-  checkName(name, true);
-  new Counter({
-    name,
-    help,
-    labelNames: [label],
-    registers: [registry],
+function registerByKind(registry: Registry, figure: FigureByKind): void {
+  const { name, help, kind, label, read } = figure;
+  checkName(name, kind === "counter");
+  const common = { name, help, labelNames: [label], registers: [registry] };
+  if (kind === "counter") {
+    new Counter({
+      ...common,
+      collect() {
+        this.reset();
+        for (const [each, count] of read()) this.inc({ [label]: each }, count);
+      },
+    });
+    return;
+  }
+  new Gauge({
+    ...common,
     collect() {
       this.reset();
-      for (const [kind, count] of read()) this.inc({ [label]: kind }, count);
+      for (const [each, value] of read()) this.set({ [label]: each }, value);
     },
   });
 }

@@ -1,3 +1,4 @@
+import { withTimeout } from "../base/deferred.ts";
 import { newId } from "../base/ids.ts";
 import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
 import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
@@ -8,8 +9,12 @@ import { renderFrames } from "../live/render.ts";
 import { ACCOUNT_ENDINGS } from "./account-endings.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";
 
+/** Removing some thousand files takes seconds on a slow disk, milliseconds. */
+const ERASING_MS = 30_000;
+
 /** Side effects of a deletion outside the database. */
 export function erasureEffects({
+  audioWatch,
   blobs,
   fanout,
   commands,
@@ -18,7 +23,11 @@ export function erasureEffects({
   return {
     accountEndings: ACCOUNT_ENDINGS,
     ledger,
-    eraseAudio: (sessionId) => blobs.delete(sessionId),
+    // A disk that hangs would keep one of the process's threads for each session.
+    eraseAudio: async (sessionId) => {
+      audioWatch.admit();
+      await withTimeout(blobs.delete(sessionId), ERASING_MS, "Removing the audio of a session");
+    },
     publish: (sessionId, { seq, at }) => {
       const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
       fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));

@@ -20,7 +20,7 @@ import { expiredUploads } from "../features/uploads/expiry.ts";
 import { IncomingFolder } from "../features/uploads/incoming-folder.ts";
 import { UploadStore } from "../features/uploads/store.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
-import type { Figure } from "../http/operations.ts";
+import type { Figure, FigureByKind } from "../http/operations.ts";
 import { StoredAudio } from "../postgres/ceilings.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
 import { createRepeatedRedaction, erasureEffects } from "./erasure.ts";
@@ -38,7 +38,7 @@ export function startMaintenance(
   context: AppContext,
   repeated: RepeatedErasure,
   isFirst: () => boolean,
-): Figure[] {
+): (Figure | FigureByKind)[] {
   const { log, clock, stack, shared } = context;
   const { work, background } = shared;
   const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
@@ -112,7 +112,18 @@ export function startMaintenance(
   );
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
-  return figuresOf(storedAudio, [sessions, accounts, expired, leftovers, repeated, redactions]);
+  const deletions = [sessions, accounts, expired, leftovers, repeated, redactions];
+  return [...figuresOf(storedAudio, deletions), agesOf(maintenance)];
+}
+
+function agesOf(maintenance: Maintenance): FigureByKind {
+  return {
+    name: "voice_maintenance_last_success_seconds",
+    help: "Time since each task that this process began last worked; of several processes the least counts",
+    kind: "gauge",
+    label: "task",
+    read: () => maintenance.ages,
+  };
 }
 
 function figuresOf(storedAudio: StoredAudio, deletions: readonly { failing: number }[]): Figure[] {

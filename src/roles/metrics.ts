@@ -1,5 +1,5 @@
 import type { QueueOwner } from "../base/queue-metrics.ts";
-import { type Figure, OpsMetrics } from "../http/operations.ts";
+import { type Figure, type FigureByKind, OpsMetrics } from "../http/operations.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { SessionsRole } from "./sessions.ts";
 import type { AppContext, Shared } from "./shared.ts";
@@ -7,28 +7,39 @@ import type { AppContext, Shared } from "./shared.ts";
 export function createMetrics(
   { queues, shared, ceilings }: AppContext,
   { sessions, outbox }: { sessions: SessionsRole | undefined; outbox: OutboxBacklog },
-  more: readonly Figure[],
+  more: readonly (Figure | FigureByKind)[],
 ): OpsMetrics {
   queues.add(connectionsOf(shared));
   queues.add(shared.commands);
   return new OpsMetrics(
-    [...createFigures(shared, sessions), ...parkedFigures(outbox), ...more],
+    [
+      ...createFigures(shared, sessions),
+      ...parkedFigures(outbox),
+      ...more.filter((figure): figure is Figure => !isByKind(figure)),
+    ],
     queues,
     [
       {
         name: "voice_quota_refused_total",
         help: "How often a ceiling kept something from beginning, since the start",
+        kind: "counter",
         label: "ceiling",
         read: () => ceilings.refused,
       },
       {
         name: "voice_audio_damage_found_total",
         help: "Chunks whose stored audio was found damaged by this process, since the start",
+        kind: "counter",
         label: "kind",
         read: () => shared.verified.found,
       },
+      ...more.filter(isByKind),
     ],
   );
+}
+
+function isByKind(figure: Figure | FigureByKind): figure is FigureByKind {
+  return "label" in figure;
 }
 
 /** Callers that wait for a database connection, as a queue; the pool rejects after 5 s. */

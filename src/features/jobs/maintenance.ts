@@ -1,3 +1,4 @@
+import { withTimeout } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
@@ -21,11 +22,14 @@ export interface MaintenanceTask {
 /** Tasks that are due within this time run together with those that are due now. */
 const SOON_MS = 250;
 const LOOK_MS = 1_000;
+/** A task that takes longer is left to run on by itself, and the others have their turns. */
+const PATIENCE_MS = 10_000;
 
 /**
  * Runs maintenance tasks one after the other, each when it is due, in the process that is first.
  * Several processes may believe to be first: every task is repeatable and safe to run concurrently.
- * A task that fails is logged and tried again when it is next due.
+ * A task that fails is logged and tried again when it is next due; one that hangs holds up itself
+ * alone, and is not begun again before it has ended.
  */
 export class Maintenance {
   readonly #tasks: readonly MaintenanceTask[];
@@ -34,6 +38,9 @@ export class Maintenance {
   readonly #isFirst: () => boolean;
   readonly #stop = new AbortController();
   readonly #due = new Map<string, number>();
+  readonly #running = new Map<string, Promise<void>>();
+  /** When each task that this process ran last worked, or was first begun; by its monotonic clock. */
+  readonly #worked = new Map<string, number>();
   readonly #troubles = new Map<string, TroubleLog>();
   #loop: Promise<void> | undefined;
 
@@ -53,20 +60,27 @@ export class Maintenance {
     this.#loop ??= this.#run();
   }
 
-  /** Resolves when the running task is done. */
+  /** How long ago each task that this process ever began last worked, seconds. */
+  get ages(): ReadonlyMap<string, number> {
+    const now = this.#runtime.monotonic();
+    return new Map([...this.#worked].map(([name, at]) => [name, (now - at) / 1_000]));
+  }
+
+  /** Resolves when the running tasks are done. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
+    await Promise.all(this.#running.values());
   }
 
   async #run(): Promise<void> {
     const rest = Math.min(LOOK_MS, ...this.#tasks.map(({ every }) => every));
     while (!this.#stop.signal.aborted) {
       const due = this.#tasks.filter((task) => this.#isDue(task));
-      const looks = await Promise.allSettled(due.map((task) => task.isWanted?.() ?? true));
+      const looks = await Promise.allSettled(due.map((task) => this.#isWanted(task)));
       for (const [at, task] of due.entries()) {
         if (this.#stop.signal.aborted) return;
-        await this.#do(task, looks[at]);
+        await this.#begin(task, looks[at]);
       }
       await this.#runtime.delay(rest, this.#stop.signal);
     }
@@ -76,8 +90,25 @@ export class Maintenance {
     const isOurs = everywhere || this.#isFirst();
     return (
       isOurs &&
+      !this.#running.has(name) &&
       (this.#due.get(name) ?? 0) <= this.#runtime.monotonic() + Math.min(SOON_MS, every / 4)
     );
+  }
+
+  #isWanted({ name, isWanted }: MaintenanceTask): Promise<boolean> {
+    const look = isWanted?.() ?? Promise.resolve(true);
+    return withTimeout(look, PATIENCE_MS, `Looking for ${name}`, this.#runtime);
+  }
+
+  /** Waits for the task's end, but not for one that hangs. */
+  async #begin(task: MaintenanceTask, look?: PromiseSettledResult<boolean>): Promise<void> {
+    const { name } = task;
+    if (!this.#worked.has(name)) this.#worked.set(name, this.#runtime.monotonic());
+    const running = this.#do(task, look).finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    await withTimeout(running, PATIENCE_MS, name, this.#runtime).catch(() => {
+      this.#log.warn({ task: name }, "maintenance takes long; the other tasks go on");
+    });
   }
 
   async #do(
@@ -90,6 +121,7 @@ export class Maintenance {
       const ran = look?.value === false ? 0 : await run();
       const { done, more } = typeof ran === "number" ? { done: ran, more: false } : ran;
       if (more) this.#due.set(name, this.#runtime.monotonic());
+      this.#worked.set(name, this.#runtime.monotonic());
       this.#trouble(name).worked();
       if (done > 0) this.#log.info({ task: name, done }, "maintenance");
     } catch (error) {

@@ -3,6 +3,8 @@ import { createDeferred } from "../../../../src/base/deferred.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { type Runtime, systemRuntime } from "../../../../src/base/runtime.ts";
 import { Maintenance } from "../../../../src/features/jobs/maintenance.ts";
+import { KeptLog } from "../../../support/kept-log.ts";
+import { settled, VirtualRuntime } from "../../../support/late/virtual-runtime.ts";
 
 /** One round of the tasks, and a way to make the next one begin. */
 function stage(isFirst: () => boolean, pages = 0) {
@@ -57,6 +59,43 @@ describe("maintenance", () => {
     expect(await round(2)).toEqual(["one"]);
     expect(await round(3)).toEqual([]);
     await stop();
+  });
+
+  it("maintenance: a task that hangs holds up itself alone, and is begun once", async () => {
+    const runtime = new VirtualRuntime();
+    const log = new KeptLog();
+    const hung = createDeferred<number>();
+    const ran: string[] = [];
+    const task = (name: string, work: () => Promise<number>) => ({
+      ...{ name, every: 1_000 },
+      run: () => {
+        ran.push(name);
+        return work();
+      },
+    });
+    const tasks = [
+      task("hangs", () => hung.promise),
+      {
+        ...task("is not known to be wanted", async () => 0),
+        isWanted: () => new Promise<never>(() => {}),
+      },
+      task("goes on", async () => 0),
+    ];
+    const maintenance = new Maintenance(tasks, log, runtime);
+    maintenance.start();
+    await runtime.pass(60_000, settled);
+    const count = (name: string) => ran.filter((each) => each === name).length;
+    expect([count("hangs"), count("is not known to be wanted")]).toEqual([1, 0]);
+    expect(count("goes on")).toBeGreaterThan(3);
+    expect(maintenance.ages.get("hangs")).toBeGreaterThan(40);
+    expect(maintenance.ages.get("goes on")).toBeLessThan(20);
+    hung.resolve(0);
+    await runtime.pass(20_000, settled);
+    expect(count("hangs")).toBeGreaterThan(1);
+    expect(maintenance.ages.get("hangs")).toBeLessThan(20);
+    const stopped = maintenance.stop();
+    await runtime.pass(20_000, settled);
+    await stopped;
   });
 
   it("maintenance: a task keeps its pace when the wait for it ends a little early", async () => {
