@@ -135,8 +135,9 @@ export function readDeepgramQuery(
   engines: readonly SpeechEngine[],
   isLive: boolean,
 ): DeepgramOrder {
-  refuseReliedOn(query);
-  const isOn = (name: string) => toSwitch(name, one(query, name), false);
+  refuseReliedOn(query, "a bare name is a wish");
+  // A bare name (`?punctuate`) is a wish, as Deepgram's own clients and services have it.
+  const isOn = (name: string) => one(query, name) === "" || toSwitch(name, one(query, name), false);
   const [smart, paragraphs] = [isOn("smart_format"), isOn("paragraphs")];
   const known = [...Object.keys(deepgramQuery.properties), ...GRANTED, ...(isLive ? LIVE : [])];
   const without = Object.keys(query).filter((name) => !known.includes(name));

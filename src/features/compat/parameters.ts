@@ -52,15 +52,24 @@ export function toEngine(
 const RELIED_ON =
   /(^|[_-])(redact(ion)?|pii|phi|anonymi[sz](e|ation)|profanity|censor|callback|webhook)([_[-]|$)/i;
 
+/** Of them those with an address or a name, without which they are no wish. */
+const ELSEWHERE = /callback|webhook/i;
+
 /**
  * Throws `invalid_parameter` for a parameter that is not done here and that protects somebody or sends
- * the answer elsewhere, unless it is empty or switched off.
+ * the answer elsewhere, unless it is switched off, or empty.
+ *
+ * @param bare what an empty one is where it is a switch: addresses have switches without a value, forms
+ * fields that nobody filled in
  */
-export function refuseReliedOn(parameters: Readonly<Record<string, unknown>>): void {
-  const found = Object.entries(parameters).find(
-    ([name, value]) =>
-      RELIED_ON.test(name.replaceAll(/([a-z])([A-Z])/g, "$1_$2")) && isAskedFor(value),
-  );
+export function refuseReliedOn(
+  parameters: Readonly<Record<string, unknown>>,
+  bare: "a bare name is a wish" | "an empty field is none" = "an empty field is none",
+): void {
+  const found = Object.entries(parameters).find(([name, value]) => {
+    if (!RELIED_ON.test(name.replaceAll(/([a-z])([A-Z])/g, "$1_$2"))) return false;
+    return isAskedFor(value, bare === "a bare name is a wish" && !ELSEWHERE.test(name));
+  });
   if (found === undefined) return;
   throw wrong(
     shown(found[0]),
@@ -68,9 +77,10 @@ export function refuseReliedOn(parameters: Readonly<Record<string, unknown>>): v
   );
 }
 
-function isAskedFor(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(isAskedFor);
-  return typeof value !== "string" || !/^(|false|0|none|null)$/i.test(value);
+function isAskedFor(value: unknown, isBareOn: boolean): boolean {
+  if (Array.isArray(value)) return value.some((each) => isAskedFor(each, isBareOn));
+  if (value === "") return isBareOn;
+  return typeof value !== "string" || !/^(false|0|none|null)$/i.test(value);
 }
 
 /**

@@ -91,6 +91,32 @@ describe("parameters of other services' clients", () => {
     expect(refusal(() => readOpenAiForm(fields, engines))).toContain(expected);
   });
 
+  it("deepgram: a switch without a value is on, of files and live", () => {
+    const names = ["punctuate", "numerals", "paragraphs", "utterances", "diarize", "multichannel"];
+    const bare = Object.fromEntries(
+      [...names, "interim_results", "vad_events"].map((name) => [name, ""]),
+    );
+    for (const isLive of [false, true]) {
+      expect(readDeepgramQuery(bare, engines, isLive)).toMatchObject({
+        writing: { style: "readable", numbers: "digits" },
+        ...{ paragraphs: true, utterances: true, diarize: true, multichannel: true },
+        ...{ interim: true, vadEvents: true, endpointing: true, store: true },
+      });
+    }
+    expect(readDeepgramQuery({ smart_format: "" }, engines, true).writing.style).toBe("readable");
+    expect(readDeepgramQuery({}, engines, true)).toMatchObject({
+      ...{ writing: { style: "raw", numbers: "words" }, diarize: false, interim: false },
+    });
+    expect(readDeepgramQuery({ endpointing: "" }, engines, true).endpointing).toBe(true);
+  });
+
+  it.each(["redact", "profanity_filter"])("?%s without a value is a wish, and not done", (name) => {
+    const said = refusal(() => readDeepgramQuery({ [name]: "" }, engines, false));
+    expect(said).toContain(`invalid_parameter \`${name}\``);
+    const empty = { model: "whisper-1", [name]: "" };
+    expect(refusal(() => readOpenAiForm(empty, engines))).toBe("none");
+  });
+
   it("what protects and is switched off is no matter", () => {
     const off = { redact: "false", profanity_filter: "false", callback: "" };
     expect(refusal(() => readDeepgramQuery(off, engines, true))).toBe("none");
