@@ -205,6 +205,8 @@ function replayDeliveries(options: WebhookDeliveryOptions): Route {
     params: webhookParams,
     body: {
       kind: "json",
+      // A misspelt `to` would send everything up to now.
+      closed: true,
       schema: Type.Object({
         from: Type.String({
           format: "date-time",

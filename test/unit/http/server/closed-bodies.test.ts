@@ -29,6 +29,14 @@ describe("bodies of webhooks", () => {
     );
   });
 
+  it("a replay with a misspelt end is refused, as it would send everything up to now", () => {
+    const from = "2026-01-31T09:30:00.000Z";
+    expect(answerTo("replayWebhook", { from, untill: "2026-01-31T10:30:00.000Z" })).toBe(
+      '"untill" is not known here; the request body takes from, to.',
+    );
+    expect(answerTo("replayWebhook", { from, to: "2026-01-31T10:30:00.000Z" })).toBe("nothing");
+  });
+
   it("names a misspelt event, and takes those that there are", () => {
     const misspelt = { url, event_types: ["session.complete"] };
     expect(answerTo("createWebhook", misspelt)).toMatch(
