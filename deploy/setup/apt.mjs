@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { command, tail } from "./command.mjs";
 import { StepError } from "./step-error.mjs";
@@ -25,11 +34,11 @@ export async function unpackPackages(packages, root, { step, seal, alsoNeeded })
   try {
     const downloads = join(scratch, "packages");
     const made = join(scratch, "root");
-    for (const name of ["state/lists/partial", "cache/archives/partial", "packages", "root"]) {
-      mkdirSync(join(scratch, name), { recursive: true });
-    }
+    for (const name of [...FETCHED, "root"]) mkdirSync(join(scratch, name), { recursive: true });
     writeFileSync(join(scratch, "state/status"), "");
-    const options = privateState(scratch);
+    const fetcher = await fetcherOf(process.getuid?.());
+    if (fetcher !== undefined) lend(scratch, fetcher);
+    const options = privateState(scratch, fetcher);
     step.note("reading the package lists");
     await apt([...options, "update"], downloads);
     const names = alsoNeeded ? await withNeeded(options, packages, alsoNeeded) : packages;
@@ -68,7 +77,30 @@ function sweepScratch(root) {
   }
 }
 
-function privateState(folder) {
+/** Folders that apt's fetchers write to. */
+const FETCHED = ["state/lists/partial", "cache/archives/partial", "packages"];
+
+/**
+ * The user as whom apt fetches what the network sends, where it can: only root may become another one.
+ * `idOf` gives a user's id by its name; undefined where there is no such user.
+ */
+export async function fetcherOf(uid, idOf = systemIdOf) {
+  return uid === 0 ? await idOf("_apt") : undefined;
+}
+
+async function systemIdOf(name) {
+  const { code, output } = await command("id", ["-u", name], { timeoutMs: 10_000 });
+  return code === 0 && /^\d+$/.test(output.trim()) ? Number(output) : undefined;
+}
+
+/** Where a folder above it lets nobody in, apt says so, and fetches as root. */
+function lend(scratch, fetcher) {
+  chmodSync(scratch, 0o711);
+  for (const name of FETCHED) chownSync(join(scratch, name), fetcher, process.getgid());
+}
+
+/** apt's options; without a `fetcher` it fetches as who runs it. */
+export function privateState(folder, fetcher) {
   const options = {
     "Dir::State": join(folder, "state"),
     "Dir::State::status": join(folder, "state/status"),
@@ -77,7 +109,7 @@ function privateState(folder) {
     "Acquire::Languages": "none",
     "Acquire::Retries": "3",
     "Acquire::http::Timeout": "30",
-    "APT::Sandbox::User": "root",
+    ...(fetcher === undefined && { "APT::Sandbox::User": "root" }),
   };
   return ["-q", ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`])];
 }
