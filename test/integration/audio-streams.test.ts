@@ -201,6 +201,29 @@ describe("audio streams", () => {
     expect(sizes).toEqual([SECOND, 2 * SECOND]);
   });
 
+  it("time: a session takes a day of sound besides what passes, less what it holds", async () => {
+    const store = new PostgresAudioStreams(fixture.pool);
+    const sessionId = await newSession();
+    const day = 24 * 3_600;
+    expect((await store.take(sessionId, SETTINGS)).mostSeconds).toBeCloseTo(day, -2);
+    const opened = await open(sessionId);
+    opened.stream.push(audio(0, 20 * SECOND));
+    await opened.stream.close();
+    await fixture.sql(
+      "update sessions set started_at = started_at - interval '1 hour' where id = $1",
+      [sessionId],
+    );
+    await fixture.sql("update chunks set duration_seconds = 7200 where session_id = $1", [
+      sessionId,
+    ]);
+    const [chunks] = await fixture.sql<{ count: number }>(
+      "select count(*)::int as count from chunks where session_id = $1",
+      [sessionId],
+    );
+    const left = day + 3_600 - 7_200 * (chunks?.count ?? 0);
+    expect((await store.take(sessionId)).mostSeconds).toBeCloseTo(left, -2);
+  });
+
   it("fencing: a holder that was replaced in the store is refused there", async () => {
     const sessionId = await newSession();
     const store = new PostgresAudioStreams(fixture.pool);

@@ -45,6 +45,11 @@ export interface TakenStream extends StreamHold {
   nextSequence: number;
   /** Settings of the previous connection, if there was one. */
   settingsBefore?: StreamSettings | undefined;
+  /**
+   * Seconds of sound that the session may take on now, besides what passes meanwhile: a few bytes of
+   * Opus may hold hours. Any number unless told.
+   */
+  mostSeconds?: number;
 }
 
 /** A piece of a chunk that is being streamed, whole frames only. */

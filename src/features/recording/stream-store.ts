@@ -33,6 +33,7 @@ const takenRow = z.object({
   offset: z.number(),
   sequence: optionalColumn(z.number()),
 });
+const roomRow = z.object({ mostSeconds: z.number() });
 const heldRow = z.object({
   sessionId: z.string(),
   status: phase,
@@ -63,6 +64,9 @@ const takenPieceRow = z.object({
 function pieceKey({ sessionId, epoch, sequence, piece }: z.output<typeof takenPieceRow>): string {
   return `${sessionId} ${epoch} ${sequence} ${piece}`;
 }
+
+/** Sound that a device may bring along from before its session began: a day of it. */
+const BUFFERED_SECONDS = 24 * 3_600;
 
 /** Most pieces of all streams of this process that are written in one transaction. */
 const MAX_GROUP = 256;
@@ -97,7 +101,12 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
         ? takeAgain(tx, sessionId)
         : takeWith(tx, sessionId, settings));
       const nextSequence = (await highestSequence(tx, sessionId)) + 1;
-      const taken = { sessionId, ...session, ...held, nextSequence };
+      const { mostSeconds } = await tx.one(sql.type(roomRow)`
+        select extract(epoch from now() - started_at)::float8 + ${BUFFERED_SECONDS}::int - (
+          select coalesce(sum(duration_seconds), 0) from chunks c where c.session_id = s.id
+        ) as "mostSeconds"
+        from sessions s where id = ${sessionId}`);
+      const taken = { sessionId, ...session, ...held, nextSequence, mostSeconds };
       accept(taken);
       return taken;
     });

@@ -80,6 +80,10 @@ export class AudioStream {
   #ended = false;
   #closing = false;
   #overruns = 0;
+  /** Sound that was stored by this connection, seconds, and how much may be besides what passes. */
+  #seconds = 0;
+  readonly #mostSeconds: number;
+  readonly #since: number;
 
   constructor(taken: TakenStream, cutter: StreamCutter, parts: AudioStreamOptions) {
     this.#hold = { sessionId: taken.sessionId, epoch: taken.epoch };
@@ -90,6 +94,8 @@ export class AudioStream {
     this.#ports = parts.ports;
     this.#events = parts.events;
     this.#settings = taken.settings;
+    this.#mostSeconds = taken.mostSeconds ?? Number.POSITIVE_INFINITY;
+    this.#since = parts.ports.runtime.monotonic();
     if (taken.offset === 0) this.#head = new StreamHead(taken.settings);
   }
 
@@ -223,11 +229,21 @@ export class AudioStream {
       const cut = this.#cutter.cut(PIECE_BYTES);
       if (cut === undefined) break;
       this.#lastCut = this.#ports.runtime.monotonic();
+      this.#seconds += cut.frames / this.#cutter.format.sampleRate;
+      this.#checkTime();
       await this.#store(cut);
     }
     if (this.#finalizing) this.#tellFinalize();
     // The chunk became due while the next piece was awaited, and none came.
     if (this.#chunk?.isDue) this.#endChunk(this.#chunk);
+  }
+
+  /** Throws `overloaded` for more sound than can have been recorded by now. */
+  #checkTime(): void {
+    const passed = (this.#lastCut - this.#since) / 1_000;
+    if (this.#seconds <= this.#mostSeconds + passed) return;
+    const message = "The session holds more sound than can have been recorded since it began.";
+    throw new AppError("overloaded", message);
   }
 
   #tellFinalize(): void {

@@ -29,21 +29,29 @@ interface Told {
   /** How many broken packets there were. */
   broken: number[];
   bytes: Uint8Array[];
+  /** Codes of the errors with which it ended. */
+  ends: (string | undefined)[];
 }
 
 function create(
   settings = SETTINGS,
   offset = 0,
   sealing: Promise<void> = Promise.resolve(),
+  mostSeconds?: number,
 ): { stream: AudioStream; told: Told } {
-  const told: Told = { sealed: [], stored: [], finalized: [], acks: [], broken: [], bytes: [] };
+  const told: Told = {
+    ...{ sealed: [], stored: [], finalized: [], acks: [], broken: [], bytes: [], ends: [] },
+  };
   const store: AudioStreamStore = {
     take: () => Promise.reject(new Error("not asked")),
     begin: async () => ({ sequence: 0, outbox: [] }),
     append: async () => {},
   };
   const stream = new AudioStream(
-    { sessionId: "s", epoch: 1, status: "recording", settings, offset, seq: 0, nextSequence: 0 },
+    {
+      ...{ sessionId: "s", epoch: 1, status: "recording", settings, offset, seq: 0 },
+      ...{ nextSequence: 0, ...(mostSeconds !== undefined && { mostSeconds }) },
+    },
     createCutter(settings),
     {
       ports: {
@@ -68,7 +76,7 @@ function create(
       events: {
         onStored: (stored) => told.acks.push(stored),
         onBroken: (packets) => told.broken.push(packets),
-        onEnd: () => {},
+        onEnd: (error) => told.ends.push(error?.code),
       },
     },
   );
@@ -124,6 +132,31 @@ describe("audio stream", () => {
     expect(told.acks.at(-1)).toBe(60 * 32_000);
     expect(told.sealed).toEqual([0]);
     expect(stream.buffered).toBe(0);
+  });
+
+  it("time: more sound than can have been recorded ends the stream, however few its bytes are", async () => {
+    // A packet of one byte that says that it lasts 60 ms, after its length: ten minutes in 30 kB.
+    const packets = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 1, 0x18)));
+    const framed: StreamSettings = { ...OPUS, framing: "length_prefixed" };
+    const within = create(framed, 1, undefined, 600);
+    within.stream.push(packets);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(within.told.ends).toEqual([]);
+    expect(within.told.acks.at(-1)).toBe(1 + packets.byteLength);
+    // As much again is refused before that time has passed.
+    within.stream.push(packets);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(within.told.ends).toEqual(["overloaded"]);
+  });
+
+  it("time: sound that comes as it is recorded has no end", async () => {
+    const { stream, told } = create(SETTINGS, 0, undefined, 2);
+    for (let second = 0; second < 30; second += 1) {
+      stream.push(new Uint8Array(32_000));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(told.ends).toEqual([]);
+    expect(told.acks.at(-1)).toBe(30 * 32_000);
   });
 
   const latin = (text: string) => Buffer.from(text, "latin1");
