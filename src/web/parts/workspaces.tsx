@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { call } from "../api/client.ts";
 import type { Workspace } from "../api/records.ts";
+import { ownWorkspaces } from "./own-workspaces.ts";
 import { useResource } from "./resource.ts";
 
 /** The workspaces that the person belongs to. */
@@ -10,6 +11,11 @@ export function useWorkspaces() {
     const { items } = await call((api) => api.GET("/workspaces", { params: { query } }));
     return items;
   }, []);
+}
+
+/** The same for where something is made in one of them: who has none gets one. */
+export function useOwnWorkspaces() {
+  return useResource(ownWorkspaces, []);
 }
 
 interface WorkspaceFieldProps {

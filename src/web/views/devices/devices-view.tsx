@@ -31,6 +31,8 @@ export function View({ params }: { params: Params }): VNode {
   const isNarrowed = workspaceId !== "" || status !== "paired";
   const close = () => {
     setPairing(false);
+    // The dialog makes a workspace for who had none.
+    workspaces.reload();
     list.reload();
     if (isLinked) navigate("/devices", { replace: true });
   };
@@ -57,12 +59,7 @@ export function View({ params }: { params: Params }): VNode {
       )}
       {list.items.length > 0 && <Listed list={list} workspaces={named} />}
       {(isPairing || isLinked) && (
-        <PairDialog
-          key={params.code}
-          code={params.code ?? ""}
-          workspaces={workspaces}
-          onClose={close}
-        />
+        <PairDialog key={params.code} code={params.code ?? ""} onClose={close} />
       )}
     </ViewFrame>
   );

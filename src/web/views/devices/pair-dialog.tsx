@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Device, Workspace } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import type { useWorkspaces } from "../../parts/workspaces.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { CodeForm } from "./code-form.tsx";
 import { FirstSign } from "./first-sign.tsx";
 import { type DeviceKey, KeyShown } from "./key-shown.tsx";
@@ -13,7 +13,6 @@ import { ProgramForm } from "./program-form.tsx";
 interface PairProps {
   /** Of the link that led here, or "". */
   code: string;
-  workspaces: ReturnType<typeof useWorkspaces>;
   onClose: () => void;
 }
 
@@ -25,9 +24,9 @@ type Step =
 const TITLES = { asking: "Pair a device", paired: "Paired", made: "The program's key" };
 
 /** Pairs a device by the code that it shows, or makes a key for a program that is one. */
-export function PairDialog({ code, workspaces, onClose }: PairProps): VNode {
+export function PairDialog({ code, onClose }: PairProps): VNode {
   const [step, setStep] = useState<Step>({ kind: "asking", way: "code" });
-  const { state } = workspaces;
+  const { state, reload } = useOwnWorkspaces();
   const form = useRef<HTMLDivElement>(null);
   const done = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -38,13 +37,8 @@ export function PairDialog({ code, workspaces, onClose }: PairProps): VNode {
   return (
     <Dialog title={TITLES[step.kind]} onClose={step.kind === "made" ? undefined : onClose}>
       {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={workspaces.reload} />}
-      {state.kind === "ready" && state.value.length === 0 && (
-        <Empty title="You belong to no workspace">
-          <p>Devices belong to workspaces. Ask a colleague to invite you to one.</p>
-        </Empty>
-      )}
-      {state.kind === "ready" && state.value.length > 0 && step.kind === "asking" && (
+      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      {state.kind === "ready" && step.kind === "asking" && (
         <div class="stack" ref={form}>
           <Asking way={step.way} code={code} workspaces={state.value} onStep={setStep} />
         </div>

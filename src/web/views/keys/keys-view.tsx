@@ -69,9 +69,12 @@ export function View(): VNode {
       )}
       {isMaking && (
         <NewKeyDialog
-          workspaces={workspaces}
           chosen={workspaceId}
-          onMade={list.reload}
+          onMade={() => {
+            // The dialog makes a workspace for who had none.
+            workspaces.reload();
+            list.reload();
+          }}
           onClose={() => setMaking(false)}
         />
       )}

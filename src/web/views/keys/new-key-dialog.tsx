@@ -5,11 +5,10 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { type useWorkspaces, WorkspaceField } from "../../parts/workspaces.tsx";
+import { useOwnWorkspaces, WorkspaceField } from "../../parts/workspaces.tsx";
 import { inDays, LIFETIMES, SCOPE_NAMES, SCOPES, type Scope } from "./key-facts.ts";
 
 interface NewKeyProps {
-  workspaces: ReturnType<typeof useWorkspaces>;
   /** The workspace that the list shows, or "". */
   chosen: string;
   onMade: () => void;
@@ -17,9 +16,9 @@ interface NewKeyProps {
 }
 
 /** Makes a key, and shows it. */
-export function NewKeyDialog({ workspaces, chosen, onMade, onClose }: NewKeyProps): VNode {
+export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
   const [made, setMade] = useState<{ name: string; key: string } | undefined>();
-  const { state } = workspaces;
+  const { state, reload } = useOwnWorkspaces();
   if (made !== undefined) {
     return (
       <Dialog title="Your new key">
@@ -39,7 +38,7 @@ export function NewKeyDialog({ workspaces, chosen, onMade, onClose }: NewKeyProp
     return (
       <Dialog title="New key" onClose={onClose}>
         {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={workspaces.reload} />}
+        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       </Dialog>
     );
   }

@@ -2,21 +2,17 @@ import { Mic } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { call } from "../../api/client.ts";
-import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { WorkshopField } from "../../parts/workshop-field.tsx";
+import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { Cockpit } from "./cockpit.tsx";
 import { recorder, startRecording } from "./recorder.ts";
 import "./record.css";
 
 /** Records a session with this browser's microphone. */
 export function View(): VNode {
-  const { state, reload } = useResource(
-    () => call((api) => api.GET("/workspaces", { params: { query: { limit: 100 } } })),
-    [],
-  );
+  const { state, reload } = useOwnWorkspaces();
   const now = recorder.value;
   const [, navigate] = useLocation();
   const before = useRef(now.kind);
@@ -32,13 +28,8 @@ export function View(): VNode {
     <ViewFrame title="Record from this browser">
       {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && state.value.items.length === 0 && (
-        <Empty title="You belong to no workspace">
-          <p>Sessions are kept in workspaces. Ask a colleague to invite you to one.</p>
-        </Empty>
-      )}
-      {state.kind === "ready" && state.value.items.length > 0 && now.kind === "idle" && (
-        <StartForm workspaces={state.value.items} told={now.told} />
+      {state.kind === "ready" && now.kind === "idle" && (
+        <StartForm workspaces={state.value} told={now.told} />
       )}
       {now.kind === "starting" && (
         <p class="card" role="status">

@@ -9,7 +9,7 @@ import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
-import { useWorkspaces } from "../../parts/workspaces.tsx";
+import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
 import { eventsOf, standingOf } from "./webhook-facts.ts";
 import "./webhooks.css";
@@ -22,7 +22,7 @@ interface Params {
 
 /** Where a workspace's programs are told of what happens in it. */
 export function View({ params }: { params: Params }): VNode {
-  const { state, reload } = useWorkspaces();
+  const { state, reload } = useOwnWorkspaces();
   const workspaces = state.kind === "ready" ? state.value : [];
   // An administrator may come by a link to a workspace of others.
   const id = params.workspace ?? workspaces[0]?.id;
@@ -31,11 +31,6 @@ export function View({ params }: { params: Params }): VNode {
       <ViewFrame title="Webhooks">
         {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
         {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-        {state.kind === "ready" && (
-          <Empty title="You belong to no workspace">
-            <p>Webhooks belong to workspaces. Ask a colleague to invite you to one.</p>
-          </Empty>
-        )}
       </ViewFrame>
     );
   }

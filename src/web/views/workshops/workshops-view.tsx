@@ -11,7 +11,12 @@ import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
-import { useWorkspaces, WorkspaceField, WorkspaceFilter } from "../../parts/workspaces.tsx";
+import {
+  useOwnWorkspaces,
+  useWorkspaces,
+  WorkspaceField,
+  WorkspaceFilter,
+} from "../../parts/workspaces.tsx";
 import { NameFields, namesOf } from "./name-fields.tsx";
 
 const PAGE = 50;
@@ -53,13 +58,7 @@ export function View(): VNode {
           <MoreButton more={list.more} />
         </div>
       )}
-      {isMaking && (
-        <NewWorkshop
-          workspaces={workspaces}
-          chosen={workspaceId}
-          onClose={() => setMaking(false)}
-        />
-      )}
+      {isMaking && <NewWorkshop chosen={workspaceId} onClose={() => setMaking(false)} />}
     </ViewFrame>
   );
 }
@@ -92,19 +91,18 @@ function WorkshopRow({ workshop: { id, name, description }, workspace }: Worksho
 }
 
 interface NewWorkshopProps {
-  workspaces: ReturnType<typeof useWorkspaces>;
   chosen: string;
   onClose: () => void;
 }
 
-function NewWorkshop({ workspaces: { state, reload }, chosen, onClose }: NewWorkshopProps): VNode {
+function NewWorkshop({ chosen, onClose }: NewWorkshopProps): VNode {
+  const { state, reload } = useOwnWorkspaces();
   const [, navigate] = useLocation();
-  if (state.kind !== "ready" || state.value.length === 0) {
+  if (state.kind !== "ready") {
     return (
       <Dialog title="New workshop" onClose={onClose}>
         {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
         {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-        {state.kind === "ready" && <Empty title="You belong to no workspace" />}
       </Dialog>
     );
   }
