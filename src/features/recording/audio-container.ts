@@ -8,13 +8,13 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../../base/audio/wav.ts";
-import { otherFile } from "../../base/codecs/other-files.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { READABLE_FILES, toPieceMediaType } from "../../base/codecs/sound-types.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
 import { isText } from "../../base/decoder/text-file.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
+import { otherFile } from "../../wire/other-files.ts";
 import type { PieceBefore } from "../transcript/audio-parts-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
 import { MOST_READ_BYTES } from "./read-limit.ts";

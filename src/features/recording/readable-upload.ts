@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { MOST_RECORDINGS } from "../../base/codecs/joined-recordings.ts";
-import { otherFile } from "../../base/codecs/other-files.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
 import { isText } from "../../base/decoder/text-file.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
 import type { Upload } from "../../rest/route.ts";
+import { otherFile } from "../../wire/other-files.ts";
 import {
   type AudioContainer,
   furtherStarts,

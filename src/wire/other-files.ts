@@ -22,7 +22,7 @@ const MARK_BYTES = 64;
 
 /** What a file is that holds no sound, with its article; undefined for all others. */
 export function otherFile(head: Uint8Array): string | undefined {
-  const text = Buffer.from(head.subarray(0, MARK_BYTES)).toString("latin1");
+  const text = String.fromCharCode(...head.subarray(0, MARK_BYTES));
   if (HTML.test(text)) return "an HTML page";
   return MARKS.find(([mark, at]) => text.startsWith(mark, at))?.[2];
 }
