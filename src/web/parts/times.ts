@@ -33,3 +33,8 @@ export function agoOf(timestamp: string, now = new Date()): string {
   if (ms < 24 * HOUR_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
   return momentOf(timestamp, now);
 }
+
+/** How long something goes on: `less than a minute left`, `about 5 min left`, `about 1 h 05 min left`. */
+export function leftOf(ms: number): string {
+  return ms < MINUTE_MS ? "less than a minute left" : `about ${lengthOf(ms)} left`;
+}

@@ -174,17 +174,29 @@ interface ListedProps {
   onMore: (cursor: string) => Promise<void>;
 }
 
+const UNDER_WAY: readonly Status[] = ["recording", "processing"];
+/** Sessions whose progress is asked for, each by itself. */
+const MOST_FOLLOWED = 10;
+
 function Listed({ sessions, title, workspaces, more, onMore }: ListedProps): VNode {
   const [isBusy, setBusy] = useState(false);
   const names = new Map(workspaces.map(({ id, name }) => [id, name]));
   const wanted = title.trim().toLowerCase();
   const shown = sessions.filter((each) => each.title.toLowerCase().includes(wanted));
+  const followed = new Set(
+    shown.filter(({ status }) => UNDER_WAY.includes(status)).slice(0, MOST_FOLLOWED),
+  );
   const live = shown.filter(({ status }) => status === "recording");
   const rest = shown.filter(({ status }) => status !== "recording");
   const rows = (list: readonly Session[]) => (
     <ul class="session-list">
       {list.map((each) => (
-        <SessionRow key={each.id} session={each} workspace={names.get(each.workspace_id)} />
+        <SessionRow
+          key={each.id}
+          session={each}
+          workspace={names.get(each.workspace_id)}
+          isFollowed={followed.has(each)}
+        />
       ))}
     </ul>
   );
