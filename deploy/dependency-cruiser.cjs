@@ -51,6 +51,7 @@ const PAGE = [
   ["src/wire"],
   ["src/web/style", "src/web/api"],
   ["src/web/parts"],
+  ["src/web/uploads"],
   ["src/web/views/session/model"],
   // What an open session consists of.
   ["src/web/views/session/(edit|export|find)"],

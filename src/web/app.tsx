@@ -19,6 +19,7 @@ import { ElevationChip } from "./elevation-chip.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
+import { UploadsChip } from "./uploads/uploads-chip.tsx";
 import { CutRecordings } from "./views/record/cut-recordings.tsx";
 import { RecordingChip } from "./views/record/recording-chip.tsx";
 import { LinkQuestion } from "./views/sign-in/link-question.tsx";
@@ -92,6 +93,7 @@ function TopBar(): VNode {
       )}
       <div class="push" />
       <ElevationChip />
+      <UploadsChip />
       <RecordingChip />
       <AccountMenu />
     </div>

@@ -6,8 +6,10 @@ import "./style/shell.css";
 import { App } from "./app.tsx";
 import { takeLink, takeUp } from "./arrival.ts";
 import { applyTheme } from "./parts/theme.ts";
+import { followAccount } from "./uploads/uploads.ts";
 
 applyTheme();
+followAccount();
 addEventListener("hashchange", takeLink);
 takeLink();
 void takeUp();

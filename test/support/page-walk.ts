@@ -12,6 +12,7 @@ import { openChromium } from "./chromium.ts";
 const SHOTS = process.env.PAGE_SHOTS;
 const ONLY = process.env.PAGE_SHOTS_ONLY?.split(",");
 const PHONE = { width: 390, height: 844 };
+const SMALL_PHONE = { width: 320, height: 640 };
 /** So high that every line of the shipped conversation is drawn. */
 const DESKTOP = { width: 1280, height: 1400 };
 const PICTURE = { width: 1280, height: 800 };
@@ -76,13 +77,20 @@ export class PageWalk {
 
   /**
    * Fails for what is serious to people with disabilities, in the dark at a desk and in the light on
-   * a phone, and for a page that is wider than a phone. Takes the view's pictures.
+   * a phone, and for a page that is wider than a phone. Takes the view's pictures. `everywhere`: in
+   * both looks, and on a very small phone as well.
    */
-  async inspect(page: Page, name: string): Promise<void> {
-    for (const [size, colorScheme] of [
+  async inspect(page: Page, name: string, { everywhere = false } = {}): Promise<void> {
+    const usual = [
       [DESKTOP, "dark"],
       [PHONE, "light"],
-    ] as const) {
+    ] as const;
+    const others = [
+      [DESKTOP, "light"],
+      [SMALL_PHONE, "dark"],
+      [SMALL_PHONE, "light"],
+    ] as const;
+    for (const [size, colorScheme] of everywhere ? [...others, ...usual] : usual) {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme });
       expect([name, size.width, colorScheme, await seriousOf(page)]).toEqual([
@@ -91,9 +99,10 @@ export class PageWalk {
         colorScheme,
         [],
       ]);
+      const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      expect([name, size.width, wider]).toEqual([name, size.width, false]);
+      if (everywhere) await this.shoot(page, `${name}-${size.width}-${colorScheme}`);
     }
-    const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-    expect([name, wider]).toEqual([name, false]);
     await this.shoot(page, `${name}-phone`);
     if (SHOTS !== undefined) await page.setViewportSize(PICTURE);
     await this.shoot(page, name);

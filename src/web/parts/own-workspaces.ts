@@ -20,6 +20,14 @@ export function ownWorkspaces(): Promise<readonly Workspace[]> {
   return asking;
 }
 
+/** The workspace to put something new into: `chosen`, or else the newest one. */
+export async function ownWorkspace(chosen: string): Promise<string> {
+  if (chosen !== "") return chosen;
+  const [first] = await ownWorkspaces();
+  if (first === undefined) throw new Error(ASK);
+  return first.id;
+}
+
 const ASK =
   "You belong to no workspace, and may not make one. Ask an administrator to invite you to one.";
 const ASK_FOR_ROOM =

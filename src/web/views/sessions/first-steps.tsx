@@ -1,44 +1,35 @@
-import { Mic, MonitorSmartphone, SquareTerminal } from "lucide-preact";
+import { Mic, MonitorSmartphone } from "lucide-preact";
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
+import { UploadButton } from "../../uploads/upload-button.tsx";
+
+interface FirstStepsProps {
+  onFiles: (files: readonly File[]) => void;
+}
 
 /** What somebody sees who has no session yet: the ways to the first one. */
-export function FirstSteps(): VNode {
+export function FirstSteps({ onFiles }: FirstStepsProps): VNode {
   return (
-    <div class="first-steps">
-      <div class="card stack">
-        <Mic size={24} aria-hidden="true" />
-        <h2>Record here</h2>
-        <p class="soft">
-          With this browser's microphone. You read the words while they are spoken.
-        </p>
-        <div>
-          <Link class="button primary" href="/record">
-            Record from this browser
-          </Link>
-        </div>
+    <div class="card first-steps">
+      <h2>Your first session</h2>
+      <p class="soft">
+        Record a conversation with this browser's microphone, upload a recording that you have, or
+        pair a device that records.
+      </p>
+      <div class="row">
+        <Link class="button primary" href="/record">
+          <Mic size={17} aria-hidden="true" /> Record from this browser
+        </Link>
+        <UploadButton onFiles={onFiles}>Upload files</UploadButton>
+        <Link class="button" href="/devices/pair">
+          <MonitorSmartphone size={17} aria-hidden="true" /> Pair a device
+        </Link>
       </div>
-      <div class="card stack">
-        <MonitorSmartphone size={24} aria-hidden="true" />
-        <h2>Pair a device</h2>
-        <p class="soft">It shows a code; type it here, and what it hears arrives as words.</p>
-        <div>
-          <Link class="button" href="/devices/pair">
-            Pair a device
-          </Link>
-        </div>
-      </div>
-      <div class="card stack">
-        <SquareTerminal size={24} aria-hidden="true" />
-        <h2>Play a recording</h2>
-        <p class="soft">From a terminal, as a device would send it: WAV, MP3, FLAC, Ogg or WebM.</p>
-        <pre>npx voice device simulate FILE</pre>
-        <div>
-          <Link class="button" href="/terminal">
-            How to log in there
-          </Link>
-        </div>
-      </div>
+      <p class="soft small">
+        Audio and video files may also be dropped anywhere here, or pasted. In a terminal,{" "}
+        <code>npx voice upload FILE</code> does the same;{" "}
+        <Link href="/terminal">how to log in there</Link>.
+      </p>
     </div>
   );
 }

@@ -8,6 +8,11 @@ import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
+import { IncomingFiles } from "../../uploads/incoming-files.tsx";
+import { UploadButton } from "../../uploads/upload-button.tsx";
+import { UploadList } from "../../uploads/upload-list.tsx";
+import { isUnfinished, uploads } from "../../uploads/upload-state.ts";
+import { withUploader } from "../../uploads/uploads.ts";
 import { FirstSteps } from "./first-steps.tsx";
 import { InvitationsNotice } from "./invitations-notice.tsx";
 import { SessionRow } from "./session-row.tsx";
@@ -41,18 +46,31 @@ export function View(): VNode {
     }, REFRESH_MS);
     return () => clearInterval(timer);
   }, [list.state, list.reload]);
+  const sent = uploads.value.filter(({ phase }) => phase.kind === "done").length;
+  useEffect(() => {
+    // The sessions of files that have come, and the workspace that was made for the first of them.
+    if (sent === 0) return;
+    list.reload();
+    workspaces.reload();
+  }, [sent]);
   const named = workspaces.state.kind === "ready" ? workspaces.state.value.items : [];
   const isFiltered = workspaceId !== "" || status !== "";
+  const bring = (files: readonly File[]) =>
+    void withUploader((uploader) => uploader.bring(files, workspaceId));
+  const isEmpty = list.state.kind === "ready" && list.state.value.items.length === 0;
+  const isFirst = isEmpty && !isFiltered && uploads.value.length === 0;
   return (
-    <ViewFrame title="Sessions" head={<SearchBox />}>
+    <ViewFrame title="Sessions" head={<Head onFiles={isFirst ? undefined : bring} />}>
       <InvitationsNotice />
-      <FilterBar filters={filters} workspaces={named} onChange={setFilters} />
+      <IncomingFiles onFiles={bring} />
+      <UploadList />
+      {(!isEmpty || isFiltered) && (
+        <FilterBar filters={filters} workspaces={named} onChange={setFilters} />
+      )}
       {list.state.kind === "loading" && <Loading what="sessions" />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.state.value.items.length === 0 && !isFiltered && (
-        <FirstSteps />
-      )}
-      {list.state.kind === "ready" && (list.state.value.items.length > 0 || isFiltered) && (
+      {isFirst && <FirstSteps onFiles={bring} />}
+      {list.state.kind === "ready" && (!isEmpty || isFiltered) && (
         <Listed
           sessions={list.state.value.items}
           title={filters.title}
@@ -79,6 +97,16 @@ function page(workspaceId: string, status: Filters["status"], cursor?: string) {
     ...(cursor === undefined ? {} : { cursor }),
   };
   return call((api) => api.GET("/sessions", { params: { query } }));
+}
+
+/** The way in for files, where the first steps do not have it, and the search. */
+function Head({ onFiles }: { onFiles: ((files: readonly File[]) => void) | undefined }): VNode {
+  return (
+    <>
+      {onFiles && <UploadButton class="button primary" onFiles={onFiles} />}
+      <SearchBox />
+    </>
+  );
 }
 
 /** Searches what was said, in all workspaces. */
@@ -174,6 +202,12 @@ interface ListedProps {
   onMore: (cursor: string) => Promise<void>;
 }
 
+/** A file that has come is not live, although its session takes sound until it is stored. */
+function withoutRecorder(session: Session): Session {
+  const isFile = uploads.value.some(({ sessionId }) => sessionId === session.id);
+  return isFile && session.status === "recording" ? { ...session, status: "processing" } : session;
+}
+
 const UNDER_WAY: readonly Status[] = ["recording", "processing"];
 /** Sessions whose progress is asked for, each by itself. */
 const MOST_FOLLOWED = 10;
@@ -182,7 +216,11 @@ function Listed({ sessions, title, workspaces, more, onMore }: ListedProps): VNo
   const [isBusy, setBusy] = useState(false);
   const names = new Map(workspaces.map(({ id, name }) => [id, name]));
   const wanted = title.trim().toLowerCase();
-  const shown = sessions.filter((each) => each.title.toLowerCase().includes(wanted));
+  // A file that is still being sent shows as an upload, and nothing is live in it.
+  const sending = new Set(uploads.value.filter(isUnfinished).map((each) => each.sessionId));
+  const shown = sessions
+    .filter(({ id, title: name }) => name.toLowerCase().includes(wanted) && !sending.has(id))
+    .map(withoutRecorder);
   const followed = new Set(
     shown.filter(({ status }) => UNDER_WAY.includes(status)).slice(0, MOST_FOLLOWED),
   );
@@ -220,7 +258,7 @@ function Listed({ sessions, title, workspaces, more, onMore }: ListedProps): VNo
           {rows(rest)}
         </section>
       )}
-      {shown.length === 0 && (
+      {shown.length === 0 && sessions.some(({ id }) => !sending.has(id)) && (
         <Empty title="No session fits">
           <p>{more === null ? "Choose less narrowly." : "Among those that are loaded, that is."}</p>
         </Empty>
