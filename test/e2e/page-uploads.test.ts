@@ -6,6 +6,7 @@ import { FaultProxy } from "../support/fault-proxy.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { PageWalk } from "../support/page-walk.ts";
 import { adminToken, call } from "../support/paired-device.ts";
+import { soundBytes } from "../support/sound-files.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
@@ -129,10 +130,9 @@ describe("page uploads over the whole service", () => {
 
   it("uploads: two files are dropped at once, a third is pasted", async () => {
     const page = await signedIn();
-    const [one, two, three] = ["first.wav", "second.wav", "third.wav"].map((name, n) => ({
-      ...{ name, type: "audio/wav", bytes: makeWav({ frames: 16_000 * (n + 1) }) },
-    }));
-    if (!one || !two || !three) throw new Error("There are three.");
+    const one = { name: "first.wav", type: "audio/wav", bytes: makeWav({ frames: 16_000 }) };
+    const two = { name: "second.mp4", type: "video/mp4", bytes: soundBytes("front.mp4") };
+    const three = { name: "third.m4a", type: "audio/mp4", bytes: soundBytes("mono.m4a") };
     await hand(page, "dragover", [one, two]);
     await page.getByText("Drop audio or video files to upload them").waitFor();
     await walk.inspect(page, "sessions-drop");
@@ -141,8 +141,10 @@ describe("page uploads over the whole service", () => {
     for (const { name } of [one, two, three]) {
       await rowOf(page, name).getByText("Uploaded").waitFor();
     }
-    const titles = await titlesOf(account.token);
-    expect(titles).toEqual(expect.arrayContaining(["first", "second", "third"]));
+    for (const title of ["first", "second", "third"]) {
+      const session = page.locator(".session-row", { hasText: title });
+      await session.getByText("Completed", { exact: true }).waitFor();
+    }
     await page.getByRole("button", { name: "Take first.wav off this list" }).click();
     await rowOf(page, one.name).waitFor({ state: "detached" });
   });
@@ -249,6 +251,41 @@ describe("page uploads over the whole service", () => {
     await choose(page, `Choose the file again: ${NAME}`, CONVERSATION);
     await rowOf(page, NAME).getByText("Uploaded").waitFor();
     expect(Math.min(...offsets)).toBeGreaterThanOrEqual(64 * 1024);
+  });
+
+  it("uploads: of two tabs one sends, and the other goes on when it is closed", async () => {
+    const page = await signedIn();
+    await begin(page);
+    const other = await page.context().newPage();
+    await walk.goTo(other, "/");
+    await other.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await other.locator(".session-row").first().waitFor();
+    expect(await rowOf(other, NAME).count()).toBe(0);
+    await page.close();
+    await rowOf(other, NAME).getByText("Uploaded").waitFor();
+  });
+
+  it("uploads: only where the browser keeps nothing it warns before the page is left", async () => {
+    const page = await signedIn();
+    const warned: string[] = [];
+    page.on("dialog", (dialog) => {
+      warned.push(dialog.type());
+      void dialog.accept();
+    });
+    await begin(page);
+    await page.reload();
+    await rowOf(page, NAME).waitFor();
+    expect(warned).toEqual([]);
+    await page.getByRole("button", { name: `Cancel the upload of ${NAME}` }).click();
+    await rowOf(page, NAME).waitFor({ state: "detached" });
+    await page.addInitScript("indexedDB.open = () => { throw new Error('There is no room.'); }");
+    await page.reload();
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await begin(page);
+    await page.reload();
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    expect(warned).toEqual(["beforeunload"]);
+    expect(await rowOf(page, NAME).count()).toBe(0);
   });
 
   it("uploads: somebody else in the same browser neither sees nor continues one", async () => {
