@@ -4,7 +4,7 @@ import { Link } from "wouter-preact";
 import { leftOf } from "../parts/times.ts";
 import { sizeText } from "./file-facts.ts";
 import { UploadButton } from "./upload-button.tsx";
-import { percentOf, type ShownUpload } from "./upload-state.ts";
+import { percentOf, type ShownUpload, type UploadPhase } from "./upload-state.ts";
 import { withUploader } from "./uploads.ts";
 
 /** One file: how far it is, and what can be done about it. */
@@ -63,7 +63,7 @@ export function wordsOf({ phase }: ShownUpload): string {
 
 function Actions({ upload: { id, name, phase } }: { upload: ShownUpload }): VNode {
   const { kind } = phase;
-  const isGoing = kind === "queued" || kind === "sending" || kind === "waiting";
+  const main = mainAction(phase);
   const isEnded = kind === "failed" || kind === "done";
   return (
     <>
@@ -78,42 +78,47 @@ function Actions({ upload: { id, name, phase } }: { upload: ShownUpload }): VNod
           Choose the file
         </UploadButton>
       )}
-      {isGoing && (
+      {/* One button, so that who pressed it by keyboard is still on it when it does the opposite. */}
+      {main && (
         <Action
-          label={`Pause the upload of ${name}`}
-          Icon={Pause}
-          onClick={() => void withUploader((uploader) => uploader.pause(id))}
+          label={main.label(name)}
+          Icon={main.Icon}
+          onClick={() => void withUploader((uploader) => uploader[main.deed](id))}
         />
       )}
-      {kind === "paused" && (
-        <Action
-          label={`Go on with the upload of ${name}`}
-          Icon={Play}
-          onClick={() => void withUploader((uploader) => uploader.resume(id))}
-        />
-      )}
-      {kind === "failed" && phase.mayRetry && (
-        <Action
-          label={`Try ${name} again`}
-          Icon={RotateCw}
-          onClick={() => void withUploader((uploader) => uploader.resume(id))}
-        />
-      )}
-      {isEnded ? (
-        <Action
-          label={`Take ${name} off this list`}
-          Icon={X}
-          onClick={() => void withUploader((uploader) => uploader.dismiss(id))}
-        />
-      ) : (
-        <Action
-          label={`Cancel the upload of ${name}`}
-          Icon={X}
-          onClick={() => void withUploader((uploader) => uploader.cancel(id))}
-        />
-      )}
+      <Action
+        label={isEnded ? `Take ${name} off this list` : `Cancel the upload of ${name}`}
+        Icon={X}
+        onClick={() => {
+          // The button goes with its row.
+          document.querySelector<HTMLElement>("main h1")?.focus();
+          void withUploader((uploader) => uploader[isEnded ? "dismiss" : "cancel"](id));
+        }}
+      />
     </>
   );
+}
+
+interface MainAction {
+  readonly label: (name: string) => string;
+  readonly Icon: typeof Pause;
+  readonly deed: "pause" | "resume";
+}
+
+function mainAction(phase: UploadPhase): MainAction | undefined {
+  switch (phase.kind) {
+    case "queued":
+    case "sending":
+    case "waiting":
+      return { label: (name) => `Pause the upload of ${name}`, Icon: Pause, deed: "pause" };
+    case "paused":
+      return { label: (name) => `Go on with the upload of ${name}`, Icon: Play, deed: "resume" };
+    case "failed":
+      if (!phase.mayRetry) return undefined;
+      return { label: (name) => `Try ${name} again`, Icon: RotateCw, deed: "resume" };
+    default:
+      return undefined;
+  }
 }
 
 interface ActionProps {
