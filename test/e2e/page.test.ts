@@ -228,7 +228,7 @@ describe("page over the whole service", () => {
     const shown = owner.locator('.transcript-row[data-shown="true"]');
     const before = await shown.getAttribute("data-index");
     await owner.keyboard.press("k");
-    expect(await shown.getAttribute("data-index")).not.toBe(before);
+    await until(async () => (await shown.getAttribute("data-index")) !== before, "another line");
     await owner.keyboard.press("?");
     await owner.getByRole("dialog", { name: "Keys" }).waitFor();
     await walk.inspect(owner, "session-keys");

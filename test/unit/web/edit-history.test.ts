@@ -50,6 +50,14 @@ describe("the history of edits", () => {
     expect([history.canUndo.value, history.canRedo.value]).toEqual([true, true]);
   });
 
+  it("undoes as often as it is asked to, however fast", async () => {
+    const { lines, history, edit } = session();
+    edit("a", { text: "Hello." });
+    edit("a", { text: "Hello!" });
+    await Promise.all([history.undo(), history.undo()]);
+    expect(lines.get("a")).toEqual(FIRST);
+  });
+
   it("forgets what was undone once something else is changed", async () => {
     const { history, edit } = session();
     edit("a", { text: "Hello." });

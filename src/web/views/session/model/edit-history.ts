@@ -34,7 +34,8 @@ export class EditHistory {
   readonly #lines: EditedLines;
   #done: LineChange[] = [];
   #undone: LineChange[] = [];
-  #isBusy = false;
+  /** One after the other, also when somebody presses faster than the service answers. */
+  #work: Promise<unknown> = Promise.resolve();
 
   constructor(lines: EditedLines) {
     this.#lines = lines;
@@ -50,20 +51,25 @@ export class EditHistory {
 
   /** Takes the newest change back. Resolves to what became of it, for people; "" when there is none. */
   undo(): Promise<string> {
-    return this.#revert("undo");
+    return this.#next("undo");
   }
 
   redo(): Promise<string> {
-    return this.#revert("redo");
+    return this.#next("redo");
+  }
+
+  #next(way: "undo" | "redo"): Promise<string> {
+    const reverted = this.#work.then(() => this.#revert(way));
+    this.#work = reverted.catch(() => undefined);
+    return reverted;
   }
 
   async #revert(way: "undo" | "redo"): Promise<string> {
     const [from, to] = way === "undo" ? [this.#done, this.#undone] : [this.#undone, this.#done];
     const change = from.at(-1);
-    if (change === undefined || this.#isBusy) return "";
+    if (change === undefined) return "";
     const [now, then] =
       way === "undo" ? [change.after, change.before] : [change.before, change.after];
-    this.#isBusy = true;
     try {
       const line = this.#lines.find(change.lineId);
       const isTheirs = line === undefined || !isSame(line, now);
@@ -73,7 +79,6 @@ export class EditHistory {
       to.push(change);
       return way === "undo" ? "Undone." : "Done again.";
     } finally {
-      this.#isBusy = false;
       this.#tell();
     }
   }
