@@ -523,6 +523,14 @@ export const SETTINGS = {
     readers: ["front"],
     what: "the page that sign-in links lead to",
   },
+  INVITED_SIGN_UP: {
+    group: "people",
+    type: "choice",
+    choices: ["off", "invited"],
+    default: "off",
+    readers: ["front"],
+    what: "invited: opening the mailed link of a valid invitation makes an account (participant) for exactly that address; off: administrators make all accounts",
+  },
   OAUTH_PROVIDERS: {
     group: "people",
     type: "json",

@@ -49,6 +49,8 @@ export interface Config {
   ffmpeg: string;
   /** How guests get into sessions, where neither the session nor its workspace says so. */
   guestAccess: GuestAccess;
+  /** Whether opening a mailed invitation makes an account. */
+  invitedSignUp: boolean;
   /** The engine that reads where neither session nor workspace name one. */
   speechEngine: string | undefined;
   /** Most guests in a session at once. */
@@ -145,6 +147,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     fileBytes: reader.get("MAX_FILE_BYTES"),
     ffmpeg: reader.get("FFMPEG"),
     guestAccess: reader.get("GUEST_ACCESS"),
+    invitedSignUp: reader.get("INVITED_SIGN_UP") === "invited",
     speechEngine: reader.get("SPEECH_ENGINE"),
     guestsPerSession: reader.get("GUESTS_PER_SESSION"),
     rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),

@@ -196,7 +196,7 @@ function createPeople(app: AppContext, publicUrl: () => string) {
   const guests = new GuestStore(context.pool);
   const { elevations } = audit;
   const mail = openMail(config, log, stack);
-  const mailing = createMailing(context, mail);
+  const mailing = createMailing(context, mail, config.smtpUrl !== undefined);
   const notices = createOwnerNotices(context, { mail, publicUrl });
   const accounts = createAccounts(context, {
     ring,
@@ -214,7 +214,10 @@ function createPeople(app: AppContext, publicUrl: () => string) {
     addressKey,
   });
   const { users, tokens, attempts, liveTickets, proof } = accounts;
-  const invited = createInvitations(context, { attempts, mailing, publicUrl });
+  const invited = createInvitations(context, {
+    ...{ attempts, mailing, publicUrl, users, signIn: accounts.signIn, failures: audit.failures },
+    signsUp: config.invitedSignUp,
+  });
   const { invitations, invitationBook } = invited;
   const giving = { invitations, invitationBook, elevations, notices };
   const groups = createWorkspaces(context, giving);

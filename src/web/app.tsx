@@ -67,7 +67,7 @@ export function App(): VNode {
 function OpenedLinkDialog(): VNode | null {
   const link = openedLink.value;
   if (link === undefined) return null;
-  return <LinkQuestion email={link.email} onAccept={acceptLink} onDecline={declineLink} />;
+  return <LinkQuestion {...link} onAccept={acceptLink} onDecline={declineLink} />;
 }
 
 /** Guests cannot sign in again: what they were let in to goes from the page. */

@@ -5,6 +5,7 @@ import { visitedSession } from "./api/guest-visits.ts";
 import {
   comeBackAsGuest,
   isRemembered,
+  openInvitation,
   signInRemembered,
   signInWithLink,
   signInWithToken,
@@ -19,8 +20,9 @@ export const arriving = signal(false);
 /** True while it is found out whether the browser's cookie still signs in. */
 export const returning = signal(false);
 
-/** A mailed link that was opened: it signs in once its person says so. */
+/** A mailed link that was opened: it does what it is for once its person says so. */
 interface OpenedLink {
+  readonly kind: "sign-in" | "invitation";
   readonly token: string;
   /** Of the account, as the link says; the sign-in fails if it is another. */
   readonly email: string;
@@ -40,7 +42,9 @@ const NONCE_PARAMETER = "returned";
 export function takeLink(): void {
   const { hash } = location;
   const mailed = /^#\/sign-in\?(token=.*)/.exec(hash)?.[1];
+  const invited = /^#\/invitations\?(token=.*)/.exec(hash)?.[1];
   const returned = /^#(?=token=|error=)(.*)/.exec(hash)?.[1];
+  if (invited !== undefined) return takeInvitation(new URLSearchParams(invited));
   if (mailed === undefined && returned === undefined) return tellInvited(hash);
   const isOurs = returned !== undefined && hasOwnNonce();
   const back = isOurs ? (sessionStorage.getItem(RETURN_KEY) ?? "") : "";
@@ -49,9 +53,15 @@ export function takeLink(): void {
   history.replaceState(null, "", location.pathname + searchWithoutNonce() + safeRoute(back));
   // The router hears of the new address by this event only.
   dispatchEvent(new HashChangeEvent("hashchange"));
-  if (mailed !== undefined) offer(new URLSearchParams(mailed));
+  if (mailed !== undefined) offer("sign-in", new URLSearchParams(mailed));
   else if (isOurs) void returnFromProvider(new URLSearchParams(returned));
   else refuse(NOT_BEGUN);
+}
+
+function takeInvitation(link: URLSearchParams): void {
+  history.replaceState(null, "", `${location.pathname}${location.search}#/invitations`);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+  offer("invitation", link);
 }
 
 /** Tells it to whoever is signed in as well, who does not see the form. */
@@ -62,17 +72,43 @@ function refuse(why: string): void {
 
 const NOT_BEGUN = "This sign-in was not begun in this tab. Nobody was signed in by it.";
 
-function offer(link: URLSearchParams): void {
+function offer(kind: OpenedLink["kind"], link: URLSearchParams): void {
   const [token, email] = [link.get("token") ?? "", link.get("email") ?? ""];
   if (token === "" || email === "") refuse(LINK_OVER);
-  else openedLink.value = { token, email };
+  else openedLink.value = { kind, token, email };
 }
 
 /** Signs in by the link that was opened, which then works no more. */
 export async function acceptLink(): Promise<void> {
   const link = openedLink.value;
   openedLink.value = undefined;
-  if (link !== undefined) await arrive(() => signInWithLink(link.token, link.email), LINK_OVER);
+  if (link?.kind === "sign-in") {
+    await arrive(() => signInWithLink(link.token, link.email), LINK_OVER);
+  }
+  if (link?.kind === "invitation") await arriveInvited(link);
+}
+
+const INVITATION_OVER =
+  "This invitation was withdrawn, or its 14 days are over. Ask for a new one.";
+
+/** Whoever is signed in with that address sees the invitation at once, others sign in for it. */
+async function arriveInvited({ token, email }: OpenedLink): Promise<void> {
+  arriving.value = true;
+  arrival.value = "";
+  try {
+    const isMade = await openInvitation(token);
+    const who = account.value;
+    const isTheirs = who?.kind === "user" && who.email === email;
+    if (isMade) tell(`Your account is made, and you are signed in as ${email}.`);
+    else if (!isTheirs) {
+      refuse(`The invitation waits for ${email}. Sign in with that address to answer it.`);
+    }
+  } catch (error) {
+    const isOver = error instanceof ApiFailure && error.status === 401;
+    refuse(isOver ? INVITATION_OVER : error instanceof Error ? error.message : String(error));
+  } finally {
+    arriving.value = false;
+  }
 }
 
 export function declineLink(): void {

@@ -183,8 +183,8 @@ describe("session members", () => {
     );
     expect(await codeOf(add({}))).toBe("invalid_body");
     const invited = { status: 202, body: { status: "invited" } };
-    expect(await add({ user_id: newId() })).toEqual(invited);
-    expect(await add({ email: "nobody@example.org" })).toEqual(invited);
+    expect(await add({ user_id: newId() })).toMatchObject(invited);
+    expect(await add({ email: "nobody@example.org" })).toMatchObject(invited);
     expect(await codeOf(remove("x"))).toBe("not_found");
   });
 

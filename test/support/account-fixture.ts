@@ -141,7 +141,10 @@ export class AccountFixture {
     this.background = mailing.background;
     this.ownersTold = notices.background;
     const { attempts } = accounts;
-    const invited = createInvitations(context, { attempts, mailing, publicUrl });
+    const invited = createInvitations(context, {
+      ...{ attempts, mailing, publicUrl, users: accounts.users, signIn: accounts.signIn },
+      ...{ failures: audit.failures, signsUp: true },
+    });
     const { invitations, invitationBook } = invited;
     const giving = { invitations, invitationBook, elevations, notices };
     const groups = createWorkspaces(context, giving);

@@ -88,6 +88,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
   // None of the callers shows a guest's cookie.
   returnAsGuest: [free([], { roles: "all", except: { live: "401" } })],
+  openInvitation: [everybody()],
   issueLiveTicket: [free([...PEOPLE, ...DEVICES], { takes: "any", roles: "all", scope: "every" })],
   requestMagicLink: [everybody()],
   validateMagicLink: [everybody()],

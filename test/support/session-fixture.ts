@@ -9,6 +9,7 @@ import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { newId } from "../../src/base/ids.ts";
 import { AttemptStore } from "../../src/features/accounts/attempts-store.ts";
 import { createMailing } from "../../src/features/accounts/mailing.ts";
+import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import type { FeatureContext } from "../../src/features/context.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
@@ -90,7 +91,11 @@ export class SessionFixture {
     const attempts = new AttemptStore(pool, this.clock);
     const mailing = createMailing(context, undefined);
     const publicUrl = () => "";
-    const invited = createInvitations(context, { attempts, mailing, publicUrl });
+    const invited = createInvitations(context, {
+      ...{ attempts, mailing, publicUrl, users: new UserStore(pool), signsUp: false },
+      signIn: { enter: () => Promise.reject(new Error("Nobody signs in here.")) },
+      failures: { recordFailedSignIn: async () => {} },
+    });
     const giving = {
       ...invited,
       elevations: new ElevationStore(pool),

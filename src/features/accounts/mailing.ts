@@ -6,15 +6,18 @@ import type { Mail } from "./mail.ts";
 export interface Mailing {
   /** Undefined when this installation sends no mail. */
   mail: Mail | undefined;
+  /** False where messages stay on the machine, as files, and reach nobody. */
+  goesOut: boolean;
   background: Background;
 }
 
 export function createMailing(
   { log, stack, queues }: Pick<FeatureContext, "log" | "stack" | "queues">,
   mail: Mail | undefined,
+  goesOut = mail !== undefined,
 ): Mailing {
   const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
   queues.add(background);
   stack.push("mail under way", () => background.stop());
-  return { mail, background };
+  return { mail, goesOut, background };
 }

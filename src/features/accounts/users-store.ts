@@ -22,7 +22,8 @@ interface NewUser {
   email: string;
   name: string;
   role: UserPrincipal["role"];
-  passwordHash: string;
+  /** Null for an account that is signed in to in other ways. */
+  passwordHash: string | null;
 }
 
 export interface UserFilter {
@@ -103,6 +104,11 @@ export class UserStore {
       if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
       return row !== null;
     });
+  }
+
+  /** Notes that the account's address is its user's; see `noteVerified`. */
+  verifyAddress(id: string): Promise<void> {
+    return noteVerified(this.#pool, id);
   }
 
   async find(id: string): Promise<UserRecord | undefined> {

@@ -3,6 +3,7 @@ import type { Mailing } from "../accounts/mailing.ts";
 import type { FeatureContext } from "../context.ts";
 import { Invitations } from "./invitations.ts";
 import { InvitationLetterStore } from "./letters-store.ts";
+import { type OpenedInvitationOptions, openedInvitationRoutes } from "./opening.ts";
 import { ownInvitationRoutes } from "./routes.ts";
 import { InvitationStore } from "./store.ts";
 
@@ -11,19 +12,30 @@ interface CreateInvitationOptions {
   mailing: Mailing;
   /** Where clients reach this service, without a slash at the end. */
   publicUrl(): string;
+  users: OpenedInvitationOptions["users"];
+  signIn: OpenedInvitationOptions["signIn"];
+  failures: OpenedInvitationOptions["failures"];
+  /** Whether opening an invitation makes an account. */
+  signsUp: boolean;
 }
 
 /** Invitations to workspaces and sessions. */
 export function createInvitations(
   { pool, clock, cursorKey }: FeatureContext,
-  { attempts, mailing, publicUrl }: CreateInvitationOptions,
+  { attempts, mailing, publicUrl, ...accounts }: CreateInvitationOptions,
 ) {
   const store = new InvitationStore(pool);
   const letters = new InvitationLetterStore(pool);
-  const invitations = new Invitations({ store, letters, attempts, mailing, publicUrl, clock });
+  const invitations = new Invitations({
+    ...{ store, letters, attempts, mailing, publicUrl, clock },
+    signsUp: accounts.signsUp,
+  });
   return {
     invitations,
     invitationBook: store,
-    routes: ownInvitationRoutes({ store, cursorKey }),
+    routes: [
+      ...ownInvitationRoutes({ store, cursorKey }),
+      ...openedInvitationRoutes({ store, ...accounts }),
+    ],
   };
 }

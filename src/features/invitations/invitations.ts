@@ -1,7 +1,8 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { type AuditEntry, actorOf } from "../../access/audit-entry.ts";
 import { type ElevationInForce, elevationDetail } from "../../access/elevation.ts";
 import type { Principal } from "../../access/principal.ts";
+import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
@@ -15,6 +16,8 @@ import type { InvitationStore, InvitedPlace, InvitedRole, Invitee } from "./stor
 const DAY = 24 * 3_600_000;
 /** How long an invitation can be accepted, milliseconds. */
 const LIFETIME = 14 * DAY;
+/** 43 base-62 characters are 256 bits. */
+const SECRET_LENGTH = 43;
 /** Allows one inviter thirty invitations, then one a minute. */
 const INVITATIONS: AttemptPolicy = { burst: 30, interval: 60_000 };
 /** Allows three letters to one address, whoever invites, then one in six hours. */
@@ -27,7 +30,20 @@ export const inviteeSchema = {
 };
 
 /** The answer to an invitation, the same whoever is invited. */
-export const invitedSchema = Type.Object({ status: Type.Literal("invited") }, { $id: "Invited" });
+export const invitedSchema = Type.Object(
+  {
+    status: Type.Literal("invited"),
+    is_mailed: Type.Boolean({
+      description:
+        "Whether letters go out from this installation; else whoever invites tells the person",
+    }),
+    link: Type.String({
+      description: "Where the invited person answers, once signed in",
+      examples: ["https://voice.example.org/#/invitations"],
+    }),
+  },
+  { $id: "Invited" },
+);
 
 /** Throws 400 unless a request names exactly one user or address. */
 export function inviteeOf(body: { user_id?: string; email?: string }): Invitee {
@@ -47,6 +63,8 @@ interface InvitationOptions {
   mailing: Mailing;
   /** Where clients reach this service, without a slash at the end. */
   publicUrl(): string;
+  /** Whether opening an invitation makes an account. */
+  signsUp: boolean;
   clock: Clock;
 }
 
@@ -72,7 +90,7 @@ export class Invitations {
    * looked up about the invited person, so neither answer nor time depend on them. Rejects with
    * `rate_limited`.
    */
-  async invite(wish: Wish): Promise<void> {
+  async invite(wish: Wish): Promise<Static<typeof invitedSchema>> {
     const { store, attempts, mailing, clock } = this.#options;
     const { by, elevation, place, role, to } = wish;
     const inviterId = inviterOf(by);
@@ -83,20 +101,27 @@ export class Invitations {
       });
     }
     const id = newId();
+    const secret = "address" in to ? randomText(SECRET_LENGTH) : undefined;
     await store.put(
       {
         ...{ id, place, role, to, inviterId },
         keyId: by.kind === "service" ? by.id : undefined,
         elevationId: elevation?.id,
         expiresAt: clock.now() + LIFETIME,
+        openingHash: secret === undefined ? undefined : secretHash(secret),
       },
       entryOf(wish, id),
     );
-    mailing.background.start("Sending an invitation", () => this.#write(inviterId, place, to));
+    mailing.background.start("Sending an invitation", () => this.#write(inviterId, wish, secret));
+    return { status: "invited", is_mailed: mailing.goesOut, link: this.#page };
   }
 
-  async #write(inviterId: string, place: InvitedPlace, to: Invitee): Promise<void> {
-    const { letters, attempts, mailing, publicUrl } = this.#options;
+  get #page(): string {
+    return `${this.#options.publicUrl()}/#/invitations`;
+  }
+
+  async #write(inviterId: string, { place, to }: Wish, secret: string | undefined): Promise<void> {
+    const { letters, attempts, mailing, publicUrl, signsUp } = this.#options;
     if (mailing.mail === undefined) return;
     const address = "address" in to ? to.address : await letters.addressOf(to.userId);
     if (address === undefined) return;
@@ -109,14 +134,26 @@ export class Invitations {
       place.sessionId === undefined
         ? `to the workspace “${quoted(workspaceName)}”`
         : "to a recorded conversation";
-    const link = `${publicUrl()}/#/invitations`;
+    const link =
+      secret === undefined
+        ? this.#page
+        : `${this.#page}?token=${secret}&email=${encodeURIComponent(address)}`;
+    const guestLink =
+      place.sessionId !== undefined && (await letters.takesGuests(place.sessionId))
+        ? `${publicUrl()}/#/join/${place.sessionId}`
+        : undefined;
     const paragraphs = [
       `${who} invites you ${what}.`,
-      "To accept or decline within 14 days, sign in here. So that the invitation shows, sign in at least once by a link that is mailed to this address, or at a provider that vouches for it:",
+      signsUp
+        ? "To accept or decline within 14 days, open this. If you have no account for this address yet, it makes one:"
+        : "To accept or decline within 14 days, open this. It needs an account for this address; who has none asks an administrator of the service, who makes it:",
       link,
+      ...(guestLink === undefined
+        ? []
+        : ["To read along as a guest, without an account:", guestLink]),
       "If you do not know who this is, you need not do anything.",
     ];
-    await mailing.mail.send(letter(address, "You are invited", paragraphs, link));
+    await mailing.mail.send(letter(address, "You are invited", paragraphs, [link, guestLink]));
   }
 }
 

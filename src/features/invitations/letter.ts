@@ -11,16 +11,16 @@ export function quoted(text: string, most = MOST): string {
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
 
-/** A letter of plain paragraphs, with one link among them. */
+/** A letter of plain paragraphs, with links among them. */
 export function letter(
   to: string,
   subject: string,
   paragraphs: readonly string[],
-  link: string,
+  links: readonly (string | undefined)[],
 ): MailMessage {
   const html = paragraphs.map((paragraph) => {
     const text = escapeHtml(paragraph);
-    return `<p>${paragraph === link ? `<a href="${text}">${text}</a>` : text}</p>`;
+    return `<p>${links.includes(paragraph) ? `<a href="${text}">${text}</a>` : text}</p>`;
   });
   return { to, subject, text: `${paragraphs.join("\n\n")}\n`, html: html.join("\n") };
 }

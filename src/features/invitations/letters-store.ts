@@ -24,6 +24,14 @@ export class InvitationLetterStore {
       from users u, workspaces w where u.id = ${inviterId} and w.id = ${workspaceId}`);
   }
 
+  /** Whether whoever has the session's id may come in as a guest. */
+  takesGuests(sessionId: string): Promise<boolean> {
+    return this.#pool.exists(sql.unsafe`
+      select from sessions s
+      where s.id = ${sessionId} and s.status <> 'deleted'
+        and guest_access_of(s.guest_access, s.workspace_id) = 'open'`);
+  }
+
   /** The address of a user who can sign in. */
   async addressOf(userId: string): Promise<string | undefined> {
     const row = await this.#pool.maybeOne(sql.type(emailRow)`

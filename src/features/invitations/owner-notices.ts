@@ -59,7 +59,7 @@ async function compose(
         "You can see who has access, and take it back, here:",
         url,
       ],
-      url,
+      [url],
     ),
   );
 }

@@ -29,6 +29,8 @@ interface NewInvitation {
   elevationId?: string | undefined;
   /** Unix milliseconds. */
   expiresAt: number;
+  /** SHA-256 of the secret in its letter's link; undefined for an invitation to a user. */
+  openingHash?: Uint8Array | undefined;
 }
 
 /** An invitation as whoever manages the place sees it: what was written into it, and no more. */
@@ -85,6 +87,8 @@ const takenRow = z.object({
   role: roleColumn,
   inviterId: z.string(),
 });
+
+const openedRow = z.object({ id: z.string(), address: z.string() });
 
 type TakenInvitation = z.infer<typeof takenRow>;
 
@@ -154,20 +158,33 @@ export class InvitationStore {
     const { id, place, role, to, inviterId, keyId, elevationId, expiresAt } = invitation;
     const address = "address" in to ? to.address : null;
     const inviteeId = "userId" in to ? to.userId : null;
+    const { openingHash } = invitation;
+    const hash = openingHash === undefined ? null : sql.binary(Buffer.from(openingHash));
     return this.#pool.transaction(async (tx) => {
       await tx.query(sql.unsafe`
         insert into invitations (id, workspace_id, session_id, role, address, invitee_id,
-          inviter_id, key_id, elevation_id, expires_at)
+          inviter_id, key_id, elevation_id, expires_at, opening_hash)
         values (${id}, ${place.workspaceId}, ${place.sessionId ?? null}, ${role}, ${address},
           ${inviteeId}, ${inviterId}, ${keyId ?? null}, ${elevationId ?? null},
-          ${toInstant(expiresAt)})
+          ${toInstant(expiresAt)}, ${hash})
         on conflict ((coalesce(session_id, workspace_id)), (coalesce(address, invitee_id::text)),
           inviter_id)
         do update set id = excluded.id, role = excluded.role, key_id = excluded.key_id,
           elevation_id = excluded.elevation_id, created_at = now(),
-          expires_at = excluded.expires_at, declined_at = null`);
+          expires_at = excluded.expires_at, opening_hash = excluded.opening_hash,
+          declined_at = null`);
       await insertAuditEntry(tx, entry);
     });
+  }
+
+  /** The invitation whose letter has a link with the secret of this hash, while it counts. */
+  async opened(openingHash: Uint8Array): Promise<{ id: string; address: string } | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(openedRow)`
+      select i.id, i.address from invitations i
+      where i.opening_hash = ${sql.binary(Buffer.from(openingHash))}
+        and i.declined_at is null and i.expires_at > now()
+        and ${PLACE_STANDS} and ${INVITER_STANDS}`);
+    return row ?? undefined;
   }
 
   /** Those that this user may accept, newest first. */

@@ -159,9 +159,9 @@ function addMember(options: SessionMemberOptions): Route {
         return { status: 201, body: presentMember(member) };
       }
       const place = { workspaceId: facts.workspaceId, sessionId: facts.id };
-      await invitations.invite({ by: principal, elevation, place, role, to });
+      const invited = await invitations.invite({ by: principal, elevation, place, role, to });
       tellOwner(options, grant, elevation);
-      return { status: 202, body: { status: "invited" } };
+      return { status: 202, body: invited };
     },
   });
 }

@@ -182,9 +182,9 @@ function addMember(options: WorkspaceMemberOptions): Route {
         }
       }
       const place = { workspaceId: workspace.id };
-      await invitations.invite({ by: caller, elevation, place, role, to });
+      const invited = await invitations.invite({ by: caller, elevation, place, role, to });
       tellOwners(options, caller.id, undefined, giving);
-      return { status: 202, body: { status: "invited" } };
+      return { status: 202, body: invited };
     },
   });
 }

@@ -1,6 +1,10 @@
+import { signal } from "@preact/signals";
 import { account, aside, forgetAccount, renewWith, signedIn } from "./account.ts";
 import { ApiFailure, call } from "./client.ts";
 import { forgetVisits, keepVisit, visitedSession } from "./guest-visits.ts";
+
+/** Rises when a mailed invitation was opened, which the account's list then has. */
+export const openedInvitations = signal(0);
 
 interface LoginAnswer {
   readonly token: string;
@@ -79,6 +83,19 @@ export async function signInWithLink(token: string, email: string): Promise<bool
   }
   aside.value = undefined;
   return take(answer);
+}
+
+/**
+ * Opens a mailed invitation. True when it made the account, which is signed in by it; false when there
+ * is one, which signs in as it always does.
+ */
+export async function openInvitation(token: string): Promise<boolean> {
+  const { login } = await call((api) => api.POST("/auth/open-invitation", { body: { token } }));
+  openedInvitations.value += 1;
+  if (login === undefined) return false;
+  aside.value = undefined;
+  take(login);
+  return true;
 }
 
 /** Has a link mailed; returns what the service says to it. */

@@ -1,5 +1,6 @@
 import { Mail } from "lucide-preact";
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import type { SentInvitation } from "../api/records.ts";
 import { useDeed } from "./deed.ts";
@@ -10,22 +11,31 @@ import { Failure } from "./states.tsx";
 import { momentOf } from "./times.ts";
 import { tell } from "./toasts.tsx";
 
+interface SentOne {
+  /** False where letters do not leave the machine. */
+  readonly is_mailed: boolean;
+  readonly link: string;
+}
+
 interface InviteProps<R extends string> {
   roles: readonly { readonly value: R; readonly label: string }[];
   /** Sends it; whether there is such an address nobody is told. */
-  invite: (email: string, role: R) => Promise<void>;
+  invite: (email: string, role: R) => Promise<SentOne | object>;
 }
 
 /** Invites somebody by address, as one of `roles`. */
 export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>): VNode {
   const { isBusy, told, run } = useDeed();
+  const [unmailed, setUnmailed] = useState<string | undefined>();
   const submit = async (form: HTMLFormElement) => {
     const fields = new FormData(form);
     const role = roles.find(({ value }) => value === fields.get("role")) ?? roles[0];
     if (role === undefined) return;
-    await invite(String(fields.get("email")).trim(), role.value);
+    const answer = await invite(String(fields.get("email")).trim(), role.value);
     form.reset();
-    tell("The invitation is on its way.");
+    const isUnmailed = "link" in answer && !answer.is_mailed;
+    setUnmailed(isUnmailed ? answer.link : undefined);
+    if (!isUnmailed) tell("The invitation is on its way.");
   };
   return (
     <form
@@ -53,6 +63,12 @@ export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>):
       <button type="submit" class="button invite-send" aria-disabled={isBusy}>
         Invite
       </button>
+      {unmailed !== undefined && (
+        <p class="notice" role="status">
+          They are invited, but this service sends no mail: give them this address, where they
+          answer once an administrator has made them an account. <code>{unmailed}</code>
+        </p>
+      )}
       {told !== "" && (
         <p class="notice" data-tone="danger" role="alert">
           {told}
@@ -62,7 +78,7 @@ export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>):
   );
 }
 
-interface InvitedProps {
+interface InvitedListProps {
   load: (cursor: string | undefined) => Promise<{
     items: readonly SentInvitation[];
     next_cursor: string | null;
@@ -71,7 +87,7 @@ interface InvitedProps {
 }
 
 /** Those who were asked and have not answered; nothing while there are none. */
-export function Invited({ load, withdraw }: InvitedProps): VNode | null {
+export function Invited({ load, withdraw }: InvitedListProps): VNode | null {
   const { state, items, more, drop, reload } = usePages<SentInvitation>(load, []);
   if (state.kind === "failed") return <Failure error={state.error} retry={reload} />;
   if (items.length === 0) return null;

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../../support/app-fixture.ts";
@@ -29,7 +31,10 @@ describe("page of an owner over the whole service", () => {
   let device: { id: string; key: string };
 
   beforeAll(async () => {
-    service = await AppFixture.start({ WEBHOOK_ALLOW_PRIVATE: "1" });
+    service = await AppFixture.start({
+      WEBHOOK_ALLOW_PRIVATE: "1",
+      INVITED_SIGN_UP: "invited",
+    });
     walk = await PageWalk.start(service.ready.base_url);
     receiver = await WebhookReceiver.open();
     const admin = await adminToken(service);
@@ -68,6 +73,20 @@ describe("page of an owner over the whole service", () => {
     const login = { body: { email, password: PASSWORD } };
     const signedIn = await done<{ token: string }>("POST", "/auth/login", login);
     return { id, email, password: PASSWORD, token: signedIn.token };
+  }
+
+  /** The first link in the newest letter to the address. */
+  async function letterLink(address: string): Promise<string> {
+    const folder = join(service.folder, "data", "mail");
+    let link = "";
+    await until(async () => {
+      for (const file of readdirSync(folder)) {
+        const text = readFileSync(join(folder, file), "utf8");
+        if (text.includes(`To: ${address}`)) link = /^http\S+token=\S+$/m.exec(text)?.[0] ?? link;
+      }
+      return link !== "";
+    }, "the letter");
+    return link;
   }
 
   const button = (name: string | RegExp) => page.getByRole("button", { name, exact: true });
@@ -322,6 +341,38 @@ describe("page of an owner over the whole service", () => {
     await member.getByRole("button", { name: "What to do with Rehearsal room" }).click();
     await member.getByRole("button", { name: "Details" }).waitFor();
     expect(await member.getByRole("button", { name: "Unpair" }).count()).toBe(0);
+  });
+
+  it("page: who is invited opens the letter, has an account by it, and is in", async () => {
+    const { token } = owner;
+    const body = { workspace_id: workspaceId, title: "Board meeting" };
+    const { id } = await done<{ id: string }>("POST", "/sessions", { token, body });
+    await walk.goTo(page, `/sessions/${id}`);
+    await button("Share").click();
+    await page.getByLabel("Invite somebody by address").fill("nora@example.org");
+    await page.getByRole("button", { name: "Invite", exact: true }).click();
+    // Its letters are files here, so that whoever invites has to tell the person.
+    await page.getByText("this service sends no mail").waitFor();
+    await walk.inspect(page, "share-unmailed");
+    await page.keyboard.press("Escape");
+    const link = await letterLink("nora@example.org");
+    const invited = await walk.newPerson();
+    await invited.goto(link);
+    expect(invited.url()).not.toContain("token");
+    await invited.getByRole("dialog", { name: "Open the invitation?" }).waitFor();
+    await walk.inspect(invited, "invitation-opened");
+    await invited.getByRole("button", { name: "Go on as nora@example.org" }).click();
+    await invited.getByText("you are signed in as nora@example.org").waitFor();
+    await invited.getByRole("button", { name: "Accept" }).click();
+    await invited.getByText("Nobody waits for an answer").waitFor();
+    await invited.getByRole("link", { name: "Sessions", exact: true }).click();
+    await invited.getByRole("link", { name: /Board meeting/ }).waitFor();
+    // The same link again signs nobody in.
+    const stranger = await walk.newPerson();
+    await stranger.goto(link);
+    await stranger.getByRole("button", { name: "Go on as nora@example.org" }).click();
+    await stranger.getByText("This invitation was withdrawn").waitFor();
+    await stranger.getByLabel("E-mail").waitFor();
   });
 
   it("page: without a network it says so, and goes on from there", async () => {

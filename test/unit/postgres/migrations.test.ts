@@ -88,6 +88,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0088_file_uploads.sql": "faf7b36f667e430f478f0323a3210a48e02a74a5687dcecae31843e395e3658f",
   "0089_webhook_tags.sql": "03ee0a1d95c472a432017c19b6d70b8bf0e812531646bbb283699c22ef8e4f7d",
   "0090_returning_guests.sql": "1372eb8c73cee85f98a7eb3756593c31f93b589006d65d59f4453cef06392c06",
+  "0091_opened_invitations.sql": "c77ca0c78ed9ba90ebb5a90b3a23aff7d1fcd52b9e8eaf3a00c64fd287d3b159",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

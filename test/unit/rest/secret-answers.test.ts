@@ -14,6 +14,7 @@ const WITH_SECRETS = [
   "enterAsGuest",
   "issueLiveTicket",
   "login",
+  "openInvitation",
   "publishPairingCode",
   "refreshToken",
   "returnAsGuest",

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import type { Invitation } from "../../api/records.ts";
+import { openedInvitations } from "../../api/sign-in.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
@@ -12,7 +13,7 @@ import { ViewFrame } from "../../parts/view.tsx";
 export function View(): VNode {
   const { state, reload } = useResource(
     () => call((api) => api.GET("/invitations", { params: { query: { limit: 100 } } })),
-    [],
+    [openedInvitations.value],
   );
   return (
     <ViewFrame title="Invitations to you">
@@ -20,7 +21,10 @@ export function View(): VNode {
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && state.value.items.length === 0 && (
         <Empty title="Nobody waits for an answer">
-          <p>Invitations to workspaces and recorded conversations appear here.</p>
+          <p>
+            Invitations to workspaces and recorded conversations appear here, once you have opened
+            the link in their letter or signed in by a mailed link.
+          </p>
         </Empty>
       )}
       {state.kind === "ready" && (

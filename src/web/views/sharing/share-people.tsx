@@ -185,13 +185,14 @@ function Invite({ model, onInvited }: InviteProps): VNode {
         { value: "participant", label: "took part" },
       ]}
       invite={async (email, role) => {
-        await call((api) =>
+        const invited = await call((api) =>
           api.POST("/sessions/{session_id}/members", {
             params: { path: { session_id: model.id } },
             body: { email, relation: role },
           }),
         );
         onInvited();
+        return invited;
       }}
     />
   );

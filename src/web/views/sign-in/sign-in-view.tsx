@@ -43,19 +43,29 @@ export function SignInView({ told, isArriving, back, onLeave }: SignInProps): VN
         <Loading what="your sign-in" lines={3} />
       ) : (
         <>
+          {/* Whoever comes by a guest link wants to read along first of all. */}
+          {invited !== "" && <GuestEntry session={invited} />}
           <section class="card stack" aria-labelledby="account">
             <h2 id="account">Sign in</h2>
             <SignInForm />
             <Providers back={back} onLeave={onLeave} />
           </section>
-          <section class="card stack" aria-labelledby="guest">
-            <h2 id="guest">Join a conversation as a guest</h2>
-            <GuestForm session={invited} />
-          </section>
+          {invited === "" && <GuestEntry session="" />}
         </>
       )}
       <ServiceHealth />
     </div>
+  );
+}
+
+function GuestEntry({ session }: { session: string }): VNode {
+  return (
+    <section class="card stack" aria-labelledby="guest">
+      <h2 id="guest">
+        {session === "" ? "Join a conversation as a guest" : "Read along as a guest"}
+      </h2>
+      <GuestForm session={session} />
+    </section>
   );
 }
 
@@ -85,10 +95,14 @@ function GuestForm({ session }: { session: string }): VNode {
   };
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
-      <label class="field">
-        <span>Link or code that you were given</span>
-        <input key={session} class="input" name="code" required defaultValue={session} />
-      </label>
+      {session === "" ? (
+        <label class="field">
+          <span>Link or code that you were given</span>
+          <input class="input" name="code" required />
+        </label>
+      ) : (
+        <input type="hidden" name="code" value={session} />
+      )}
       <label class="field">
         <span>Your name, as the others will see it</span>
         <input class="input" name="name" required maxLength={80} autoComplete="nickname" />

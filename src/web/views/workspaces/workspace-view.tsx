@@ -133,13 +133,14 @@ function Invite({ id, onInvited }: { id: string; onInvited: () => void }): VNode
         { value: "owner", label: "manages it" },
       ]}
       invite={async (email, role) => {
-        await call((api) =>
+        const invited = await call((api) =>
           api.POST("/workspaces/{id}/members", {
             params: { path: { id } },
             body: { email, role },
           }),
         );
         onInvited();
+        return invited;
       }}
     />
   );
