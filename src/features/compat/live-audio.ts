@@ -18,6 +18,8 @@ const HEAD_BYTES = 64;
 /** The headers of files are shorter. */
 const LONGEST_HEAD = 256 * 1024;
 const OPUS_RATE = 48_000;
+/** Most bytes of a file that are read at a time: they may hold fifteen thousand packets. */
+export const STEP_BYTES = 32 * 1024;
 
 /** Turns what a client sends into the messages of an audio stream. */
 export interface LiveAudio {
@@ -65,6 +67,16 @@ export class RepeatedReading {
 
 type Raw = DeepgramOrder["raw"];
 
+/** A message in parts that are read one at a time; of bare Opus each message is one packet. */
+export function partsOf(message: Buffer, raw: Raw): Buffer[] {
+  if (raw?.encoding === "opus") return [message];
+  const parts: Buffer[] = [];
+  for (let at = 0; at < message.byteLength; at += STEP_BYTES) {
+    parts.push(message.subarray(at, at + STEP_BYTES));
+  }
+  return parts;
+}
+
 /**
  * Looks at the first bytes of a stream: a WAV file, Opus in Ogg or WebM by their marks, else raw
  * audio as the caller told. Undefined when more bytes have to come first. Throws `not_audio` when
@@ -111,7 +123,18 @@ function openWav(head: Uint8Array, interim: boolean) {
 }
 
 function openOpus(head: Uint8Array, interim: boolean) {
-  const file = openSoundFile(head);
+  // As little as tells it: what lies behind its headers is read in steps.
+  for (let length = STEP_BYTES; length < head.byteLength; length *= 2) {
+    const opened = openOpusIn(head, length, interim);
+    if (opened !== undefined) return opened;
+  }
+  const opened = openOpusIn(head, head.byteLength, interim);
+  if (opened !== undefined || head.byteLength < LONGEST_HEAD) return opened;
+  throw new AppError("not_audio", "No Opus stream begins in the first 256 KiB.");
+}
+
+function openOpusIn(all: Uint8Array, length: number, interim: boolean) {
+  const file = openSoundFile(all.subarray(0, length));
   if (!("error" in file) && file.codec !== "opus") {
     const message = "Ogg Vorbis is not read live: send Opus, or the whole file to POST.";
     throw new AppError("unsupported_media_type", message);
@@ -119,14 +142,13 @@ function openOpus(head: Uint8Array, interim: boolean) {
   if (!("error" in file) && file.part?.head !== undefined) {
     return {
       audio: new ContainedAudio(file.part.head, file.channels, interim),
-      rest: head.subarray(file.part.head.byteLength),
+      rest: all.subarray(file.part.head.byteLength),
     };
   }
   if ("error" in file && file.code === "unsupported_media_type") {
     throw new AppError(file.code, file.error);
   }
-  if (head.byteLength < LONGEST_HEAD) return undefined;
-  throw new AppError("not_audio", "No Opus stream begins in the first 256 KiB.");
+  return undefined;
 }
 
 /** Samples, as they are where streams take them, else of 16 bits; of more than two channels mixed. */

@@ -11,7 +11,7 @@ import type { DeepgramOrder } from "./deepgram-query.ts";
 import { orderOf } from "./deepgram-routes.ts";
 import { FinalizeWait } from "./finalize-wait.ts";
 import type { FrameReader, SessionFrames } from "./frames.ts";
-import { type LiveAudio, openLiveAudio, RepeatedReading } from "./live-audio.ts";
+import { type LiveAudio, openLiveAudio, partsOf, RepeatedReading } from "./live-audio.ts";
 import {
   emptyResults,
   errorMessageOf,
@@ -22,6 +22,7 @@ import {
   utteranceEnd,
 } from "./live-messages.ts";
 import type { CompatSession, CompatSessions } from "./sessions.ts";
+import { TurnsOfLoop } from "./turns-of-loop.ts";
 import { UtteranceEnds } from "./utterance-ends.ts";
 
 /** Most audio that waits while its session begins, bytes. */
@@ -86,6 +87,7 @@ export class LiveCall {
   #phase: "silent" | "opening" | "streaming" | "closing" | "closed" = "silent";
   #pending: Buffer[] = [];
   #pendingBytes = 0;
+  readonly #turns = new TurnsOfLoop((error) => this.fail(toAppError(error)));
   readonly #reading = new RepeatedReading();
   #audio: LiveAudio | undefined;
   #session: CompatSession | undefined;
@@ -119,13 +121,17 @@ export class LiveCall {
     try {
       if (this.#phase === "streaming") return this.#pass(bytes);
       this.#pending.push(bytes);
-      this.#pendingBytes += bytes.byteLength;
-      if (this.#pendingBytes > MOST_PENDING)
-        throw new AppError("overloaded", "Audio comes faster than it can be stored.");
+      this.#hold(bytes.byteLength);
       if (this.#phase === "silent" && this.#reading.isDue(this.#pendingBytes)) this.#start();
     } catch (error) {
       this.fail(toAppError(error));
     }
+  }
+
+  #hold(bytes: number): void {
+    this.#pendingBytes += bytes;
+    if (this.#pendingBytes <= MOST_PENDING) return;
+    throw new AppError("overloaded", "Audio comes faster than it can be stored.");
   }
 
   /** Begins the session once the first bytes tell what they are. */
@@ -165,13 +171,26 @@ export class LiveCall {
     this.#stream = stream;
     this.#phase = "streaming";
     void this.#tell(frames.follow(session.id));
+    this.#pendingBytes = 0;
     for (const bytes of this.#pending.splice(0)) this.#pass(bytes);
     if (this.#wantsFinal) this.finalize();
     if (this.#wantsClose) this.finish();
   }
 
+  /** In steps, as a large message may hold more packets than the event loop may stand still for. */
   #pass(bytes: Buffer): void {
-    for (const message of this.#audio?.take(bytes) ?? []) this.#stream?.push(message);
+    this.#hold(bytes.byteLength);
+    const take = (part: Buffer): void => {
+      this.#pendingBytes -= part.byteLength;
+      for (const message of this.#audio?.take(part) ?? []) this.#stream?.push(message);
+    };
+    this.#do(...partsOf(bytes, this.#order.raw).map((part) => () => take(part)));
+  }
+
+  /** Behind all audio that came before. */
+  #do(...steps: (() => void)[]): void {
+    const unlessOver = (step: () => void) => () => this.#phase === "streaming" && step();
+    this.#turns.add(...steps.map(unlessOver));
   }
 
   #flush(): void {
@@ -181,14 +200,11 @@ export class LiveCall {
   /** Asks for a final of what was said so far. */
   finalize(): void {
     this.#wantsFinal = this.#phase === "opening";
-    if (this.#phase !== "streaming") return;
-    try {
+    this.#do(() => {
       this.#flush();
-    } catch (error) {
-      return this.fail(toAppError(error));
-    }
-    for (const { wait } of this.#channels) wait.ask(this.#audio?.seconds ?? 0);
-    this.#stream?.finalize();
+      for (const { wait } of this.#channels) wait.ask(this.#audio?.seconds ?? 0);
+      this.#stream?.finalize();
+    });
   }
 
   /** The client has sent everything: it is told the last words, and what the stream was. */
@@ -197,13 +213,14 @@ export class LiveCall {
     try {
       if (this.#phase === "silent" && this.#reading.isWaiting) this.#start();
       if (this.#phase === "silent") return this.#end();
-      if (this.#phase !== "streaming") return;
-      this.#flush();
     } catch (error) {
       return this.fail(toAppError(error));
     }
-    this.#phase = "closing";
-    this.#store().catch((error: unknown) => this.fail(toAppError(error)));
+    this.#do(() => {
+      this.#flush();
+      this.#phase = "closing";
+      this.#store().catch((error: unknown) => this.fail(toAppError(error)));
+    });
   }
 
   async #store(): Promise<void> {
@@ -375,6 +392,7 @@ export class LiveCall {
   async #leave(isStopped: boolean): Promise<void> {
     this.#phase = "closed";
     this.#pending = [];
+    this.#turns.clear();
     const [stream, session] = [this.#stream, this.#session];
     if (session === undefined) return;
     await stream?.close();

@@ -1,6 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { UndirectedGraph } from "graphology";
-import { bidirectional } from "graphology-shortest-path/dijkstra.js";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { exampleId } from "../../rest/example-values.ts";
@@ -225,16 +223,48 @@ async function readSteps(
  * Empty when nothing connects them. No two edges may have the same ends.
  */
 export function shortestPath(edges: readonly GraphEdge[], from: string, to: string): string[] {
-  if (from === to) return [from];
-  const graph = new UndirectedGraph<Record<string, never>, { weight: number }>();
-  graph.addNode(from);
-  graph.addNode(to);
-  for (const [index, { sourceId, targetId, weight }] of edges.entries()) {
-    if (!graph.hasNode(sourceId)) graph.addNode(sourceId);
-    if (!graph.hasNode(targetId)) graph.addNode(targetId);
-    graph.addUndirectedEdgeWithKey(index, sourceId, targetId, { weight });
+  const ties = tiesOf(edges);
+  const reached = new Map<string, Reached>([[from, { cost: 0, before: undefined, steps: 0 }]]);
+  let layer = [from];
+  for (let steps = 1; layer.length > 0 && !reached.has(to); steps += 1) {
+    const next: string[] = [];
+    for (const id of layer) {
+      const { cost: soFar } = reached.get(id) ?? { cost: 0 };
+      for (const { id: other, weight } of ties.get(id) ?? []) {
+        const cost = soFar + 1 / (1 + weight);
+        const known = reached.get(other);
+        if (known === undefined) next.push(other);
+        else if (known.steps < steps || known.cost <= cost) continue;
+        reached.set(other, { cost, before: id, steps });
+      }
+    }
+    layer = next;
   }
-  // The cost of a tie stays below that of one more step, however weak the tie.
-  const cost = (_edge: string, { weight }: { weight: number }): number => 1_000 + 1 / (1 + weight);
-  return bidirectional(graph, from, to, cost) ?? [];
+  const path: string[] = [];
+  if (!reached.has(to)) return path;
+  for (let id: string | undefined = to; id !== undefined; id = reached.get(id)?.before) {
+    path.push(id);
+  }
+  return path.reverse();
+}
+
+/** How an entity is reached in the fewest steps, the strongest ties first; weak ones cost more. */
+interface Reached {
+  cost: number;
+  before: string | undefined;
+  steps: number;
+}
+
+function tiesOf(edges: readonly GraphEdge[]): Map<string, { id: string; weight: number }[]> {
+  const ties = new Map<string, { id: string; weight: number }[]>();
+  const add = (at: string, id: string, weight: number): void => {
+    const known = ties.get(at);
+    if (known === undefined) ties.set(at, [{ id, weight }]);
+    else known.push({ id, weight });
+  };
+  for (const { sourceId, targetId, weight } of edges) {
+    add(sourceId, targetId, weight);
+    add(targetId, sourceId, weight);
+  }
+  return ties;
 }

@@ -48,6 +48,8 @@ const OPUS_RATE = 16_000;
 const LONGEST_PIECE = 2 * OPUS_RATE;
 /** The length prefix of a packet has 16 bits. */
 const LONGEST_PACKET_BYTES = 0xffff;
+/** As many as 1 MiB holds of packets of 20 ms at 6 kbit/s, the least that Opus has. */
+const MOST_PACKETS = 65_536;
 /** A longer loss is refused. */
 const MAX_SILENCE_SECONDS = 120;
 
@@ -127,6 +129,17 @@ class SampleCutter implements StreamCutter {
   }
 }
 
+/** Whether more packets lie in it, each after its length, without looking at them. */
+function holdsMore(message: Uint8Array, most: number): boolean {
+  const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
+  let at = 0;
+  for (let count = 0; count <= most; count += 1) {
+    if (at + 2 > message.byteLength) return false;
+    at += 2 + view.getUint16(at);
+  }
+  return true;
+}
+
 /**
  * Cuts Opus packets, each stored after its length; frames are counted at 16 kHz. Broken packets are
  * stored too, so that stream offsets agree with the device's count.
@@ -150,6 +163,10 @@ class OpusCutter implements StreamCutter {
 
   push(message: Uint8Array): boolean[] {
     if (message.byteLength === 0) return [];
+    if (this.#framing === "length_prefixed" && holdsMore(message, MOST_PACKETS)) {
+      const text = `A message holds at most ${MOST_PACKETS} Opus packets.`;
+      throw new AppError("bad_request", text);
+    }
     const copy = Uint8Array.from(message);
     const packets = this.#framing === "packet" ? [copy] : splitOpusPackets(copy);
     const whole = packets.reduce((sum, { byteLength }) => sum + byteLength + 2, 0);

@@ -144,7 +144,8 @@ export function parseQuery(query: string): Record<string, unknown> {
   for (const [name, value] of new URLSearchParams(query)) {
     const before = values[name];
     if (before === undefined) values[name] = value;
-    else values[name] = Array.isArray(before) ? [...before, value] : [before, value];
+    else if (Array.isArray(before)) before.push(value);
+    else values[name] = [before, value];
   }
   return values;
 }

@@ -32,6 +32,7 @@ const heartbeat = (received: number, behind: number): ServerFrame => ({
 /** A live call whose session tells these frames, each group at once. */
 function call() {
   const told: { type: string; [name: string]: unknown }[] = [];
+  const streamed: (number | string)[] = [];
   const waiting: ServerFrame[][] = [];
   const ports = {
     sessions: {
@@ -40,7 +41,13 @@ function call() {
       leave: async () => {},
     },
     streams: {
-      open: async () => ({ stream: { push() {}, finalize() {}, close: async () => {} } }),
+      open: async () => ({
+        stream: {
+          push: ({ byteLength }: Uint8Array) => void streamed.push(byteLength),
+          finalize: () => void streamed.push("finalize"),
+          close: async () => void streamed.push("close"),
+        },
+      }),
     },
     frames: {
       follow: () => ({
@@ -59,7 +66,13 @@ function call() {
   const order = readDeepgramQuery(RAW, [MOONSHINE], true);
   const live = new LiveCall(ports, { caller: {} as ServicePrincipal, order, line });
   const heard = (type: string) => until(() => told.some((each) => each.type === type), type);
-  return { live, told, heard, tell: (...frames: ServerFrame[]) => void waiting.push(frames) };
+  return {
+    live,
+    told,
+    streamed,
+    heard,
+    tell: (...frames: ServerFrame[]) => void waiting.push(frames),
+  };
 }
 
 const seconds = (count: number) => Buffer.alloc(count * 32_000);
@@ -74,6 +87,32 @@ describe("live calls of Deepgram's clients", () => {
     await heard("Metadata");
     const { name } = MOONSHINE;
     expect(told.at(-1)).toMatchObject({ models: [name], model_info: { [name]: {} } });
+  });
+
+  it("take a large message in steps, and what is asked behind it after the last one", async () => {
+    const { live, streamed } = call();
+    live.hear(seconds(1));
+    await until(() => streamed.length === 1, "the stream");
+    live.hear(Buffer.alloc(100 * 1024));
+    live.finalize();
+    live.hear(Buffer.alloc(10));
+    live.finish();
+    // Others have their turns before the second step.
+    expect(streamed).toEqual([32_000, 32_768]);
+    await until(() => streamed.includes("close"), "the end");
+    expect(streamed).toEqual([...[32_000, 32_768, 32_768, 32_768, 4_096, "finalize", 10, "close"]]);
+    live.shut(1000, "");
+  });
+
+  it("refuse more than they can hold, and forget it", async () => {
+    const { live, told, streamed } = call();
+    live.hear(seconds(1));
+    await until(() => streamed.length === 1, "the stream");
+    for (let times = 0; times < 5; times += 1) live.hear(Buffer.alloc(1024 * 1024));
+    expect(told.at(-1)).toMatchObject({ description: expect.stringContaining("faster") });
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(streamed.filter((each) => typeof each === "number")).toEqual([32_000, 32_768]);
   });
 
   it("tell no UtteranceEnd for audio that came and was not read", async () => {

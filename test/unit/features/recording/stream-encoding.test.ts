@@ -14,6 +14,17 @@ const OPUS: StreamSettings = { ...PCM, encoding: "opus", channels: 1 };
 /** 20 ms of silence (CELT, full band). */
 const PACKET = Uint8Array.of(0xf8, 0xff, 0xfe);
 
+describe("stream encoding: messages of many packets", () => {
+  it("takes as many as 1 MiB of real sound may hold, and no more", () => {
+    const cutter = createCutter({ ...OPUS, framing: "length_prefixed" });
+    const packets = (count: number) => Buffer.alloc(3 * count, Buffer.of(0, 1, 0x18));
+    expect(cutter.push(packets(65_536))).toHaveLength(65_536);
+    const { buffered } = cutter;
+    expect(() => cutter.push(packets(65_537))).toThrow("at most 65536 Opus packets");
+    expect(cutter.buffered).toBe(buffered);
+  });
+});
+
 describe("stream encoding: samples", () => {
   it("cuts whole frames and keeps the rest for the next message", () => {
     const cutter = createCutter(PCM);
