@@ -64,21 +64,27 @@ function mix(samples: Float64Array | Int16Array, channels: number): Int16Array {
 
 function mixBlock(samples: Float64Array | Int16Array, channels: number): Int16Array {
   const mono = new Int16Array(Math.floor(samples.length / channels));
-  const powers = new Float64Array(channels);
-  let mixed = 0;
+  const [powers, sums] = [new Float64Array(channels), new Float64Array(channels)];
+  const mixed = { power: 0, sum: 0 };
   for (let frame = 0, at = 0; frame < mono.length; frame++) {
     let sum = 0;
     for (let channel = 0; channel < channels; channel++, at++) {
       const sample = samples[at] ?? 0;
       sum += sample;
       powers[channel] = (powers[channel] ?? 0) + sample * sample;
+      sums[channel] = (sums[channel] ?? 0) + sample;
     }
     mono[frame] = toInt16(sum / channels);
-    mixed += (sum / channels) ** 2;
+    mixed.power += (sum / channels) ** 2;
+    mixed.sum += sum / channels;
   }
-  const loudest = Math.max(...powers);
-  if (channels === 1 || mixed * channels * channels >= CANCELLED * loudest) return mono;
-  const chosen = powers.indexOf(loudest);
+  // An offset is no sound: it stays where what is said cancels out.
+  const soundOf = (power: number, sum: number): number => power - sum ** 2 / mono.length;
+  const sounds = powers.map((power, channel) => soundOf(power, sums[channel] ?? 0));
+  const loudest = Math.max(...sounds);
+  const left = soundOf(mixed.power, mixed.sum) * channels * channels;
+  if (channels === 1 || left >= CANCELLED * loudest) return mono;
+  const chosen = sounds.indexOf(loudest);
   return mono.map((_, frame) => toInt16(samples[frame * channels + chosen] ?? 0));
 }
 

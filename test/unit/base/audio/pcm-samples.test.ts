@@ -49,6 +49,14 @@ describe("mixing channels into one", () => {
     expect(toChannels(interleaved(quieter, speech), 2, 1)).toEqual(speech);
   });
 
+  it("keeps it also where both sides have an offset, which the mean keeps", () => {
+    const raised = (side: Int16Array) => side.map((sample) => sample + 3_000);
+    const both = interleaved(raised(speech), raised(upsideDown));
+    expect(toChannels(both, 2, 1)).toEqual(raised(speech));
+    const still = raised(silence);
+    expect(toChannels(interleaved(still, still), 2, 1)).toEqual(still);
+  });
+
   it("keeps it when one side is turned over in the middle", () => {
     const turned = speech.map((sample, n) => (n < 8_192 ? sample : -sample));
     expect(toChannels(interleaved(speech, turned), 2, 1)).toEqual(speech);
