@@ -56,15 +56,17 @@ export class FileCalls {
     order: CompatOrder,
     signal: AbortSignal,
   ): Promise<FileCall> {
-    const { sessions, files } = this.#options;
-    const file = await files.inspect(upload, caller.makerId, signal);
+    const { sessions, files, tenants } = this.#options;
+    const accountId = await tenants.ofWorkspace(caller.workspaceId);
+    const file = await files.inspect(upload, accountId, signal);
     try {
       const { frames, channels, durationSeconds } = file.audio;
       if (frames === 0) throw new AppError("not_audio", "The file holds no sound.");
       if (order.multichannel && files.channelsStored(file.audio) < channels)
         throw tooLong(channels);
       const session = await sessions.begin(caller, order, channels);
-      await this.#store(caller, session, { file, filename: upload.filename }, signal);
+      const place = { sessionId: session.id, accountId, filename: upload.filename };
+      await this.#store(session, place, file, signal);
       const leave = (): void => void sessions.leave(session, true);
       if (signal.aborted) leave();
       else signal.addEventListener("abort", leave, { once: true });
@@ -75,14 +77,13 @@ export class FileCalls {
   }
 
   async #store(
-    { makerId: accountId }: ServicePrincipal,
     session: CompatSession,
-    { file, filename }: { file: ReadableUpload; filename: string },
+    place: Parameters<WholeFiles["store"]>[0],
+    file: ReadableUpload,
     signal: AbortSignal,
   ): Promise<void> {
     const { sessions, files } = this.#options;
     try {
-      const place = { sessionId: session.id, accountId, filename };
       await sessions.stop(session, await files.store(place, file, signal));
     } catch (error) {
       // Nobody asked for a session without its recording.

@@ -22,7 +22,7 @@ interface CreateUploadsOptions {
 
 /** Whole files for sessions, in one request or resumed as often as it takes. */
 export function createUploads(
-  { pool, ceilings, notifier, clock, log, stack }: FeatureContext,
+  { pool, ceilings, notifier, clock, log, stack, tenants }: FeatureContext,
   { directory, deviceSessions: sessions, blobs, files, backlog, mostBytes }: CreateUploadsOptions,
 ) {
   const uploads = new UploadStore(pool, ceilings);
@@ -34,6 +34,8 @@ export function createUploads(
   return {
     /** To be started where files are stored. */
     storing,
-    routes: uploadRoutes({ directory, uploads, folder, files, storing, backlog, mostBytes }),
+    routes: uploadRoutes({
+      ...{ directory, uploads, folder, files, storing, backlog, mostBytes, tenants },
+    }),
   };
 }

@@ -1,4 +1,5 @@
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionAccess } from "../sessions/access.ts";
 import type { FileStoring } from "./file-storing.ts";
@@ -14,6 +15,8 @@ export interface UploadRouteOptions {
   storing: Pick<FileStoring, "store" | "wake">;
   /** Checked before a file is taken. */
   backlog: Pick<OutboxBacklog, "check">;
+  /** Whose share of what all use a file takes. */
+  tenants: Pick<Tenants, "ofWorkspace">;
   /** Largest file, bytes. */
   mostBytes: number;
 }

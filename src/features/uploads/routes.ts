@@ -94,8 +94,8 @@ function createUpload(options: UploadRouteOptions): Route {
   });
 }
 
-function begin(
-  { uploads }: UploadRouteOptions,
+async function begin(
+  { uploads, tenants }: UploadRouteOptions,
   { principal, facts }: SessionGrant,
   file: Pick<FileUpload, "filename" | "mediaType" | "size" | "isLast"> & { sha256?: string },
 ): Promise<FileUpload> {
@@ -107,7 +107,7 @@ function begin(
     sessionId: facts.id,
     workspaceId: facts.workspaceId,
     uploaderId: principal.id,
-    accountId: principal.kind === "service" ? principal.makerId : principal.id,
+    accountId: await tenants.ofWorkspace(facts.workspaceId),
   });
 }
 

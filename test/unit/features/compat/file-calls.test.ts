@@ -12,12 +12,15 @@ const caller = { kind: "service", makerId: "maker", workspaceId: "w" } as Servic
 /** A route whose recordings are stored at once, and never read. */
 function routes(stored: () => void = () => {}) {
   const left: { id: string; store: boolean }[] = [];
+  const tenantsAsked: string[] = [];
   const audio = { frames: 16_000, sampleRate: 16_000, channels: 1, durationSeconds: 1 };
   const files: Pick<WholeFiles, "inspect" | "store" | "refusalByHead"> = {
-    inspect: async (upload) => {
+    inspect: async (upload, accountId) => {
+      tenantsAsked.push(accountId);
       return { upload, audio: { ...audio, mediaType: "audio/wav" }, release: async () => {} };
     },
-    store: async () => {
+    store: async ({ accountId }) => {
+      tenantsAsked.push(accountId);
       stored();
       return 0;
     },
@@ -29,8 +32,9 @@ function routes(stored: () => void = () => {}) {
     leave: async (session: { id: string; store: boolean }) => void left.push(session),
   };
   const frames = { follow: () => ({ next: async () => [], close: () => {} }) };
-  const calls = new FileCalls({ files, sessions, frames } as unknown as Options);
-  return { left, routes: openAiRoutes({ calls, engines: () => [] }) };
+  const tenants = { ofWorkspace: async (workspaceId: string) => `owner of ${workspaceId}` };
+  const calls = new FileCalls({ files, sessions, frames, tenants } as unknown as Options);
+  return { left, tenantsAsked, routes: openAiRoutes({ calls, engines: () => [] }) };
 }
 
 describe("calls with whole files", () => {
@@ -39,6 +43,12 @@ describe("calls with whole files", () => {
     ...{ bytes: 0, sha256: "", mediaType: "audio/wav", filename: "talk.wav" },
     fields: { model: "whisper-1", stream: "true", store: "false" },
   };
+
+  it("take the share of the account that owns the workspace, whoever made the key", async () => {
+    const { tenantsAsked, routes: own } = routes();
+    await callRoute(own, "createOpenAiTranscription", { principal: caller, upload });
+    expect(tenantsAsked).toEqual(["owner of w", "owner of w"]);
+  });
 
   it("events: a caller that goes before the first one leaves its session", async () => {
     const { left, routes: own } = routes();

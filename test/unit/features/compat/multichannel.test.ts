@@ -112,7 +112,8 @@ describe("multichannel of Deepgram's clients", () => {
       sounds: { measure: async () => sound, starts: async () => [] },
     } as unknown as ConstructorParameters<typeof WholeFiles>[0]);
     const sessions = { begin: () => Promise.reject(new Error("begun")) };
-    const calls = new FileCalls({ files, sessions } as unknown as ConstructorParameters<
+    const tenants = { ofWorkspace: async () => "owner" };
+    const calls = new FileCalls({ files, sessions, tenants } as unknown as ConstructorParameters<
       typeof FileCalls
     >[0]);
     const data = Buffer.from("fLaC".padEnd(64, "\0"));
