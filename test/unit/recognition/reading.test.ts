@@ -143,6 +143,17 @@ describe("reading", () => {
     expect(scene.told).toEqual(["open", "chunk 0"]);
   });
 
+  it("ends an utterance where the sound ends in a pause, and not within a word", async () => {
+    const scene = new Scene(true);
+    scene.place();
+    await scene.start();
+    scene.reading.endUtterance();
+    expect(scene.sent.at(-1)).toEqual({ $case: "finalize", value: { unlessSpeaking: true } });
+    scene.reading.close();
+    scene.reading.endUtterance();
+    expect(scene.told.filter((each) => each === "finalize")).toHaveLength(1);
+  });
+
   it("waits where the record is ahead of its activation, which another one has taken over", async () => {
     const scene = new Scene(true, { position: 8 * LENGTH, sequence: 8 });
     scene.place();
