@@ -112,7 +112,7 @@ describe("record: audio", () => {
       await streams.append(hold, piece(0, 1));
       const gap = await codeOf(streams.append(hold, piece(0, 3)));
       const uploaded = await codeOf(chunks.store(chunk(world, 0)));
-      const newer = await stand.b.streams.take(session);
+      const { mostSeconds = 0, ...newer } = await stand.b.streams.take(session);
       const superseded = await codeOf(streams.append(hold, piece(0, 2)));
       await stand.b.streams.append(newer, piece(0, 2));
       const before = await rowsOf(stand, world);
@@ -127,6 +127,8 @@ describe("record: audio", () => {
         uploaded,
         known: [known, (await stand.b.signs.of(session)).unsealed],
         newer,
+        // Besides what has passed since the session began.
+        isRoomADay: mostSeconds >= 86_399 && mostSeconds < 86_700,
         superseded,
         before,
         pieces: pieces.map(({ data, ...rest }) => ({

@@ -64,8 +64,10 @@ describe("papers", () => {
       const [js = ""] = readmeBlocks("From a program", "js", "README.md");
       const [python = ""] = readmeBlocks("From a program", "python", "src/http/README.md");
       const runs = nodes().map((node) => [`'${node}' --input-type=module`, js] as const);
-      for (const [command, program] of [...runs, ["python3 -", python] as const]) {
-        const steps = `${command} <<'END'\n${fillIn(program, here)}END\n`;
+      for (const [n, [command, program]] of [...runs, ["python3 -", python] as const].entries()) {
+        // Each as the first: a workspace has an id of one's own once.
+        const filled = fillIn(program, { ...here, "call-1": `call-${n}` });
+        const steps = `${command} <<'END'\n${filled}END\n`;
         const told = await runStep(steps, { env, timeout: PATIENT_MS });
         expect(told, command).toContain("We did not find any big problems.");
       }

@@ -87,7 +87,13 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     }),
   ],
   // None of the callers shows a guest's cookie.
-  returnAsGuest: [free([], { roles: "all", except: { live: "401" } })],
+  returnAsGuest: [
+    free([], {
+      roles: "all",
+      except: { live: "401" },
+      ...ask({ query: "session_id={session_id}" }),
+    }),
+  ],
   openInvitation: [everybody()],
   issueLiveTicket: [free([...PEOPLE, ...DEVICES], { takes: "any", roles: "all", scope: "every" })],
   requestMagicLink: [everybody()],

@@ -19,6 +19,8 @@ import type { Statement } from "./statement.ts";
 import { highestSequence, outboxRow, writeOutbox } from "./twin-chunks.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
+/** A day. */
+const BUFFERED_SECONDS = 24 * 3_600;
 const MAX_GROUP = 256;
 
 interface Addition {
@@ -55,6 +57,7 @@ export class TwinStreams implements AudioStreamStore {
       const before = await tx.run((s) => s.lock(t.streams, sessionId, "update"));
       const row = await tx.run((s) => takeOver(s, t, sessionId, settings));
       const taken: TakenStream = {
+        mostSeconds: await tx.run((s) => roomOf(s, t, sessionId)),
         sessionId,
         status,
         seq,
@@ -264,4 +267,11 @@ function sealedMeanwhile(): AppError {
 
 function superseded(): AppError {
   return new AppError("superseded", "A newer connection streams into this session.");
+}
+
+/** Seconds of sound that the session may take on: a day's, besides what has passed since it began. */
+function roomOf(s: Statement, t: RecordTables, sessionId: string): number {
+  const stored = s.all(t.chunks, sessionId).reduce((sum, row) => sum + row.duration_seconds, 0);
+  const startedAt = s.get(t.sessions, sessionId)?.started_at ?? s.now;
+  return (s.now - startedAt) / 1_000 + BUFFERED_SECONDS - stored;
 }
