@@ -70,10 +70,10 @@ describe("speech reading", () => {
     }
   });
 
-  it.each([0.5, 30])(
-    "speech reading: chunks of %d s give the same finals",
-    async (seconds) => {
-      const cut = chunkMessages(cutChunks(pcm, seconds * SECOND));
+  it(
+    "speech reading: chunks of half a second give the same finals",
+    async () => {
+      const cut = chunkMessages(cutChunks(pcm, SECOND / 2));
       expect(durable(await readSession(engine, cut))).toEqual(durable(unbroken));
     },
     LIMIT_MS,

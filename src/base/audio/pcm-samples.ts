@@ -78,14 +78,26 @@ function mixBlock(samples: Float64Array | Int16Array, channels: number): Int16Ar
     mixed.power += (sum / channels) ** 2;
     mixed.sum += sum / channels;
   }
-  // An offset is no sound: it stays where what is said cancels out.
+  if (channels === 1) return mono;
+  // An offset that all have stays where what is said cancels out: it is looked at without as well.
   const soundOf = (power: number, sum: number): number => power - sum ** 2 / mono.length;
   const sounds = powers.map((power, channel) => soundOf(power, sums[channel] ?? 0));
-  const loudest = Math.max(...sounds);
-  const left = soundOf(mixed.power, mixed.sum) * channels * channels;
-  if (channels === 1 || left >= CANCELLED * loudest) return mono;
-  const chosen = sounds.indexOf(loudest);
+  const chosen =
+    cancelled(mixed.power * channels * channels, powers, 0) ??
+    cancelled(soundOf(mixed.power, mixed.sum) * channels * channels, sounds, mono.length);
+  if (chosen === undefined) return mono;
   return mono.map((_, frame) => toInt16(samples[frame * channels + chosen] ?? 0));
+}
+
+/**
+ * The loudest channel, where what is left in the mean is next to nothing of it.
+ *
+ * @param least power of what counts as sound: less may be the rounding of sums
+ */
+function cancelled(left: number, powers: Float64Array, least: number): number | undefined {
+  const loudest = Math.max(...powers);
+  const isCancelled = loudest >= least && left < CANCELLED * loudest;
+  return isCancelled ? powers.indexOf(loudest) : undefined;
 }
 
 /**

@@ -110,8 +110,10 @@ describe("live calls of Deepgram's clients", () => {
   });
 
   it("tell no UtteranceEnd for audio that came and was not read", async () => {
-    const { live, told, heard, tell } = call();
+    const { live, told, streamed, heard, tell } = call();
     live.hear(seconds(4));
+    const taken = () => streamed.reduce<number>((sum, each) => sum + (Number(each) || 0), 0);
+    await until(() => taken() === 128_000, "the sound to be taken, in steps");
     tell(words(0.3, 1.5));
     await heard("Results");
     tell({ type: "SpeechStarted", session_id, start: 1.9 });
