@@ -49,11 +49,13 @@ export async function keepRest(
   const body = { title: name.slice(-200), workspace_id: workspaceId };
   const { id } = await call((api) => api.POST("/sessions", { body }));
   const path = { session_id: id };
+  // Whole samples each; the recording ends with the last of them.
   for (let from = 0; from < bytes.byteLength; from += MOST_BYTES) {
     const part = bytes.subarray(from, from + MOST_BYTES);
+    const more = from + MOST_BYTES < bytes.byteLength;
     await call((api) =>
       api.POST("/sessions/{session_id}/uploads", {
-        params: { path },
+        params: { path, ...(more && { query: { more } }) },
         headers: { "content-type": `audio/pcm;rate=${sampleRate};channels=1;encoding=s16le` },
         // The document describes JSON and bytes; the client sends what it is given.
         body: part as never,
@@ -61,5 +63,4 @@ export async function keepRest(
       }),
     );
   }
-  await call((api) => api.POST("/sessions/{session_id}/stop", { params: { path } }));
 }
