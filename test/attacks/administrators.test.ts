@@ -239,7 +239,9 @@ describe("an administrator who wants to read without a reason on record", () => 
     const path = `/sessions/${sessionId}/members`;
     const { elevation_id } = await elevate({ session_id: sessionId });
     const invited = await ask(admin, "POST", path, { user_id: other.id });
-    expect([invited.status, invited.body.status]).toEqual([202, "invited"]);
+    const { link, ...rest } = invited.body;
+    expect([invited.status, rest]).toEqual([202, { status: "invited", is_mailed: true }]);
+    expect(link).toMatch(/\/#\/invitations$/);
     expect(await reads(other)).toBe(403);
     expect(await audited("session_member_invited")).toMatchObject([
       { session_id: sessionId, detail: { role: "shared", elevation_id, reason: REASON } },

@@ -182,9 +182,10 @@ describe("session members", () => {
       ].sort(),
     );
     expect(await codeOf(add({}))).toBe("invalid_body");
-    const invited = { status: 202, body: { status: "invited" } };
-    expect(await add({ user_id: newId() })).toMatchObject(invited);
-    expect(await add({ email: "nobody@example.org" })).toMatchObject(invited);
+    const told = { status: "invited", is_mailed: false, link: "/#/invitations" };
+    const invited = { status: 202, body: told };
+    expect(await add({ user_id: newId() })).toEqual(invited);
+    expect(await add({ email: "nobody@example.org" })).toEqual(invited);
     expect(await codeOf(remove("x"))).toBe("not_found");
   });
 

@@ -188,7 +188,8 @@ export class ConformanceFixture {
   async admit(place: string, { id, token }: Person, role: object = {}): Promise<void> {
     const options = { token: this.owner.token, body: { user_id: id, ...role } };
     const invited = await this.done("POST", `${place}/members`, options, 202);
-    expect(invited).toMatchObject({ status: "invited" });
+    const link = expect.stringMatching(/^http.*\/#\/invitations$/);
+    expect(invited).toEqual({ status: "invited", is_mailed: false, link });
     const { items } = await this.done<{ items: { id: string }[] }>("GET", "/invitations", {
       token,
     });

@@ -5,8 +5,6 @@ export interface WalkedInput {
   largest: string;
   size: number;
   /** True where a thread of its own does it, so that it may take longer than on the event loop. */
-  /** Instead of `MOST_TIMES`; a square takes a hundred. */
-  mostTimes?: number;
   inThread?: boolean;
   /** Makes an input of a size, and returns what walks it. */
   prepare(size: number): () => unknown;

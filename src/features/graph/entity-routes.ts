@@ -223,48 +223,70 @@ async function readSteps(
  * Empty when nothing connects them. No two edges may have the same ends.
  */
 export function shortestPath(edges: readonly GraphEdge[], from: string, to: string): string[] {
-  const ties = tiesOf(edges);
-  const reached = new Map<string, Reached>([[from, { cost: 0, before: undefined, steps: 0 }]]);
-  let layer = [from];
-  for (let steps = 1; layer.length > 0 && !reached.has(to); steps += 1) {
-    const next: string[] = [];
-    for (const id of layer) {
-      const { cost: soFar } = reached.get(id) ?? { cost: 0 };
-      for (const { id: other, weight } of ties.get(id) ?? []) {
-        const cost = soFar + 1 / (1 + weight);
-        const known = reached.get(other);
-        if (known === undefined) next.push(other);
-        else if (known.steps < steps || known.cost <= cost) continue;
-        reached.set(other, { cost, before: id, steps });
+  const { ids, placeOf, first, next, ends, costs } = tiesOf(edges);
+  const [start, end] = [placeOf.get(from), placeOf.get(to)];
+  if (from === to) return [from];
+  if (start === undefined || end === undefined) return [];
+  const steps = new Int32Array(ids.length).fill(-1);
+  const before = new Int32Array(ids.length).fill(-1);
+  const cost = new Float64Array(ids.length);
+  steps[start] = 0;
+  for (let layer = [start], step = 1; layer.length > 0 && steps[end] === -1; step += 1) {
+    const reached: number[] = [];
+    for (const at of layer) {
+      for (let tie = first[at] ?? -1; tie >= 0; tie = next[tie] ?? -1) {
+        const other = ends[tie] ?? 0;
+        const whole = (cost[at] ?? 0) + (costs[tie] ?? 0);
+        if (steps[other] === -1) reached.push(other);
+        else if (steps[other] !== step || (cost[other] ?? 0) <= whole) continue;
+        steps[other] = step;
+        cost[other] = whole;
+        before[other] = at;
       }
     }
-    layer = next;
+    layer = reached;
   }
+  if (steps[end] === -1) return [];
   const path: string[] = [];
-  if (!reached.has(to)) return path;
-  for (let id: string | undefined = to; id !== undefined; id = reached.get(id)?.before) {
-    path.push(id);
-  }
+  for (let at = end; at >= 0; at = before[at] ?? -1) path.push(ids[at] ?? "");
   return path.reverse();
 }
 
-/** How an entity is reached in the fewest steps, the strongest ties first; weak ones cost more. */
-interface Reached {
-  cost: number;
-  before: string | undefined;
-  steps: number;
+/** Entities by numbers, and their ties in lists: `first` of an entity, `next` of a tie, -1 at the end. */
+interface Ties {
+  ids: string[];
+  placeOf: Map<string, number>;
+  first: number[];
+  next: Int32Array;
+  /** To which entity each tie leads, and what it costs: weak ones cost more. */
+  ends: Int32Array;
+  costs: Float64Array;
 }
 
-function tiesOf(edges: readonly GraphEdge[]): Map<string, { id: string; weight: number }[]> {
-  const ties = new Map<string, { id: string; weight: number }[]>();
-  const add = (at: string, id: string, weight: number): void => {
-    const known = ties.get(at);
-    if (known === undefined) ties.set(at, [{ id, weight }]);
-    else known.push({ id, weight });
+/** Each edge is a tie in both directions. */
+function tiesOf(edges: readonly GraphEdge[]): Ties {
+  const ids: string[] = [];
+  const placeOf = new Map<string, number>();
+  const first: number[] = [];
+  const count = 2 * edges.length;
+  const [next, ends] = [new Int32Array(count), new Int32Array(count)];
+  const costs = new Float64Array(count);
+  const numberOf = (id: string): number => {
+    const known = placeOf.get(id);
+    if (known !== undefined) return known;
+    placeOf.set(id, ids.length);
+    first.push(-1);
+    return ids.push(id) - 1;
   };
-  for (const { sourceId, targetId, weight } of edges) {
-    add(sourceId, targetId, weight);
-    add(targetId, sourceId, weight);
+  for (const [n, { sourceId, targetId, weight }] of edges.entries()) {
+    const [source, target] = [numberOf(sourceId), numberOf(targetId)];
+    costs.fill(1 / (1 + weight), 2 * n, 2 * n + 2);
+    ends[2 * n] = target;
+    next[2 * n] = first[source] ?? -1;
+    first[source] = 2 * n;
+    ends[2 * n + 1] = source;
+    next[2 * n + 1] = first[target] ?? -1;
+    first[target] = 2 * n + 1;
   }
-  return ties;
+  return { ids, placeOf, first, next, ends, costs };
 }

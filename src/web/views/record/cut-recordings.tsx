@@ -51,7 +51,7 @@ function Own({ recording }: { recording: KeptRecording }): VNode {
   const name = recording.title === "" ? "Your recording" : `“${recording.title}”`;
   return (
     <div class="banner row" data-tone="warn" role="status">
-      <span>{`${name} was cut off ${agoOf(new Date(recording.keptAt).toISOString())}. Nothing of it is lost.`}</span>
+      <span>{`${name} was cut off ${agoOf(new Date(recording.keptAt).toISOString())}. What it heard is kept in this browser.`}</span>
       <button
         type="button"
         class="button primary"
