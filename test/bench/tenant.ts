@@ -1,7 +1,7 @@
+import { delay } from "../../src/base/deferred.ts";
 import { conversationWav } from "../support/compat-caller.ts";
 import { type Answer, call, cut, PairedDevice } from "../support/paired-device.ts";
 import type { TestService } from "../support/test-service.ts";
-import { until } from "../support/until.ts";
 import { newOwner } from "../support/workspace-owner.ts";
 
 /** What the tenants of an installation share, by what somebody does who uses it. */
@@ -22,6 +22,7 @@ const FILE_SECONDS = 5;
 /** Of the session with words: many of them are read before anything is measured. */
 const SOUND_SECONDS = 10;
 const READY_MS = 300_000;
+const POLL_MS = 200;
 /** For the sessions of all workspaces to be read. */
 const OPEN_MS = 600_000;
 
@@ -67,7 +68,7 @@ export class Tenant {
         await Tenant.#open(service, { token, workspaceId: n > 0 ? made.id : first }, hook),
       );
     }
-    for (const tenant of tenants) await until(() => tenant.#isRead(), "a session's end", OPEN_MS);
+    for (const tenant of tenants) await poll(() => tenant.#isRead(), "a session's end", OPEN_MS);
     return tenants;
   }
 
@@ -82,7 +83,7 @@ export class Tenant {
     const [sound = Buffer.alloc(0)] = cut(SOUND_SECONDS);
     await second.upload(0, sound);
     await second.stop(0);
-    const scopes = ["sessions:read", "sessions:write"];
+    const scopes = ["sessions:read", "sessions:write", "transcribe"];
     const wanted = { workspace_id: workspaceId, name: "Program", scopes };
     const { key } = await send<{ key: string }>(service, "/api-keys", wanted, token);
     const subscription = { url: hook, event_types: ["session.stopped"] };
@@ -126,7 +127,7 @@ export class Tenant {
     const [sound = Buffer.alloc(0)] = cut(UPLOAD_SECONDS);
     await this.#second.upload(0, sound);
     await this.#second.stop(0);
-    await until(() => this.#isRead(sessionId), "a session's words", READY_MS);
+    await poll(() => this.#isRead(sessionId), "a session's words", READY_MS);
   }
 
   async #file(): Promise<void> {
@@ -148,7 +149,7 @@ export class Tenant {
       if (status === "failed") throw new Error("The summary failed.");
       return status === "completed";
     };
-    await until(isDone, "a summary", READY_MS);
+    await poll(isDone, "a summary", READY_MS);
   }
 
   async #startAndStop(): Promise<string> {
@@ -169,6 +170,15 @@ export class Tenant {
 
   #send<T>(path: string, body: object): Promise<T> {
     return send<T>(this.#service, path, body, this.#account.token);
+  }
+}
+
+/** As programs do: what is measured is not how many questions about it the service answers. */
+async function poll(isDone: () => Promise<boolean>, what: string, ms: number): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await isDone())) {
+    if (performance.now() > deadline) throw new Error(`Waited ${ms} ms in vain: ${what}.`);
+    await delay(POLL_MS);
   }
 }
 
