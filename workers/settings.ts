@@ -5,7 +5,8 @@ import type { TlsFiles } from "../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
 import { inferenceThreads } from "./inference/inference-pool.ts";
-import { type EngineSettings, readEngines } from "./speech/engine-settings.ts";
+import { readEngines } from "./speech/engine-file.ts";
+import type { EngineSettings } from "./speech/engine-schemas.ts";
 
 export interface WorkerSettings {
   workerId: string;

@@ -2,11 +2,11 @@ import { type ChannelCredentials, Metadata } from "@grpc/grpc-js";
 import type { EntityType } from "../base/entity-types.ts";
 import { AppError } from "../base/errors.ts";
 import type { TlsFiles } from "../wire/certificate-kinds.ts";
-import {
-  type ExtractEntitiesRequest,
-  type ExtractEntitiesResponse,
-  GraphServiceClient,
+import type {
+  ExtractEntitiesRequest,
+  ExtractEntitiesResponse,
 } from "../wire/gen/voice/v1/graph.ts";
+import { GraphServiceClient } from "../wire/gen/voice/v1/worker_services.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
 import { channelCredentials } from "../wire/tls-files.ts";
 import { WorkerTokens } from "../wire/worker-token.ts";

@@ -1,5 +1,6 @@
 import { AppError, toAppError } from "../base/errors.ts";
-import { type CompareVoiceResponse, VoiceServiceService } from "../wire/gen/voice/v1/voices.ts";
+import type { CompareVoiceResponse } from "../wire/gen/voice/v1/voices.ts";
+import { VoiceServiceService } from "../wire/gen/voice/v1/worker_services.ts";
 import type { Placement } from "./placement.ts";
 import type { WorkerClient } from "./worker-client.ts";
 

@@ -1,5 +1,5 @@
-import nlp from "compromise";
 import { z } from "zod";
+import { compromise } from "./compromise.ts";
 
 /** Numbers below are written as words, unless they have a fraction. */
 const FIRST_IN_DIGITS = 10;
@@ -58,7 +58,7 @@ function findNumbers(words: readonly string[]): NumberFound[] {
 
 function findInRun(words: readonly string[]): NumberFound[] {
   const text = words.join(" ");
-  const numbers: { json(options: object): unknown } = nlp(text).numbers();
+  const numbers: { json(options: object): unknown } = compromise()(text).numbers();
   const found = numbers.json({ number: true, offset: true });
   // The library takes some words for two, so places are counted by letters.
   const placeOf = (letter: number): number => text.slice(0, letter).split(" ").length - 1;

@@ -1,5 +1,5 @@
-import nlp from "compromise";
 import { z } from "zod";
+import { compromise } from "./compromise.ts";
 
 /** What the library's lexicon says of words that are written with a capital. */
 const CAPITALISED =
@@ -42,7 +42,7 @@ export function placesFrom(word: string): readonly string[][] {
 }
 
 function loadPlaces(): ReadonlyMap<string, readonly string[][]> {
-  const { one } = modelOf.parse(nlp.model());
+  const { one } = modelOf.parse(compromise().model());
   const found = Object.entries(one.lexicon).flatMap(([name, tags]) =>
     name.includes(" ") && PLACES.test(String(tags)) ? [name] : [],
   );
@@ -63,7 +63,7 @@ function loadPlaces(): ReadonlyMap<string, readonly string[][]> {
 
 function loadNames(): ReadonlySet<string> {
   const names = new Set(ALSO);
-  const { one } = modelOf.parse(nlp.model());
+  const { one } = modelOf.parse(compromise().model());
   for (const [word, tags] of Object.entries(one.lexicon)) {
     if (CAPITALISED.test(String(tags)) && !USUALLY_SMALL.has(word)) names.add(word);
   }

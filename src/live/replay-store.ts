@@ -8,7 +8,8 @@ import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/speakers-s
 import { LANGUAGE_WARNING } from "../features/sessions/store.ts";
 import { OVERLAPS, unclearWords } from "../features/transcript/segments-store.ts";
 import { overlapsColumn, wordsColumn } from "../features/transcript/writing/segment-row.ts";
-import { nameColumn, optionalColumn } from "../postgres/columns.ts";
+import { nameColumn } from "../postgres/columns.ts";
+import { optionalColumn } from "../postgres/optional-column.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { deviceStatus } from "../session/presence.ts";
 import type { SegmentWords } from "../session/write.ts";

@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { cutPage, type Page } from "../rest/page.ts";
-import { inOneLine } from "../wire/names.ts";
+import { inOneLine } from "../wire/one-line.ts";
 
 /** Unix milliseconds as a `timestamptz`. */
 export function toInstant(milliseconds: number): ReturnType<typeof sql.fragment> {
@@ -15,11 +15,6 @@ export function toInstant(milliseconds: number): ReturnType<typeof sql.fragment>
 export function updatedAt(milliseconds: number | undefined): ReturnType<typeof sql.fragment> {
   if (milliseconds === undefined) return sql.fragment`true`;
   return sql.fragment`date_trunc('milliseconds', updated_at) = ${toInstant(milliseconds)}`;
-}
-
-/** A column that may be null, as an optional member: null becomes undefined. */
-export function optionalColumn<T extends z.ZodTypeAny>(column: T) {
-  return column.nullable().transform((value): z.output<T> | undefined => value ?? undefined);
 }
 
 /** A name that is shown beside words: in one line, also in rows from before names were checked. */

@@ -5,7 +5,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { FolderBlobs } from "../features/recording/blobs.ts";
 import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
 import { keepMeasured, readLead } from "../features/transcript/audio-parts-store.ts";
-import { optionalColumn } from "../postgres/columns.ts";
+import { optionalColumn } from "../postgres/optional-column.ts";
 import { Tenants } from "../postgres/tenants.ts";
 import type { AudioSource } from "./audio-source.ts";
 import type { MeasurePiece } from "./piece-measuring.ts";

@@ -10,7 +10,7 @@ import type { VerifiedAudio } from "../features/recording/integrity/verified-aud
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { readLead } from "../features/transcript/audio-parts-store.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
-import { optionalColumn } from "../postgres/columns.ts";
+import { optionalColumn } from "../postgres/optional-column.ts";
 import { tenantOf } from "../postgres/tenants.ts";
 import { joinVocabulary } from "../wire/vocabulary.ts";
 import type {

@@ -1,4 +1,5 @@
 import { type StringOptions, Type } from "@sinclair/typebox";
+import { inOneLine } from "./one-line.ts";
 
 /**
  * The characters of a name: no control characters, line or paragraph separators, or bidirectional
@@ -31,20 +32,4 @@ export function normalName(text: string, maxLength: number): string {
 export function cutToName(text: string, maxLength: number): string {
   const oneLine = inOneLine(text.slice(0, maxLength * LONGEST_CHARACTER));
   return normalName(oneLine, maxLength).slice(0, maxLength);
-}
-
-/** Text in one line: runs of control characters and line breaks become a space. */
-export function withoutBreaks(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
-}
-
-/**
- * A name in one line, whatever is stored: no control characters, line breaks or bidirectional
- * controls, and single spaces.
- */
-export function inOneLine(name: string): string {
-  return withoutBreaks(name)
-    .replace(/\p{Bidi_Control}+/gu, "")
-    .replace(/\s+/gu, " ")
-    .trim();
 }

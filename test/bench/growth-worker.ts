@@ -6,12 +6,12 @@ import { randomUUID } from "node:crypto";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
 import { silentLog } from "../../src/base/log.ts";
-import {
-  type DescribeResponse,
-  type TranscribeRequest,
-  type TranscribeResponse,
-  WorkerServiceService,
+import type {
+  DescribeResponse,
+  TranscribeRequest,
+  TranscribeResponse,
 } from "../../src/wire/gen/voice/v1/worker.ts";
+import { WorkerServiceService } from "../../src/wire/gen/voice/v1/worker_services.ts";
 import { fingerprintOfKey } from "../../src/wire/worker-announcement.ts";
 import { Announcer } from "../../workers/announce.ts";
 import { WORKER_KEY } from "../support/worker-key.ts";

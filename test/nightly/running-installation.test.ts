@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { Client, credentials, Metadata, status } from "@grpc/grpc-js";
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { GraphServiceService } from "../../src/wire/gen/voice/v1/graph.ts";
-import { RetrievalServiceService } from "../../src/wire/gen/voice/v1/retrieval.ts";
-import { TextServiceService } from "../../src/wire/gen/voice/v1/text.ts";
-import { WorkerServiceService } from "../../src/wire/gen/voice/v1/worker.ts";
+import {
+  GraphServiceService,
+  RetrievalServiceService,
+  TextServiceService,
+  WorkerServiceService,
+} from "../../src/wire/gen/voice/v1/worker_services.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
 
 const WORKER_METHODS = [

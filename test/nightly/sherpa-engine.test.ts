@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { EngineSettings, SherpaSettings } from "../../workers/speech/engine-settings.ts";
+import type { EngineSettings, SherpaSettings } from "../../workers/speech/engine-schemas.ts";
 import { tryEngines } from "../../workers/speech/sherpa/model-trial.ts";
 import {
   openReading,

@@ -2,7 +2,7 @@ import { createDeferred } from "../../src/base/deferred.ts";
 import type { Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
 import { InferenceClient } from "../../workers/inference/inference-client.ts";
 import { InferencePool } from "../../workers/inference/inference-pool.ts";
-import type { EngineSettings } from "../../workers/speech/engine-settings.ts";
+import type { EngineSettings } from "../../workers/speech/engine-schemas.ts";
 import type {
   Reader,
   ReaderFactory,

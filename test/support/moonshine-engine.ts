@@ -25,5 +25,6 @@ export async function startMoonshine(threads = 1): Promise<RunningEngine> {
   const voices = (): VoiceAnalysis => new NetworkVoices(client);
   const createTracker = (checkpoint?: Uint8Array): SpeakerTracker =>
     new SessionTracker(voices(), checkpoint);
-  return { ...openEngine({ kind: "moonshine-tiny-en" }, client), voices, createTracker, close };
+  const engine = await openEngine({ kind: "moonshine-tiny-en" }, client);
+  return { ...engine, voices, createTracker, close };
 }

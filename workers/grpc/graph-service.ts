@@ -1,7 +1,7 @@
 import type { Server, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import { GraphServiceService } from "../../src/wire/gen/voice/v1/graph.ts";
+import { GraphServiceService } from "../../src/wire/gen/voice/v1/worker_services.ts";
 import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
 import type { GraphThread } from "../threads/graph-thread.ts";
 import type { ExtraService } from "./server.ts";
@@ -30,11 +30,10 @@ interface GraphServiceOptions {
   log: Log;
 }
 
-/** Creates the GraphService of graph.proto. */
+/** Creates the GraphService of worker_services.proto. */
 export function graphService(options: GraphServiceOptions): ExtraService {
   return {
     name: "voice.v1.GraphService",
-    proto: "voice/v1/graph.proto",
     addTo(server: Server) {
       server.addService(definition, {
         extractEntities: (call: EncodedCall, answer: sendUnaryData<Buffer>) => {

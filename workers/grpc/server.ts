@@ -27,7 +27,8 @@ import {
 } from "./worker-service.ts";
 
 const SERVICES = ["Worker", "Text", "Retrieval", "Voice"].map((name) => `voice.v1.${name}Service`);
-const PROTOS = ["worker", "text", "retrieval", "voices"].map((name) => `voice/v1/${name}.proto`);
+/** Of all services of the worker, for reflection. */
+const PROTO = "voice/v1/worker_services.proto";
 /** Largest message: a chunk of 64 MiB with its envelope. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
@@ -46,8 +47,6 @@ const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
 export interface ExtraService {
   /** Full name, for health checks. */
   name: string;
-  /** Name of its file in proto/, for reflection. */
-  proto: string;
   addTo(server: Server): void;
 }
 
@@ -137,10 +136,7 @@ export class WorkerServer implements QueueOwner {
     });
     for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);
-    const protos = [...PROTOS, ...services.map(({ proto }) => proto)];
-    new ReflectionService(loadSync(protos, { includeDirs: [PROTO_ROOT] })).addToServer(
-      this.#server,
-    );
+    new ReflectionService(loadSync(PROTO, { includeDirs: [PROTO_ROOT] })).addToServer(this.#server);
   }
 
   /** Starts the server and returns its port. */

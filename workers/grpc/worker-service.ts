@@ -1,8 +1,10 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import { RetrievalServiceService } from "../../src/wire/gen/voice/v1/retrieval.ts";
-import { TextServiceService } from "../../src/wire/gen/voice/v1/text.ts";
-import { VoiceServiceService } from "../../src/wire/gen/voice/v1/voices.ts";
-import { WorkerServiceService } from "../../src/wire/gen/voice/v1/worker.ts";
+import {
+  RetrievalServiceService,
+  TextServiceService,
+  VoiceServiceService,
+  WorkerServiceService,
+} from "../../src/wire/gen/voice/v1/worker_services.ts";
 
 function same(bytes: Buffer): Buffer {
   return bytes;

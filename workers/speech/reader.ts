@@ -8,7 +8,7 @@ import type {
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import type { InferenceClient } from "../inference/inference-client.ts";
-import type { EngineSettings } from "./engine-settings.ts";
+import type { EngineSettings } from "./engine-schemas.ts";
 
 /** A request for a reader; batches are split before. */
 export type RequestMessage = Exclude<NonNullable<TranscribeRequest["message"]>, { $case: "batch" }>;

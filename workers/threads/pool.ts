@@ -5,7 +5,7 @@ import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
-import type { EngineSettings } from "../speech/engine-settings.ts";
+import type { EngineSettings } from "../speech/engine-schemas.ts";
 import type { TextWork } from "./text-calls.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
 import type { SessionSink, ThreadSession } from "./thread-session.ts";

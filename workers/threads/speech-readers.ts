@@ -23,7 +23,7 @@ export async function createSpeechReaders({
   if (inference === undefined) throw new Error("there are no inference threads");
   for (const each of engines) {
     try {
-      const opened = openEngine(each, inference);
+      const opened = await openEngine(each, inference);
       await tryOut(opened);
       ready.set(opened.engine.name, opened);
     } catch (error) {

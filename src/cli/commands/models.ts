@@ -4,7 +4,7 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
 import { fetchFile } from "../models/fetch-file.ts";
-import { bytesOf, type Model, readManifest } from "../models/manifest.ts";
+import type { Model } from "../models/manifest.ts";
 import { type FileState, removeModel, stateOf } from "../models/model-folder.ts";
 import { withModelLock } from "../models/model-lock.ts";
 
@@ -57,7 +57,13 @@ export function addModels(program: Command, context: CommandContext): void {
 }
 
 async function modelsOf(options: Options, { env }: CommandContext): Promise<Model[]> {
+  // What checks a manifest takes longer to load than other commands to run.
+  const { readManifest } = await import("../models/manifest.ts");
   return readManifest(options.manifest ?? (env.VOICE_MODEL_MANIFEST || CATALOGUE));
+}
+
+function bytesOf({ files }: Pick<Model, "files">): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function folderOf(options: Options, { env }: CommandContext): string {

@@ -75,7 +75,3 @@ async function textOf(place: string): Promise<string> {
   if (!response.ok) throw new Error(`the server answers ${response.status}`);
   return response.text();
 }
-
-export function bytesOf({ files }: Pick<Model, "files">): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0);
-}

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { clockTime } from "../../wire/clock-time.ts";
-import { withoutBreaks } from "../../wire/names.ts";
+import { withoutBreaks } from "../../wire/one-line.ts";
 import { markUnclear } from "../../wire/unclear-words.ts";
 import { markUnsure } from "../../wire/unsure-speakers.ts";
 import { columnsOf, fitted, wrapped } from "./terminal-text.ts";

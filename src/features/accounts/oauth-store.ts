@@ -1,7 +1,8 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import { optionalColumn, toInstant } from "../../postgres/columns.ts";
+import { toInstant } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { ACCOUNT, type Account, accountRow, noteVerified } from "./users-store.ts";
 
 interface OAuthRequest {

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
-import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
+import { allOf, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { comparableAddress } from "./mail-addresses.ts";
 

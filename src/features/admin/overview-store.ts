@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { LiveSessionRecord, QueueRecord } from "../../actor/overview-source.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 
 /** Most commands that are counted. */
 const MOST_COMMANDS = 1_000_000;

@@ -3,7 +3,8 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor, AuditEntry, AuditKind } from "../../access/audit-entry.ts";
-import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
+import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** An entry of the audit log as stored. */

@@ -9,7 +9,8 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { ElevatedPlace, ElevationInForce } from "../../access/elevation.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { optionalColumn, toInstant } from "../../postgres/columns.ts";
+import { toInstant } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 
 /** An administrator's reason to see content, for a while. Times are Unix milliseconds. */
 interface Elevation {

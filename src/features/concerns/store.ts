@@ -7,7 +7,8 @@ import {
 import { z } from "zod";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { allOf, nameColumn, optionalColumn, toPage, updatedAt } from "../../postgres/columns.ts";
+import { allOf, nameColumn, toPage, updatedAt } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { REDACTED_SPAN } from "../../session/redaction.ts";

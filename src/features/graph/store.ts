@@ -1,7 +1,8 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import { ENTITY_TYPES } from "../../base/entity-types.ts";
-import { allOf, nameColumn, optionalColumn } from "../../postgres/columns.ts";
+import { allOf, nameColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 import type {
   EntityRecord,

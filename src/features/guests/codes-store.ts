@@ -3,7 +3,8 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import { AppError } from "../../base/errors.ts";
-import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
+import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** A guest code as whoever manages it sees it, without the code. Times are Unix milliseconds. */

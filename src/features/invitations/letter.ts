@@ -1,5 +1,5 @@
 import { escapeHtml } from "../../base/html.ts";
-import { inOneLine } from "../../wire/names.ts";
+import { inOneLine } from "../../wire/one-line.ts";
 import type { MailMessage } from "../accounts/mail.ts";
 
 /** Most characters that a name from elsewhere may take in a letter. */

@@ -4,7 +4,8 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import { MAKER_STANDS } from "../../access/key-makers-store.ts";
 import type { Progress } from "../../base/work/work-list.ts";
-import { allOf, nameColumn, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
+import { allOf, nameColumn, toInstant, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** Where somebody is invited to: a workspace, or a session of it. */

@@ -1,6 +1,7 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
-import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
+import { allOf, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { JobStatus } from "../../session/status.ts";
 import { nativeTo } from "../sessions/store.ts";

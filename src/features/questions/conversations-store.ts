@@ -1,6 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { nameColumn, optionalColumn, toInstant } from "../../postgres/columns.ts";
+import { nameColumn, toInstant } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 import { unclearWords } from "../transcript/segments-store.ts";
 

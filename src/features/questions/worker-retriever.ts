@@ -2,13 +2,13 @@ import { delay } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
 import type { Placement } from "../../inference/placement.ts";
 import type { StreamingMethod, WorkerClient } from "../../inference/worker-client.ts";
-import {
-  type Answer,
-  type Conversation,
-  RetrievalServiceService,
-  type RetrieveResponse,
-  type Understanding,
+import type {
+  Answer,
+  Conversation,
+  RetrieveResponse,
+  Understanding,
 } from "../../wire/gen/voice/v1/retrieval.ts";
+import { RetrievalServiceService } from "../../wire/gen/voice/v1/worker_services.ts";
 import type { SpokenConversation } from "./conversations-store.ts";
 
 const PLAN_MS = 3_000;

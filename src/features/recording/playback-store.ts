@@ -3,7 +3,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { toSessionSamples } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { Tenants } from "../../postgres/tenants.ts";
 import type { Span } from "../../session/segments.ts";
 import { leadOf } from "../transcript/audio-parts-store.ts";

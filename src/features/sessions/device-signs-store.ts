@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { DeviceSigns, Signs } from "../../session/device-signs.ts";
 
 const signsRow = z.object({

@@ -2,7 +2,8 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
+import { allOf, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** A person's relation to a session, besides what sharing with the workspace gives; a guest has no address. */

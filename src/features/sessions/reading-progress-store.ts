@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 
 /** How far a session is read. Samples are at 16 kHz, times Unix milliseconds of the database's clock. */
 export interface ReadingProgress {

@@ -2,7 +2,7 @@ import { type CommonQueryMethods, type FragmentSqlToken as Fragment, sql } from 
 import { z } from "zod";
 import { GUEST_ACCESS, type SessionFacts, type SessionRelation } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { coversSession, ELEVATION_STANDS } from "../audit/elevation-store.ts";
 
 const factsRow = z.object({

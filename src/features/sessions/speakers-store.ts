@@ -1,6 +1,7 @@
 import { type CommonQueryMethods, sql } from "slonik";
 import { z } from "zod";
-import { nameColumn, optionalColumn } from "../../postgres/columns.ts";
+import { nameColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { ClaimSource } from "../../session/status.ts";
 
 /** One speaker of a session, with the person who claimed the label. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import {
   FAILURE_REASONS,
   type FailureReason,

@@ -2,12 +2,8 @@ import { AppError, toAppError } from "../../base/errors.ts";
 import type { Placement } from "../../inference/placement.ts";
 import type { WorkerClient } from "../../inference/worker-client.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
-import {
-  type SummariseRequest,
-  type SummariseResponse,
-  type Summary,
-  TextServiceService,
-} from "../../wire/gen/voice/v1/text.ts";
+import type { SummariseRequest, SummariseResponse, Summary } from "../../wire/gen/voice/v1/text.ts";
+import { TextServiceService } from "../../wire/gen/voice/v1/worker_services.ts";
 import type { ClaimedJob, JobContext, JobHandler } from "../jobs/queue.ts";
 import type { SummaryJobStore } from "./job-store.ts";
 

@@ -7,7 +7,8 @@ import {
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
+import { allOf, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
 import { deletionKindOf } from "../sessions/store.ts";

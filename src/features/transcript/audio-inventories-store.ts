@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { AUDIO_DAMAGED } from "../../session/status.ts";
 import type { GapRecord } from "./writing/segment-record.ts";
 

@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { ChunkStatus } from "../../session/status.ts";
 import type { Word } from "../../session/write.ts";
 import { wordsColumn } from "./writing/segment-row.ts";

@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { sharedDigestsOf } from "../recording/integrity/stored-digests-store.ts";
 import { leadOf } from "./audio-parts-store.ts";
 import type { ChunkName, RedactedChunk, RedactionRecords, SilencedFile } from "./redaction.ts";

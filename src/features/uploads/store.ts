@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Ceilings } from "../../postgres/ceilings.ts";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { highestSequence } from "../recording/stream-store.ts";
 
 export const UPLOAD_STATES = ["receiving", "received", "storing", "stored", "failed"] as const;

@@ -10,7 +10,8 @@ import type { Recorded } from "../../actor/journal.ts";
 import { newId } from "../../base/ids.ts";
 import type { Progress } from "../../base/work/work-list.ts";
 import type { Change } from "../../postgres/append-work.ts";
-import { optionalColumn, toInstant } from "../../postgres/columns.ts";
+import { toInstant } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 import type { SessionEvent } from "../../session/event.ts";
 import {

@@ -10,7 +10,8 @@ import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor, AuditEntry, AuditKind } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
-import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
+import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
   WEBHOOK_ERRORS,

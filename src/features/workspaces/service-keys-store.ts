@@ -5,7 +5,8 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import { MAKER_STANDS } from "../../access/key-makers-store.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
-import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
+import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
   KEY_STANDINGS,

@@ -5,7 +5,8 @@ import type { AuditActor } from "../../access/audit-entry.ts";
 import { GUEST_ACCESS, type GuestAccess } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import { type Ceilings, NO_CEILINGS, type WorkspaceUse } from "../../postgres/ceilings.ts";
-import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
+import { allOf, toPage } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 export type WorkspaceRole = "owner" | "member";

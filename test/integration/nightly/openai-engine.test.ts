@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EngineSettings } from "../../../workers/speech/engine-settings.ts";
+import type { EngineSettings } from "../../../workers/speech/engine-schemas.ts";
 import type { ReaderFactory } from "../../../workers/speech/reader.ts";
 import {
   openReading,

@@ -12,7 +12,8 @@ import { segmentRow } from "../../../src/features/transcript/writing/segment-row
 import { parseJson } from "../../../src/http/server/request-body.ts";
 import { SchemaChecks } from "../../../src/rest/schema-check.ts";
 import { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { cutToName, inOneLine, nameSchema } from "../../../src/wire/names.ts";
+import { cutToName, nameSchema } from "../../../src/wire/names.ts";
+import { inOneLine } from "../../../src/wire/one-line.ts";
 import { joinVocabulary, vocabularySchema } from "../../../src/wire/vocabulary.ts";
 import { longTalk } from "../../support/long-talk.ts";
 import { growthOf, MOST_TIMES, type WalkedInput } from "../../support/work-growth.ts";

@@ -2,7 +2,7 @@ import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { backOff } from "../../../src/base/back-off.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
-import type { DeepgramSettings } from "../engine-settings.ts";
+import type { DeepgramSettings } from "../engine-schemas.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { StreamedUtterance } from "./streamed-utterance.ts";
 import { StreamingConnection } from "./streaming-connection.ts";

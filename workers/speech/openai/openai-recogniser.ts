@@ -1,6 +1,6 @@
 import { AppError, toAppError } from "../../../src/base/errors.ts";
 import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
-import type { OpenAiSettings } from "../engine-settings.ts";
+import type { OpenAiSettings } from "../engine-schemas.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { writtenWords } from "../written-words.ts";

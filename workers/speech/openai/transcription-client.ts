@@ -2,7 +2,7 @@ import { wavHeader } from "../../../src/base/audio/wav.ts";
 import { backOff } from "../../../src/base/back-off.ts";
 import { delay } from "../../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../../src/base/errors.ts";
-import type { OpenAiSettings } from "../engine-settings.ts";
+import type { OpenAiSettings } from "../engine-schemas.ts";
 import type { RecognisedWord } from "../recogniser.ts";
 import { AnswerError, wordsOfAnswer } from "./transcription-answer.ts";
 

@@ -1,6 +1,6 @@
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { errorMessage, isAppError } from "../../../src/base/errors.ts";
-import type { SherpaSettings } from "../engine-settings.ts";
+import type { SherpaSettings } from "../engine-schemas.ts";
 import type { TrialReport } from "./model-trial.ts";
 import { openSherpa } from "./sherpa-engine.ts";
 

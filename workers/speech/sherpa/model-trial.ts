@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { MissingEngine } from "../../../src/wire/worker-announcement.ts";
-import type { EngineSettings, SherpaSettings } from "../engine-settings.ts";
+import type { EngineSettings, SherpaSettings } from "../engine-schemas.ts";
 
 const ENTRY = new URL("./model-trial-entry.ts", import.meta.url);
 /** A large model on a slow disk. */

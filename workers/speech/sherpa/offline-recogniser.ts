@@ -1,6 +1,6 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { AppError, errorMessage } from "../../../src/base/errors.ts";
-import type { SherpaSettings } from "../engine-settings.ts";
+import type { SherpaSettings } from "../engine-schemas.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { writtenWords } from "../written-words.ts";

@@ -1,5 +1,5 @@
 import type { SpeechEngine } from "../../../src/wire/speech-engines.ts";
-import type { SherpaSettings } from "../engine-settings.ts";
+import type { SherpaSettings } from "../engine-schemas.ts";
 import type { OpenedEngine } from "../opened-engine.ts";
 import { SherpaOfflineRecogniser } from "./offline-recogniser.ts";
 import { findSherpaModel } from "./sherpa-model.ts";

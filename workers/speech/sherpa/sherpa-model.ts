@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, errorMessage } from "../../../src/base/errors.ts";
-import type { SherpaSettings } from "../engine-settings.ts";
+import type { SherpaSettings } from "../engine-schemas.ts";
 import { MODEL_FILES } from "../sherpa-types.ts";
 
 /**

@@ -1,4 +1,4 @@
-import nlp from "compromise";
+import { compromise } from "../../../src/language/compromise.ts";
 import type { Span } from "./span.ts";
 
 const HONORIFICS = new Set(
@@ -81,7 +81,7 @@ function singular(word: string): string {
 }
 
 function toSingular(word: string): string {
-  const doc = nlp(word);
+  const doc = compromise()(word);
   doc.tag("Plural");
   return doc.nouns().toSingular().text().toLowerCase() || word;
 }

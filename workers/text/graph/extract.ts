@@ -1,4 +1,4 @@
-import nlp from "compromise";
+import { compromise } from "../../../src/language/compromise.ts";
 import { isEnglish } from "../../../src/language/english.ts";
 import type {
   ExtractEntitiesRequest,
@@ -49,7 +49,7 @@ export function extractGraph(
  * A lexicon of those speakers' names that can be nouns; otherwise every "will" would be a person.
  */
 function nameLexicon(tokens: readonly string[]): NameLexicon {
-  const names = tokens.filter((token) => token.length > 1 && nlp(token).has("#Noun"));
+  const names = tokens.filter((token) => token.length > 1 && compromise()(token).has("#Noun"));
   return Object.fromEntries(names.map((name) => [name, "FirstName"]));
 }
 
@@ -144,7 +144,7 @@ function infinitives(): Infinitive {
 }
 
 function toInfinitive(verb: string): string {
-  const doc = nlp(verb);
+  const doc = compromise()(verb);
   doc.tag("Verb");
   return doc.verbs().toInfinitive().text() || verb;
 }

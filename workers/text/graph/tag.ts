@@ -1,4 +1,4 @@
-import nlp from "compromise";
+import { compromise } from "../../../src/language/compromise.ts";
 import { nameTokens } from "./entity-names.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 
@@ -24,7 +24,7 @@ export const STOP_VERBS: ReadonlySet<string> = new Set(
 /** Words that are always treated as names of people. */
 export type NameLexicon = Readonly<Record<string, string>>;
 
-type Doc = ReturnType<typeof nlp>;
+type Doc = ReturnType<ReturnType<typeof compromise>>;
 type Sentence = Doc["docs"][number];
 /** The common part of all views. */
 type Found = Pick<Doc, "fullPointer">;
@@ -43,7 +43,9 @@ const PATTERN_TEXTS: readonly (readonly [Span["type"], string])[] = [
   ["number", "#Value+ #Unit"],
 ];
 
-const PATTERNS = PATTERN_TEXTS.map(([type, text]) => [type, nlp.parseMatch(text)] as const);
+const PATTERNS = PATTERN_TEXTS.map(
+  ([type, text]) => [type, compromise().parseMatch(text)] as const,
+);
 
 const BARE_DATES = new Set(
   "day days week weeks weekend month months quarter year years hour hours minute minutes second seconds time now may".split(
@@ -95,7 +97,7 @@ function tagBatch(
   const texts = segments.map((words) =>
     words.map(({ text }) => text.replace(/\s/g, "_")).join(" "),
   );
-  const doc = nlp(texts.join(SEPARATOR), lexicon);
+  const doc = compromise()(texts.join(SEPARATOR), lexicon);
   const sentences = toSentences(doc, places(segments));
   const take = (type: Span["type"], view: Found): void => takeView(sentences, type, view);
   take("money", doc.money());

@@ -1,4 +1,4 @@
-import nlp from "compromise";
+import { compromise } from "../../../src/language/compromise.ts";
 import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import { isStopWord, toWords } from "../language/terms.ts";
@@ -95,7 +95,7 @@ function chooseSentences(sentences: readonly Sentence[]): Sentence[] {
 
 function phrasesOf({ clear }: Sentence): string[] {
   const words = clear.split(/\s+/u).slice(0, MAX_READ_WORDS).join(" ");
-  const phrases: string[] = nlp(words).nouns().out("array");
+  const phrases: string[] = compromise()(words).nouns().out("array");
   return phrases.map(trimPhrase).filter((phrase) => phrase.length >= MIN_LETTERS);
 }
 

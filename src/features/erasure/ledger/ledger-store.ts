@@ -1,6 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn, toInstant } from "../../../postgres/columns.ts";
+import { toInstant } from "../../../postgres/columns.ts";
+import { optionalColumn } from "../../../postgres/optional-column.ts";
 import {
   erasureKind,
   type FilePlace,

@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../../postgres/columns.ts";
+import { optionalColumn } from "../../../postgres/optional-column.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../../postgres/outbox.ts";
 import { AUDIO_DAMAGED } from "../../../session/status.ts";
 import { enqueueWebhookEvent } from "../../webhooks/queue-store.ts";

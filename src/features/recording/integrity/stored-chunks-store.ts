@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../../postgres/columns.ts";
+import { optionalColumn } from "../../../postgres/optional-column.ts";
 
 const chunkRow = z.object({ sessionId: z.string(), sequence: z.number(), sha256: z.string() });
 const bytesRow = z.object({ bytes: z.number() });

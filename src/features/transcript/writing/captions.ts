@@ -1,5 +1,5 @@
 import { toMilliseconds } from "../../../base/audio/sample-rate.ts";
-import { withoutBreaks } from "../../../wire/names.ts";
+import { withoutBreaks } from "../../../wire/one-line.ts";
 import { markUnclear, unclearPlaces } from "../../../wire/unclear-words.ts";
 import type { SegmentRecord } from "./segment-record.ts";
 

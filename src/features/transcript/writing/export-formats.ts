@@ -1,6 +1,6 @@
 import { SESSION_RATE, toMilliseconds } from "../../../base/audio/sample-rate.ts";
 import { clockTime } from "../../../wire/clock-time.ts";
-import { inOneLine, withoutBreaks } from "../../../wire/names.ts";
+import { inOneLine, withoutBreaks } from "../../../wire/one-line.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../../wire/unclear-words.ts";
 import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../../wire/unsure-speakers.ts";
 import { type Cue, toCues } from "./captions.ts";

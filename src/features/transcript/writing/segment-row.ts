@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionalColumn } from "../../../postgres/columns.ts";
+import { optionalColumn } from "../../../postgres/optional-column.ts";
 import type { Word } from "../../../session/write.ts";
 import type { SegmentRecord } from "./segment-record.ts";
 

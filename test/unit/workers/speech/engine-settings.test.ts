@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseEngines } from "../../../../workers/speech/engine-settings.ts";
+import { parseEngines } from "../../../../workers/speech/engine-file.ts";
 
 const HOUSE = {
   ...{ kind: "openai", name: "house", model: "small", languages: ["en", "de"] },
