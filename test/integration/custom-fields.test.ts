@@ -151,6 +151,8 @@ describe("custom fields", () => {
       expect(await found({ tag: "Shared", ...mine }, principal)).toEqual([]);
       expect(await found({ metadata: "customer:acme", ...mine }, principal)).toEqual([one]);
       expect(await found({ metadata: "customer:acme: Berlin", ...mine }, principal)).toEqual([two]);
+      expect(await found({ metadata: "odd:key:v", ...mine }, principal)).toEqual([]);
+      expect(await found({ metadata: "customer:b", tag: "x", ...mine }, principal)).toEqual([]);
       expect(await found({ language: "en", ...mine }, principal)).toEqual([three, two, one]);
       expect(await found({ language: "de", ...mine }, principal)).toEqual([]);
       const sorted = { sort: "external_id", ...mine };
@@ -158,6 +160,8 @@ describe("custom fields", () => {
       const first = await call("listSessions", { principal, query: { ...sorted, limit: 2 } });
       const rest = { ...sorted, limit: 2, cursor: first.next_cursor };
       expect(await found(rest, principal)).toEqual([three]);
+      const backwards = { sort: "-external_id", ...mine };
+      expect(await found(backwards, principal)).toEqual([three, one, two]);
       const counted = { ...mine, tag: "shared", count: true, limit: 1 };
       expect(await call("listSessions", { principal, query: counted })).toMatchObject({ total: 2 });
     }
@@ -167,6 +171,42 @@ describe("custom fields", () => {
     expect(
       await found({ external_id: "a" }, serviceKey(newId(), owner.id, ["sessions:read"])),
     ).toEqual([]);
+  });
+
+  it("custom fields: a session is found by what it has now, and by nothing once it is deleted", async () => {
+    const { id } = await create({ external_id: "was", metadata: { k: "was" }, tags: ["was"] });
+    const queries = (text: string) => [
+      { external_id: text },
+      { tag: text },
+      { metadata: `k:${text}` },
+    ];
+    await edit(id, { external_id: "is", metadata: { k: "is" }, tags: ["is"] });
+    const admin = await fixture.user("admin");
+    for (const principal of [key, owner, admin]) {
+      for (const query of queries("is")) expect(await found(query, principal)).toEqual([id]);
+      for (const query of queries("was")) expect(await found(query, principal)).toEqual([]);
+    }
+    const deletion = new PostgresSessionDeletion(fixture.pool);
+    await deletion.erase(String(id), "session_deleted_by_owner", SYSTEM);
+    for (const query of queries("is")) {
+      expect(await found({ ...query, status: "deleted" }, admin)).toEqual([]);
+    }
+    const [row] = await fixture.sql(
+      "select external_key, keys from session_listings where session_id = $1",
+      [id],
+    );
+    expect(row).toEqual({ external_key: "", keys: [] });
+  });
+
+  it("custom fields: who sees a session in several ways finds and counts it once", async () => {
+    const { id } = await create({ tags: ["seen"], visibility: "workspace" });
+    await fixture.sql(
+      "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
+      [id, owner.id],
+    );
+    const query = { tag: "seen", count: true };
+    const answer = await call("listSessions", { principal: owner, query });
+    expect(answer).toMatchObject({ items: [{ id }], total: 1 });
   });
 
   it("custom fields: of two stale edits at once one is refused", async () => {

@@ -62,5 +62,12 @@ function filtersOf({ workspaceId, ownerId }: Populated): SessionFilter[] {
     { speakerUserId: ownerId },
     { speakerUserId: newId() },
     { deviceId: newId() },
+    { externalId: "meeting-77" },
+    { externalId: "meeting-0" },
+    { metadata: { number: "77" } },
+    { tags: ["room 7"] },
+    { tags: ["even"] },
+    { tags: ["even", "room 7"] },
+    { tags: ["none"] },
   ];
 }

@@ -18,7 +18,9 @@ export interface Populated {
 /** 4 s of audio. */
 export const CHUNK_SAMPLES = 64_000;
 
-const id = (of: string, n: string) => `md5(${of} || ${n})::uuid`;
+/** A UUID as the service makes them, by its version and variant. */
+const id = (of: string, n: string) =>
+  `overlay(overlay(md5(${of} || ${n}) placing '7' from 13) placing '8' from 17)::uuid`;
 
 /**
  * Fills the tables as years of sessions do, and has their statistics made. `adminUrl`: of a
@@ -43,17 +45,20 @@ export async function populate(
     ),
     run(
       `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status,
-         seq, work_seq, has_work, last_chunk_sequence, started_at, stopped_at, completed_at, title)
+         seq, work_seq, has_work, last_chunk_sequence, started_at, stopped_at, completed_at, title,
+         external_id, metadata, tags)
        select ${id("'session'", "n")}, $1, $2, ${id("'device'", "1 + n % 20")},
          ${id("'job'", "n")}, 'completed', $4, $4, false, $5, now() - n * interval '1 hour', now(), now(),
-         'Weekly meeting ' || n
+         'Weekly meeting ' || n, 'meeting-' || n, jsonb_build_object('number', n::text),
+         array['room ' || n % 100] || case when n % 2 = 0 then '{even}'::text[] else '{}' end
        from generate_series(1, $3::int) n`,
       [workspaceId, ownerId, sessions, chunks, chunks - 1],
     ),
     run(
       `insert into session_listings
-       select id, workspace_id, owner_id, visibility, false, started_at,
-         folded_text(title), title_words(title) from sessions`,
+       select id, workspace_id, owner_id, visibility, false, started_at, folded_text(title),
+         title_words(title), external_id, 1000 * (partition_of(id) % 97), listing_keys_of(sessions)
+       from sessions`,
     ),
     run(
       `insert into speaker_names (id, session_id, label, display_name, by_user_id)

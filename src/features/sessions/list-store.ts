@@ -56,7 +56,8 @@ interface SessionListRequest {
   after: readonly string[] | undefined;
 }
 
-type SessionCountRequest = Pick<SessionListRequest, "filter" | "sort">;
+/** What a list is read by. */
+type ListedBy = Pick<SessionListRequest, "filter" | "sort">;
 
 interface SessionListPage {
   items: SessionRecord[];
@@ -64,7 +65,7 @@ interface SessionListPage {
   next: string[] | undefined;
 }
 
-/** How the list is read in one order. Rows are `s`, `l` (its listing) and `j` (its job), as far as joined. */
+/** How the list is read in one order. Rows are `s` and, where joined, `l`, its listing. */
 interface Order {
   tables: Fragment;
   /** The row that has the columns by which scopes are found in an index of this order. */
@@ -85,9 +86,6 @@ interface SortKey {
 const listedRow = sessionRow.extend({ position: z.string() });
 
 const LISTED = sql.fragment`sessions s join session_listings l on l.session_id = s.id`;
-/** Also by session and kind, as in the index by length. */
-const WITH_JOB = sql.fragment`join jobs j
-  on j.id = s.job_id and j.session_id = s.id and j.kind = 'transcription'`;
 
 const KEYS: Readonly<Record<"started_at" | "title" | "duration" | "external_id", SortKey>> = {
   started_at: {
@@ -101,14 +99,14 @@ const KEYS: Readonly<Record<"started_at" | "title" | "duration" | "external_id",
     read: (text) => sql.fragment`${text}::text`,
   },
   duration: {
-    value: sql.fragment`coalesce(j.duration_ms, 0)`,
-    text: sql.fragment`coalesce(j.duration_ms, 0)::text`,
+    value: sql.fragment`l.duration_ms`,
+    text: sql.fragment`l.duration_ms::text`,
     read: (text) => sql.fragment`${text}::int`,
   },
   external_id: {
-    value: sql.fragment`coalesce(s.external_id, '') collate "C"`,
-    text: sql.fragment`coalesce(s.external_id, '')`,
-    read: (text) => sql.fragment`${text}::text collate "C"`,
+    value: sql.fragment`l.external_key`,
+    text: sql.fragment`l.external_key`,
+    read: (text) => sql.fragment`${text}::text`,
   },
 };
 
@@ -145,66 +143,74 @@ export class SessionListStore {
   }
 
   /** How many `list` would give in all its pages; of more than `MOST_COUNTED` these. */
-  count(principal: Principal, request: SessionCountRequest): Promise<number> {
-    const order = orderOf(request);
-    const seen = seenOf(principal, request, order, { beyond: [], most: MOST_COUNTED });
+  count(principal: Principal, { filter }: { filter: SessionFilter }): Promise<number> {
+    const order = orderOf({ filter, sort: undefined });
+    const conditions = filterConditions(filter, order);
+    const counted = seesByRelations(principal)
+      ? // `union`: whoever sees a session in several ways sees one.
+        sql.fragment`${seenBy(principal, order, conditions, { filter, join: sql.fragment`union` })}`
+      : sql.fragment`select from ${order.tables} where ${allSeen(principal, filter, order, conditions)}`;
     return this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
-      select count(*)::int as count from (
-        select from ${order.tables} where ${seen} limit ${MOST_COUNTED}) counted`);
+      select count(*)::int as count from (${counted} limit ${MOST_COUNTED}) counted`);
   }
 }
 
 /** SQL condition: the session is among the first `most` that the caller sees and asked for. */
 function seenOf(
   principal: Principal,
-  { filter }: SessionCountRequest,
+  { filter }: ListedBy,
   order: Order,
   page: { beyond: readonly Fragment[]; most: number },
 ): Fragment {
   const conditions = [...filterConditions(filter, order), ...page.beyond];
-  if (principal.kind === "user" && principal.role !== "admin") {
-    return sql.fragment`s.id in (${seenBy(principal, order, conditions, { ...page, filter })})`;
-  }
-  const { workspaceId = serviceWorkspace(principal) } = filter;
-  const tagged = taggedWith(filter, workspaceId);
-  const all = [visibleTo(principal), ...scopeOf(principal, order), ...conditions, ...tagged];
-  return sql.fragment`${allOf(all)}`;
+  if (!seesByRelations(principal)) return allSeen(principal, filter, order, conditions);
+  const first = sql.fragment`order by ${sorted(order)} limit ${page.most}`;
+  const join = sql.fragment`union all`;
+  return sql.fragment`s.id in (${seenBy(principal, order, conditions, { filter, first, join })})`;
 }
 
-function serviceWorkspace(principal: Principal): string | undefined {
-  return principal.kind === "service" ? principal.workspaceId : undefined;
+/** True for people who see what they own, take part in, or have in their workspaces. */
+function seesByRelations(principal: Principal): principal is UserPrincipal {
+  return principal.kind === "user" && principal.role !== "admin";
 }
 
-/** SQL conditions for the tags; where the workspace is known by the index of its tags. */
-function taggedWith(
-  { tags = [] }: SessionFilter,
-  workspace: string | Fragment | undefined,
-): Fragment[] {
-  if (tags.length === 0) return [];
-  const wanted = sql.fragment`${sql.array([...tags], "text")}`;
-  if (workspace === undefined) return [sql.fragment`s.tags @> ${wanted}`];
-  // Of a known workspace the texts are said as they are indexed: PostgreSQL has statistics of them.
-  const indexed =
-    typeof workspace === "string"
-      ? sql.fragment`${sql.array(
-          tags.map((tag) => `${workspace} ${tag}`),
-          "text",
-        )}`
-      : sql.fragment`workspace_tags(${workspace}, ${wanted})`;
-  // The condition of the index is said too, as PostgreSQL does not conclude it.
-  return [sql.fragment`s.tags <> '{}' and workspace_tags(s.workspace_id, s.tags) @> ${indexed}`];
+/** SQL condition: a caller who sees all of some scope sees the session and asked for it. */
+function allSeen(
+  principal: Principal,
+  filter: SessionFilter,
+  order: Order,
+  conditions: readonly Fragment[],
+): Fragment {
+  const workspaceId = principal.kind === "service" ? principal.workspaceId : filter.workspaceId;
+  const kept = keptFields(filter, sql.fragment`${workspaceId ?? ""}::text`);
+  return sql.fragment`${allOf([visibleTo(principal), ...scopeOf(principal, order), ...conditions, ...kept])}`;
 }
 
-/** By when they were made, unless something is asked for that only listings have. */
-function orderOf({ filter, sort }: SessionCountRequest): Order {
+/** SQL conditions for what programs keep with a session; `ofWhom`: as in `listing_keys`. */
+function keptFields(filter: SessionFilter, ofWhom: Fragment): Fragment[] {
+  if (!asksForKept(filter)) return [];
+  const { externalId = null, metadata, tags = [] } = filter;
+  const texts = metadata === undefined ? null : JSON.stringify(metadata);
+  return [
+    sql.fragment`l.keys @> listing_keys(
+      ${ofWhom}, ${externalId}::text, ${texts}::jsonb, ${sql.array([...tags], "text")})`,
+  ];
+}
+
+function asksForKept({ externalId, metadata, tags = [] }: SessionFilter): boolean {
+  return externalId !== undefined || metadata !== undefined || tags.length > 0;
+}
+
+/** By when they were made, unless something is asked for that only listings are sorted by. */
+function orderOf({ filter, sort }: ListedBy): Order {
   const { title, from, to } = filter;
   if (sort === undefined && title === undefined && from === undefined && to === undefined) {
-    return { tables: sql.fragment`sessions s`, scope: sql.fragment`s`, isDescending: true };
+    const tables = asksForKept(filter) ? LISTED : sql.fragment`sessions s`;
+    return { tables, scope: sql.fragment`s`, isDescending: true };
   }
   const isDescending = sort?.startsWith("-") ?? true;
   const name = (sort ?? "-started_at").replace("-", "") as keyof typeof KEYS;
-  const tables = name === "duration" ? sql.fragment`${LISTED} ${WITH_JOB}` : LISTED;
-  return { tables, scope: sql.fragment`l`, key: KEYS[name], isDescending };
+  return { tables: LISTED, scope: sql.fragment`l`, key: KEYS[name], isDescending };
 }
 
 function idOf({ key }: Order): Fragment {
@@ -230,7 +236,7 @@ function beyond(order: Order, after: readonly string[] | undefined): Fragment[] 
 }
 
 function filterConditions(filter: SessionFilter, order: Order): Fragment[] {
-  const { workspaceId, title, from, to, deviceId, speaker, speakerUserId } = filter;
+  const { workspaceId, title, from, to, deviceId, speaker, speakerUserId, language } = filter;
   const conditions = statusConditions(filter, order);
   if (workspaceId !== undefined) {
     conditions.push(sql.fragment`${order.scope}.workspace_id = ${workspaceId}`);
@@ -240,23 +246,11 @@ function filterConditions(filter: SessionFilter, order: Order): Fragment[] {
   if (to !== undefined) conditions.push(sql.fragment`l.started_at < ${toInstant(to)}`);
   if (deviceId !== undefined) conditions.push(sql.fragment`s.device_id = ${deviceId}`);
   if (speaker !== undefined) conditions.push(namesOneOf(speaker));
-  conditions.push(...customConditions(filter));
+  if (language !== undefined) conditions.push(sql.fragment`s.language = ${language}`);
   if (speakerUserId !== undefined) {
     conditions.push(sql.fragment`s.id in (
       select c.session_id from speaker_claims c
       where c.claimed_user_id = ${speakerUserId} and c.revoked_at is null)`);
-  }
-  return conditions;
-}
-
-function customConditions({ language, externalId, metadata }: SessionFilter): Fragment[] {
-  const conditions: Fragment[] = [];
-  if (language !== undefined) conditions.push(sql.fragment`s.language = ${language}`);
-  if (externalId !== undefined) conditions.push(sql.fragment`s.external_id = ${externalId}`);
-  if (metadata !== undefined) {
-    conditions.push(
-      sql.fragment`s.metadata <> '{}' and s.metadata @> ${JSON.stringify(metadata)}::jsonb`,
-    );
   }
   return conditions;
 }
@@ -290,31 +284,36 @@ function scopeOf(principal: Principal, { scope }: Order): Fragment[] {
 }
 
 /**
- * The same sessions as `visibleTo`, found from the person's side: SQL for the ids of the first of
- * their own sessions, of those that they take part in and of those of their workspaces. Each list
- * is read from an index, in its order where that has one.
+ * The same sessions as `visibleTo`, found from the person's side: SQL for the ids of their own
+ * sessions, of those that they take part in and of those of their workspaces, each `first` of them.
+ * Each list is read from an index, in its order where that has one.
  */
 function seenBy(
   person: UserPrincipal,
-  order: Order,
+  { tables, scope }: Order,
   wanted: readonly Fragment[],
-  { filter, most }: { filter: SessionFilter; most: number },
+  {
+    filter,
+    first = sql.fragment``,
+    join,
+  }: { filter: SessionFilter; first?: Fragment; join: Fragment },
 ): Fragment {
-  const { tables, scope } = order;
-  const firstOf = (tagged: readonly Fragment[]): Fragment => {
-    const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted, ...tagged]);
-    return sql.fragment`${conditions} order by ${sorted(order)} limit ${most}`;
+  const firstOf = (ofWhom: Fragment): Fragment => {
+    const kept = keptFields(filter, ofWhom);
+    return sql.fragment`${allOf([sql.fragment`s.status <> 'deleted'`, ...wanted, ...kept])} ${first}`;
   };
-  const first = firstOf(taggedWith(filter, undefined));
-  const firstShared = firstOf(taggedWith(filter, sql.fragment`w.workspace_id`));
+  // A workspace that is known is said, as PostgreSQL then knows how common the tags are in it.
+  const workspace = sql.fragment`${filter.workspaceId ?? sql.fragment`w.workspace_id`}::text`;
   return sql.fragment`
-    (select s.id from ${tables} where ${scope}.owner_id = ${person.id} and ${first})
-    union all
+    (select s.id from ${tables}
+      where ${scope}.owner_id = ${person.id} and ${firstOf(sql.fragment`${person.id}::text`)})
+    ${join}
     (select s.id from ${tables} join session_members m on m.session_id = s.id
-      where m.user_id = ${person.id} and ${first})
-    union all
+      where m.user_id = ${person.id} and ${firstOf(sql.fragment`''`)})
+    ${join}
     (select s.id from workspace_members w cross join lateral (
       select s.id from ${tables}
-      where ${scope}.workspace_id = w.workspace_id and ${sharedWith(person, scope)} and ${firstShared}
+      where ${scope}.workspace_id = w.workspace_id and ${sharedWith(person, scope)}
+        and ${firstOf(workspace)}
     ) as s where w.user_id = ${person.id})`;
 }

@@ -131,7 +131,7 @@ export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Rout
       const page = toPositionRequest(cursorKey, name, { limit, cursor });
       const [{ items, next }, total] = await Promise.all([
         list.list(caller, { filter, sort, ...page }),
-        request.query.count ? list.count(caller, { filter, sort }) : undefined,
+        request.query.count ? list.count(caller, { filter }) : undefined,
       ]);
       const next_cursor = next === undefined ? null : encodeCursor(cursorKey, name, next);
       return { status: 200, body: { items: items.map(presentSession), next_cursor, total } };

@@ -89,6 +89,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0089_webhook_tags.sql": "03ee0a1d95c472a432017c19b6d70b8bf0e812531646bbb283699c22ef8e4f7d",
   "0090_returning_guests.sql": "1372eb8c73cee85f98a7eb3756593c31f93b589006d65d59f4453cef06392c06",
   "0091_opened_invitations.sql": "c77ca0c78ed9ba90ebb5a90b3a23aff7d1fcd52b9e8eaf3a00c64fd287d3b159",
+  "0092_listed_fields.sql": "1d9e6f247c889d59d9d93db3ab53869a3655995bacb131c8ecb7ec59b21538c0",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
