@@ -201,6 +201,8 @@ describe("uploads", () => {
     expect((await bring(address, 0, half)).status).toBe(409);
     const rest = await bring(address, half.byteLength, wav.subarray(half.byteLength));
     expect([rest.status, rest.headers.get("upload-offset")]).toEqual([204, String(wav.byteLength)]);
+    expect((await bring(address, wav.byteLength, half)).status).toBe(413);
+    expect((await bring(address, wav.byteLength, new Uint8Array(0))).status).toBe(204);
     expect((await ended(sessionId)).status).toBe("completed");
   });
 
@@ -293,7 +295,18 @@ describe("uploads", () => {
     expect((await make({ ...TUS, "Upload-Length": "5" }, unknown)).status).toBe(404);
     expect((await make({})).status).toBe(400);
     const address = await create(sessionId, 1_000);
-    expect((await bring(address, 0, new Uint8Array(1_001))).status).toBe(413);
+    const long = await bring(address, 0, new Uint8Array(1_001));
+    expect(long.status).toBe(413);
+    expect(((await long.json()) as { message: string }).message).toContain("1000 bytes");
+    // Nothing of a body that says that it is too long is taken.
+    expect(await offsetOf(address)).toBe(0);
+    const unsaid = await fetch(address, {
+      method: "PATCH",
+      headers: { "X-API-Key": key, ...BYTES },
+      body: new Uint8Array(1),
+    });
+    expect(unsaid.status).toBe(400);
+    expect(((await unsaid.json()) as { message: string }).message).toContain("`Upload-Offset`");
     const json = { "Content-Type": "application/json" };
     expect((await bring(address, 0, new Uint8Array(10), json)).status).toBe(415);
     const options = await fetch(uploadsOf(sessionId), { method: "OPTIONS" });

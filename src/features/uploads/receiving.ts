@@ -33,6 +33,7 @@ export async function receiveBytes(
   const offset = readOffset(headers);
   const checksum = readChecksum(headers);
   if (offset !== upload.received) throw wrongOffset(upload);
+  assertFits(upload, headers);
   if (upload.received === upload.size) return offset;
   if (upload.state !== "receiving") throw new AppError("conflict", "The file has failed.");
   const holder = await uploads.hold(upload.id, offset);
@@ -116,6 +117,14 @@ function checked(file: IncomingFile, refuse: NonNullable<Taking["refuse"]>): Byt
     },
     failed: file.failed,
   };
+}
+
+/** Refuses, before any of it is taken, a body that says itself that it goes beyond the file's end. */
+function assertFits({ size, received }: FileUpload, headers: Request["headers"]): void {
+  const rest = size - received;
+  if (Number(headers["content-length"] ?? 0) <= rest) return;
+  const message = `The file has ${size} bytes, of which ${received} have come: ${rest} may follow.`;
+  throw new AppError("payload_too_large", message);
 }
 
 function wrongOffset({ received }: FileUpload): AppError {

@@ -32,7 +32,7 @@ export function readLength(headers: Headers, most: number): number {
     const message = "`Upload-Defer-Length` is not known here: say the file's `Upload-Length`.";
     throw new AppError("invalid_parameter", message);
   }
-  const length = readCount(headers, "upload-length");
+  const length = readCount(headers, "Upload-Length");
   if (length === 0) throw new AppError("invalid_parameter", "The file is empty.");
   if (length <= most) return length;
   throw new AppError("payload_too_large", `A file may have ${most} bytes, this one has ${length}.`);
@@ -40,11 +40,11 @@ export function readLength(headers: Headers, most: number): number {
 
 /** `Upload-Offset` in bytes. Throws `invalid_parameter`. */
 export function readOffset(headers: Headers): number {
-  return readCount(headers, "upload-offset");
+  return readCount(headers, "Upload-Offset");
 }
 
 function readCount(headers: Headers, name: string): number {
-  const text = headers[name] ?? "";
+  const text = headers[name.toLowerCase()] ?? "";
   const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isNaN(count)) return count;
   throw new AppError("invalid_parameter", `\`${name}\` must be a number of bytes.`);
