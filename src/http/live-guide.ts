@@ -120,7 +120,7 @@ export const DEVICE_CHANNEL = [
 
 /** The channel of service keys, in Markdown. */
 export const SESSION_CHANNEL = [
-  "With a service key that has `sessions:write`, into a session of its workspace that records: POST /sessions begins one. Everything is as at `/devices/{device_id}/stream`, the resumption too, but for three things. The address names the session: Configure leaves out `session_id`, and title, language, engine and vocabulary, which are said when the session is made. Nothing is begun or ended here: POST /sessions/{session_id}/stop ends the recording. And words come with `transcript` true where the key has `sessions:read`.",
+  "With a service key that has `sessions:write`, into a session of its workspace that records: POST /sessions begins one. Everything is as at `/devices/{device_id}/stream`, the resumption too, but for three things. The address names the session: Configure leaves out `session_id`, and title, language, engine and vocabulary, which are said when the session is made. Nothing is begun or ended here: POST /sessions/{session_id}/stop ends the recording. And words come with `transcript` true where the key has `sessions:read`: as long as the connection lasts, so whoever wants the last ones here sends Finalize and waits for its Results before CloseStream; afterwards they are read at GET /sessions/{session_id}/transcript, or followed at `/live`.",
   conversation(
     '→ Configure {"encoding":"pcm_s16le","sample_rate":16000,"channels":1,"transcript":true}',
     `← Begin {${SESSION},"audio_offset_bytes":0}`,

@@ -69,7 +69,7 @@ Tokens and keys are never taken from a query.
 
 JSON in UTF-8 both ways. Ids are UUIDs in lower case, times are RFC 3339 in UTC with milliseconds and \`Z\`,
 members that end in \`_ms\` are milliseconds from the start of the session's audio. What is absent is left out,
-not null. Unknown members of a body are ignored, but for webhooks, which refuse them. Unknown query parameters are refused by lists and searches
+not null. Unknown members of a body are ignored, and named in the answer's \`Warning\` header; webhooks refuse them. Unknown query parameters are refused by lists and searches
 (400, with the names of the known ones), as a misspelt filter would find more than was asked for; everywhere else they are ignored.
 
 Words have capitals and sentence marks, and are the same on every surface: segments, answers, gRPC, live frames and

@@ -17,6 +17,8 @@ export interface ApiInfo {
   description?: string;
   /** Prefix of all paths. */
   basePath: string;
+  /** Where clients reach the service, without the prefix; undefined where the operator has not told it. */
+  publicUrl?: string | undefined;
   /** Messages that webhooks may get. */
   webhooks?: readonly WebhookMessage[];
 }
@@ -136,7 +138,7 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
   return {
     openapi: "3.1.0",
     info: about,
-    servers: [{ url: info.basePath }],
+    servers: [{ url: `${info.publicUrl ?? ""}${info.basePath}` }],
     tags: tagsOf(routes),
     "x-tagGroups": tagGroupsOf(routes),
     paths,

@@ -88,7 +88,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     guests: people.guests,
     deviceSessions: recording.deviceSessions,
     ...{ compat: programs.live, storing: programs.storing },
-    routes: createRoutes([
+    routes: createRoutes(app.config.publicUrl, [
       ...people.routes,
       ...webhooks.routes,
       ...sessions.routes,

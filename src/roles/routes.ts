@@ -53,8 +53,11 @@ const ORDER = `
   .trim()
   .split(/\s+/);
 
-/** Puts every route of the interface in order, and adds the documents that describe them. */
-export function createRoutes(given: readonly Route[]): Route[] {
+/**
+ * Puts every route of the interface in order, and adds the documents that describe them, with the
+ * address at which the service is reached where the operator has told it.
+ */
+export function createRoutes(publicUrl: string | undefined, given: readonly Route[]): Route[] {
   const byId = new Map(given.map((route) => [route.id, route]));
   const missing = ORDER.filter((id) => !byId.has(id));
   if (missing.length > 0) throw new Error(`Places without a route: ${missing}`);
@@ -63,6 +66,8 @@ export function createRoutes(given: readonly Route[]): Route[] {
     const last = routes.findLastIndex(({ tag }) => tag === route.tag);
     routes.splice(last < 0 ? routes.length : last + 1, 0, route);
   }
-  routes.push(...docsRoutes(() => routes, API_INFO, { asyncApi: asyncApiDocument }));
+  routes.push(
+    ...docsRoutes(() => routes, { ...API_INFO, publicUrl }, { asyncApi: asyncApiDocument }),
+  );
   return routes;
 }

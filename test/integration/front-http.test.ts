@@ -211,6 +211,17 @@ describe("front http: bodies", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
+  it("names in a Warning the members of a body that it ignores", async () => {
+    const { url } = await start();
+    const warningOf = async (body: string) =>
+      (await post(`${url}/things`, body)).headers.get("warning");
+    expect(await warningOf('{"name":"x","nmae":"y","tit\\nle":1}')).toBe(
+      '299 - "without effect here: nmae, tit?le"',
+    );
+    expect(await warningOf('{"name":"x","count":1}')).toBeNull();
+    expect(await warningOf('{"name":"x","toString":1}')).toContain("toString");
+  });
+
   it("refuses other kinds of bodies: 415, and bytes that are not UTF-8: 400", async () => {
     const { url } = await start();
     const send = async (type: string, extra = {}) =>

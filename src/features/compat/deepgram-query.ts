@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { MAX_CHANNELS } from "../../base/audio/wav.ts";
 import { shown } from "../../base/errors.ts";
+import { effectless } from "../../rest/effectless.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import type { Writing } from "../transcript/writing/written-segments.ts";
-import { effectless, refuseReliedOn, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
+import { refuseReliedOn, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
 
 const flag = (description: string) => Type.Optional(Type.String({ description }));
 

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { shown } from "../../base/errors.ts";
+import { effectless } from "../../rest/effectless.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
-import { effectless, refuseReliedOn, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
+import { refuseReliedOn, toEngine, toLanguage, toSwitch, wrong } from "./parameters.ts";
 
 const RESPONSE_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
 

@@ -2,7 +2,6 @@ import { AppError, shown } from "../../base/errors.ts";
 import { isEngineName, LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
 
 const LANGUAGE = new RegExp(LANGUAGE_PATTERN);
-const MOST_NAMED = 20;
 
 /** The error for a parameter's value; its message begins with the name. */
 export function wrong(name: string, what: string): AppError {
@@ -81,15 +80,4 @@ function isAskedFor(value: unknown, isBareOn: boolean): boolean {
   if (Array.isArray(value)) return value.some((each) => isAskedFor(each, isBareOn));
   if (value === "") return isBareOn;
   return typeof value !== "string" || !/^(false|0|none|null)$/i.test(value);
-}
-
-/**
- * The `Warning` header (RFC 7234 §5.5, code 299) that names parameters without an effect here;
- * undefined when all have one.
- */
-export function effectless(names: readonly string[]): string | undefined {
-  const plain = [...new Set(names)].map((name) => name.replaceAll(/[^\w.[\]-]/g, "?").slice(0, 40));
-  if (plain.length === 0) return undefined;
-  const more = plain.length > MOST_NAMED ? " and others" : "";
-  return `299 - "without effect here: ${plain.slice(0, MOST_NAMED).join(", ")}${more}"`;
 }

@@ -23,7 +23,7 @@ export const telemetrySchema = Type.Object(
       }),
     ),
   },
-  { $id: "Heartbeat" },
+  { $id: "Heartbeat", additionalProperties: true },
 );
 
 type Telemetry = Static<typeof telemetrySchema>;

@@ -174,7 +174,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
     tag: "ApiKey",
     summary: "Make a service key for one workspace",
     description:
-      "By an owner of the workspace; not by an admin, to whom its sessions' content opens by elevation only. The key is shown in this answer only. It lives one year unless `expires_at` says otherwise. `sessions:read` reads sessions, transcripts and the live channel, `sessions:write` edits, stops and deletes sessions, `sessions:share` decides who else sees them (members, visibility, guest access and guest codes), `query` asks, `export` fetches transcript files and audio, `webhooks` manages webhooks, `transcribe` transcribes with the clients of OpenAI and Deepgram below /compat and does nothing else.",
+      "By an owner of the workspace; being an administrator is not enough, as content opens to administrators by elevation only. The key is shown in this answer only. It lives one year unless `expires_at` says otherwise. `sessions:read` reads sessions, transcripts and the live channel, `sessions:write` begins sessions, brings their files and streams, and edits, stops and deletes them, `sessions:share` decides who else sees them (members, visibility, guest access and guest codes), `query` asks, `export` fetches transcript files and audio, `webhooks` manages webhooks, `transcribe` transcribes with the clients of OpenAI and Deepgram below /compat and does nothing else.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: {

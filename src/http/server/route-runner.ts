@@ -104,7 +104,7 @@ export class RouteRunner implements QueueOwner {
     if (kind === "bytes") return this.#runBytes(serving, prepared, params);
     const json = prepared.takesJson(serving.exchange) ? await this.#readJson(serving) : undefined;
     const admission = this.#admit(serving, prepared, params, json);
-    return withTimeout(this.#call(serving, route, admission), ms, "The request");
+    return withTimeout(this.#call(serving, prepared, admission), ms, "The request");
   }
 
   /** Finds out who calls: 401, the caller's 429, and 403 by the role. */
@@ -176,13 +176,21 @@ export class RouteRunner implements QueueOwner {
     return { request, resource };
   }
 
-  async #call(serving: Serving, route: Route, admission: Promise<Admitted>): Promise<Answer> {
+  async #call(
+    serving: Serving,
+    prepared: PreparedRoute,
+    admission: Promise<Admitted>,
+  ): Promise<Answer> {
+    const { route } = prepared;
     const { request, resource } = await admission;
     const { path, query } = serving.incoming;
     const reply = await this.#idempotency.run(route, request, `${path}?${query}`, () =>
       route.handle(request, resource),
     );
-    return this.#preconditions.finish(route, request, reply);
+    const answer = this.#preconditions.finish(route, request, reply);
+    const warning = prepared.warning(request.body);
+    if (warning === undefined) return answer;
+    return { ...answer, headers: { ...answer.headers, Warning: warning } };
   }
 
   /** The checks before a body that is not read as a whole. */

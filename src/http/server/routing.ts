@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AppError, shown, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import { effectless } from "../../rest/effectless.ts";
 import type { Request, Route } from "../../rest/route.ts";
 import { type SchemaCheck, SchemaChecks } from "../../rest/schema-check.ts";
 import { kindOfListing, onlyParameters } from "../../rest/schemas.ts";
@@ -119,10 +120,23 @@ export class PreparedRoute {
   #unknownMember(value: unknown): string | undefined {
     const { body } = this.route;
     if (body?.kind !== "json" || body.closed !== true) return undefined;
-    const known = Object.keys(body.schema.properties ?? {});
-    const odd = Object.keys(value ?? {}).find((name) => !known.includes(name));
+    const [odd] = this.#strays(value);
     if (odd === undefined) return undefined;
-    return `"${shown(odd)}" is not known here; the request body takes ${known.join(", ")}.`;
+    const known = Object.keys(body.schema.properties ?? {}).join(", ");
+    return `"${shown(odd)}" is not known here; the request body takes ${known}.`;
+  }
+
+  /** The `Warning` header that names members of a body that are ignored, if there are any. */
+  warning(value: unknown): string | undefined {
+    return effectless(this.#strays(value));
+  }
+
+  /** Members of a JSON body that its schema does not know. */
+  #strays(value: unknown): string[] {
+    if (this.route.body?.kind !== "json" || value === undefined) return [];
+    const { properties, additionalProperties } = this.route.body.schema;
+    if (properties === undefined || additionalProperties !== undefined) return [];
+    return Object.keys(value ?? {}).filter((name) => !Object.hasOwn(properties, name));
   }
 }
 

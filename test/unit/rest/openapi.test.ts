@@ -93,6 +93,15 @@ describe("openapi: document", () => {
     expect(at(document, "components", "securitySchemes", "device_key", "name")).toBe("X-API-Key");
   });
 
+  it("openapi: clients find the service where the operator says that it is", () => {
+    const serversOf = (publicUrl: string | undefined) =>
+      openApiDocument([], { ...INFO, publicUrl }).servers;
+    expect(serversOf("https://voice.example.org")).toEqual([
+      { url: "https://voice.example.org/api" },
+    ]);
+    expect(serversOf(undefined)).toEqual([{ url: "/api" }]);
+  });
+
   it("prints a schema with an $id once and refuses two of one name", () => {
     const shared = Type.Object({ a: Type.String() }, { $id: "Shared" });
     const make = (path: string, schema: typeof shared): Route =>
