@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Histogram } from "../base/histogram.ts";
 import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../base/loop-delay.ts";
 import { type QueueOwner, renderQueues } from "../base/queue-metrics.ts";
 import type { FrontObserver } from "./server/observer.ts";
@@ -24,18 +25,29 @@ export interface FigureByKind {
   read(): ReadonlyMap<string, number>;
 }
 
+/** A histogram that is kept elsewhere, and read on request. */
+export interface Distribution {
+  /** `voice_…_seconds`. */
+  name: string;
+  help: string;
+  values: Histogram;
+}
+
 /** Metrics of a process, including those of its runtime: memory, event loop, open files. */
 export class OpsMetrics {
   readonly #registry = new Registry();
   readonly #queues: QueueOwner;
   readonly #loopDelay = new LoopDelay();
+  readonly #distributions: readonly Distribution[];
   #requests: RequestTimes | undefined;
 
   constructor(
     figures: readonly Figure[],
     queues: QueueOwner,
     byKind: readonly FigureByKind[] = [],
+    distributions: readonly Distribution[] = [],
   ) {
+    this.#distributions = distributions;
     this.#queues = queues;
     collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });
     for (const name of LOOP_DELAY_FIGURES) this.#registry.removeSingleMetric(name);
@@ -51,7 +63,9 @@ export class OpsMetrics {
   async text(): Promise<string> {
     const registered = await this.#registry.metrics();
     const requests = this.#requests?.text() ?? "";
-    return `${registered}${this.#loopDelay.text()}${requests}${renderQueues(this.#queues.queues)}`;
+    const distributions = this.#distributions.map(printed).join("");
+    const queues = renderQueues(this.#queues.queues);
+    return `${registered}${this.#loopDelay.text()}${requests}${distributions}${queues}`;
   }
 
   /** Returns an observer that counts what an HTTP front does. */
@@ -80,6 +94,11 @@ export class OpsMetrics {
       closed: (code) => closes.inc({ code: String(code) }),
     };
   }
+}
+
+function printed({ name, help, values }: Distribution): string {
+  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...values.lines(name)];
+  return `${lines.join("\n")}\n`;
 }
 
 /** Throws for a name that says another kind than the metric is, as readers go by it. */
@@ -144,41 +163,18 @@ const HELP = "Requests by route and status, and how long they took";
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Requests of one method, route and status. */
-class Series {
-  /** Counts by bucket, not cumulative; the last bucket has no upper bound. */
-  readonly counts = new Float64Array(SECONDS.length + 1);
-  sum = 0;
-
-  add(seconds: number): void {
-    let at = 0;
-    while (seconds > (SECONDS[at] ?? Number.POSITIVE_INFINITY)) at += 1;
-    this.counts[at] = (this.counts[at] ?? 0) + 1;
-    this.sum += seconds;
-  }
-
-  lines(labels: string): string[] {
-    let count = 0;
-    const buckets = Array.from(this.counts, (some, at) => {
-      count += some;
-      return `${NAME}_bucket{le="${SECONDS[at] ?? "+Inf"}",${labels}} ${count}`;
-    });
-    return [...buckets, `${NAME}_sum{${labels}} ${this.sum}`, `${NAME}_count{${labels}} ${count}`];
-  }
-}
-
 /**
  * Request durations as a histogram. Requests are counted through nested maps: building a label text
  * for each would cost as much as everything else in a small answer.
  */
 export class RequestTimes {
-  readonly #routes = new Map<string, Map<string, Map<number, Series>>>();
+  readonly #routes = new Map<string, Map<string, Map<number, Histogram>>>();
 
   /** Labels are route paths and status codes, so their number is bounded. */
   add({ method, route, status, seconds }: Served): void {
-    const methods = getOrMake(this.#routes, route, () => new Map<string, Map<number, Series>>());
-    const statuses = getOrMake(methods, known(method), () => new Map<number, Series>());
-    getOrMake(statuses, status, () => new Series()).add(seconds);
+    const methods = getOrMake(this.#routes, route, () => new Map<string, Map<number, Histogram>>());
+    const statuses = getOrMake(methods, known(method), () => new Map<number, Histogram>());
+    getOrMake(statuses, status, () => new Histogram(SECONDS)).add(seconds);
   }
 
   /**
@@ -190,7 +186,9 @@ export class RequestTimes {
     for (const [route, methods] of this.#routes) {
       for (const [method, statuses] of methods) {
         for (const [status, series] of statuses) {
-          lines.push(...series.lines(`method="${method}",route="${route}",status="${status}"`));
+          lines.push(
+            ...series.lines(NAME, `method="${method}",route="${route}",status="${status}"`),
+          );
         }
       }
     }

@@ -35,6 +35,15 @@ export function createMetrics(
       },
       ...more.filter(isByKind),
     ],
+    sessions === undefined
+      ? []
+      : [
+          {
+            name: "voice_final_worker_seconds",
+            help: "Time from the last audio that a final needed reaching its worker to the final",
+            values: sessions.finals.distribution,
+          },
+        ],
   );
 }
 
