@@ -14,7 +14,7 @@ import { knownLabel } from "../session/speakers.ts";
 import type { SessionState } from "../session/state.ts";
 import { isOver, type Suspect } from "../session/status.ts";
 import type { SessionWrite } from "../session/write.ts";
-import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
+import type { Progress, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
 import { type FinalTimes, noteTime } from "./final-times.ts";
@@ -27,6 +27,7 @@ import { Reading } from "./reading.ts";
 import { heartbeatFrame, interimFrame, speechFrame, toProposal, toSegment } from "./recognised.ts";
 import { type Beat, Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
+import { SilenceBeats } from "./silence-beats.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
 import { endUnread } from "./unread-session.ts";
 
@@ -84,6 +85,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   readonly #rest = new Rest();
   #stopped = false;
   #isStreamed = false;
+  readonly #silence = new SilenceBeats();
   readonly #tail: StreamTail;
   readonly #second: SecondReading;
   readonly #measuring: PieceMeasuring;
@@ -239,8 +241,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       case "utterance":
         return this.#hearUtterance(state, message.value);
       case "progress":
-        this.#processedTo = Math.max(this.#processedTo, message.value.processedTo);
-        return this.#hearProgress(state, message.value.finalisedTo);
+        return this.#hearProgress(state, message.value);
       case "chunkFailed":
         this.#tell({ type: "ChunkFailed", ...message.value });
         return;
@@ -257,6 +258,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
 
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
     this.#interim = undefined;
+    this.#silence.begin();
     this.#processedTo = Math.max(this.#processedTo, utterance.end);
     noteTime(utterance, this.#options);
     const { checkpoint, start, end, finalisedTo = end } = utterance;
@@ -277,9 +279,12 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (start < end) this.#ends.ended(end, this.#reading?.finalizeAt);
   }
 
-  #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {
+  #hearProgress(state: Readonly<SessionState>, { processedTo, finalisedTo }: Progress): void {
+    this.#processedTo = Math.max(this.#processedTo, processedTo);
     this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
     this.#completeChunks(state);
+    if (!this.#isStreamed || this.#interim !== undefined || !this.#silence.take()) return;
+    this.#publish(heartbeatFrame(state, this.#seq, this.#readSoFar, this.#options.device?.()));
   }
 
   /**
@@ -380,15 +385,15 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     return this.#reading?.fedTo ?? (this.#rest.isOn ? this.#rest.fedTo : 0);
   }
 
+  get #readSoFar() {
+    return { fedTo: this.#fedTo, processedTo: this.#processedTo, finalisedTo: this.#finalisedTo };
+  }
+
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
     // Taken before the reading may be closed.
-    const read = {
-      fedTo: this.#fedTo,
-      processedTo: this.#processedTo,
-      finalisedTo: this.#finalisedTo,
-    };
+    const read = this.#readSoFar;
     const device = this.#options.device?.();
     const { runtime, transcribers } = this.#options;
     const at = { now: runtime.monotonic(), isCrowded: transcribers.isCrowded };

@@ -1,6 +1,12 @@
 /** Longest stretch of speech that ends without a pause, seconds, and some more. */
 const LONGEST_SPEECH = 30;
 
+/**
+ * How far the reader may be thought to have gone on since it told where it is, seconds: it tells that
+ * about once a second, and what it has not read yet may hold words.
+ */
+const MOST_UNTOLD = 0.5;
+
 /** Where the audio is, seconds: how far it was read at least, and how much had come by then. */
 interface ReadPoint {
   readTo: number;
@@ -55,12 +61,14 @@ export class UtteranceEnds {
   /**
    * The end of the last word, once, when the silence since is long enough.
    *
-   * @param received length of the audio so far, seconds; reading goes on with what comes
+   * @param received length of the audio so far, seconds; reading goes on with what comes, but not far
+   * without a word of it
    */
   take(received: number): number | undefined {
     const end = this.#lastWordEnd;
     if (this.#silence === undefined || end === undefined) return undefined;
-    const readTo = this.#read.readTo + Math.max(0, received - this.#read.received);
+    const since = Math.max(0, received - this.#read.received);
+    const readTo = this.#read.readTo + Math.min(MOST_UNTOLD, since);
     if (readTo - end < this.#silence || this.#isSpeech(end, readTo)) return undefined;
     this.#lastWordEnd = undefined;
     return end;

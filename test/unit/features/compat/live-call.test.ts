@@ -23,6 +23,12 @@ const words = (start: number, end: number): ServerFrame =>
     words: [{ word: "hello", start, end, confidence: 1, speaker: "S1" }],
   }) as unknown as ServerFrame;
 
+/** The reader is so many seconds behind what has come. */
+const heartbeat = (received: number, behind: number): ServerFrame => ({
+  ...{ type: "Heartbeat", session_id, seq: 1, gaps: 0, audio_finalised: 0 },
+  ...{ audio_received: received, lag_ms: behind * 1_000 },
+});
+
 /** A live call whose session tells these frames, each group at once. */
 function call() {
   const told: { type: string; [name: string]: unknown }[] = [];
@@ -121,6 +127,7 @@ describe("live calls of Deepgram's clients", () => {
     await until(() => told.filter(({ type }) => type === "Results").length === 2, "two finals");
     expect(told.some(({ type }) => type === "UtteranceEnd")).toBe(false);
     live.hear(seconds(1));
+    tell(heartbeat(5, 0.9));
     await heard("UtteranceEnd");
     expect(told.at(-1)).toMatchObject({ last_word_end: 3 });
     live.shut(1000, "");
