@@ -8,19 +8,24 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
 };
 const MESSAGE = "Transcription is interrupted and will catch up; nothing is lost.";
 
+/** How often readings were interrupted, by the code of the reason. */
+export type InterruptionCounts = Map<ErrorCode, number>;
+
 /**
  * Makes the warnings for viewers when a session's reading is interrupted: one when the interruption
- * begins or its reason changes, and one when it is over. Also logs interruptions.
+ * begins or its reason changes, and one when it is over. Also logs and counts interruptions.
  */
 export class Interruptions {
   readonly #sessionId: string;
   readonly #log: Log;
+  readonly #counts: InterruptionCounts;
   #told: ErrorCode | undefined;
   #logged: { reason: string; position: number; times: number } | undefined;
 
-  constructor(sessionId: string, log: Log) {
+  constructor(sessionId: string, log: Log, counts: InterruptionCounts = new Map()) {
     this.#sessionId = sessionId;
     this.#log = log;
+    this.#counts = counts;
   }
 
   /**
@@ -30,6 +35,7 @@ export class Interruptions {
    */
   log(error: AppError | undefined, position: number, waitMs: number): void {
     const code = error?.code ?? "unavailable";
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
     const reason = error?.message ?? "The reading ended before all audio was read.";
     const before = this.#logged;
     const isSame = before?.reason === reason && position <= before.position;

@@ -19,10 +19,11 @@ import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/l
 import type { AudioSource } from "./audio-source.ts";
 import { type FinalTimes, noteTime } from "./final-times.ts";
 import { FinalizeAnswers } from "./finalize-answers.ts";
-import { Interruptions } from "./interruptions.ts";
+import { type InterruptionCounts, Interruptions } from "./interruptions.ts";
 import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound } from "./quiet-sound.ts";
+import { ReadProgress } from "./read-progress.ts";
 import { Reading } from "./reading.ts";
 import { heartbeatFrame, interimFrame, speechFrame, toProposal, toSegment } from "./recognised.ts";
 import { type Beat, Rest } from "./rest.ts";
@@ -47,6 +48,8 @@ interface SessionRecognitionOptions {
   tell(command: SessionCommand): boolean;
   /** Sums up the workers' times. */
   times?: FinalTimes;
+  /** Counts interrupted readings. */
+  interruptions?: InterruptionCounts;
   /** The state of the recording device, if it is known. */
   device?(): DeviceFrame | undefined;
   /** Measures pieces of streams; absent where none are taken. */
@@ -67,16 +70,13 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #seq = 0;
   #reading: Reading | undefined;
   #done: RecognitionDoneCommand | undefined;
-  #finalisedTo = 0;
   #retryAt: Timer | undefined;
   #retries = 0;
   /** The first reading found no place at a worker. */
   #isFirstWaiting = false;
   /** The newest checkpoint that was sent and is not known to be on record. */
   #told: { attempt: number; position: number } | undefined;
-  /** How far the session was read at most, in samples. */
-  #processedTo = 0;
-  #notedTo = 0;
+  readonly #progress = new ReadProgress();
   readonly #suspicions = new Map<number, PoisonDetector>();
   readonly #interruptions: Interruptions;
   #heartbeat: Timer | undefined;
@@ -94,7 +94,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   constructor(options: SessionRecognitionOptions) {
     this.#options = options;
     this.#tail = options.tails.open(options.sessionId);
-    this.#interruptions = new Interruptions(options.sessionId, options.log);
+    this.#interruptions = new Interruptions(options.sessionId, options.log, options.interruptions);
     const { sessionId: session_id } = options;
     this.#ends = new FinalizeAnswers((end) =>
       this.#publish({ type: "UtteranceEnd", session_id, end: toSeconds(end) }),
@@ -117,8 +117,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   start(state: Readonly<SessionState>, seq: number): void {
     this.#state = state;
     this.#seq = seq;
-    this.#processedTo = state.checkpoint;
-    this.#finalisedTo = state.checkpoint;
+    this.#progress.startAt(state.checkpoint);
     this.#heartbeat = this.#options.runtime.every(HEARTBEAT, () => this.#beat());
     if (!isOver(state.phase) && state.phase !== "deleted") this.#followTail(state);
     this.#sync(state);
@@ -246,7 +245,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
         this.#tell({ type: "ChunkFailed", ...message.value });
         return;
       case "done":
-        this.#finalisedTo = Math.max(this.#finalisedTo, this.#reading?.fedTo ?? 0);
+        this.#progress.finalised(this.#reading?.fedTo ?? 0);
         this.#done = {
           type: "RecognitionDone",
           attempt: state.attempt,
@@ -259,10 +258,10 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
     this.#interim = undefined;
     this.#silence.begin();
-    this.#processedTo = Math.max(this.#processedTo, utterance.end);
+    this.#progress.processed(utterance.end);
     noteTime(utterance, this.#options);
     const { checkpoint, start, end, finalisedTo = end } = utterance;
-    this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
+    this.#progress.finalised(finalisedTo);
     const { attempt } = state;
     const isTold = this.#tell({
       type: "Utterance",
@@ -271,7 +270,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       end,
       checkpoint,
       revised: toProposal(utterance.speakers),
-      finalisedTo: this.#finalisedTo,
+      finalisedTo: this.#progress.finalisedTo,
     });
     if (isTold && checkpoint !== undefined) {
       this.#told = { attempt, position: checkpoint.position };
@@ -280,8 +279,8 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   #hearProgress(state: Readonly<SessionState>, { processedTo, finalisedTo }: Progress): void {
-    this.#processedTo = Math.max(this.#processedTo, processedTo);
-    this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
+    this.#progress.processed(processedTo);
+    this.#progress.finalised(finalisedTo);
     this.#completeChunks(state);
     if (!this.#isStreamed || this.#interim !== undefined || !this.#silence.take()) return;
     this.#publish(heartbeatFrame(state, this.#seq, this.#readSoFar, this.#options.device?.()));
@@ -291,7 +290,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
    * Sends progress only when it completes a chunk; a streamed chunk may be final when it is placed.
    */
   #completeChunks(state: Readonly<SessionState>): void {
-    const finalisedTo = this.#finalisedTo;
+    const { finalisedTo } = this.#progress;
     const first = state.timeline.open[0];
     if (first === undefined || first.start + first.length > finalisedTo) return;
     this.#tell({ type: "Progress", attempt: state.attempt, finalisedTo });
@@ -341,7 +340,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#retries += 1;
     const random = mayBeTheAudio(error) ? () => this.#options.runtime.random() : undefined;
     const wait = backOff(this.#retries, RETRIES, random);
-    this.#interruptions.log(error, this.#processedTo, wait);
+    this.#interruptions.log(error, this.#progress.processedTo, wait);
     const frame = this.#interruptions.began(error);
     if (frame !== undefined) this.#publish(frame);
     this.#retryAt?.cancel();
@@ -367,13 +366,6 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (!this.#stopped) this.#options.publish(frame);
   }
 
-  /** Passes on how far the session was read. */
-  #noteRead(): void {
-    if (this.#notedTo === this.#processedTo) return;
-    this.#notedTo = this.#processedTo;
-    this.#options.readTo?.(this.#options.sessionId, this.#processedTo);
-  }
-
   /** Ends the utterance of a silent stream, or of a device that is gone, behind a pause. */
   #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined, at: Beat): void {
     if (phase !== "recording") return;
@@ -386,7 +378,8 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   get #readSoFar() {
-    return { fedTo: this.#fedTo, processedTo: this.#processedTo, finalisedTo: this.#finalisedTo };
+    const { processedTo, finalisedTo } = this.#progress;
+    return { fedTo: this.#fedTo, processedTo, finalisedTo };
   }
 
   #beat(): void {
@@ -399,7 +392,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const at = { now: runtime.monotonic(), isCrowded: transcribers.isCrowded };
     this.#endQuiet(state, device, at);
     if (this.#rest.begins(this.#reading, state, read.finalisedTo, at)) this.#reading = undefined;
-    this.#noteRead();
+    this.#progress.whenChanged((to) => this.#options.readTo?.(state.sessionId, to));
     this.#publish(heartbeatFrame(state, this.#seq, read, device));
   }
 }

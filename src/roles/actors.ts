@@ -16,6 +16,7 @@ import type { LiveFanout } from "../nats/live-fanout.ts";
 import { deliverTo, informedBy, outstandingIn } from "../nats/outside-commands.ts";
 import type { AudioSource } from "../recognition/audio-source.ts";
 import type { FinalTimes } from "../recognition/final-times.ts";
+import type { InterruptionCounts } from "../recognition/interruptions.ts";
 import type { MeasurePiece } from "../recognition/piece-measuring.ts";
 import { SessionRecognition } from "../recognition/session-recognition.ts";
 import { StreamTails } from "../recognition/stream-tail.ts";
@@ -54,6 +55,7 @@ export interface ActorOptions {
   /** Called with the position up to which a session was read, in samples. */
   readTo?(sessionId: string, samples: number): void;
   finals?: FinalTimes;
+  interruptions?: InterruptionCounts;
   /** Signs of life of devices; without them no device's audio is awaited after the stop. */
   signs?: DeviceSigns;
   /** How long audio that may still come is awaited; `PATIENCE` when absent. */
@@ -141,7 +143,18 @@ function createHost(
   options: ActorOptions,
   { tails, onFailed, onFenced, hasRight }: HostOptions,
 ): SessionHost {
-  const { journal, backlog, source, transcribers, fanout, finals, signs, runtime, log } = options;
+  const {
+    journal,
+    backlog,
+    source,
+    transcribers,
+    fanout,
+    finals,
+    interruptions,
+    signs,
+    runtime,
+    log,
+  } = options;
   const createEffects = ({ id, epoch, tell }: EffectsContext<SessionCommand>) => {
     const publisher = new TurnPublisher({ sessionId: id, fanout, log });
     const recognition = new SessionRecognition({
@@ -153,6 +166,7 @@ function createHost(
       runtime,
       tell,
       ...(finals && { times: finals }),
+      ...(interruptions && { interruptions }),
       ...(options.measure && { measure: options.measure }),
       device: () => options.deviceOf?.(id),
       readTo: (sessionId, samples) => options.readTo?.(sessionId, samples),

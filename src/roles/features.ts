@@ -30,6 +30,7 @@ import { JOBS_WAITING } from "../wire/subjects.ts";
 import { createAuthenticator, createOAuthProviders, openMail } from "./accounts.ts";
 import { erasureEffects } from "./erasure.ts";
 import { healthPorts } from "./health.ts";
+import { intakeOf } from "./intake.ts";
 import { createFrameReaders } from "./live.ts";
 import { createExtractor, createRetriever } from "./queries.ts";
 import { createRoutes } from "./routes.ts";
@@ -109,16 +110,6 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   };
 }
 
-/** What an upload is refused by before it is received; streams need no disk for their audio. */
-function intakeOf({ shared }: AppContext, backlog: OutboxBacklog): Pick<OutboxBacklog, "check"> {
-  return {
-    check(sessionId) {
-      shared.audioWatch.admit();
-      backlog.check(sessionId);
-    },
-  };
-}
-
 /** Audio, in and out. */
 function openRecording(
   app: AppContext,
@@ -128,7 +119,7 @@ function openRecording(
   return createRecording(featureContext(app), {
     ...{
       directory: given.directory,
-      backlog: intakeOf(app, given.backlog),
+      backlog: intakeOf(app.shared.audioWatch, given.backlog),
       devices,
       heartbeats,
       workshops,
@@ -158,7 +149,7 @@ function openPrograms(
     eraser: given.erasure.sessions,
   });
   const uploads = createUploads(context, {
-    ...{ ...common, backlog: intakeOf(app, backlog) },
+    ...{ ...common, backlog: intakeOf(app.shared.audioWatch, backlog) },
     ...{ blobs: app.shared.blobs, mostBytes: app.config.fileBytes },
   });
   return {

@@ -11,6 +11,7 @@ import { InvitationStore } from "../features/invitations/store.ts";
 import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.ts";
 import { AutoStop } from "../features/recording/auto-stop.ts";
 import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
+import { OldestProcessing } from "../features/sessions/oldest-processing-store.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { expiredCandidates } from "../features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../features/transcript/candidates-store.ts";
@@ -62,7 +63,10 @@ export function startMaintenance(
   const endedRights = new EndedRightsStore(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const finalizer = createFinalizer(context);
-  const storedAudio = new StoredAudio(shared.pool);
+  const looks = {
+    storedAudio: new StoredAudio(shared.pool),
+    processing: new OldestProcessing(shared.pool),
+  };
   const maintenance = new Maintenance(
     [
       { name: "redacted audio", every: SECOND, ...ifAny("silence"), run: () => redaction.run() },
@@ -91,13 +95,9 @@ export function startMaintenance(
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
       { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },
       ...failedSignInTasks(context),
-      storedAudioTask(storedAudio),
-      {
-        name: "damaged audio",
-        every: HOUR / 60,
-        everywhere: true,
-        run: () => shared.damage.look().then(() => 0),
-      },
+      look("stored audio", HOUR / 12, looks.storedAudio),
+      look("damaged audio", HOUR / 60, shared.damage),
+      look("sessions that are processed", HOUR / 60, looks.processing),
       ...autoStopTasks(context),
       {
         name: "redos that nobody chose",
@@ -113,7 +113,7 @@ export function startMaintenance(
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
   const deletions = [sessions, accounts, expired, leftovers, repeated, redactions];
-  return [...figuresOf(storedAudio, deletions), agesOf(maintenance)];
+  return [...figuresOf(looks, deletions), agesOf(maintenance)];
 }
 
 function agesOf(maintenance: Maintenance): FigureByKind {
@@ -126,12 +126,20 @@ function agesOf(maintenance: Maintenance): FigureByKind {
   };
 }
 
-function figuresOf(storedAudio: StoredAudio, deletions: readonly { failing: number }[]): Figure[] {
+function figuresOf(
+  { storedAudio, processing }: { storedAudio: StoredAudio; processing: OldestProcessing },
+  deletions: readonly { failing: number }[],
+): Figure[] {
   return [
     {
       name: "voice_stored_audio_bytes",
       help: "Audio of all sessions, in bytes, looked up every five minutes",
       read: () => storedAudio.bytes,
+    },
+    {
+      name: "voice_processing_oldest_seconds",
+      help: "Time since the stop of the session that is processed for longest, looked up every minute; 0 when there is none",
+      read: () => processing.seconds,
     },
     {
       name: "voice_deletions_failing",
@@ -166,12 +174,9 @@ function ledgerTasks(
   ];
 }
 
-function storedAudioTask(storedAudio: StoredAudio): MaintenanceTask {
-  const run = async () => {
-    await storedAudio.look();
-    return 0;
-  };
-  return { name: "stored audio", every: HOUR / 12, everywhere: true, run };
+/** What the figures of each process are looked up by. */
+function look(name: string, every: number, of: { look(): Promise<unknown> }): MaintenanceTask {
+  return { name, every, everywhere: true, run: () => of.look().then(() => 0) };
 }
 
 /** What becomes of counted failures: entries of the audit log, and addresses that end. */

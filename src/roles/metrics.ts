@@ -33,6 +33,13 @@ export function createMetrics(
         label: "kind",
         read: () => shared.verified.found,
       },
+      {
+        name: "voice_readings_interrupted_total",
+        help: "Readings of this host's sessions that broke and were begun again, since the start",
+        kind: "counter",
+        label: "reason",
+        read: () => sessions?.interruptions ?? new Map(),
+      },
       ...more.filter(isByKind),
     ],
     sessions === undefined

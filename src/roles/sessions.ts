@@ -20,6 +20,7 @@ import { PostgresLeaseTable } from "../postgres/lease-store.ts";
 import { SessionBacklog } from "../postgres/outbox.ts";
 import { createPool } from "../postgres/pool.ts";
 import { FinalTimes } from "../recognition/final-times.ts";
+import type { InterruptionCounts } from "../recognition/interruptions.ts";
 import { pieceMeasure } from "../recognition/piece-measure-store.ts";
 import { ReadingPositions } from "../recognition/reading-positions-store.ts";
 import { SessionAudio } from "../recognition/session-audio-store.ts";
@@ -39,6 +40,7 @@ export interface SessionsRole {
   /** Number of sessions whose actor is backing off after a fault. */
   relapsed(): number;
   finals: FinalTimes;
+  interruptions: InterruptionCounts;
   webhooks: WebhookSender;
   sweep: Pick<BlobSweep, "figures">;
   scrub: Pick<AudioScrub, "bytes">;
@@ -52,6 +54,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("worker client", () => client.close());
   let fenced = 0;
   const finals = new FinalTimes();
+  const interruptions: InterruptionCounts = new Map();
   const positions = new ReadingPositions(shared.pool, log, runtime);
   stack.push("reading positions", () => positions.stop());
   const name = hostName(config.nodeName);
@@ -75,7 +78,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     fanout: shared.fanout,
     deviceOf: (id) => presence.of(id),
     readTo: (id, samples) => positions.note(id, samples),
-    finals,
+    ...{ finals, interruptions },
     signs: new PostgresDeviceSigns(shared.pool),
     patience: config.patience,
     leaseMs: config.leaseMs,
@@ -93,7 +96,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   return {
     host,
     isFirst,
-    finals,
+    ...{ finals, interruptions },
     fenced: () => fenced,
     relapsed: () => sweeper.relapsed,
     webhooks: startWebhooks(context),

@@ -92,6 +92,8 @@ describe("metrics", () => {
     expect(text).toMatch(count('method="GET",route="none",status="404"'));
     expect(text).toMatch(/^voice_live_frames_sent_total [1-9]/m);
     expect(text).toMatch(/^voice_live_closes_total\{code="4404"\} 1$/m);
+    expect(text).toMatch(/^voice_processing_oldest_seconds 0$/m);
+    expect(text).toMatch(/^# TYPE voice_readings_interrupted_total counter$/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
   });
 });

@@ -1,6 +1,19 @@
+import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/base/ids.ts";
+import { newSessionBody } from "../../src/features/recording/start.ts";
+import { parseDeviceFrame } from "../../src/http/sockets/frame-parser.ts";
+import { DEVICE_FRAME_SCHEMAS } from "../../src/wire/device-frames.ts";
+import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
+import { VIEWER_FRAME_SCHEMAS } from "../../src/wire/viewer-frames.ts";
 import { AttackedService } from "../support/attacked-service.ts";
+import {
+  type ApiDocument,
+  documentedNames,
+  documentedPath,
+  namesIn,
+} from "../support/documented-names.ts";
+import { callUnary } from "../support/grpc-fixture.ts";
 
 /** Control characters, separators of lines and paragraphs, marks of writing direction. */
 const HOSTILE = [
@@ -18,7 +31,7 @@ let workspace: string;
 let session: string;
 
 beforeAll(async () => {
-  house = await AttackedService.open();
+  house = await AttackedService.open({ WEBHOOK_ALLOW_PRIVATE: "1" });
   owner = await house.addUser();
   admin = await house.addUser("admin");
   workspace = await house.addWorkspace(owner.id);
@@ -44,7 +57,9 @@ async function doors(): Promise<Door[]> {
   const key = { "x-api-key": String(device.api_key) };
   const account = { email: `${newId()}@example.org`, password: "correct horse battery staple" };
   const scopes = ["sessions:read"];
-  const hook = { url: "https://192.0.2.1/" };
+  const url = "https://127.0.0.1:9/";
+  const hook = await made(`/workspaces/${workspace}/webhooks`, { url });
+  const paired = (name: string) => ({ workspace_id: workspace, code: "ABCD-2345", name });
   const own = owner.headers;
   const named = (name: string) => ({ name });
   const titled = (title: string) => ({ title });
@@ -63,12 +78,22 @@ async function doors(): Promise<Door[]> {
     ["PATCH", `/devices/${device.device_id}`, own, named],
     ["POST", "/devices/pairing-codes", {}, (name) => ({ device_serial: "s", name })],
     ["POST", "/devices/pairing-codes", {}, (serial) => ({ device_serial: serial })],
+    ["POST", "/devices/pairing-codes", {}, (model) => ({ device_serial: "s", model })],
+    ["POST", "/devices/pairing-codes", {}, (firmware) => ({ device_serial: "s", firmware })],
+    ["POST", "/devices/pair", own, paired],
+    ["POST", "/devices/pair/claim-auth", key, named],
     ["POST", "/workshops", own, (name) => ({ workspace_id: workspace, name })],
     ["PATCH", `/workshops/${workshop}`, own, named],
     ["POST", `/workshops/${workshop}/characters`, own, named],
     ["PUT", `/workshops/${workshop}/characters/${character}`, own, named],
     ["POST", "/api-keys", own, (name) => ({ workspace_id: workspace, scopes, name })],
-    ["POST", `/workspaces/${workspace}/webhooks`, own, (text) => ({ ...hook, description: text })],
+    ["POST", `/workspaces/${workspace}/webhooks`, own, (text) => ({ url, description: text })],
+    [
+      "PATCH",
+      `/workspaces/${workspace}/webhooks/${hook.id}`,
+      own,
+      (text) => ({ description: text }),
+    ],
   ];
 }
 
@@ -112,7 +137,50 @@ async function exported(format: string): Promise<string> {
   return answer.text;
 }
 
+/** What takes the name in a body. */
+const memberOf = (body: object): string | undefined =>
+  Object.entries(body).find(([, value]) => value === "the name")?.[0];
+
 describe("names", () => {
+  it("names: each one of the API's document is behind a door here", async () => {
+    const { body } = await house.call("GET", "/openapi.json");
+    const document = body as unknown as ApiDocument;
+    const tried = (await doors()).map(
+      ([method, path, , bodyOf]) =>
+        `${method} ${documentedPath(document, path)} ${memberOf(bodyOf("the name"))}`,
+    );
+    expect([...new Set(tried)].sort()).toEqual(documentedNames(document));
+  });
+
+  it("names: neither a device's frame nor a call over gRPC takes what REST refuses", async () => {
+    const frames = Object.values({ ...DEVICE_FRAME_SCHEMAS, ...VIEWER_FRAME_SCHEMAS });
+    expect(frames.flatMap((schema) => namesIn(schema))).toEqual(["title"]);
+    const configure = { type: "Configure", encoding: "opus", sample_rate: 16_000, channels: 1 };
+    const parse = (title: string) =>
+      parseDeviceFrame(Buffer.from(JSON.stringify({ ...configure, title })));
+    expect(parse("Cafe\u0301")).toMatchObject({ title: "Caf\u00e9" });
+
+    expect(namesIn(newSessionBody)).toEqual(["title"]);
+    const scopes = ["sessions:write"];
+    const { key } = await made("/api-keys", { workspace_id: workspace, name: "Program", scopes });
+    const client = new SessionServiceClient(house.grpcAddress, credentials.createInsecure());
+    const create = (title: string) => {
+      const request = { title, vocabulary: [], metadata: {}, tags: [] };
+      return callUnary(client, client.createSession, request, String(key));
+    };
+    try {
+      for (const bad of HOSTILE) {
+        expect(() => parse(`Alice${bad}Bob`), JSON.stringify(bad)).toThrow(/must be in one line/);
+        const refused = { code: "invalid_body", details: expect.stringMatching(/in one line/) };
+        await expect(create(`Alice${bad}Bob`)).rejects.toMatchObject(refused);
+      }
+      expect(() => parse(`a${MARKS}`)).toThrow(/must have at most \d+ characters/);
+      await expect(create(`a${MARKS}`)).rejects.toMatchObject({ code: "invalid_body" });
+    } finally {
+      client.close();
+    }
+  });
+
   it("names: no door takes a line break, a control character or a mark of direction", async () => {
     const taken: string[] = [];
     for (const [method, path, headers, body] of await doors()) {

@@ -24,6 +24,7 @@ import { measureLatency } from "./latency.ts";
 import { measurePage } from "./page.ts";
 import { measurePlans } from "./plans.ts";
 import { measureRest } from "./rest.ts";
+import { measureRetention } from "./retention.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
 import { measureShares } from "./shares.ts";
@@ -56,6 +57,7 @@ const ON_DEMAND: typeof MEASUREMENTS = {
   idle: measureIdle,
   hungry: measureHungry,
   found: measureFound,
+  retention: measureRetention,
   shares: measureShares,
   page: measurePage,
 };
@@ -69,6 +71,7 @@ const HELP = `npm run bench -- [names] [options]
                 idle: what a whole installation costs at rest, on a machine that is quiet;
                 hungry: what neighbours notice of slow and hungry clients
                 found: one's own sessions among 10,000, by id, tag and metadata
+                retention: sessions that are erased in an hour, 2,000 of them
                 shares: what a tenant notices of another one that asks from 50 workspaces,
                 BENCH_SHARES=file,question some of it
                 page: a transcript of three hours in a real browser

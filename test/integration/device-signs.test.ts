@@ -135,6 +135,7 @@ describe("signs of life", () => {
     const beats = heartbeats();
     const routes = uploadAudioRoutes({
       directory: new SessionStore(fixture.pool),
+      tenants: fixture.context.tenants,
       chunks: new PostgresChunkStore(fixture.pool),
       blobs: fixture.blobs,
       sounds: fixture.blobs.sounds,

@@ -389,4 +389,30 @@ describe("session reads", () => {
     const wrong = { principal: admin, query: { session_id: "nope" } };
     expect(await codeOf(call("listTranscriptionJobs", wrong))).toBe("invalid_parameter");
   });
+
+  it("session reads: what each append changes of a session's row is in no index", async () => {
+    // Of this connection since it last told them, so the difference counts.
+    const updates = async () => {
+      const [row] = await fixture.sql<{ all: number; heapOnly: number }>(
+        `select n_tup_upd::int as all, n_tup_hot_upd::int as "heapOnly"
+         from pg_stat_xact_user_tables where relname = 'sessions'`,
+      );
+      return row ?? { all: 0, heapOnly: 0 };
+    };
+    await fixture.sql("begin");
+    try {
+      const before = await updates();
+      for (let n = 0; n < 3; n += 1) {
+        await fixture.sql(
+          "update sessions set seq = seq + 1, updated_at = clock_timestamp(), work_seq = seq + 1 where id = $1",
+          [sessionId],
+        );
+      }
+      const after = await updates();
+      const written = { all: after.all - before.all, heapOnly: after.heapOnly - before.heapOnly };
+      expect(written).toEqual({ all: 3, heapOnly: 3 });
+    } finally {
+      await fixture.sql("rollback");
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -12,6 +12,7 @@ import { PartitionOwners } from "../../src/nats/partition-owners.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
+import { soundBytes } from "../support/sound-files.ts";
 
 const second = (seed: number): Buffer => makeWav({ frames: 16_000, seed });
 
@@ -98,6 +99,22 @@ describe("upload-audio", () => {
     expect(again).toEqual({ status: 200, body: first.body });
     expect(await codeOf(fixture.upload(device, sessionId, 0, second(2)))).toBe("chunk_conflict");
     expect(await rows()).toHaveLength(1);
+  });
+
+  it("upload-audio: a file takes the share of who owns the workspace, whoever has the device", async () => {
+    const owner = await fixture.user();
+    const member = await fixture.user();
+    const workspaceId = await fixture.workspace(owner.id);
+    await fixture.join(workspaceId, member.id);
+    const theirs = await fixture.device(workspaceId, member.id);
+    const session = await fixture.start(theirs);
+    const measured = vi.spyOn(fixture.blobs.sounds, "measure");
+    try {
+      await fixture.upload(theirs, session, 0, soundBytes("mono-44100.mp3"));
+      expect(measured.mock.calls.map(([tenant]) => tenant)).toEqual([owner.id]);
+    } finally {
+      measured.mockRestore();
+    }
   });
 
   it("upload-audio: equal silence under two sequences is two chunks", async () => {

@@ -2,7 +2,11 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AudioWatch } from "../../src/features/recording/durable-files/audio-watch.ts";
+import { intakeOf } from "../../src/roles/intake.ts";
 import { startFront, type TestFront } from "../support/front.ts";
+import { settled, VirtualRuntime } from "../support/late/virtual-runtime.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
@@ -50,6 +54,28 @@ describe("upload-audio over HTTP", () => {
     const answer = (await response.json()) as Record<string, unknown>;
     return { status: response.status, code: response.headers.get("x-error-code"), body: answer };
   }
+
+  it("upload-audio http: while the disk hangs it is 503 with Retry-After, and nothing is received", async () => {
+    const runtime = new VirtualRuntime();
+    const disk = { probe: () => new Promise<never>(() => {}) };
+    const watch = new AudioWatch({ disk, runtime, log: silentLog });
+    watch.start();
+    await runtime.pass(10_001, settled);
+    fixture.checkBacklog = intakeOf(watch, { check: () => {} }).check;
+    try {
+      const headers = { "x-chunk-sequence": "0", "content-type": "audio/wav" };
+      // More than is received in memory.
+      const body = new Blob([new Uint8Array(makeWav({ frames: 400_000 }))]);
+      const answer = await fetch(url, { method: "POST", headers, body });
+      const code = answer.headers.get("x-error-code");
+      expect([answer.status, code]).toEqual([503, "unavailable"]);
+      expect(answer.headers.get("retry-after")).toBe("10");
+      expect(readdirSync(fixture.blobs.temporaryFolder)).toEqual([]);
+    } finally {
+      fixture.checkBacklog = () => {};
+      watch.stop();
+    }
+  });
 
   it("upload-audio http: the same audio as a form and as a raw body is one chunk", async () => {
     const first = await post(form({ chunk_sequence: "0" }, wav));

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isAppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
@@ -217,7 +218,11 @@ export class SimHost {
         await blobs.replace(machine, id, sha256, { data, isTrack });
       },
     };
-    const redaction = new AudioRedaction(this.record.redactions, files, log, machine);
+    const redaction = new AudioRedaction(this.record.redactions, files, log, {
+      clock: machine,
+      // A thread would answer at another moment in each run.
+      hash: async (bytes) => createHash("sha256").update(bytes).digest("hex"),
+    });
     return new Maintenance(
       [
         { name: "redacted audio", every: 1_000, run: () => redaction.run() },

@@ -23,6 +23,8 @@ const MARKS: readonly Mark[] = [
   { container: "Ogg", bytes: is("OggS") },
   { container: "WebM", bytes: [0x1a, 0x45, 0xdf, 0xa3] },
   { container: "WAV", bytes: is("RIFF") },
+  { container: "WAV", bytes: is("RF64") },
+  { container: "WAV", bytes: is("BW64") },
   { container: "FLAC", bytes: is("fLaC") },
   // The first box is never as long as 64 KiB.
   { container: "MP4", bytes: [0, 0, any, any, ...is("ftyp")] },

@@ -60,10 +60,21 @@ const SIZE_UNKNOWN = 0xffffffff;
 const SUB_FORMAT_OFFSET = 24;
 /** Size of an extensible format chunk, bytes. */
 const LONGEST_FORMAT = 40;
+/** Forms whose sizes may be beyond 4 GiB; they stand in a chunk of their own (EBU Tech 3306, ITU-R BS.2088). */
+const LARGE_FORMS = ["RF64", "BW64"];
+/** The chunk's sizes of the form and of the samples. */
+const LARGE_SIZES = 16;
+
+/** Whether these are the first bytes of a WAV file: RIFF, RF64 or BW64. */
+export function isWav(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const form = tagAt(view, 0);
+  return (form === "RIFF" || LARGE_FORMS.includes(form)) && tagAt(view, 8) === "WAVE";
+}
 
 /**
- * Reads a WAV header (RIFF or RF64) without touching the samples. A data size of 0 or 0xFFFFFFFF,
- * or one beyond the end, means: up to the end of the file.
+ * Reads a WAV header (RIFF, RF64 or BW64) without touching the samples. A data size of 0 or
+ * 0xFFFFFFFF that no ds64 chunk tells, or one beyond the end, means: up to the end of the file.
  *
  * @param bytes the file, or its beginning if `totalLength` is given
  */
@@ -73,12 +84,19 @@ export function parseWavHeader(
 ): WavFormat | AudioFormatError {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength === 0) return notAudio("The file is empty.");
-  const form = tagAt(view, 0);
-  if ((form !== "RIFF" && form !== "RF64") || tagAt(view, 8) !== "WAVE") {
+  if (!isWav(bytes)) {
     return notAudio("The file is no WAV audio: it does not begin with a RIFF/WAVE header.");
   }
   const { format, data } = readChunks(view);
-  if (data === undefined) return notAudio("The WAV file ends before its samples begin.");
+  if (data === undefined) {
+    const read = Math.floor(bytes.byteLength / 1024);
+    const isWhole = bytes.byteLength >= totalLength;
+    return notAudio(
+      isWhole
+        ? "The WAV file ends before its samples begin."
+        : `The WAV file has a header of more than ${read} KiB before its samples.`,
+    );
+  }
   return withData(format, data.from, data.size, totalLength);
 }
 
@@ -114,11 +132,17 @@ interface WavChunks {
 /** The chunks up to the samples, as far as they are there. */
 function readChunks(view: DataView): WavChunks {
   const found: WavChunks = {};
+  let large: number | undefined;
   for (let at = 12; at + 8 <= view.byteLength; ) {
     const tag = tagAt(view, at);
     const size = view.getUint32(at + 4, true);
     const from = at + 8;
-    if (tag === "data") return { ...found, data: { from, size } };
+    if (tag === "data") {
+      return { ...found, data: { from, size: size === SIZE_UNKNOWN ? (large ?? size) : size } };
+    }
+    if (tag === "ds64" && from + LARGE_SIZES <= view.byteLength) {
+      large = Number(view.getBigUint64(from + 8, true));
+    }
     const isThere = from + Math.min(size, LONGEST_FORMAT) <= view.byteLength;
     if (tag === "fmt " && isThere) found.format = readFormat(view, from, size);
     at = from + size + (size % 2);

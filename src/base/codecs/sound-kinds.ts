@@ -1,3 +1,4 @@
+import { isWav } from "../audio/wav.ts";
 import { afterId3Tags } from "./id3.ts";
 
 /** What a file is by its first bytes; "piece" of a stream whose beginning lies in another file. */
@@ -42,7 +43,7 @@ const REFUSED: readonly (readonly [mark: string, at: number, name: string])[] = 
  */
 export function soundKind(head: Uint8Array): SoundKind | undefined {
   const text = Buffer.from(head.subarray(0, 64)).toString("latin1");
-  if (/^(RIFF|RF64)/.test(text) && text.startsWith("WAVE", 8)) return "wav";
+  if (isWav(head)) return "wav";
   if (text.startsWith("fLaC")) return "flac";
   if (text.startsWith("OggS")) {
     return ((head[5] ?? 0) & FLAG_FIRST) === 0 ? "ogg-piece" : "ogg";

@@ -6,6 +6,9 @@ import { AppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
+import { cutToName } from "../../wire/names.ts";
+
+const MOST_FIRMWARE = 200;
 
 /** A device's report of its own state. Unknown members are kept as they are. */
 export const telemetrySchema = Type.Object(
@@ -14,7 +17,7 @@ export const telemetrySchema = Type.Object(
     rssi_dbm: Type.Optional(Type.Number()),
     recording: Type.Optional(Type.Boolean()),
     buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
-    firmware: Type.Optional(Type.String({ maxLength: 200 })),
+    firmware: Type.Optional(Type.String({ maxLength: MOST_FIRMWARE })),
     period_seconds: Type.Optional(
       Type.Number({
         minimum: 0.5,
@@ -133,7 +136,7 @@ export class HeartbeatWriter implements QueueOwner {
       throw new AppError("invalid_body", `A heartbeat may have ${TELEMETRY_BYTES} bytes.`);
     }
     const now = this.#options.clock.now();
-    const { firmware } = telemetry;
+    const firmware = telemetry.firmware && cutToName(telemetry.firmware, MOST_FIRMWARE);
     const at = this.#options.clock.monotonic();
     if (!this.#keep({ deviceId: device.id, at, telemetry: text, firmware })) {
       throw new AppError("overloaded", "Too many heartbeats wait to be written.", {

@@ -40,7 +40,7 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
 
 /** Audio: from the start of a session over its uploads to hearing it again. */
 export function createRecording(
-  { pool, clock, notifier, queues, ceilings, engines }: FeatureContext,
+  { pool, clock, notifier, queues, ceilings, engines, tenants }: FeatureContext,
   {
     directory,
     devices,
@@ -78,7 +78,7 @@ export function createRecording(
     routes: [
       ...deviceSessionRoutes(deviceSessions),
       ...uploadAudioRoutes({
-        ...{ directory, chunks, blobs, notifier, mending, ...intake },
+        ...{ directory, tenants, chunks, blobs, notifier, mending, ...intake },
         ...{ sounds: blobs.sounds, converter: blobs.converter },
       }),
       ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),

@@ -3,6 +3,7 @@ import { AppError, isAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
+import type { Tenants } from "../../postgres/tenants.ts";
 import { defineRoute, type Route, type Upload, type UploadContent } from "../../rest/route.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
 import { cutToName } from "../../wire/names.ts";
@@ -20,6 +21,8 @@ import type { Sounds } from "./sounds.ts";
 
 export interface UploadAudioOptions {
   directory: SessionAccess;
+  /** Whose share of what measures and decodes files an upload takes. */
+  tenants: Pick<Tenants, "ofSession">;
   chunks: ChunkStore;
   blobs: BlobStore;
   /** Measures files that are not WAV. */
@@ -247,7 +250,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
       const sequence = readSequence(file.fields, headers);
       const recordedAt = readStartedAt(file.fields.started_at);
       const place = { sessionId: params.session_id, sequence, recordedAt };
-      const accountId = principal?.kind === "device" ? principal.ownerId : "";
+      const accountId = await options.tenants.ofSession(params.session_id);
       const stored = await storeUpload(options, file, place, { accountId, signal });
       if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
       return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };

@@ -166,6 +166,13 @@ interface RedactionFiles {
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
 }
 
+/** What a simulation replaces. */
+interface RedactionSurroundings {
+  clock?: Clock;
+  /** SHA-256 in hex; beside the event loop unless given. */
+  hash?(bytes: Uint8Array): Promise<string>;
+}
+
 /**
  * Removes redacted spans from the stored audio: each file that touches one gets silence there and
  * keeps its name, so that a repeated upload is recognised and does not restore the sound.
@@ -176,14 +183,16 @@ export class AudioRedaction {
   readonly #files: RedactionFiles;
   readonly #log: Log;
   readonly #resting: RestingItems;
+  readonly #hash: (bytes: Uint8Array) => Promise<string>;
   #after: ChunkName | undefined;
 
   constructor(
     records: RedactionRecords,
     files: RedactionFiles,
     log: Log,
-    clock: Clock = systemClock,
+    { clock = systemClock, hash = sha256Of }: RedactionSurroundings = {},
   ) {
+    this.#hash = hash;
     this.#resting = new RestingItems(clock);
     this.#records = records;
     this.#files = files;
@@ -221,7 +230,7 @@ export class AudioRedaction {
   async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<SilencedFile> {
     const { blob, digests, mediaType, spans } = chunk;
     const bytes = await this.#files.read(sessionId, blob);
-    const sha256 = await sha256Of(bytes);
+    const sha256 = await this.#hash(bytes);
     // What is damaged is silenced all the same, and stays damaged.
     const isWhole = digests === undefined || digests.includes(sha256);
     const sound = await this.#editable(sessionId, chunk, bytes);
@@ -232,7 +241,7 @@ export class AudioRedaction {
     }
     return {
       bytes: quiet.byteLength,
-      ...(isWhole && { sha256: await sha256Of(quiet) }),
+      ...(isWhole && { sha256: await this.#hash(quiet) }),
       replace: () => this.#files.replace(sessionId, blob, quiet),
     };
   }

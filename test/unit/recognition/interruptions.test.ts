@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../src/base/errors.ts";
 import { type Log, silentLog } from "../../../src/base/log.ts";
-import { Interruptions } from "../../../src/recognition/interruptions.ts";
+import { type InterruptionCounts, Interruptions } from "../../../src/recognition/interruptions.ts";
 
 describe("interrupted readings in the log", () => {
   function open() {
@@ -22,6 +22,18 @@ describe("interrupted readings in the log", () => {
       1_000,
     ]);
     expect(lines[0]).toEqual({ code: "not_found", reason: lost.message, retry_in_ms: 5_000 });
+  });
+
+  it("all are counted by their reason, of all sessions together", () => {
+    const counts: InterruptionCounts = new Map();
+    const [one, other] = ["a", "b"].map((id) => new Interruptions(id, silentLog, counts));
+    for (let time = 0; time < 3; time += 1) one?.log(lost, 16_000, 5_000);
+    other?.log(lost, 0, 200);
+    other?.log(undefined, 0, 200);
+    expect([...counts]).toEqual([
+      ["not_found", 4],
+      ["unavailable", 1],
+    ]);
   });
 
   it("one for another reason, or further on, is told at once", () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { markedContainer } from "../../../../src/base/audio/container-marks.ts";
 import { isSupportedRate, toSessionSamples } from "../../../../src/base/audio/sample-rate.ts";
 import {
   isAudioFormatError,
   parsePcmMediaType,
   parseWavHeader,
 } from "../../../../src/base/audio/wav.ts";
+import { soundKind } from "../../../../src/base/codecs/sound-kinds.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 
 function refusal(bytes: Uint8Array): string {
@@ -93,6 +95,45 @@ describe("wav header", () => {
     const list = Buffer.from([0x4c, 0x49, 0x53, 0x54, 3, 0, 0, 0, 1, 2, 3, 0]);
     const mixed = Buffer.concat([file.subarray(0, 12), list, file.subarray(12)]);
     expect(parseWavHeader(mixed)).toMatchObject({ frames: 5, dataOffset: 56 });
+  });
+
+  it.each(["RF64", "BW64"])(
+    "wav header: reads %s, whose sizes stand in a chunk of their own",
+    (form) => {
+      const file = makeWav({ frames: 5, claimedLength: 0xffffffff });
+      file.write(form, 0, "latin1");
+      const text = Buffer.from("LIST\x04\0\0\0text", "latin1");
+      expect(parseWavHeader(file)).toMatchObject({ frames: 5, dataOffset: 44 });
+      const sizes = Buffer.alloc(8 + 28);
+      sizes.write("ds64", 0, "latin1");
+      sizes.writeUInt32LE(28, 4);
+      sizes.writeBigUInt64LE(10n, 16);
+      const large = Buffer.concat([file.subarray(0, 12), sizes, file.subarray(12), text]);
+      expect(parseWavHeader(large)).toMatchObject({ frames: 5, dataOffset: 80, dataLength: 10 });
+      // One that nobody filled in says nothing of the samples.
+      sizes.writeBigUInt64LE(0n, 16);
+      const unfilled = Buffer.concat([file.subarray(0, 12), sizes, file.subarray(12)]);
+      expect(parseWavHeader(unfilled)).toMatchObject({ frames: 5 });
+      expect(soundKind(file)).toBe("wav");
+      expect(markedContainer(file)).toBe("WAV");
+    },
+  );
+
+  it("wav header: one of which only the beginning was read does not end there", () => {
+    const file = makeWav({ frames: 5 });
+    const junk = Buffer.alloc(8 + 300 * 1024);
+    junk.write("JUNK", 0, "latin1");
+    junk.writeUInt32LE(300 * 1024, 4);
+    const long = Buffer.concat([file.subarray(0, 12), junk, file.subarray(12)]);
+    expect(parseWavHeader(long)).toMatchObject({ frames: 5 });
+    const error = (bytes: Buffer) => parseWavHeader(bytes, long.length);
+    expect(error(long.subarray(0, 256 * 1024))).toEqual({
+      code: "not_audio",
+      error: "The WAV file has a header of more than 256 KiB before its samples.",
+    });
+    expect(parseWavHeader(long.subarray(0, 256 * 1024))).toMatchObject({
+      error: "The WAV file ends before its samples begin.",
+    });
   });
 
   it("wav header: looks into WAVE_FORMAT_EXTENSIBLE", () => {

@@ -54,6 +54,13 @@ describe("heartbeats", () => {
     await heartbeats.stop();
   });
 
+  it("heartbeats: a firmware becomes one line, as names are, whatever a device calls it", async () => {
+    const { written, heartbeats, device } = fixture();
+    await heartbeats.beat(device("a"), { firmware: " 1.4\r\n\u202e2 " });
+    await heartbeats.stop();
+    expect(written.flat()).toMatchObject([{ firmware: "1.4 2" }]);
+  });
+
   it("heartbeats: what cannot be written waits, and newer news win", async () => {
     const { clock, written, state, heartbeats, device } = fixture();
     state.away = true;

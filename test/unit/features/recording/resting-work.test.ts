@@ -48,7 +48,7 @@ describe("work that fails again and again", () => {
         return true;
       },
     };
-    const redaction = new AudioRedaction(records, {} as never, silentLog, clock);
+    const redaction = new AudioRedaction(records, {} as never, silentLog, { clock });
     for (let second = 0; second < 60; second += 1) {
       await redaction.run();
       clock.advance(1_000);

@@ -114,6 +114,19 @@ describe("audio container", () => {
     }
   });
 
+  it("audio container: a WAV with 300 KiB in front of its samples is told so, not that it is cut off", async () => {
+    const file = makeWav({ frames: 16_000 });
+    const junk = Buffer.alloc(8 + 300 * 1024);
+    junk.write("JUNK", 0, "latin1");
+    junk.writeUInt32LE(300 * 1024, 4);
+    const long = Buffer.concat([file.subarray(0, 12), junk, file.subarray(12)]);
+    const { code, message } = await refusal(long);
+    expect([code, message]).toEqual(["not_audio", expect.stringMatching(/more than 256 KiB/)]);
+    const large = makeWav({ frames: 16_000, claimedLength: 0xffffffff });
+    large.write("BW64", 0, "latin1");
+    expect(await inspect(large)).toMatchObject({ mediaType: "audio/wav", frames: 16_000 });
+  });
+
   it("audio container: takes compressed files for what their bytes are", async () => {
     for (const name of SOUND_NAMES) {
       const { mediaType, sampleRate } = SOUND_FILES[name];

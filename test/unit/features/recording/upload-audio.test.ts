@@ -100,6 +100,7 @@ describe("upload-audio", () => {
       blobs,
       notifier: { notify: unused },
       mending: NO_MENDING,
+      tenants: { ofSession: async () => "account" },
       sounds: { measure: unused, starts: unused },
       converter: { convert: unused, isAvailable: false },
       backlog: { check: () => {} },
@@ -150,6 +151,7 @@ describe("upload-audio", () => {
     let frames = 16_000;
     const routes = uploadAudioRoutes({
       directory: { facts: async () => facts, recordContentRead: unused },
+      tenants: { ofSession: async () => "account" },
       chunks: {
         find: async (_session, sequence, sha256) => {
           if (stored === undefined) return undefined;
