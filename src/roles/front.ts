@@ -7,6 +7,7 @@ import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limi
 import type { FrontObserver } from "../http/server/observer.ts";
 import { FrontServer } from "../http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
+import { noticeVanishedCallers } from "../http/vanished-callers.ts";
 import { PostgresIdempotencyStore } from "../postgres/idempotency-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { Config } from "./config.ts";
@@ -69,6 +70,7 @@ export async function startFront(
   });
   queues.add(server);
   const { port } = await server.start();
+  await noticeVanishedCallers(port, log);
   features.storing.start();
   listening = port;
   const drain = async (): Promise<void> => {
