@@ -28,7 +28,7 @@ async function* blanks(signal: AbortSignal): AsyncGenerator<string> {
 }
 
 const route = defineRoute({
-  ...{ method: "get", path: "/wait", id: "wait", tag: "Test", summary: "Waits", auth: [] },
+  ...{ method: "get", path: "/wait", id: "wait", tag: "Session", summary: "Waits", auth: [] },
   responses: { 200: { description: "Never", schema: Type.Object({}) } },
   // Other answers are given up after a time of their own.
   handle: async () => ({ status: 200, events: { open: blanks } }),
