@@ -210,6 +210,32 @@ describe("ledger of erasures", () => {
     expect(await statusOf(other.sessionId)).toBe("deleted");
   });
 
+  it("an old folder put back whole: what the ledger names that is brought along goes again, with its sound", async () => {
+    const [before, since] = [await privacy.record(), await privacy.record()];
+    await remove(before);
+    const { folder } = privacy.fixture;
+    const backup = makeScratchFolder("backup");
+    cpSync(folder, backup, { recursive: true });
+    const sound = join(folder, since.sessionId);
+    expect(existsSync(sound)).toBe(true);
+    await remove(since);
+    expect(existsSync(sound)).toBe(false);
+    // The database, the sound and the ledger are as old as the backup.
+    const aside = makeScratchFolder("ledger");
+    cpSync(privacy.ledgerFolder.path, aside, { recursive: true });
+    rmSync(privacy.ledgerFolder.path, { recursive: true });
+    cpSync(backup, folder, { recursive: true });
+    await restore(since);
+    expect(existsSync(sound)).toBe(true);
+    expect(files()).toHaveLength(1);
+    cpSync(aside, privacy.ledgerFolder.path, { recursive: true });
+    const { faults } = await start();
+    expect(faults).toEqual([]);
+    expect(await statusOf(since.sessionId)).toBe("deleted");
+    expect(existsSync(sound)).toBe(false);
+    expect(await statusOf(before.sessionId)).toBe("deleted");
+  });
+
   it("files of another installation, forged ones and scraps are refused, and told", async () => {
     const [foreign, forged, moved, real] = [
       await privacy.record(),
