@@ -68,3 +68,20 @@ export interface ServicePrincipal {
   /** Unix milliseconds. */
   expiresAt: number;
 }
+
+/**
+ * The account behind a caller: a device's owner, the maker of a service key, a user; undefined for
+ * guests. What all share is shared by accounts, as anybody makes workspaces.
+ */
+export function accountOf(principal: Principal): string | undefined {
+  switch (principal.kind) {
+    case "device":
+      return principal.ownerId;
+    case "service":
+      return principal.makerId;
+    case "user":
+      return principal.id;
+    case "guest":
+      return undefined;
+  }
+}

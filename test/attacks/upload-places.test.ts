@@ -71,6 +71,20 @@ describe("upload places", () => {
     await until(() => refused(held) === 3, "the refusals of the workspace");
   });
 
+  it("lets the devices of one account hold their share together, from however many workspaces", async () => {
+    const { front, url } = await start({
+      limits: {
+        pace: PATIENT,
+        concurrentUploads: 60,
+        shares: { ...shares, uploads: { ...shares.uploads, workspace: 2, account: 5 } },
+      },
+    });
+    const held = Array.from({ length: 50 }, (_, at) => begin(front.port, `d${at}-of-w${at}`));
+    await until(() => refused(held) === 45, "the refusals of the account");
+    const other = await fetch(`${url}/upload`, { method: "POST", body: "sound" });
+    expect(other.status).toBe(200);
+  });
+
   it("lets the devices behind one address hold their share together", async () => {
     const { front, url } = await start({
       limits: {

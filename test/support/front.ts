@@ -15,7 +15,10 @@ import type { Route } from "../../src/rest/route.ts";
 import { MemoryLiveSource } from "./memory/live-source.ts";
 import { MemoryIdempotencyStore } from "./memory/memory-idempotency-store.ts";
 
-/** `user-<id>` as bearer or `device-<id>` as key is that caller, until revoked. */
+/**
+ * `user-<id>` as bearer or `device-<id>` as key is that caller, until revoked; `device-<id>-of-<id>` is
+ * one of that workspace. All devices are one account's.
+ */
 export class NamedCallers implements Authenticator {
   readonly revoked = new Set<string>();
   expiresAt = Date.now() + 3_600_000;
@@ -26,8 +29,11 @@ export class NamedCallers implements Authenticator {
   ): Promise<Principal> {
     const bearer = /^Bearer user-(\w+)$/.exec(headers.authorization ?? "")?.[1];
     if (accepted.includes("bearer") && bearer !== undefined) return this.user(bearer);
-    const device = /^device-(\w+)$/.exec(headers["x-api-key"] ?? "")?.[1];
-    if (accepted.includes("device_key") && device !== undefined) return this.#device(device);
+    const [, device, workspace] =
+      /^device-(\w+?)(?:-of-(\w+))?$/.exec(headers["x-api-key"] ?? "") ?? [];
+    if (accepted.includes("device_key") && device !== undefined) {
+      return this.#device(device, workspace);
+    }
     throw new AppError("unauthorized", "Who are you?");
   }
 
@@ -41,9 +47,9 @@ export class NamedCallers implements Authenticator {
     return { kind: "user", id, role, tokenId: `t-${id}`, expiresAt: this.expiresAt };
   }
 
-  #device(id: string): Principal {
+  #device(id: string, workspaceId = "w"): Principal {
     const { expiresAt } = this;
-    return { kind: "device", id, keyId: "k", workspaceId: "w", ownerId: "o", expiresAt };
+    return { kind: "device", id, keyId: "k", workspaceId, ownerId: "o", expiresAt };
   }
 }
 

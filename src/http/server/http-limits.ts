@@ -10,6 +10,8 @@ export type Holder =
   | "caller"
   /** The workspace of a device or a service key. */
   | "workspace"
+  /** A user, with their devices and service keys in all workspaces: anybody makes workspaces. */
+  | "account"
   /** All callers without a name together. */
   | "nobody";
 
@@ -63,14 +65,18 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   concurrentDownloads: 256,
   bodyBytes: 256 * MEBIBYTE,
   shares: {
-    requests: { network: 512, site: 2_048, caller: 256, workspace: 1_024, nobody: 2_048 },
-    uploads: { network: 192, site: 256, caller: 48, workspace: 160, nobody: 128 },
-    downloads: { network: 96, site: 128, caller: 16, workspace: 96, nobody: 64 },
+    requests: {
+      ...{ network: 512, site: 2_048, caller: 256 },
+      ...{ workspace: 1_024, account: 1_024, nobody: 2_048 },
+    },
+    uploads: { network: 192, site: 256, caller: 48, workspace: 160, account: 160, nobody: 128 },
+    downloads: { network: 96, site: 128, caller: 16, workspace: 96, account: 96, nobody: 64 },
     bodyBytes: {
       network: 64 * MEBIBYTE,
       site: 128 * MEBIBYTE,
       caller: 32 * MEBIBYTE,
       workspace: 64 * MEBIBYTE,
+      account: 64 * MEBIBYTE,
       nobody: 64 * MEBIBYTE,
     },
   },
@@ -80,7 +86,10 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 /** The same limits with nobody's share smaller than the whole. */
 export function withoutShares(limits: HttpLimits): HttpLimits {
   const all = Number.POSITIVE_INFINITY;
-  const whole = { network: all, site: all, caller: all, workspace: all, nobody: all };
+  const whole = {
+    ...{ network: all, site: all, caller: all },
+    ...{ workspace: all, account: all, nobody: all },
+  };
   const shares = { requests: whole, uploads: whole, downloads: whole, bodyBytes: whole };
   return { ...limits, shares };
 }

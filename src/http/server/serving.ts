@@ -1,4 +1,4 @@
-import type { Principal } from "../../access/principal.ts";
+import { accountOf, type Principal } from "../../access/principal.ts";
 import type { RateVerdict } from "../../base/gcra.ts";
 import type { Place } from "../../base/places.ts";
 import type { Route } from "../../rest/route.ts";
@@ -35,4 +35,5 @@ export function claimCaller(place: Place<Holder>, principal: Principal | undefin
   if (principal === undefined) return place.claim("nobody", "");
   place.claim("caller", principal.id);
   if ("workspaceId" in principal) place.claim("workspace", principal.workspaceId);
+  place.claim("account", accountOf(principal));
 }

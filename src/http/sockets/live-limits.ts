@@ -7,6 +7,8 @@ interface SocketShares {
   site: number;
   /** The workspace of devices or service keys. */
   workspace: number;
+  /** A user, with their devices and service keys. */
+  account: number;
   /** The guests of one session. */
   session: number;
   /** All guests. */
@@ -56,7 +58,14 @@ export const DEFAULT_LIVE_LIMITS: LiveLimits = {
   sockets: 10_000,
   socketsPerCaller: 100,
   // An office of fifty people with a few tabs each fits, and so does a lecture with its guests.
-  shares: { network: 1_000, site: 2_000, workspace: 2_000, session: 1_000, guests: 5_000 },
+  shares: {
+    network: 1_000,
+    site: 2_000,
+    workspace: 2_000,
+    account: 2_000,
+    session: 1_000,
+    guests: 5_000,
+  },
   replays: { perMinute: 1_200, burst: 1_000 },
   badFrames: 5,
   tickMs: 25,

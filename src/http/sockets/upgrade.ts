@@ -7,7 +7,7 @@ import {
 } from "uWebSockets.js";
 import { connect, type Socket } from "node:net";
 import type { Authenticator } from "../../access/authenticator.ts";
-import type { Principal } from "../../access/principal.ts";
+import { accountOf, type Principal } from "../../access/principal.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
 import type { RateVerdict } from "../../base/gcra.ts";
@@ -130,6 +130,7 @@ export class SocketAdmission {
 function claimSocket(place: Place<SocketHolder>, principal: Principal): void {
   place.claim("caller", principal.id);
   if ("workspaceId" in principal) place.claim("workspace", principal.workspaceId);
+  place.claim("account", accountOf(principal));
   if (principal.kind !== "guest") return;
   place.claim("session", principal.sessionId);
   place.claim("guests", "");
