@@ -7,6 +7,7 @@ import { PARTITIONS } from "../../src/base/partition.ts";
 import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { AppFixture } from "../support/app-fixture.ts";
+import { sessionIdsIn } from "../support/documented-ids.ts";
 import { exampleRequests } from "../support/example-requests.ts";
 import { seedWorld } from "../support/seeded-world.ts";
 import { until } from "../support/until.ts";
@@ -15,6 +16,52 @@ import { until } from "../support/until.ts";
 const EXPLAINED: Readonly<Record<string, string>> = {
   createWebhook: "its host has to exist, and this one must not",
 };
+
+/**
+ * Who gets the id of a session from which answer. Whoever has it may come in as a guest while the
+ * session is `open`, so that each new place has to say why its readers may.
+ */
+const SESSION_IDS = {
+  // Administrators get ids without words: as a guest they need an elevation in force.
+  "reads the session, or administers": [
+    "Session.id",
+    ...["Concern", "Job", "SummaryJob"].map((each) => `${each}.session_id`),
+    ...["SummaryJobDetail", "TranscriptionJob", "TranscriptionJobDetail"].map(
+      (each) => `${each}.session_id`,
+    ),
+  ],
+  "reads its words": [
+    ...["Citation", "Entity", "Evidence", "Graph", "Mention", "SearchHit"].map(
+      (each) => `${each}.session_id`,
+    ),
+    ...["SpokenSegment", "Summary", "Transcript", "TranscriptComparison"].map(
+      (each) => `${each}.session_id`,
+    ),
+  ],
+  "is a member or a guest of it": [
+    "AcceptedInvitation.session_id",
+    "Caller.session_id",
+    "EnteredGuest.session_id",
+    "RememberedVoice.session_id",
+  ],
+  administers: [
+    "AuditEntry.session_id",
+    "Elevation.session_id",
+    "ParkedCommand.session_id",
+    "Queues.session_ids",
+    "StoredAudioVerdict.session_id",
+  ],
+  "records it: its owner's device, or who brings its files": [
+    "HeartbeatResponse.session_id",
+    "StartDeviceSessionResponse.session_id",
+    "StartDeviceSessionResponse.stream_url",
+    "StoppedSession.session_id",
+    "Upload.session_id",
+  ],
+  "deleted it": ["DeletionReceipt.session_id"],
+  // Programs log it and show it: such a session begins closed to guests.
+  "is another service's client": ["DeepgramTranscription.request_id"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
 describe("the document and the service", () => {
   let service: AppFixture;
@@ -82,5 +129,13 @@ describe("the document and the service", () => {
       workers: [{ state: "available", engines: ["scripted", MOONSHINE.name] }],
     });
     expect((await client.call("GET", "/admin/overview")).status).toBe(401);
+  });
+
+  it("session ids: each answer that names one is on the list, with who gets it", async () => {
+    const document = (await client.call("GET", "/openapi.json")).body;
+    const found = sessionIdsIn(document as Parameters<typeof sessionIdsIn>[0]);
+    expect([...found.keys()].sort()).toEqual(Object.values(SESSION_IDS).flat().sort());
+    const paths = SESSION_IDS.administers.flatMap((place) => [...(found.get(place) ?? [])]);
+    expect(paths.filter((path) => !path.startsWith("/admin/"))).toEqual([]);
   });
 });
