@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { Histogram } from "../base/histogram.ts";
 import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../base/loop-delay.ts";
 import { type QueueOwner, renderQueues } from "../base/queue-metrics.ts";
+import { SecondsHistogram } from "../base/seconds-histogram.ts";
 import type { FrontObserver } from "./server/observer.ts";
 
 /** A metric whose value is read on request. */
@@ -25,12 +26,12 @@ export interface FigureByKind {
   read(): ReadonlyMap<string, number>;
 }
 
-/** A histogram that is kept elsewhere, and read on request. */
-export interface Distribution {
+/** A metric of times. */
+interface TimesFigure {
   /** `voice_…_seconds`. */
   name: string;
   help: string;
-  values: Histogram;
+  times: SecondsHistogram;
 }
 
 /** Metrics of a process, including those of its runtime: memory, event loop, open files. */
@@ -38,17 +39,18 @@ export class OpsMetrics {
   readonly #registry = new Registry();
   readonly #queues: QueueOwner;
   readonly #loopDelay = new LoopDelay();
-  readonly #distributions: readonly Distribution[];
+  readonly #times: readonly TimesFigure[];
   #requests: RequestTimes | undefined;
 
   constructor(
     figures: readonly Figure[],
     queues: QueueOwner,
     byKind: readonly FigureByKind[] = [],
-    distributions: readonly Distribution[] = [],
+    times: readonly TimesFigure[] = [],
   ) {
     this.#distributions = distributions;
     this.#queues = queues;
+    this.#times = times;
     collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });
     for (const name of LOOP_DELAY_FIGURES) this.#registry.removeSingleMetric(name);
     for (const figure of figures) register(this.#registry, figure);
@@ -62,10 +64,10 @@ export class OpsMetrics {
   /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     const registered = await this.#registry.metrics();
+    const times = this.#times.map(textOf).join("");
     const requests = this.#requests?.text() ?? "";
-    const distributions = this.#distributions.map(printed).join("");
     const queues = renderQueues(this.#queues.queues);
-    return `${registered}${this.#loopDelay.text()}${requests}${distributions}${queues}`;
+    return `${registered}${this.#loopDelay.text()}${requests}${times}${queues}`;
   }
 
   /** Returns an observer that counts what an HTTP front does. */
@@ -96,8 +98,8 @@ export class OpsMetrics {
   }
 }
 
-function printed({ name, help, values }: Distribution): string {
-  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...values.lines(name)];
+function textOf({ name, help, times }: TimesFigure): string {
+  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...times.lines(name)];
   return `${lines.join("\n")}\n`;
 }
 
@@ -159,8 +161,6 @@ type Served = Parameters<FrontObserver["served"]>[0];
 
 const NAME = "voice_http_request_seconds";
 const HELP = "Requests by route and status, and how long they took";
-/** Upper bounds of the buckets, seconds. */
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
@@ -168,13 +168,17 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
  * for each would cost as much as everything else in a small answer.
  */
 export class RequestTimes {
-  readonly #routes = new Map<string, Map<string, Map<number, Histogram>>>();
+  readonly #routes = new Map<string, Map<string, Map<number, SecondsHistogram>>>();
 
   /** Labels are route paths and status codes, so their number is bounded. */
   add({ method, route, status, seconds }: Served): void {
-    const methods = getOrMake(this.#routes, route, () => new Map<string, Map<number, Histogram>>());
-    const statuses = getOrMake(methods, known(method), () => new Map<number, Histogram>());
-    getOrMake(statuses, status, () => new Histogram(SECONDS)).add(seconds);
+    const methods = getOrMake(
+      this.#routes,
+      route,
+      () => new Map<string, Map<number, SecondsHistogram>>(),
+    );
+    const statuses = getOrMake(methods, known(method), () => new Map<number, SecondsHistogram>());
+    getOrMake(statuses, status, () => new SecondsHistogram()).add(seconds);
   }
 
   /**
@@ -185,10 +189,9 @@ export class RequestTimes {
     const lines = [`# HELP ${NAME} ${HELP}`, `# TYPE ${NAME} histogram`];
     for (const [route, methods] of this.#routes) {
       for (const [method, statuses] of methods) {
-        for (const [status, series] of statuses) {
-          lines.push(
-            ...series.lines(NAME, `method="${method}",route="${route}",status="${status}"`),
-          );
+        for (const [status, times] of statuses) {
+          const labels = `method="${method}",route="${route}",status="${status}"`;
+          lines.push(...times.lines(NAME, labels));
         }
       }
     }

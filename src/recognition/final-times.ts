@@ -1,6 +1,7 @@
 import { toSeconds } from "../base/audio/sample-rate.ts";
 import { Histogram } from "../base/histogram.ts";
 import type { Log } from "../base/log.ts";
+import { SecondsHistogram } from "../base/seconds-histogram.ts";
 import type { AnswerTime, Utterance } from "../wire/gen/voice/v1/worker.ts";
 
 /** Upper bounds of the buckets, seconds. */
@@ -8,6 +9,8 @@ const SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
 
 /** Sums up how long workers took for finals after the audio that they needed was there. */
 export class FinalTimes {
+  /** Of each final. */
+  readonly times = new SecondsHistogram();
   #finals = 0;
   #totalMicros = 0;
   #engineMicros = 0;
@@ -18,7 +21,7 @@ export class FinalTimes {
     this.#finals += 1;
     this.#totalMicros += total;
     this.#engineMicros += engine;
-    this.distribution.add(total / 1e6);
+    this.times.add(total / 1e6);
   }
 
   get finals(): number {

@@ -46,9 +46,9 @@ export function createMetrics(
       ? []
       : [
           {
-            name: "voice_final_worker_seconds",
+            name: "voice_final_seconds",
             help: "Time from the last audio that a final needed reaching its worker to the final",
-            values: sessions.finals.distribution,
+            times: sessions.finals.times,
           },
         ],
   );

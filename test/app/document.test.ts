@@ -133,7 +133,7 @@ describe("the document and the service", () => {
 
   it("session ids: each answer that names one is on the list, with who gets it", async () => {
     const document = (await client.call("GET", "/openapi.json")).body;
-    const found = sessionIdsIn(document as Parameters<typeof sessionIdsIn>[0]);
+    const found = sessionIdsIn(document as unknown as Parameters<typeof sessionIdsIn>[0]);
     expect([...found.keys()].sort()).toEqual(Object.values(SESSION_IDS).flat().sort());
     const paths = SESSION_IDS.administers.flatMap((place) => [...(found.get(place) ?? [])]);
     expect(paths.filter((path) => !path.startsWith("/admin/"))).toEqual([]);
