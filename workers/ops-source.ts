@@ -1,5 +1,9 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../src/base/loop-delay.ts";
+import {
+  LOOP_DELAY_FIGURES,
+  LoopDelay,
+  WITHOUT_LOOP_DELAY,
+} from "../src/base/metrics/loop-delay.ts";
 import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
 import type { MissingEngine } from "../src/wire/worker-announcement.ts";

@@ -1,8 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { Histogram } from "../base/histogram.ts";
-import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../base/loop-delay.ts";
+import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../base/metrics/loop-delay.ts";
+import { SecondsHistogram } from "../base/metrics/seconds-histogram.ts";
 import { type QueueOwner, renderQueues } from "../base/queue-metrics.ts";
-import { SecondsHistogram } from "../base/seconds-histogram.ts";
 import type { FrontObserver } from "./server/observer.ts";
 
 /** A metric whose value is read on request. */

@@ -1,7 +1,7 @@
 import { toSeconds } from "../base/audio/sample-rate.ts";
 import { Histogram } from "../base/histogram.ts";
 import type { Log } from "../base/log.ts";
-import { SecondsHistogram } from "../base/seconds-histogram.ts";
+import { SecondsHistogram } from "../base/metrics/seconds-histogram.ts";
 import type { AnswerTime, Utterance } from "../wire/gen/voice/v1/worker.ts";
 
 /** Upper bounds of the buckets, seconds. */

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findDecoder } from "../../src/base/decoder/decoder-program.ts";
 import { errorMessage, isAppError } from "../../src/base/errors.ts";
-import { LoopDelay } from "../../src/base/loop-delay.ts";
+import { LoopDelay } from "../../src/base/metrics/loop-delay.ts";
 import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { Sounds } from "../../src/features/recording/sounds.ts";
 import { ChildMemory } from "../eval/child-memory.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
-import { LOOP_DELAY_FIGURES } from "../../../src/base/loop-delay.ts";
+import { LOOP_DELAY_FIGURES } from "../../../src/base/metrics/loop-delay.ts";
 
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SecondsHistogram } from "../../../src/base/seconds-histogram.ts";
+import { SecondsHistogram } from "../../../src/base/metrics/seconds-histogram.ts";
 import { OpsMetrics } from "../../../src/http/operations.ts";
 
 const queues = { queues: [] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { LoopDelay } from "../../../src/base/loop-delay.ts";
-import { OpsMetrics } from "../../../src/http/operations.ts";
-import { opsSource } from "../../../workers/ops-source.ts";
+import { LoopDelay } from "../../../../src/base/metrics/loop-delay.ts";
+import { OpsMetrics } from "../../../../src/http/operations.ts";
+import { opsSource } from "../../../../workers/ops-source.ts";
 
 describe("event loop delay", () => {
   it("loop delay: is watched while the process works, and not while it rests", () => {
