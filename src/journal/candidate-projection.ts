@@ -143,6 +143,19 @@ export async function projectReview(
   });
 }
 
+/** Gives segments of a waiting result back to the label that a merge took them from. */
+export async function unmergeCandidate(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  ids: readonly string[],
+  label: string,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(sql.unsafe`
+    update candidate_segments set label = ${label}, speaker_confidence = null
+    where session_id = ${sessionId} and id = any(${sql.array([...ids], "uuid")})`);
+}
+
 export async function mergeCandidate(
   tx: DatabaseTransactionConnection,
   sessionId: string,

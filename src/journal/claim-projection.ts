@@ -40,26 +40,6 @@ export async function projectUnclaim(
   await recordOverride(tx, sessionId, before, { byUserId, detail: { label, revoked: true } });
 }
 
-/** Moves a claim on the merged label to the remaining label, unless that has a claim. */
-export async function mergeClaims(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  from: string,
-  into: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update speaker_claims set label = ${into}
-    where session_id = ${sessionId} and label = ${from} and revoked_at is null
-      and not exists (
-        select from speaker_claims
-        where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
-  await revokeClaim(tx, sessionId, from);
-  await tx.query(sql.unsafe`
-    update remembered_voices set label = ${into}
-    where session_id = ${sessionId} and label = ${from}`);
-  await forgetDisowned(tx, sessionId);
-}
-
 /** Ends the label's suggestions; gets an audit entry when the claim follows one of them. */
 async function acceptSuggestion(
   tx: DatabaseTransactionConnection,
@@ -95,25 +75,12 @@ export async function projectName(
     delete from speaker_names where session_id = ${sessionId} and label = ${label}`);
   if (nameId === undefined) return;
   await tx.query(sql.unsafe`
-    update speaker_names set label = ${label} where id = ${nameId} and session_id = ${sessionId}`);
+    update speaker_names set label = ${label}, put_aside = false
+    where id = ${nameId} and session_id = ${sessionId}`);
 }
 
-/** Moves the merged label's free name to the remaining label, unless that has one. */
-export async function mergeNames(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  from: string,
-  into: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update speaker_names set label = ${into}
-    where session_id = ${sessionId} and label = ${from} and not exists (
-      select from speaker_names where session_id = ${sessionId} and label = ${into})`);
-  await tx.query(sql.unsafe`
-    delete from speaker_names where session_id = ${sessionId} and label = ${from}`);
-}
-
-async function revokeClaim(
+/** Ends the claim on a label, and returns it. */
+export async function revokeClaim(
   tx: DatabaseTransactionConnection,
   sessionId: string,
   label: string,

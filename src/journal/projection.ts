@@ -16,20 +16,11 @@ import type {
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
-import {
-  beginCandidate,
-  mergeCandidate,
-  projectProposal,
-  projectReview,
-} from "./candidate-projection.ts";
-import {
-  mergeClaims,
-  mergeNames,
-  projectClaim,
-  projectName,
-  projectUnclaim,
-} from "./claim-projection.ts";
+import { beginCandidate, projectProposal, projectReview } from "./candidate-projection.ts";
+import { projectClaim, projectName, projectUnclaim } from "./claim-projection.ts";
+import { noteEdit, noteReassigned } from "./line-history.ts";
 import { projectRedaction } from "./redaction-projection.ts";
+import { projectMerge, projectUnmerge, relabel } from "./voice-projection.ts";
 
 /**
  * Returns the work that updates the read tables with an event. Words are stored before it, by the
@@ -39,6 +30,13 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
   switch (event.type) {
     case "SpeakersRevised":
       return revisionWork(sessionId, event);
+    case "SpeakersUnmerged":
+      return [(tx) => projectUnmerge(tx, sessionId, event)];
+    case "SegmentsReassigned":
+      return [
+        (tx) => noteReassigned(tx, sessionId, event, at),
+        relabel(sessionId, event.segments, event.label),
+      ];
     case "SpeakerClaimed":
       return [(tx) => projectClaim(tx, sessionId, event)];
     case "SpeakerUnclaimed":
@@ -66,7 +64,7 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
     case "RedoReviewed":
       return [(tx) => projectReview(tx, sessionId, event)];
     case "SegmentRevised":
-      return [(tx) => projectEdit(tx, sessionId, event)];
+      return [(tx) => projectEdit(tx, sessionId, event, at)];
     case "SpanRedacted":
       return [(tx) => projectRedaction(tx, sessionId, event)];
     default:
@@ -121,7 +119,8 @@ function timestamp(at: number): ReturnType<typeof sql.timestamp> {
   return sql.timestamp(new Date(at));
 }
 
-function revisionWork(sessionId: string, { merges, revisions }: SpeakersRevised): Work[] {
+function revisionWork(sessionId: string, event: SpeakersRevised): Work[] {
+  const { merges, revisions, byUserId } = event;
   const rows = revisions.map((revision) => [revision.segmentId, revision.label]);
   const relabel: Change = {
     writes: ["segments"],
@@ -134,24 +133,10 @@ function revisionWork(sessionId: string, { merges, revisions }: SpeakersRevised)
     ...merges.map(
       (merge): Work =>
         (tx) =>
-          projectMerge(tx, sessionId, merge),
+          projectMerge(tx, sessionId, merge, byUserId !== undefined),
     ),
     ...(rows.length > 0 ? [relabel] : []),
   ];
-}
-
-async function projectMerge(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  { from, into }: SpeakersRevised["merges"][number],
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update segments set label = ${into}, speaker_confidence = null
-    where session_id = ${sessionId} and (
-      label = ${from} or (label = ${into} and speaker_confidence is not null))`);
-  await mergeClaims(tx, sessionId, from, into);
-  await mergeNames(tx, sessionId, from, into);
-  await mergeCandidate(tx, sessionId, from, into);
 }
 
 function jobStarted(event: JobStarted, at: number): Change {
@@ -248,7 +233,9 @@ async function projectEdit(
   tx: DatabaseTransactionConnection,
   sessionId: string,
   event: SegmentRevised,
+  at: number,
 ): Promise<void> {
+  await noteEdit(tx, sessionId, event, at);
   await tx.query(sql.unsafe`
     update segments set label = ${event.label}, revision = ${event.revision},
       speaker_confidence = case when label = ${event.label} then speaker_confidence end

@@ -21,6 +21,9 @@ export async function projectRedaction(
   await redactCandidate(tx, sessionId, event.candidateIds ?? []);
   await tx.query(sql.unsafe`
     delete from segment_edits where session_id = ${sessionId} and segment_id = any(${ids})`);
+  await tx.query(sql.unsafe`
+    update segment_changes set text_before = null, text_after = null
+    where session_id = ${sessionId} and segment_id = any(${ids})`);
   await eraseDerived(tx, sessionId);
   if (event.label === undefined) await coverSpan(tx, sessionId, event);
   // A segment that the span only touches was also spoken outside of the span, so its whole span is

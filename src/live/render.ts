@@ -96,6 +96,9 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
       return renderRedaction(event);
     case "SpeakersRevised":
       return renderRevision(event);
+    case "SpeakersUnmerged":
+    case "SegmentsReassigned":
+      return renderMoved(event);
     case "SpeakerClaimed":
       return renderClaim(event, displayNames.get(event.claimedUserId));
     case "SpeakerUnclaimed":
@@ -233,6 +236,15 @@ function renderRevision(event: EventOf<"SpeakersRevised">): FrameBody {
     })),
     merges: event.merges,
   };
+}
+
+/** Segments under another label, as after a revision by the recognition. */
+function renderMoved({
+  segments,
+  label,
+}: EventOf<"SpeakersUnmerged" | "SegmentsReassigned">): FrameBody {
+  const revisions = segments.map(({ segmentId }) => ({ segment_id: segmentId, speaker: label }));
+  return { type: "SpeakerRevision", revisions, merges: [] };
 }
 
 function renderClaim(event: EventOf<"SpeakerClaimed">, displayName: string | undefined): FrameBody {

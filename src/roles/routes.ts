@@ -38,7 +38,8 @@ const ORDER = `
   requestSummary
   listSummaries
   listSummarisationJobs getSummarisationJob
-  editSegment mergeSpeakers unclaimSpeaker editSession deleteSession redactSession
+  editSegment listSegmentChanges mergeSpeakers unmergeSpeakers reassignSegments unclaimSpeaker
+  editSession deleteSession redactSession
   raiseConcern listSessionConcerns listConcerns getConcern triageConcern
   getSessionAudio getChunkAudio getCompleteness
   listJobs getJob cancelJob transcribeAgain

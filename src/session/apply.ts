@@ -2,16 +2,18 @@ import type {
   RedoProposed,
   SegmentFinalised,
   SegmentRevised,
+  SegmentsReassigned,
   SessionEvent,
   SpanRedacted,
   SpeakerClaimed,
   SpeakerNamed,
   SpeakersRevised,
+  SpeakersUnmerged,
   TranscriptReplaced,
 } from "./event.ts";
-import { followMerge, isRedacted } from "./redaction.ts";
-import { insertSegment, segmentAt } from "./segments.ts";
-import { applyLabel, applyMerge, labelIndex } from "./speakers.ts";
+import { followMerge, followMoved, isRedacted } from "./redaction.ts";
+import { insertSegment, type SegmentMark, segmentAt } from "./segments.ts";
+import { applyLabel, applyMerge, applyUnmerge, labelIndex, ownLabel } from "./speakers.ts";
 import type { SessionState } from "./state.ts";
 import {
   applyDone,
@@ -113,6 +115,10 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       return applyRedaction(state, event);
     case "SpeakersRevised":
       return applyRevision(state, event);
+    case "SpeakersUnmerged":
+      return applyUnmerged(state, event);
+    case "SegmentsReassigned":
+      return applyReassigned(state, event);
     case "SpeakerClaimed":
       return applyClaim(state, event);
     case "SpeakerUnclaimed":
@@ -148,12 +154,16 @@ function applySegment(state: SessionState, event: SegmentFinalised): void {
 }
 
 function applyRevision(state: SessionState, event: SpeakersRevised): void {
+  const isByPerson = event.byUserId !== undefined;
   for (const merge of event.merges) {
-    applyMerge(state.speakers, merge.from, merge.into);
     state.redactions = followMerge(state, merge.from, merge.into);
     for (const mark of [...state.segments, ...(state.candidate?.segments ?? [])]) {
-      if (mark.label === merge.from) mark.label = merge.into;
+      if (mark.label !== merge.from) continue;
+      // What came since an earlier merge has its own label by its cluster so far.
+      if (isByPerson) mark.own = ownLabel(state.speakers, mark);
+      mark.label = merge.into;
     }
+    applyMerge(state.speakers, merge, isByPerson);
   }
   for (const revision of event.revisions) {
     applyLabel(state.speakers, revision.cluster, revision.label);
@@ -161,7 +171,41 @@ function applyRevision(state: SessionState, event: SpeakersRevised): void {
     if (mark === undefined) continue;
     mark.label = revision.label;
     mark.cluster = revision.cluster;
+    delete mark.own;
   }
+}
+
+function applyUnmerged(state: SessionState, event: SpeakersUnmerged): void {
+  const { label, into } = event;
+  const ids = new Set(event.segments.map(({ segmentId }) => segmentId));
+  const waiting = new Set(event.candidateIds);
+  const isMoved = ({ id }: SegmentMark) => ids.has(id);
+  state.redactions = followMoved(state, { from: into, label, isMoved, isVoice: true });
+  applyUnmerge(state.speakers, label, into);
+  const moved = [
+    ...state.segments.filter(isMoved),
+    ...(state.candidate?.segments ?? []).filter(({ id }) => waiting.has(id)),
+  ];
+  for (const mark of moved) {
+    mark.label = label;
+    if (mark.own === label) delete mark.own;
+  }
+}
+
+function applyReassigned(state: SessionState, event: SegmentsReassigned): void {
+  const { from, label } = event;
+  const ids = new Set(event.segments.map(({ segmentId }) => segmentId));
+  const isMoved = ({ id }: SegmentMark) => ids.has(id);
+  state.redactions = followMoved(state, { from, label, isMoved, isVoice: false });
+  applyLabel(state.speakers, -1, label);
+  for (const mark of state.segments.filter(isMoved)) choose(mark, label);
+}
+
+/** A person says whose the segment is. */
+function choose(mark: SegmentMark, label: string): void {
+  mark.label = label;
+  mark.chosen = true;
+  delete mark.own;
 }
 
 function applyClaim(state: SessionState, event: SpeakerClaimed): void {
@@ -200,7 +244,8 @@ function applyEdit(state: SessionState, event: SegmentRevised): void {
   const mark = segmentAt(state.segments, event.start);
   if (mark === undefined) return;
   mark.revision = event.revision;
-  mark.label = event.label;
+  if (event.chosen === true) choose(mark, event.label);
+  else mark.label = event.label;
   applyLabel(state.speakers, -1, event.label);
 }
 

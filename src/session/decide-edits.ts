@@ -1,8 +1,8 @@
 import { AppError } from "../base/errors.ts";
 import type { CommandOf } from "./command.ts";
+import { survivingName } from "./decide-voices.ts";
 import { candidateIds, redactCovered } from "./redact-covered.ts";
 import { isWithin } from "./redaction.ts";
-import { labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -31,37 +31,11 @@ export function decideEdit(turn: Turn, command: CommandOf<"EditSegment">): objec
     revision,
     label,
     ...(editId === "" ? {} : { editId }),
+    ...(label === mark.label ? {} : { chosen: true as const }),
     byUserId,
   });
   redactCovered(turn);
   return { segmentId, revision, label };
-}
-
-/** The surviving label of `label`. Throws `not_found` for an unknown one. */
-function survivingName(turn: Turn, label: string): string {
-  const { speakers } = turn.state;
-  const index = labelIndex(label);
-  if (index < 0 || index >= speakers.labels.length) {
-    throw new AppError("not_found", `There is no speaker ${label} in this session.`);
-  }
-  return labelName(survivingLabel(speakers, index));
-}
-
-/** Merges two labels. The older one survives, in whichever order they are named. */
-export function decideMerge(turn: Turn, command: CommandOf<"MergeSpeakers">): object {
-  const a = survivingName(turn, command.from);
-  const b = survivingName(turn, command.into);
-  const [into, from] = labelIndex(a) < labelIndex(b) ? [a, b] : [b, a];
-  if (from !== into) {
-    turn.emit({
-      type: "SpeakersRevised",
-      revisions: [],
-      merges: [{ from, into }],
-      finalPass: false,
-    });
-    redactCovered(turn);
-  }
-  return { from, into };
 }
 
 /** Redacts the words of a span, or of one speaker in it, for good. */

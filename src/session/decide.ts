@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { SessionCommand } from "./command.ts";
+import type { CommandOf, SessionCommand } from "./command.ts";
 import {
   decideChunkMeasured,
   decideChunkMended,
@@ -12,7 +12,6 @@ import {
   decideConcernStored,
   decideEdit,
   decideGuestStored,
-  decideMerge,
   decideRedact,
   decideSummaryStored,
 } from "./decide-edits.ts";
@@ -33,6 +32,7 @@ import {
   decideReview,
 } from "./decide-reread.ts";
 import { decideClaim, decideNaming, decideUnclaim } from "./decide-speakers.ts";
+import { decideMerge, decideReassign, decideUnmerge } from "./decide-voices.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -74,11 +74,12 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
     case "LateTimeout":
       return decideLateTimeout(turn, command);
     case "Claim":
-      return decideClaim(turn, command);
     case "Unclaim":
-      return decideUnclaim(turn, command);
     case "NameSpeaker":
-      return decideNaming(turn, command);
+    case "MergeSpeakers":
+    case "UnmergeSpeakers":
+    case "ReassignSegments":
+      return decideOnSpeakers(turn, command);
     case "RecognitionOpened":
       return decideOpened(turn, command);
     case "Utterance":
@@ -106,8 +107,6 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideRedoProgress(turn, command);
     case "EditSegment":
       return decideEdit(turn, command);
-    case "MergeSpeakers":
-      return decideMerge(turn, command);
     case "Redact":
       return decideRedact(turn, command);
     case "SummaryStored":
@@ -116,5 +115,30 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideConcernStored(turn, command);
     case "GuestStored":
       return decideGuestStored(turn, command);
+  }
+}
+
+type SpeakerCommand =
+  | "Claim"
+  | "Unclaim"
+  | "NameSpeaker"
+  | "MergeSpeakers"
+  | "UnmergeSpeakers"
+  | "ReassignSegments";
+
+function decideOnSpeakers(turn: Turn, command: CommandOf<SpeakerCommand>): unknown {
+  switch (command.type) {
+    case "Claim":
+      return decideClaim(turn, command);
+    case "Unclaim":
+      return decideUnclaim(turn, command);
+    case "NameSpeaker":
+      return decideNaming(turn, command);
+    case "MergeSpeakers":
+      return decideMerge(turn, command);
+    case "UnmergeSpeakers":
+      return decideUnmerge(turn, command);
+    case "ReassignSegments":
+      return decideReassign(turn, command);
   }
 }

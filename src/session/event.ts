@@ -17,6 +17,8 @@ export type SessionEvent =
   | LateAudioDue
   | SegmentFinalised
   | SpeakersRevised
+  | SpeakersUnmerged
+  | SegmentsReassigned
   | SpeakerClaimed
   | SpeakerUnclaimed
   | SpeakerNamed
@@ -167,6 +169,37 @@ export interface SpeakersRevised {
   /** Labels found to be the same voice; the older (`into`) survives. */
   merges: { from: string; into: string }[];
   finalPass: boolean;
+  /**
+   * Who said that the merged labels are one voice: such a merge can be taken back. Absent when the
+   * recognition found it, and in events of earlier releases.
+   */
+  byUserId?: string;
+}
+
+/**
+ * A person took a merge back: `label` is a voice of its own again, with these segments. The claim and
+ * the free name that it gets back follow as events of their own.
+ */
+export interface SpeakersUnmerged {
+  type: "SpeakersUnmerged";
+  label: string;
+  /** The label of which it had become a part. */
+  into: string;
+  segments: { segmentId: string; start: number }[];
+  /** Segments of a waiting redo's result that are its own too; absent without any. */
+  candidateIds?: string[];
+  /** Whose claim on `into` was that on `label` before the merge, and is so again. */
+  claimedUserId?: string;
+  byUserId: string;
+}
+
+/** A person gave segments of the speaker `from` to another one, who may be new. */
+export interface SegmentsReassigned {
+  type: "SegmentsReassigned";
+  from: string;
+  label: string;
+  segments: { segmentId: string; start: number }[];
+  byUserId: string;
 }
 
 export interface SpeakerClaimed {
@@ -318,6 +351,8 @@ export interface SegmentRevised {
   label: string;
   /** Row of `segment_edits` that holds the new text; absent when only the speaker changed. */
   editId?: string;
+  /** The person chose another speaker. Absent in events of earlier releases. */
+  chosen?: true;
   byUserId: string;
 }
 

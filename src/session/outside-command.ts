@@ -12,6 +12,7 @@ interface Shape<F extends Fields> {
 const text = (value: unknown): value is string => typeof value === "string";
 const number = (value: unknown): value is number => typeof value === "number";
 const flag = (value: unknown): value is boolean => typeof value === "boolean";
+const texts = (value: unknown): value is string[] => Array.isArray(value) && value.every(text);
 
 function oneOf<T extends string>(values: readonly T[]): Check<T> {
   return (value): value is T => values.some((each) => each === value);
@@ -124,9 +125,20 @@ const OUTSIDE = {
   }),
   /**
    * Merges two labels that are the same voice; the older one survives. Answered with `{from,
-   * into}`.
+   * into}`. Without `byUserId`, as from earlier releases, it cannot be taken back.
    */
-  MergeSpeakers: once({ from: text, into: text }),
+  MergeSpeakers: once({ from: text, into: text, byUserId: optional(text) }),
+  /**
+   * Takes the merge of `from` into `into` back. Answered with `{label, into, segments}`, how many are
+   * its own again. Refused with `conflict` when `from` is no part of `into`.
+   */
+  UnmergeSpeakers: once({ from: text, into: text, byUserId: text }),
+  /**
+   * Gives segments of the speaker `from` to another one; an empty `into` means a new one. Answered
+   * with `{label, skipped}`: ids of those that are not of `from` any more, which stay. Refused with
+   * `conflict` when none is.
+   */
+  ReassignSegments: once({ segmentIds: texts, from: text, into: text, byUserId: text }),
   /** Answered with `{segmentIds}`. Positions in samples; an empty label means all speakers. */
   Redact: once({ redactionId: text, from: number, to: number, label: text, byUserId: text }),
   SummaryStored: once({ jobId: text, summaryType: text }),

@@ -58,6 +58,36 @@ export function followMerge(
   });
 }
 
+/** Segments that get another label without a merge. */
+interface Moved {
+  from: string;
+  label: string;
+  isMoved: (mark: SegmentMark) => boolean;
+  /** True when they are all of a voice, so that what it says later has that label too. */
+  isVoice: boolean;
+}
+
+/**
+ * The redactions after segments of the label `from` were given to `label`: what was redacted stays so
+ * at its place, under the label that it has then. What a voice that was merged says later is redacted
+ * as that of the voice whose part it was. Must be called before the segments get that label.
+ */
+export function followMoved(
+  { redactions, segments }: Readonly<SessionState>,
+  { from, label, isMoved, isVoice }: Moved,
+): Redaction[] {
+  const heard = segments.at(-1)?.end ?? 0;
+  return redactions.flatMap((redaction) => {
+    if (redaction.label !== from) return [redaction];
+    const taken = segments
+      .filter((mark) => mark.redacted && isMoved(mark))
+      .filter((mark) => isWithin(mark, redaction.from, redaction.to, from))
+      .map((mark) => ({ ...redaction, label, from: mark.start, to: mark.end }));
+    if (!isVoice || redaction.to <= heard) return [redaction, ...taken];
+    return [redaction, ...taken, { ...redaction, label, from: Math.max(redaction.from, heard) }];
+  });
+}
+
 /**
  * Cuts segments where only their pauses reach into the redaction of a span: an utterance begins a
  * little before its first word, and silenced audio does not end one. A segment with a word inside

@@ -2,7 +2,7 @@ import type { SpeakerProposal } from "./command.ts";
 import type { SpeakersRevised } from "./event.ts";
 import { redactCovered } from "./redact-covered.ts";
 import { segmentAt } from "./segments.ts";
-import { labelForCluster, labelIndex, labelName, survivingLabel } from "./speakers.ts";
+import { areApart, labelForCluster, labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -37,7 +37,7 @@ function mergedLabels(turn: Turn, proposal: SpeakerProposal): SpeakersRevised["m
       (x, y) => x - y,
     );
     if (older === undefined || younger === undefined || older === younger) continue;
-    if (gone.has(younger) || gone.has(older)) continue;
+    if (gone.has(younger) || gone.has(older) || areApart(speakers, older, younger)) continue;
     gone.add(younger);
     merges.push({ from: labelName(younger), into: labelName(older) });
   }
@@ -56,9 +56,11 @@ function revisedLabels(
   const revisions: SpeakersRevised["revisions"] = [];
   for (const [index, { start, cluster }] of segments.entries()) {
     const mark = segmentAt(state.segments, start);
-    if (mark === undefined) continue;
+    // Whom a person chose stays, and so does what a person set apart.
+    if (mark === undefined || mark.chosen === true) continue;
     const label = labelForCluster(state.speakers, cluster);
     if (label === mark.label) continue;
+    if (areApart(state.speakers, labelIndex(label), labelIndex(mark.label))) continue;
     revisions.push({ segmentId: mark.id, start, label, cluster });
     if (labelIndex(label) >= state.speakers.labels.length) {
       return { revisions, rest: segments.slice(index + 1) };

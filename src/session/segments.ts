@@ -21,6 +21,10 @@ export interface SegmentMark {
   /** Rises with every edit by a person; 1 until then. */
   revision?: number;
   redacted?: true;
+  /** The label that it had before a person merged labels; its cluster may be another one's. */
+  own?: string;
+  /** A person chose its speaker: the recognition does not change it any more. */
+  chosen?: true;
 }
 
 /** Index of the first segment that starts at or after `position`; segments are in order. */

@@ -6,15 +6,18 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /**
  * Packs segments into one text, a third of their size as JSON: they make up nearly all of a long
  * session's state. The fields of each are its id, the distance from the start of the one before,
- * its length, label and cluster; then its revision, and `r` when it was redacted.
+ * its length, label and cluster; then its revision, `r` when it was redacted, `c` when a person chose
+ * its speaker, and the label that it had before a merge. Empty fields at the end are left out.
  */
 export function packSegments(marks: readonly SegmentMark[]): string {
   let before = 0;
-  const packed = marks.map(({ id, start, end, label, cluster, revision, redacted }) => {
+  const packed = marks.map(({ id, start, end, label, cluster, ...rest }) => {
     const fields = [packId(id), start - before, end - start, label, cluster];
     before = start;
-    const rest = redacted ? [revision ?? "", "r"] : revision === undefined ? [] : [revision];
-    return [...fields, ...rest].join(",");
+    const { revision = "", redacted, chosen, own = "" } = rest;
+    const marked = [revision, redacted ? "r" : "", chosen ? "c" : "", own];
+    const last = marked.findLastIndex((field) => field !== "");
+    return [...fields, ...marked.slice(0, last + 1)].join(",");
   });
   return packed.join(";");
 }
@@ -23,7 +26,8 @@ export function unpackSegments(packed: string): SegmentMark[] {
   if (packed === "") return [];
   let start = 0;
   return packed.split(";").map((text) => {
-    const [id = "", after, length, label = "", cluster, revision = "", redacted] = text.split(",");
+    const [id = "", after, length, label = "", cluster, ...rest] = text.split(",");
+    const [revision = "", redacted, chosen, own = ""] = rest;
     start += Number(after);
     const mark = { id: unpackId(id), start, end: start + Number(length), label };
     return {
@@ -31,6 +35,8 @@ export function unpackSegments(packed: string): SegmentMark[] {
       cluster: Number(cluster),
       ...(revision !== "" && { revision: Number(revision) }),
       ...(redacted === "r" && { redacted: true as const }),
+      ...(chosen === "c" && { chosen: true as const }),
+      ...(own !== "" && { own }),
     };
   });
 }
@@ -52,7 +58,7 @@ function unpackId(packed: string): string {
  * not fit. Snapshots only save time: those of another version are ignored, because every event is
  * kept.
  */
-export const SNAPSHOT_VERSION = 6;
+export const SNAPSHOT_VERSION = 7;
 
 interface Packed extends Omit<SessionState, "segments"> {
   segments: string;

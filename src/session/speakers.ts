@@ -1,4 +1,5 @@
 import type { ReadingCheckpoint } from "./command.ts";
+import type { SegmentMark } from "./segments.ts";
 import type { ClaimSource } from "./status.ts";
 import type { Voices } from "./write.ts";
 
@@ -19,9 +20,19 @@ export interface LabelState {
   claim?: Claim;
   /** Row of `speaker_names` that holds the label's free name. */
   nameId?: string;
+  /** What it had when a person merged it, for the way back. */
+  before?: LabelBefore;
+  /** Indexes of labels of which a person said that they are other voices. */
+  apart?: number[];
 }
 
-interface Claim {
+/** What a label had before a merge; what is `given` the remaining label had not, and took over. */
+interface LabelBefore {
+  claim?: { given: boolean; is: Claim };
+  name?: { given: boolean; id: string };
+}
+
+export interface Claim {
   source: ClaimSource;
   claimedUserId: string;
   byUserId: string;
@@ -87,17 +98,61 @@ export function applyLabel(speakers: Speakers, cluster: number, label: string): 
 /**
  * Merges two labels; the older one survives, and takes over the claim and the free name of the
  * other when it has none.
+ *
+ * @param keepsWay true when the merge can be taken back
  */
-export function applyMerge(speakers: Speakers, from: string, into: string): void {
+export function applyMerge(
+  speakers: Speakers,
+  { from, into }: { from: string; into: string },
+  keepsWay: boolean,
+): void {
   const source = speakers.labels[labelIndex(from)];
   const target = speakers.labels[labelIndex(into)];
   if (source === undefined || target === undefined || source === target) return;
   source.mergedInto = labelIndex(into);
+  if (keepsWay) source.before = beforeMerge(source, target);
   if (target.claim === undefined && source.claim !== undefined) target.claim = source.claim;
   delete source.claim;
   if (target.nameId === undefined && source.nameId !== undefined) target.nameId = source.nameId;
   delete source.nameId;
 }
+
+function beforeMerge(source: LabelState, target: LabelState): LabelBefore {
+  const { claim, nameId: id } = source;
+  return {
+    ...(claim && { claim: { given: target.claim === undefined, is: claim } }),
+    ...(id !== undefined && { name: { given: target.nameId === undefined, id } }),
+  };
+}
+
+/** The label is a voice of its own again; only a person merges it with the other one from now on. */
+export function applyUnmerge(speakers: Speakers, label: string, into: string): void {
+  const state = speakers.labels[labelIndex(label)];
+  if (state === undefined) return;
+  delete state.mergedInto;
+  delete state.before;
+  state.apart = [...new Set([...(state.apart ?? []), labelIndex(into)])];
+}
+
+/** True when a person said that the two labels are not the same voice. */
+export function areApart(speakers: Speakers, one: number, other: number): boolean {
+  const says = (a: number, b: number) => speakers.labels[a]?.apart?.includes(b) === true;
+  return says(one, other) || says(other, one);
+}
+
+/**
+ * The label that the segment would have without any merge: the one that it had before a person
+ * merged labels, else that of its cluster, unless a person chose its speaker.
+ */
+export function ownLabel(speakers: Speakers, mark: OwnedMark): string {
+  const { own, chosen, cluster, label } = mark;
+  if (own !== undefined) return own;
+  const index = chosen === true ? undefined : speakers.clusters[cluster];
+  if (index === undefined || labelName(survivingLabel(speakers, index)) !== label) return label;
+  return labelName(index);
+}
+
+type OwnedMark = Pick<SegmentMark, "own" | "chosen" | "cluster" | "label">;
 
 /** One more than the highest cluster that has a label. */
 export function knownClusters(speakers: Speakers): number {

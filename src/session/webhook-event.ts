@@ -120,6 +120,8 @@ export function toWebhookEvent(
     case "ChunkMeasured":
     case "SegmentFinalised":
     case "SpeakersRevised":
+    case "SpeakersUnmerged":
+    case "SegmentsReassigned":
     case "SpeakerUnclaimed":
     case "SpeakerNamed":
     case "GuestJoined":

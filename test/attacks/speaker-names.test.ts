@@ -130,7 +130,68 @@ describe("free names of speakers", () => {
     await service.done("POST", merge, owner.headers, { from: "S3", into: "S1" });
     expect(await named()).toEqual({ S1: "Guide" });
     expect((await name("S3", "All of them")).body).toMatchObject({ speaker_label: "S1" });
-    expect(await kept()).toEqual([{ label: "S1", display_name: "All of them" }]);
+    expect(await kept()).toEqual([
+      { label: "S1", display_name: "All of them" },
+      // Nowhere shown: it is there for whoever takes the merge back.
+      { label: null, display_name: "The chair" },
+    ]);
+  });
+
+  it("come back with the claim when a merge is taken back, also those that were outranked", async () => {
+    await name("S1", "The chair");
+    await name("S2", "Guide");
+    const claimant = await guest();
+    const claim = { speaker_label: "S3", source: "self_claim" };
+    await service.done("POST", `/sessions/${session}/speaker-claims`, claimant.headers, claim);
+    const live = await follow();
+    await live.received("Snapshot");
+    const change = (what: string, body: object) =>
+      service.call("POST", `/sessions/${session}/speakers/${what}`, owner.headers, body);
+    await change("merge", { from: "S3", into: "S2" });
+    await change("merge", { from: "S2", into: "S1" });
+    expect(await named()).toEqual({ S1: "Gus" });
+    const { items } = await service.done("GET", `/sessions/${session}/speakers`, owner.headers);
+    const merged = [
+      { label: "S2", into: "S1" },
+      { label: "S3", into: "S2" },
+    ];
+    expect(items).toMatchObject([{ merged }]);
+    const outer = await change("unmerge", { from: "S2", into: "S1" });
+    expect(outer.body).toEqual({ label: "S2", into: "S1", segments: 2 });
+    expect(await named()).toEqual({ S1: "The chair", S2: "Gus" });
+    expect((await change("unmerge", { from: "S3", into: "S2" })).status).toBe(200);
+    expect(await named()).toEqual({ S1: "The chair", S2: "Guide", S3: "Gus" });
+    const again = await change("unmerge", { from: "S3", into: "S2" });
+    expect([again.status, again.body.message]).toEqual([409, "S3 is not a part of S2 any more."]);
+    const claims = await service.sql<{ label: string }>(
+      "select label from speaker_claims where session_id = $1 and revoked_at is null",
+      [session],
+    );
+    expect(claims).toEqual([{ label: "S3" }]);
+    // Whoever followed all of it sees what the service says.
+    const later = await follow();
+    const { speakers, segments, seq } = await later.received("Snapshot");
+    await live.reached(Number(seq));
+    const told = new Map<unknown, unknown>();
+    for (const frame of live.frames.filter(({ type }) => type === "SpeakerRevision")) {
+      for (const each of frame.revisions as { segment_id: string; speaker: string }[]) {
+        told.set(each.segment_id, each.speaker);
+      }
+    }
+    const shown = segments as { segment_id: string; speaker: string }[];
+    expect(shown.map(({ speaker }) => speaker)).toEqual(["S1", "S2", "S3"]);
+    expect([...told].sort()).toEqual(
+      shown
+        .slice(1)
+        .map((each) => [each.segment_id, each.speaker])
+        .sort(),
+    );
+    expect(speakers).toMatchObject([
+      { free_name: "The chair" },
+      { free_name: "Guide" },
+      { display_name: "Gus" },
+    ]);
+    for (const { socket } of [live, later]) socket.terminate();
   });
 
   it("are taken away by null and by nothing but spaces, and twice is once", async () => {
@@ -177,6 +238,10 @@ describe("free names of speakers", () => {
   });
 
   it("are erased with the session, from events and answers too", async () => {
+    await name("S1", "Known for a while");
+    await name("S2", "Whom nobody may know");
+    const merge = { from: "S2", into: "S1" };
+    await service.done("POST", `/sessions/${session}/speakers/merge`, owner.headers, merge);
     await name("S1", "Whom nobody may know");
     await service.done("DELETE", `/sessions/${session}`, owner.headers);
     expect(await kept()).toEqual([]);

@@ -284,7 +284,8 @@ function overlaps(a: { start: number; end: number }, b: { start: number; end: nu
 async function checkClaims(world: World, { id, people }: SimSession): Promise<void> {
   const about = people.wishes.filter(
     ({ command, outcome }) =>
-      ["Claim", "Unclaim", "MergeSpeakers"].includes(command.type) && outcome !== "refused",
+      ["Claim", "Unclaim", "MergeSpeakers", "UnmergeSpeakers"].includes(command.type) &&
+      outcome !== "refused",
   );
   const [only] = about;
   if (about.length !== 1 || only?.command.type !== "Claim" || only.outcome !== "done") return;

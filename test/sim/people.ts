@@ -152,6 +152,17 @@ export class People {
     return segments.findLast((segment) => edge !== undefined && segment.end_sample <= end);
   }
 
+  /** Every other one takes the merge before it back, if that was told to be done. */
+  #merge(from: string, other: string, byUserId: string): OutsideCommand {
+    const before = this.wishes.findLast(({ command }) => /MergeSpeakers$/i.test(command.type));
+    const command = before?.command;
+    if (before?.outcome !== "done" || command?.type !== "MergeSpeakers") {
+      return { type: "MergeSpeakers", from, into: other, byUserId };
+    }
+    const [into = "", gone = ""] = [command.from, command.into].sort();
+    return { type: "UnmergeSpeakers", from: gone, into, byUserId };
+  }
+
   async #wish(): Promise<Wish | undefined> {
     const { kernel, record } = this.#world;
     const { random } = kernel;
@@ -191,7 +202,7 @@ export class People {
         };
       }
       case "merge":
-        return wish({ type: "MergeSpeakers", from: label, into: `S${1 + random.below(3)}` });
+        return wish(this.#merge(label, `S${1 + random.below(3)}`, byUserId));
       case "redact": {
         const last = segments.at(-1)?.end_sample ?? 160_000;
         const from = random.below(last + 80_000);

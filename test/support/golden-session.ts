@@ -85,6 +85,11 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   const change = { type: "EditSegment", segmentId: first?.id ?? "", byUserId } as const;
   step(() => bench.run({ ...change, editId: "e1", label: "" }));
   step(() => bench.run({ ...change, editId: "", label: "S2" }));
+  const merged = { from: "S2", into: "S1", byUserId };
+  step(() => bench.run({ type: "MergeSpeakers", ...merged }));
+  step(() => bench.run({ type: "UnmergeSpeakers", ...merged }));
+  const whole = { segmentIds: [first?.id ?? ""], into: "", byUserId };
+  step(() => bench.run({ type: "ReassignSegments", ...whole, from: "S2" }));
   step(() => bench.run({ type: "SummaryStored", jobId: "j2", summaryType: "brief" }));
   step(() => bench.run({ type: "ConcernStored", concernId: "c1" }));
   step(() => bench.run({ type: "GuestStored", guestId: "g1" }));

@@ -308,7 +308,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   unclaimSpeaker: [session(SPEAKERS)],
   // Its answer shows the words, so that a key needs the scope for them too.
   editSegment: [session(OWNER, { ...withKeys, scope: "several" })],
+  listSegmentChanges: [session(OWNER, { ...withKeys, scope: "several" })],
   mergeSpeakers: [session(OWNER, writing)],
+  unmergeSpeakers: [session(OWNER, writing)],
+  reassignSegments: [session(OWNER, writing)],
   nameSpeaker: [session(["owner", "moderator"], writing)],
   editSession: [
     session(OWNER, { ...writing, ...ask({ as: "its title", body: { title: "T" } }) }),

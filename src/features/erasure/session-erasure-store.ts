@@ -182,6 +182,7 @@ async function eraseWords(
     update segments set text = ${placeholder}, words = '[]'::jsonb, redacted = true
     where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from segment_edits where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from segment_changes where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from candidate_segments where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from redo_candidates where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from redactions where session_id = ${sessionId}`);
@@ -198,6 +199,7 @@ async function eraseWords(
 async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from speaker_claims where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from speaker_names where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from speaker_merges where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from voice_suggestions where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from voice_comparisons where session_id = ${sessionId}`);
   // Before the members: one that is being accepted just now becomes a member first, and goes too.

@@ -11,12 +11,14 @@ import { presentReading, readingSchema } from "./reading-progress.ts";
 import type { ReadingProgressStore } from "./reading-progress-store.ts";
 import {
   presentClaim,
+  presentMerges,
   presentSession,
   presentSpeaker,
   sessionParams,
   sessionSchema,
   speakersSchema,
 } from "./schema.ts";
+import { mergesInto } from "./speakers-store.ts";
 import type { SessionStore } from "./store.ts";
 import { presentSuggestions, type SpeakerSuggestions } from "./suggestions.ts";
 
@@ -96,10 +98,12 @@ function listSpeakers({ directory, names, suggestions }: SessionOptions): Route 
       const { principal, facts } = grant;
       const suggested = await suggestions.for(grant);
       const speakers = await directory.speakers(id);
+      const merges = await directory.merges(id);
       const isOwner = maySession(principal, "session.assign", facts) === "allow";
       const items = speakers.map((speaker) => ({
         ...presentSpeaker(speaker),
         ...((isOwner || speaker.claimedUserId === principal.id) && presentClaim(speaker)),
+        ...presentMerges(mergesInto(merges, speaker.label)),
         suggestions: presentSuggestions(suggested.get(speaker.label)),
       }));
       const offered = maySeeWorkshops(grant) ? await names.namesFor(id) : [];

@@ -12,7 +12,7 @@ import {
   warningsOf,
 } from "../../wire/session-record.ts";
 import { metadataSchema, tagsSchema } from "./custom-fields.ts";
-import type { SpeakerRecord } from "./speakers-store.ts";
+import type { SpeakerMerge, SpeakerRecord } from "./speakers-store.ts";
 import type { SessionRecord } from "./store.ts";
 import { suggestionsSchema } from "./suggestions.ts";
 
@@ -140,6 +140,21 @@ export const speakersSchema = Type.Composite(
         speakerSchema,
         Type.Object({
           suggestions: Type.Optional(suggestionsSchema),
+          merged: Type.Optional(
+            Type.Array(
+              Type.Object({
+                label: Type.String({ description: "The label that became part", examples: ["S3"] }),
+                into: Type.String({
+                  description: "The label of which it became part",
+                  examples: ["S2"],
+                }),
+              }),
+              {
+                description:
+                  "The labels that are part of this one: POST /sessions/{session_id}/speakers/unmerge sets one apart. Absent where none is; merges by earlier releases are not told",
+              },
+            ),
+          ),
           contested: Type.Optional(
             Type.Boolean({
               description:
@@ -211,6 +226,11 @@ export function presentSpeaker(speaker: SpeakerRecord): Static<typeof speakerSch
     guest_removed: speaker.isRemoved || undefined,
     source: speaker.source,
   };
+}
+
+/** The labels that are part of a speaker's. */
+export function presentMerges(merged: readonly SpeakerMerge[]): { merged?: SpeakerMerge[] } {
+  return merged.length === 0 ? {} : { merged: [...merged] };
 }
 
 /** What only the owner and the claimant are told of a claim. */

@@ -110,6 +110,33 @@ export async function readSpeakers(
   return rows.toSorted((a, b) => labelNumber(a.label) - labelNumber(b.label));
 }
 
+const mergeRow = z.object({ label: z.string(), into: z.string() });
+
+/** A label that became part of another one, which may itself have become part of a third. */
+export type SpeakerMerge = z.output<typeof mergeRow>;
+
+/** The merges of a session that stand, as far as they are known: those of earlier releases are not. */
+export async function readMerges(
+  connection: CommonQueryMethods,
+  sessionId: string,
+): Promise<readonly SpeakerMerge[]> {
+  return connection.any(sql.type(mergeRow)`
+    select label, into_label as into from speaker_merges
+    where session_id = ${sessionId}`);
+}
+
+/** The merges that lead to `label`, in order of their labels. */
+export function mergesInto(merges: readonly SpeakerMerge[], label: string): SpeakerMerge[] {
+  const found: SpeakerMerge[] = [];
+  // The older label survives, so that each leads to a lower number and none leads back.
+  for (let open = [label]; open.length > 0; ) {
+    const next = merges.filter(({ into }) => open.includes(into));
+    found.push(...next);
+    open = next.map((merge) => merge.label);
+  }
+  return found.toSorted((a, b) => labelNumber(a.label) - labelNumber(b.label));
+}
+
 function labelNumber(label: string): number {
   const number = /^S(\d+)$/.exec(label)?.[1];
   return number === undefined ? Number.POSITIVE_INFINITY : Number(number);

@@ -14,7 +14,12 @@ import { COMPAT_INTERFACES, type CompatInterface } from "../../wire/session-reco
 import { recordElevatedRead } from "../audit/elevation-store.ts";
 import { orTaken } from "./external-ids-store.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
-import { readSpeakers, type SpeakerRecord } from "./speakers-store.ts";
+import {
+  readMerges,
+  readSpeakers,
+  type SpeakerMerge,
+  type SpeakerRecord,
+} from "./speakers-store.ts";
 
 /** The data of a session besides its words. Times are Unix milliseconds. */
 export interface SessionRecord {
@@ -161,6 +166,11 @@ export class SessionStore {
   /** Speakers by label number; unknown (`UU`) is last. */
   speakers(sessionId: string): Promise<SpeakerRecord[]> {
     return readSpeakers(this.#pool, sessionId);
+  }
+
+  /** The merges of its labels that can be taken back. */
+  merges(sessionId: string): Promise<readonly SpeakerMerge[]> {
+    return readMerges(this.#pool, sessionId);
   }
 
   /**

@@ -14,7 +14,6 @@ import {
 import type { SessionActors } from "../context.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
 import type { SessionWishOptions } from "../sessions/actors.ts";
-import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
 import { presentRevised } from "./writing/present-segments.ts";
@@ -106,45 +105,8 @@ function revisionOf(request: Pick<Request, "expected" | "isStale">): {
   return expected === undefined ? {} : { expectedRevision: expected.revision };
 }
 
-const label = (description: string) => Type.String({ pattern: "^S[1-9][0-9]{0,5}$", description });
-
-/** POST /sessions/{id}/speakers/merge, DELETE /sessions/{id}/speaker-claims/{label}. */
-export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Route[] {
-  const merge = defineRoute({
-    method: "post",
-    path: "/sessions/{session_id}/speakers/merge",
-    id: "mergeSpeakers",
-    tag: "Session",
-    wish: true,
-    summary: "Say that two labels are one voice",
-    description: "The older label survives, whichever way they are named, and claims follow.",
-    auth: ["bearer", "service_key"],
-    params: sessionParams,
-    body: {
-      kind: "json",
-      schema: Type.Object(
-        { from: label("One of two labels of one voice"), into: label("The other") },
-        { examples: [{ from: "S2", into: "S1" }] },
-      ),
-    },
-    responses: {
-      200: {
-        description: "What became of them",
-        schema: Type.Object({
-          from: Type.String({ description: "The label that became part of the other" }),
-          into: Type.String({ description: "The label that stays" }),
-        }),
-      },
-    },
-    resolve: ({ principal, params }) =>
-      requireSession(directory, principal, params.session_id, "session.edit"),
-    async handle(request) {
-      const { params, body } = request;
-      const command = { type: "MergeSpeakers" as const, ...body };
-      const merged = await actors.ask(params.session_id, command, commandIdOf(request));
-      return { status: 200, body: merged };
-    },
-  });
+/** DELETE /sessions/{id}/speaker-claims/{label}. */
+export function unclaimRoutes({ directory, actors }: SessionWishOptions): Route[] {
   const unclaim = defineRoute({
     method: "delete",
     path: "/sessions/{session_id}/speaker-claims/{label}",
@@ -175,5 +137,5 @@ export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Ro
       return acknowledge(TAKEN_BACK);
     },
   });
-  return [merge, unclaim];
+  return [unclaim];
 }

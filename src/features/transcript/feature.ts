@@ -9,11 +9,13 @@ import { chunkRoutes } from "./chunks.ts";
 import { ChunkListStore } from "./chunks-store.ts";
 import { speakerClaimRoutes } from "./claims.ts";
 import { completenessRoutes } from "./completeness.ts";
-import { segmentEditRoutes, speakerEditRoutes } from "./edit-routes.ts";
+import { segmentEditRoutes, unclaimRoutes } from "./edit-routes.ts";
 import { engineRoutes } from "./engines.ts";
 import { transcriptRoutes } from "./export.ts";
 import { transcriptionJobRoutes } from "./jobs-routes.ts";
 import { TranscriptionJobStore } from "./jobs-store.ts";
+import { lineHistoryRoutes } from "./line-history.ts";
+import { LineHistoryStore } from "./line-history-store.ts";
 import { redactionRoutes } from "./redaction.ts";
 import { type RedoOptions, redoRoutes } from "./redo.ts";
 import { reviewRoutes } from "./review-routes.ts";
@@ -21,6 +23,7 @@ import { segmentRoutes } from "./segments.ts";
 import { PostgresSegmentEdits, SegmentStore } from "./segments-store.ts";
 import { speakerNameRoutes } from "./speaker-names.ts";
 import { SpeakerNameStore } from "./speaker-names-store.ts";
+import { voiceRoutes } from "./voice-routes.ts";
 import { TranscriptWriter } from "./writing/transcript-writer.ts";
 
 interface CreateTranscriptOptions {
@@ -61,7 +64,14 @@ export function createTranscript(
       ...reviewRoutes({ directory, actors, writer, tenants, candidates: new CandidateStore(pool) }),
       ...engineRoutes({ engines }),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
-      ...speakerEditRoutes({ directory, actors }),
+      ...lineHistoryRoutes({
+        directory,
+        segments,
+        history: new LineHistoryStore(pool),
+        cursorKey,
+      }),
+      ...voiceRoutes({ directory, actors }),
+      ...unclaimRoutes({ directory, actors }),
       ...speakerNameRoutes({ directory, actors, names: new SpeakerNameStore(pool) }),
       ...redactionRoutes({ directory, actors }),
       ...completenessRoutes({ directory, inventories, gaps: segments, awaited, patience }),

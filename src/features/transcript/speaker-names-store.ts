@@ -29,7 +29,7 @@ export class SpeakerNameStore {
       if (session === null) return false;
       await tx.query(sql.unsafe`
         delete from speaker_names
-        where session_id = ${sessionId} and label is null
+        where session_id = ${sessionId} and label is null and not put_aside
           and created_at < now() - interval '1 day'`);
       await tx.query(sql.unsafe`
         insert into speaker_names (id, session_id, display_name, by_user_id)

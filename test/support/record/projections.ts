@@ -4,10 +4,12 @@ import type {
   JobCompleted,
   RedoRequested,
   SegmentRevised,
+  SegmentsReassigned,
   SessionEvent,
   SpanRedacted,
   SpeakerClaimed,
   SpeakersRevised,
+  SpeakersUnmerged,
   TranscriptReplaced,
 } from "../../../src/session/event.ts";
 import { REDACTED_SPAN } from "../../../src/session/redaction.ts";
@@ -31,6 +33,10 @@ async function projectEvent(p: Projection, event: SessionEvent, at: number): Pro
   switch (event.type) {
     case "SpeakersRevised":
       return projectRevision(p, event);
+    case "SegmentsReassigned":
+      return relabel(p, event);
+    case "SpeakersUnmerged":
+      return projectUnmerge(p, event);
     case "SpeakerClaimed":
       return projectClaim(p, event);
     case "SpeakerUnclaimed": {
@@ -241,6 +247,33 @@ async function projectRevision(p: Projection, event: SpeakersRevised): Promise<v
       await s.update(t.segments, `${id}:${segmentId}`, () => ({ label, speaker_confidence: null }));
     }
   });
+}
+
+async function relabel(
+  { tx, t, id }: Projection,
+  { segments, label }: Pick<SegmentsReassigned, "segments" | "label">,
+): Promise<void> {
+  await tx.run(async (s) => {
+    for (const { segmentId } of segments) {
+      await s.update(t.segments, `${id}:${segmentId}`, () => ({ label, speaker_confidence: null }));
+    }
+  });
+}
+
+/** The claim that the remaining label took over moves back. */
+async function projectUnmerge(p: Projection, event: SpeakersUnmerged): Promise<void> {
+  await relabel(p, event);
+  const { label, into, claimedUserId } = event;
+  if (claimedUserId === undefined) return;
+  await p.tx.run((s) =>
+    s.updateAll(
+      p.t.claims,
+      p.id,
+      (row) =>
+        row.label === into && row.revoked_at === null && row.claimed_user_id === claimedUserId,
+      () => ({ label }),
+    ),
+  );
 }
 
 /** A claim on the merged label follows to the one that stands, unless that has its own. */

@@ -91,6 +91,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0091_opened_invitations.sql": "c77ca0c78ed9ba90ebb5a90b3a23aff7d1fcd52b9e8eaf3a00c64fd287d3b159",
   "0092_listed_fields.sql": "1d9e6f247c889d59d9d93db3ab53869a3655995bacb131c8ecb7ec59b21538c0",
   "0094_heap_only_updates.sql": "bc2021fb8bb8c0dcdaa678f074cd4a23308ec184fbaf14a152ffd949ba55611a",
+  "0096_line_changes.sql": "e4ade030b823d1a44e52ae4fe9455a045c8e1de71e351323aeb2305ae6bba938",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -16,7 +16,7 @@ import { type GoldenEvent, playGoldenSession } from "../../support/golden-sessio
 
 const FOLDER = resolve(import.meta.dirname, "golden");
 /** The newest form of events on file. */
-const NEWEST = 9;
+const NEWEST = 10;
 const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
@@ -46,6 +46,8 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   LateAudioDue: true,
   SegmentFinalised: true,
   SpeakersRevised: true,
+  SpeakersUnmerged: true,
+  SegmentsReassigned: true,
   SpeakerClaimed: true,
   SpeakerUnclaimed: true,
   SpeakerNamed: true,
@@ -106,6 +108,8 @@ describe("snapshots", () => {
       cluster: n % 7 === 0 ? -1 : n % 4,
       ...(n % 5 === 0 && { revision: 2 }),
       ...(n % 11 === 0 && { redacted: true as const }),
+      ...(n % 13 === 0 && { chosen: true as const }),
+      ...(n % 17 === 0 && { own: "S5" }),
     }));
     const odd = { id: "none of ours", start: 7.5, end: 9.25, label: "S1", cluster: 0 };
     for (const all of [[], [odd], [odd, ...marks]]) {

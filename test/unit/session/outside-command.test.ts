@@ -34,6 +34,8 @@ const OLDER_WISHES = [
   EDIT,
   { ...EDIT, expectedRevision: 2 },
   { type: "MergeSpeakers", from: "S2", into: "S1" },
+  { type: "UnmergeSpeakers", from: "S2", into: "S1", byUserId: "u" },
+  { type: "ReassignSegments", segmentIds: ["s"], from: "S2", into: "", byUserId: "u" },
   { type: "Redact", redactionId: "r", from: 0, to: 16_000, label: "", byUserId: "u" },
   { type: "SummaryStored", jobId: "j", summaryType: "brief" },
   { type: "ConcernStored", concernId: "c" },

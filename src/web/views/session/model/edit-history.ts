@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 
 /** A change of one line that was carried out. */
-interface LineChange {
+export interface LineChange {
   readonly lineId: string;
   readonly before: LineState;
   readonly after: LineState;
@@ -21,8 +21,22 @@ interface EditedLines {
   store(lineId: string, change: Partial<LineState>): Promise<void>;
 }
 
+type Way = "undo" | "redo";
+
+/** Something that was carried out, with its way back. */
+export interface Change {
+  /**
+   * Takes it back, or does it again. Resolves to what was done, for people, and whether that counts:
+   * where `isDone` is false somebody has changed it since, and it is forgotten. Rejects when it may be
+   * tried again.
+   */
+  revert(way: Way): Promise<{ said: string; isDone: boolean }>;
+}
+
 /** Older changes cannot be undone. */
 const MOST = 100;
+
+const SAID: Readonly<Record<Way, string>> = { undo: "Undone.", redo: "Done again." };
 
 /**
  * What this person has changed in the open session, so that it can be undone and redone. What
@@ -32,8 +46,8 @@ export class EditHistory {
   readonly canUndo = signal(false);
   readonly canRedo = signal(false);
   readonly #lines: EditedLines;
-  #done: LineChange[] = [];
-  #undone: LineChange[] = [];
+  #done: Change[] = [];
+  #undone: Change[] = [];
   /** One after the other, also when somebody presses faster than the service answers. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -41,9 +55,19 @@ export class EditHistory {
     this.#lines = lines;
   }
 
-  /** Keeps a change that was carried out. */
+  /** Keeps a change of a line that was carried out. */
   add(change: LineChange): void {
-    if (isSame(change.before, change.after)) return;
+    this.addAll([change]);
+  }
+
+  /** Keeps changes of several lines as one: they are undone together, but for those that others changed. */
+  addAll(changes: readonly LineChange[]): void {
+    const kept = changes.filter(({ before, after }) => !isSame(before, after));
+    if (kept.length > 0) this.push({ revert: (way) => this.#revertLines(kept, way) });
+  }
+
+  /** Keeps anything else that was carried out and has a way back. */
+  push(change: Change): void {
     this.#done = [...this.#done, change].slice(-MOST);
     this.#undone = [];
     this.#tell();
@@ -58,29 +82,64 @@ export class EditHistory {
     return this.#next("redo");
   }
 
-  #next(way: "undo" | "redo"): Promise<string> {
-    const reverted = this.#work.then(() => this.#revert(way));
+  /** Takes this very change back, if it is the newest still; otherwise says that others come first. */
+  undoThis(change: Change): Promise<string> {
+    return this.#inTurn(() => {
+      if (this.#done.at(-1) === change) return this.#revert("undo");
+      return Promise.resolve("Something was changed since: undo that first.");
+    });
+  }
+
+  /** The newest change, for `undoThis`. */
+  get newest(): Change | undefined {
+    return this.#done.at(-1);
+  }
+
+  #next(way: Way): Promise<string> {
+    return this.#inTurn(() => this.#revert(way));
+  }
+
+  #inTurn(work: () => Promise<string>): Promise<string> {
+    const reverted = this.#work.then(work);
     this.#work = reverted.catch(() => undefined);
     return reverted;
   }
 
-  async #revert(way: "undo" | "redo"): Promise<string> {
-    const [from, to] = way === "undo" ? [this.#done, this.#undone] : [this.#undone, this.#done];
-    const change = from.at(-1);
+  async #revert(way: Way): Promise<string> {
+    const change = (way === "undo" ? this.#done : this.#undone).at(-1);
     if (change === undefined) return "";
-    const [now, then] =
-      way === "undo" ? [change.after, change.before] : [change.before, change.after];
     try {
-      const line = this.#lines.find(change.lineId);
-      const isTheirs = line === undefined || !isSame(line, now);
-      if (!isTheirs) await this.#lines.store(change.lineId, differenceOf(now, then));
-      from.pop();
-      if (isTheirs) return "The line has been changed since by somebody else, and stays.";
-      to.push(change);
-      return way === "undo" ? "Undone." : "Done again.";
+      const { said, isDone } = await change.revert(way);
+      // Something else may have been changed meanwhile.
+      const others = (each: Change) => each !== change;
+      this.#done = this.#done.filter(others);
+      this.#undone = this.#undone.filter(others);
+      if (isDone) (way === "undo" ? this.#undone : this.#done).push(change);
+      return said;
     } finally {
       this.#tell();
     }
+  }
+
+  /** Lines that somebody else has changed stay, and are told. */
+  async #revertLines(changes: readonly LineChange[], way: Way) {
+    let stay = 0;
+    for (const change of changes) {
+      const [now, then] =
+        way === "undo" ? [change.after, change.before] : [change.before, change.after];
+      const line = this.#lines.find(change.lineId);
+      // One that was stored before a failure, when this is tried again.
+      if (line !== undefined && isSame(line, then)) continue;
+      if (line === undefined || !isSame(line, now)) stay += 1;
+      else await this.#lines.store(change.lineId, differenceOf(now, then));
+    }
+    if (stay === 0) return { said: SAID[way], isDone: true };
+    if (stay === changes.length) return { said: THEIRS, isDone: false };
+    const lines = stay === 1 ? "1 line that was" : `${stay} lines that were`;
+    return {
+      said: `${SAID[way]} ${lines} changed since by somebody else, and stay.`,
+      isDone: true,
+    };
   }
 
   #tell(): void {
@@ -88,6 +147,8 @@ export class EditHistory {
     this.canRedo.value = this.#undone.length > 0;
   }
 }
+
+const THEIRS = "The line has been changed since by somebody else, and stays.";
 
 function isSame(one: LineState, other: LineState): boolean {
   return one.text === other.text && one.speaker === other.speaker;

@@ -1,0 +1,123 @@
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import { forgetDisowned } from "../features/sessions/forgotten-voices-store.ts";
+import type { Change } from "../postgres/append-work.ts";
+import type { SpeakersRevised, SpeakersUnmerged } from "../session/event.ts";
+import { mergeCandidate, unmergeCandidate } from "./candidate-projection.ts";
+import { revokeClaim } from "./claim-projection.ts";
+
+/**
+ * Makes two labels one in the read tables.
+ *
+ * @param keepsWay true when the merge can be taken back
+ */
+export async function projectMerge(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { from, into }: SpeakersRevised["merges"][number],
+  keepsWay: boolean,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update segments set label = ${into}, speaker_confidence = null
+    where session_id = ${sessionId} and (
+      label = ${from} or (label = ${into} and speaker_confidence is not null))`);
+  await tx.query(sql.unsafe`
+    insert into speaker_merges (session_id, label, into_label)
+    values (${sessionId}, ${from}, ${into})
+    on conflict (session_id, label) do update set into_label = excluded.into_label`);
+  await mergeClaims(tx, sessionId, from, into);
+  await mergeNames(tx, sessionId, { from, into }, keepsWay);
+  await mergeCandidate(tx, sessionId, from, into);
+}
+
+/**
+ * Makes a merged label one of its own again. The claim that the other label took over moves back; the
+ * events of the claim and the free name, which follow, do the rest.
+ */
+export async function projectUnmerge(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SpeakersUnmerged,
+): Promise<void> {
+  const { label, into, segments, candidateIds = [], claimedUserId, byUserId } = event;
+  const change = relabel(sessionId, segments, label);
+  await tx.query(sql.unsafe`${change.sql(sql.fragment`true`)}`);
+  await tx.query(sql.unsafe`
+    delete from speaker_merges where session_id = ${sessionId} and label = ${label}`);
+  await unmergeCandidate(tx, sessionId, candidateIds, label);
+  if (claimedUserId === undefined) return;
+  await tx.query(sql.unsafe`
+    update speaker_claims set label = ${label}
+    where session_id = ${sessionId} and label = ${into} and revoked_at is null
+      and claimed_user_id = ${claimedUserId}`);
+  // A voice that was remembered since the merge was made of both, and is forgotten with the claim.
+  await tx.query(sql.unsafe`
+    update remembered_voices set label = ${label}
+    where session_id = ${sessionId} and label = ${into} and user_id = ${claimedUserId}
+      and remembered_at < (
+        select max(at) from events
+        where session_id = ${sessionId} and type = 'SpeakersRevised'
+          and payload -> 'merges' @> ${JSON.stringify([{ from: label }])}::jsonb)`);
+  await forgetDisowned(tx, sessionId, byUserId);
+}
+
+/** Gives segments to a label by a person's wish: how likely the voice is the label's nobody tells then. */
+export function relabel(
+  sessionId: string,
+  segments: readonly { segmentId: string }[],
+  label: string,
+): Change {
+  const ids = sql.array(
+    segments.map(({ segmentId }) => segmentId),
+    "uuid",
+  );
+  return {
+    writes: ["segments"],
+    sql: (when) => sql.fragment`
+      update segments set label = ${label}, speaker_confidence = null
+      where session_id = ${sessionId} and id = any(${ids}) and ${when}`,
+  };
+}
+
+/** Moves a claim on the merged label to the remaining label, unless that has a claim. */
+async function mergeClaims(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  from: string,
+  into: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_claims set label = ${into}
+    where session_id = ${sessionId} and label = ${from} and revoked_at is null
+      and not exists (
+        select from speaker_claims
+        where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
+  await revokeClaim(tx, sessionId, from);
+  await tx.query(sql.unsafe`
+    update remembered_voices set label = ${into}
+    where session_id = ${sessionId} and label = ${from}`);
+  await forgetDisowned(tx, sessionId);
+}
+
+/**
+ * Moves the merged label's free name to the remaining label, unless that has one. Then it is put
+ * aside, where the way back finds it, or deleted when there is none.
+ */
+async function mergeNames(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { from, into }: SpeakersRevised["merges"][number],
+  keepsWay: boolean,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_names set label = ${into}
+    where session_id = ${sessionId} and label = ${from} and not exists (
+      select from speaker_names where session_id = ${sessionId} and label = ${into})`);
+  if (keepsWay) {
+    await tx.query(sql.unsafe`
+      update speaker_names set label = null, put_aside = true
+      where session_id = ${sessionId} and label = ${from}`);
+    return;
+  }
+  await tx.query(sql.unsafe`
+    delete from speaker_names where session_id = ${sessionId} and label = ${from}`);
+}
