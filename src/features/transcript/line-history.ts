@@ -5,7 +5,7 @@ import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { cutPage, decodeCursor, encodeCursor, pageQuery, pageSchema } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp, uuid } from "../../rest/schemas.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { LineChange, LineHistoryStore } from "./line-history-store.ts";
@@ -22,7 +22,10 @@ interface LineHistoryOptions {
 const changeSchema = Type.Object(
   {
     at: timestamp,
-    by_user_id: uuid,
+    by_user_id: Type.String({
+      format: "uuid",
+      description: "Who changed it: a user, or a service key",
+    }),
     by_name: Type.Optional(
       Type.String({
         description: "Name of that person; absent where none is known",

@@ -11,6 +11,7 @@ type Item<O extends keyof operations> = Body<O> extends { items: (infer I)[] } ?
 export type Session = Body<"getSession">;
 export type Workspace = Item<"listWorkspaces">;
 export type Segment = Item<"listSegments">;
+export type SegmentChange = Item<"listSegmentChanges">;
 export type Summary = Item<"listSummaries">;
 export type Concern = Item<"listSessionConcerns">;
 export type Hit = Item<"searchWorkspace">;

@@ -1,4 +1,4 @@
-const COLOURS = 8;
+const COLOURS = 10;
 
 /** The token of a label's colour: `S1` has the first, `UU` none of its own. */
 export function speakerColour(label: string): string {

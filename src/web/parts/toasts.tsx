@@ -2,21 +2,30 @@ import { signal } from "@preact/signals";
 import { X } from "lucide-preact";
 import type { VNode } from "preact";
 
+/** What one can do about what a toast tells. */
+interface ToastAction {
+  readonly label: string;
+  readonly run: () => void;
+}
+
 interface Toast {
   readonly id: number;
   readonly text: string;
+  readonly action: ToastAction | undefined;
 }
 
 const SHOWN_MS = 8_000;
+/** Longer, as it has to be reached. */
+const SHOWN_WITH_ACTION_MS = 20_000;
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Tells something that needs no answer, for some seconds. */
-export function tell(text: string): void {
+/** Tells something that needs no answer, for some seconds; `action` is a button beside it. */
+export function tell(text: string, action?: ToastAction): void {
   last += 1;
   const id = last;
-  toasts.value = [...toasts.value.slice(-2), { id, text }];
-  setTimeout(() => forget(id), SHOWN_MS);
+  toasts.value = [...toasts.value.slice(-2), { id, text, action }];
+  setTimeout(() => forget(id), action === undefined ? SHOWN_MS : SHOWN_WITH_ACTION_MS);
 }
 
 function forget(id: number): void {
@@ -26,9 +35,21 @@ function forget(id: number): void {
 export function Toasts(): VNode {
   return (
     <div class="toasts" role="status">
-      {toasts.value.map(({ id, text }) => (
+      {toasts.value.map(({ id, text, action }) => (
         <div key={id}>
           <span>{text}</span>
+          {action && (
+            <button
+              type="button"
+              class="toast-action"
+              onClick={() => {
+                forget(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </button>
+          )}
           <button type="button" aria-label="Dismiss" onClick={() => forget(id)}>
             <X size={16} aria-hidden="true" />
           </button>

@@ -18,10 +18,10 @@ import { HiddenWords } from "./hidden-words.tsx";
 import { SessionModel } from "./model/session-model.ts";
 import { PlayerBar } from "./player-bar.tsx";
 import { SessionActions } from "./session-actions.tsx";
-import { SpeakersPane } from "./speakers-pane.tsx";
 import { SpokenLog } from "./spoken-log.tsx";
 import { SummaryPane } from "./summary-pane.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
+import { SpeakersPane } from "./voices/speakers-pane.tsx";
 import "./session.css";
 
 interface Params {

@@ -4,10 +4,11 @@ import { useEffect, useRef } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { speakerColour } from "../../parts/speaker-colour.ts";
 import { LineEditor } from "./edit/line-editor.tsx";
+import { LineHistory } from "./edit/line-history.tsx";
 import type { Hit } from "./model/find-words.ts";
 import type { SessionModel } from "./model/session-model.ts";
 import type { Line } from "./model/transcript-state.ts";
-import { SpeakerMenu } from "./speaker-menu.tsx";
+import { VoiceMenu } from "./voices/voice-menu.tsx";
 
 interface LineProps {
   model: SessionModel;
@@ -22,7 +23,7 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
   return (
     <article class="line" data-final={line.isFinal} data-turn={isTurn} data-segment={line.id}>
       <div class="line-who" style={{ "--speaker": `var(${speakerColour(line.speaker)})` }}>
-        {isTurn && <SpeakerMenu model={model} line={line} />}
+        {isTurn && <VoiceMenu model={model} line={line} />}
       </div>
       <div class="line-said">
         <button
@@ -35,6 +36,7 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
         </button>
         {isEditing ? <LineEditor model={model} line={line} /> : <Words model={model} line={line} />}
         <Besides names={model.besides(line)} />
+        <Edited model={model} line={line} />
         {line.isFinal && model.mayEdit && !isEditing && (
           <button
             type="button"
@@ -47,6 +49,28 @@ export function TranscriptLine({ model, line, isTurn }: LineProps): VNode {
         )}
       </div>
     </article>
+  );
+}
+
+/** That people have changed the line's words, and for those who may see them what. */
+function Edited({ model, line }: { model: SessionModel; line: Line }): VNode | null {
+  const { listedId } = model.editing;
+  if (listedId.value === line.id) return <LineHistory model={model} line={line} />;
+  if (!line.isFinal || line.revision < 2) return null;
+  if (!model.mayEdit) return <span class="line-besides soft small">edited</span>;
+  return (
+    <p class="line-besides">
+      <button
+        type="button"
+        class="line-edited"
+        aria-label={`Edited: changes of the line at ${clockTime(line.start)}`}
+        onClick={() => {
+          listedId.value = line.id;
+        }}
+      >
+        edited
+      </button>
+    </p>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Play } from "lucide-preact";
+import { History, Play } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiFailure, call, messageOf } from "../../../api/client.ts";
+import { ApiFailure, messageOf } from "../../../api/client.ts";
+import { readLine } from "../model/line-editing.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Line } from "../model/transcript-state.ts";
 
@@ -21,11 +22,7 @@ export function LineEditor({ model, line }: EditorProps): VNode {
   const [isBusy, setBusy] = useState(false);
   const [tag, setTag] = useState<string | undefined>();
   const field = useRef<HTMLTextAreaElement>(null);
-  const path = { session_id: model.id, segment_id: line.id };
-  const readTag = async () => {
-    const { response } = await callSegment(path);
-    setTag(response.headers.get("etag") ?? undefined);
-  };
+  const readTag = async () => setTag((await readLine(model.id, line.id)).tag);
   useEffect(() => {
     field.current?.focus();
     readTag().catch(() => undefined);
@@ -38,7 +35,7 @@ export function LineEditor({ model, line }: EditorProps): VNode {
     setBusy(true);
     setTold("");
     try {
-      await model.editing.change(line, { text: wanted }, tag);
+      await model.editing.correct(line, shown, wanted, tag);
       then();
     } catch (error) {
       const isStale = error instanceof ApiFailure && error.status === 412;
@@ -92,21 +89,20 @@ export function LineEditor({ model, line }: EditorProps): VNode {
             <Play size={16} aria-hidden="true" /> Hear it
           </button>
         )}
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            close();
+            model.editing.listedId.value = line.id;
+          }}
+        >
+          <History size={16} aria-hidden="true" /> Changes
+        </button>
         <span class="small soft" id={`keys-${line.id}`}>
           Enter saves, Tab goes to the next line, Esc cancels
         </span>
       </div>
     </form>
   );
-}
-
-function callSegment(path: { session_id: string; segment_id: string }) {
-  let response = new Response();
-  return call(async (api) => {
-    const answer = await api.GET("/sessions/{session_id}/segments/{segment_id}", {
-      params: { path },
-    });
-    ({ response } = answer);
-    return answer;
-  }).then((segment) => ({ segment, response }));
 }

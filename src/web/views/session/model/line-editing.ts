@@ -1,21 +1,37 @@
 import { signal } from "@preact/signals";
-import { call, messageOf } from "../../../api/client.ts";
+import { ApiFailure, call, messageOf } from "../../../api/client.ts";
 import { tell } from "../../../parts/toasts.tsx";
-import { EditHistory, type LineState } from "./edit-history.ts";
+import { type Correction, correct, correctionOf } from "./corrections.ts";
+import { type Change, EditHistory, type LineChange, type LineState } from "./edit-history.ts";
 import type { Line } from "./transcript-state.ts";
 
 /** What of the open session an edit needs. */
 interface EditedSession {
   readonly id: string;
   lines(): readonly Line[];
+  /** The line's text as it is shown. */
+  textOf(line: Line): string;
   /** Brings a line into sight. */
   show(line: Line): void;
 }
+
+/** A correction that would change other lines, too. */
+interface Offer {
+  readonly correction: Correction;
+  readonly lineIds: readonly string[];
+}
+
+/** Pauses before a line is tried again that the service was asked about too fast, in all half a minute. */
+const TOO_FAST_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
 /** The line that is being corrected, and what was changed so far. */
 export class LineEditing {
   /** Id of the line whose words are in the editor. */
   readonly lineId = signal<string | undefined>(undefined);
+  /** Id of the line whose changes are listed. */
+  readonly listedId = signal<string | undefined>(undefined);
+  /** What was put right in one line and stands wrong in others. */
+  readonly offer = signal<Offer | undefined>(undefined);
   readonly history: EditHistory;
   readonly #session: EditedSession;
 
@@ -58,6 +74,94 @@ export class LineEditing {
     this.history.add({ lineId: line.id, before, after });
   }
 
+  /**
+   * Stores a line's words, and offers what was put right for the other lines where it stands. Rejects
+   * like `change`.
+   *
+   * @param shown the words as they were shown before
+   */
+  async correct(line: Line, shown: string, text: string, tag?: string): Promise<void> {
+    await this.change(line, { text }, tag);
+    const correction = correctionOf(shown, text);
+    this.offer.value = undefined;
+    if (correction === undefined) return;
+    const lineIds = this.#session
+      .lines()
+      .filter((other) => other.isFinal && other.id !== line.id)
+      .filter(
+        (other) => correct(this.#session.textOf(other), correction) !== this.#session.textOf(other),
+      )
+      .map(({ id }) => id);
+    if (lineIds.length > 0) this.offer.value = { correction, lineIds };
+  }
+
+  /**
+   * Puts the same right in all lines of the offer, each as an edit of its own and all of them with one
+   * undo. Lines that somebody else changes meanwhile stay, and are told. Never rejects.
+   *
+   * @param onStep called with how many lines are through
+   */
+  async correctEverywhere(offer: Offer, onStep: (done: number) => void): Promise<void> {
+    const changes: LineChange[] = [];
+    let said = "";
+    try {
+      for (const [n, lineId] of offer.lineIds.entries()) {
+        const change = await this.#correctOne(lineId, offer.correction);
+        if (change !== undefined) changes.push(change);
+        onStep(n + 1);
+      }
+    } catch (error) {
+      said = ` ${messageOf(error)}`;
+    }
+    if (this.offer.value === offer) this.offer.value = undefined;
+    this.history.addAll(changes);
+    const { newest } = this.history;
+    const stay = said === "" ? offer.lineIds.length - changes.length : 0;
+    if (stay > 0)
+      said = ` ${linesOf(stay)} changed by somebody else meanwhile, and stay as they are.`;
+    const done = `Corrected in ${linesOf(changes.length)}.${said}`;
+    if (newest === undefined || changes.length === 0) return tell(done);
+    tell(done, { label: "Undo", run: () => void this.undoThis(newest) });
+  }
+
+  /** Undefined when the line is another one by now, or the spelling does not stand in it any more. */
+  async #correctOne(lineId: string, correction: Correction): Promise<LineChange | undefined> {
+    for (const pause of [...TOO_FAST_MS, undefined]) {
+      try {
+        return await this.#tryCorrect(lineId, correction);
+      } catch (error) {
+        if (!(error instanceof ApiFailure)) throw error;
+        if (error.status === 404 || error.status === 409 || error.status === 412) return undefined;
+        if (error.status !== 429 || pause === undefined) throw error;
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+    return undefined;
+  }
+
+  async #tryCorrect(lineId: string, correction: Correction): Promise<LineChange | undefined> {
+    const line = this.#session.lines().find(({ id, isFinal }) => id === lineId && isFinal);
+    if (line === undefined) return undefined;
+    const { segment, tag } = await readLine(this.#session.id, lineId);
+    const shown = this.#session.textOf(line);
+    const text = correct(shown, correction);
+    // Its words are not those that were looked through.
+    if (segment.text !== line.text || text === shown) return undefined;
+    const before = { text: line.text, speaker: line.speaker };
+    return { lineId, before, after: await this.#patch(lineId, { text }, tag) };
+  }
+
+  /** Keeps something else that was carried out, and tells it with a button that takes it back. */
+  keep(change: Change, said: string): void {
+    this.history.push(change);
+    tell(said, { label: "Undo", run: () => void this.undoThis(change) });
+  }
+
+  /** Takes this change back, if no other has come since; says what became of it. */
+  async undoThis(change: Change): Promise<void> {
+    tell(await this.history.undoThis(change).catch(messageOf));
+  }
+
   /** Says what became of it, or why it failed. */
   async undo(): Promise<void> {
     const said = await this.history.undo().catch(messageOf);
@@ -82,4 +186,20 @@ export class LineEditing {
     );
     return { text, speaker };
   }
+}
+
+function linesOf(count: number): string {
+  return count === 1 ? "1 line" : `${count} lines`;
+}
+
+/** A line as the service has it now, and its ETag for a change of it. */
+export async function readLine(sessionId: string, lineId: string) {
+  let tag: string | undefined;
+  const params = { path: { session_id: sessionId, segment_id: lineId } };
+  const segment = await call(async (api) => {
+    const answer = await api.GET("/sessions/{session_id}/segments/{segment_id}", { params });
+    tag = answer.response.headers.get("etag") ?? undefined;
+    return answer;
+  });
+  return { segment, tag };
 }

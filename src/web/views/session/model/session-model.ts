@@ -11,6 +11,7 @@ import { Player } from "./player.ts";
 import { type Readable, readableWords } from "./readable-words.ts";
 import { type Share, sharesOf } from "./speaker-shares.ts";
 import { type Line, type Names, nameOf, TranscriptState } from "./transcript-state.ts";
+import { VoiceEditing } from "./voice-editing.ts";
 import { WordSearch } from "./word-search.ts";
 
 const PAGE = 100;
@@ -51,6 +52,7 @@ export class SessionModel {
   readonly player: Player;
   readonly search: WordSearch;
   readonly editing: LineEditing;
+  readonly voices: VoiceEditing;
   readonly link = computed(() => this.#channel.value.state.value);
 
   readonly #channel: Signal<LiveChannel>;
@@ -70,8 +72,18 @@ export class SessionModel {
     this.editing = new LineEditing({
       id,
       lines: () => this.#transcript.lines,
+      textOf: (line) => this.wordsOf(line).join(" "),
       show: ({ start }) => this.jumpTo(start * 1_000),
     });
+    this.voices = new VoiceEditing(
+      {
+        id,
+        workspaceId: () => this.session.value?.workspace_id ?? "",
+        nameOf: (label) => this.nameOf(label),
+        me: () => account.value?.id ?? "",
+      },
+      (change, said) => this.editing.keep(change, said),
+    );
     this.#channel = signal(this.#open());
   }
 
@@ -80,8 +92,13 @@ export class SessionModel {
     return who?.kind === "user" && this.session.value?.owner_id === who.id;
   }
 
-  /** Owners and moderators name speakers and correct lines. */
+  /** The owner corrects lines, and merges and splits voices. */
   get mayEdit(): boolean {
+    return this.isOwner;
+  }
+
+  /** Moderators, too, give voices names. */
+  get mayName(): boolean {
     const who = account.value;
     return this.isOwner || (who?.kind === "user" && who.role === "moderator");
   }

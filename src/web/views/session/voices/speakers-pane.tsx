@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
-import { speakerColour } from "../../parts/speaker-colour.ts";
-import { lengthOf } from "../../parts/times.ts";
-import type { SessionModel } from "./model/session-model.ts";
+import { speakerColour } from "../../../parts/speaker-colour.ts";
+import { SpeakerMark } from "../../../parts/speaker-mark.tsx";
+import { lengthOf } from "../../../parts/times.ts";
+import type { SessionModel } from "../model/session-model.ts";
 
 /** How much of the talk was whose. */
 export function SpeakersPane({ model }: { model: SessionModel }): VNode {
@@ -20,7 +21,9 @@ export function SpeakersPane({ model }: { model: SessionModel }): VNode {
       <ul class="shares">
         {shares.map(({ label, share, seconds, lines }) => (
           <li key={label} style={{ "--speaker": `var(${speakerColour(label)})` }}>
-            <span class="share-name">{model.nameOf(label)}</span>
+            <span class="share-name">
+              <SpeakerMark label={label} /> {model.nameOf(label)}
+            </span>
             <span class="soft small">
               {`${Math.round(share * 100)} %, ${lengthOf(seconds * 1_000)}, ${lines} ${lines === 1 ? "line" : "lines"}`}
             </span>
@@ -29,7 +32,8 @@ export function SpeakersPane({ model }: { model: SessionModel }): VNode {
       </ul>
       <p class="soft small">
         A press on a name in the text claims the voice as yours
-        {model.mayEdit && ", names it, or joins it with another"}.
+        {model.mayName && ", names it"}
+        {model.mayEdit && ", joins it with another, or splits it"}.
       </p>
     </div>
   );
