@@ -126,10 +126,11 @@ describe("page over the whole service", () => {
       await voice(guest, name).waitFor();
     }
     await voice(owner, "Speaker 3").click();
-    const members = owner.getByLabel("It is the voice of");
-    const member = (await members.locator("option").nth(1).textContent()) ?? "";
-    await members.selectOption({ label: member });
-    await owner.getByText("The voice is assigned.").waitFor();
+    await owner.getByRole("button", { name: "Voice of a member" }).click();
+    const members = owner.locator(".voice-options button");
+    const member = ((await members.first().textContent()) ?? "").replace(" (you)", "");
+    await members.first().click();
+    await owner.getByText(`The voice is that of ${member}.`).waitFor();
     await voice(guest, member).waitFor();
     const claims = await device.get<{ items: { speaker_label: string; source?: string }[] }>(
       "/speakers",
@@ -183,6 +184,79 @@ describe("page over the whole service", () => {
     await until(async () => (await texts())[0] === "Hello to everybody.", "it to be done again");
     await owner.keyboard.press("Control+z");
     await until(async () => (await texts())[0] === before[0], "it to be undone again");
+  });
+
+  it("page: voices are merged and split by the keyboard, and each is undone, but what others changed since", async () => {
+    const labels = async () => (await device.segments()).map((each) => each.speaker_label);
+    const before = await labels();
+    const become = (wanted: (found: (string | undefined)[]) => boolean, what: string) =>
+      until(async () => wanted(await labels()), what);
+    const areBefore = (found: (string | undefined)[]) => `${found}` === `${before}`;
+    const press = (name: string | RegExp) => owner.getByRole("button", { name }).press("Enter");
+    const choose = async (what: string, whom: string) => {
+      await voice(owner, "Robert").press("Enter");
+      await press(what);
+      // The first of the list has the focus.
+      await owner.locator(".voice-choices button:focus").waitFor();
+      if (whom === "A new speaker") await walk.inspect(owner, "session-voice-split");
+      await owner.locator(".voice-options").getByRole("button", { name: whom }).press("Enter");
+    };
+    await choose("Same voice as another", "Greta");
+    await become((found) => !found.includes("S2"), "the voices to be one");
+    await voice(guest, "Robert").waitFor({ state: "detached" });
+    await walk.inspect(owner, "session-voice-merged");
+    await press(/^Undo$/);
+    await become(areBefore, "the merge to be taken back");
+    await voice(guest, "Robert").waitFor();
+    await choose("From here on", "A new speaker");
+    await become((found) => found.includes("S4"), "a new speaker");
+    await voice(guest, "Speaker 4").waitFor();
+    await owner.getByRole("heading", { level: 1 }).focus();
+    await owner.keyboard.press("Control+z");
+    await become(areBefore, "the split to be taken back");
+    // Somebody else is quicker.
+    await choose("Same voice as another", "Greta");
+    await become((found) => !found.includes("S2"), "the voices to be one again");
+    const { token } = device;
+    const path = `/sessions/${device.sessionId}/speakers/unmerge`;
+    await call(service.api, "POST", path, { token, body: { from: "S2", into: "S1" } });
+    await owner.getByRole("heading", { level: 1 }).focus();
+    await owner.keyboard.press("Control+z");
+    await owner.getByText("changed since by somebody else").waitFor();
+    expect(await labels()).toEqual(before);
+  });
+
+  it("page: a spelling is put right everywhere with one undo, and a line's changes are listed and put back", async () => {
+    const texts = async () => (await device.segments()).map(({ text }) => text);
+    const before = await texts();
+    const concerned = before.filter((text) => /\breport\b/i.test(text));
+    expect(concerned.length).toBeGreaterThan(1);
+    const rest =
+      concerned.length - 1 === 1 ? "1 other line" : `${concerned.length - 1} other lines`;
+    const line = owner.locator("article", { hasText: /\breport\b/i }).first();
+    await line.getByRole("button", { name: /^Correct the line/ }).press("Enter");
+    const field = owner.getByLabel("The line's words");
+    await field.fill((await field.inputValue()).replace(/\breport\b/i, "memorandum"));
+    await owner.keyboard.press("Enter");
+    await owner.getByText(`\u201creport\u201d stands in ${rest}.`).waitFor();
+    await walk.inspect(owner, "session-correct-all");
+    await owner.getByRole("button", { name: `Correct in ${rest}` }).press("Enter");
+    const count = async () => (await texts()).filter((text) => /memorandum/i.test(text)).length;
+    await until(async () => (await count()) === concerned.length, "all lines to be corrected");
+    await owner.getByRole("button", { name: "Undo", exact: true }).press("Enter");
+    await until(async () => (await count()) === 1, "the others to be as they were");
+    const edited = owner.locator("article", { hasText: "memorandum" }).first();
+    await edited.getByRole("button", { name: /^Edited/ }).press("Enter");
+    const changes = owner.getByRole("region", { name: "Changes of this line" });
+    await changes
+      .getByText(/^You, /)
+      .first()
+      .waitFor();
+    await walk.inspect(owner, "session-line-changes");
+    await changes.getByRole("button", { name: "Put back" }).first().press("Enter");
+    await until(async () => (await count()) === 0, "the line to be put back");
+    await owner.keyboard.press("Escape");
+    expect(await texts()).toEqual(before);
   });
 
   it("page: an answer names its moments, each leads there, and a word plays from it", async () => {

@@ -17,8 +17,16 @@ export interface LineState {
 interface EditedLines {
   /** The line as it stands, undefined when it is gone. */
   find(lineId: string): LineState | undefined;
-  /** Stores the members that are given. Rejects when the line cannot be changed. */
-  store(lineId: string, change: Partial<LineState>): Promise<void>;
+  /**
+   * Stores the members that are given. Rejects with `ChangedSince` when the line is not as `now` any
+   * more, and with what else went wrong when it cannot be changed.
+   */
+  store(lineId: string, change: Partial<LineState>, now: LineState): Promise<void>;
+}
+
+/** Somebody else was quicker. */
+export class ChangedSince extends Error {
+  override readonly name = "ChangedSince";
 }
 
 type Way = "undo" | "redo";
@@ -131,15 +139,26 @@ export class EditHistory {
       // One that was stored before a failure, when this is tried again.
       if (line !== undefined && isSame(line, then)) continue;
       if (line === undefined || !isSame(line, now)) stay += 1;
-      else await this.#lines.store(change.lineId, differenceOf(now, then));
+      else if (!(await this.#isStored(change.lineId, now, then))) stay += 1;
     }
     if (stay === 0) return { said: SAID[way], isDone: true };
     if (stay === changes.length) return { said: THEIRS, isDone: false };
-    const lines = stay === 1 ? "1 line that was" : `${stay} lines that were`;
-    return {
-      said: `${SAID[way]} ${lines} changed since by somebody else, and stay.`,
-      isDone: true,
-    };
+    const rest =
+      stay === 1
+        ? "1 line was changed since by somebody else, and stays."
+        : `${stay} lines were changed since by somebody else, and stay.`;
+    return { said: `${SAID[way]} ${rest}`, isDone: true };
+  }
+
+  /** False when somebody else was quicker. */
+  async #isStored(lineId: string, now: LineState, then: LineState): Promise<boolean> {
+    try {
+      await this.#lines.store(lineId, differenceOf(now, then), now);
+      return true;
+    } catch (error) {
+      if (error instanceof ChangedSince) return false;
+      throw error;
+    }
   }
 
   #tell(): void {

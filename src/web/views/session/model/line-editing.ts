@@ -2,7 +2,13 @@ import { signal } from "@preact/signals";
 import { ApiFailure, call, messageOf } from "../../../api/client.ts";
 import { tell } from "../../../parts/toasts.tsx";
 import { type Correction, correct, correctionOf } from "./corrections.ts";
-import { type Change, EditHistory, type LineChange, type LineState } from "./edit-history.ts";
+import {
+  type Change,
+  ChangedSince,
+  EditHistory,
+  type LineChange,
+  type LineState,
+} from "./edit-history.ts";
 import type { Line } from "./transcript-state.ts";
 
 /** What of the open session an edit needs. */
@@ -39,9 +45,7 @@ export class LineEditing {
     this.#session = session;
     this.history = new EditHistory({
       find: (lineId) => this.#find(lineId),
-      store: async (lineId, change) => {
-        await this.#patch(lineId, change);
-      },
+      store: (lineId, change, now) => this.#restore(lineId, change, now),
     });
   }
 
@@ -117,8 +121,8 @@ export class LineEditing {
     this.history.addAll(changes);
     const { newest } = this.history;
     const stay = said === "" ? offer.lineIds.length - changes.length : 0;
-    if (stay > 0)
-      said = ` ${linesOf(stay)} changed by somebody else meanwhile, and stay as they are.`;
+    if (stay === 1) said = " 1 line was changed by somebody else meanwhile, and stays.";
+    else if (stay > 0) said = ` ${stay} were changed by somebody else meanwhile, and stay.`;
     const done = `Corrected in ${linesOf(changes.length)}.${said}`;
     if (newest === undefined || changes.length === 0) return tell(done);
     tell(done, { label: "Undo", run: () => void this.undoThis(newest) });
@@ -172,6 +176,18 @@ export class LineEditing {
   async redo(): Promise<void> {
     const said = await this.history.redo().catch(messageOf);
     if (said !== "") tell(said);
+  }
+
+  async #restore(lineId: string, change: Partial<LineState>, now: LineState): Promise<void> {
+    const { segment, tag } = await readLine(this.#session.id, lineId);
+    const speaker = segment.speaker_label ?? "UU";
+    if (segment.text !== now.text || speaker !== now.speaker) throw new ChangedSince();
+    try {
+      await this.#patch(lineId, change, tag);
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 412) throw new ChangedSince();
+      throw error;
+    }
   }
 
   #find(lineId: string): LineState | undefined {
