@@ -68,7 +68,7 @@ function unmerge({ directory, actors }: SessionWishOptions): Route {
     wish: true,
     summary: "Take a merge of two labels back",
     description:
-      "`from` is a voice of its own again: its segments, and those that its voice has got since, have its label, and it has the claim and the free name that it had, unless somebody has changed since what became of them. Segments whose speaker a person has chosen since stay. What the recognition merged by itself is set apart in the same way, and it does not merge the two again. Viewers get `SpeakerRevision`, and `SpeakerClaimed` and `SpeakerNamed` for what comes back. 409 when `from` is no part of `into` any more. A voice that was remembered of the merged label is forgotten.",
+      "`from` is a voice of its own again: its segments, and those that its voice has got since, have its label, and it has the claim and the free name that it had, unless somebody has changed since what became of them. Segments whose speaker a person has chosen since stay. What the recognition merged by itself is set apart in the same way, and it does not merge the two again. Viewers get `SpeakerRevision`, and `SpeakerClaimed` and `SpeakerNamed` for what comes back. 409 when `from` is no part of `into` any more. A voice that was remembered of both as one is forgotten.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: {

@@ -3,14 +3,13 @@ import { speakerColour } from "./speaker-colour.ts";
 
 /** A label's number on its colour: it tells voices apart also where colours do not. */
 export function SpeakerMark({ label }: { label: string }): VNode {
-  const number = label.slice(1);
+  // Drawn by the style, so that what a button shows is what it is called.
   return (
     <span
       class="speaker-mark"
       aria-hidden="true"
+      data-number={label === "UU" ? "?" : label.slice(1)}
       style={{ "--speaker": `var(${speakerColour(label)})` }}
-    >
-      {label === "UU" ? "?" : number}
-    </span>
+    />
   );
 }

@@ -24,7 +24,9 @@ let last = 0;
 export function tell(text: string, action?: ToastAction): void {
   last += 1;
   const id = last;
-  toasts.value = [...toasts.value.slice(-2), { id, text, action }];
+  // Only the newest deed can be taken back, so that an older button would do nothing.
+  const older = toasts.value.filter((each) => action === undefined || each.action === undefined);
+  toasts.value = [...older.slice(-2), { id, text, action }];
   setTimeout(() => forget(id), action === undefined ? SHOWN_MS : SHOWN_WITH_ACTION_MS);
 }
 

@@ -21,32 +21,35 @@ const TITLES: Readonly<Record<Choosing, string>> = {
 interface MovePartProps {
   /** False for lines of which nobody knows who said them. */
   isKnown: boolean;
-  isOwner: boolean;
   choose: (what: Choosing) => void;
+  /** What was being chosen last, which has the focus again. */
+  last: Choosing | undefined;
 }
 
+const OFFERS = [
+  { what: "line", Icon: UserPen, text: "Only this line is another's …" },
+  { what: "rest", Icon: CornerDownRight, text: "From here on it is another …" },
+  { what: "voice", Icon: Merge, text: "Same voice as another …" },
+  { what: "person", Icon: UserPlus, text: "Voice of a member …" },
+] as const;
+
 /** What can be put right about who spoke. */
-export function MovePart({ isKnown, isOwner, choose }: MovePartProps): VNode {
+export function MovePart({ isKnown, choose, last }: MovePartProps): VNode {
+  const again = useRef<HTMLButtonElement>(null);
+  useEffect(() => again.current?.focus(), []);
   return (
     <>
-      <button type="button" class="button quiet" onClick={() => choose("line")}>
-        <UserPen size={16} aria-hidden="true" /> Only this line is another's …
-      </button>
-      {isKnown && (
-        <>
-          <button type="button" class="button quiet" onClick={() => choose("rest")}>
-            <CornerDownRight size={16} aria-hidden="true" /> From here on it is another …
-          </button>
-          <button type="button" class="button quiet" onClick={() => choose("voice")}>
-            <Merge size={16} aria-hidden="true" /> Same voice as another …
-          </button>
-          {isOwner && (
-            <button type="button" class="button quiet" onClick={() => choose("person")}>
-              <UserPlus size={16} aria-hidden="true" /> Voice of a member …
-            </button>
-          )}
-        </>
-      )}
+      {OFFERS.filter(({ what }) => isKnown || what === "line").map(({ what, Icon, text }) => (
+        <button
+          key={what}
+          ref={what === last ? again : null}
+          type="button"
+          class="button quiet"
+          onClick={() => choose(what)}
+        >
+          <Icon size={16} aria-hidden="true" /> {text}
+        </button>
+      ))}
     </>
   );
 }

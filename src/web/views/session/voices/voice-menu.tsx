@@ -47,6 +47,7 @@ export function VoiceMenu({ model, line }: VoiceMenuProps): VNode {
 
 function Parts({ model, line, close }: VoiceMenuProps & { close: () => void }): VNode {
   const [choosing, setChoosing] = useState<Choosing | undefined>();
+  const [last, setLast] = useState<Choosing | undefined>();
   const label = line.speaker;
   /** Does it, says what went wrong, and closes the menu when it worked; what was done is told with its undo. */
   const carryOut = async (deed: () => Promise<unknown>) => {
@@ -59,7 +60,10 @@ function Parts({ model, line, close }: VoiceMenuProps & { close: () => void }): 
   };
   const parts = { model, label, carryOut: (deed: () => Promise<unknown>) => void carryOut(deed) };
   if (choosing !== undefined) {
-    const back = () => setChoosing(undefined);
+    const back = () => {
+      setLast(choosing);
+      setChoosing(undefined);
+    };
     return <MoveList {...parts} line={line} choosing={choosing} back={back} />;
   }
   const isKnown = label !== "UU";
@@ -67,9 +71,7 @@ function Parts({ model, line, close }: VoiceMenuProps & { close: () => void }): 
     <>
       {isKnown && <ClaimPart {...parts} />}
       {isKnown && model.mayName && <KnownPart {...parts} />}
-      {(model.mayEdit || model.isOwner) && (
-        <MovePart isKnown={isKnown} isOwner={model.isOwner} choose={setChoosing} />
-      )}
+      {model.mayEdit && <MovePart isKnown={isKnown} choose={setChoosing} last={last} />}
     </>
   );
 }
