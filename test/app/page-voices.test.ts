@@ -91,13 +91,13 @@ describe("page: voices and corrections", () => {
   it("page: voices are named, merged and split by the keyboard, and each is undone", async () => {
     const before = await labels();
     const areAsBefore = async () => (await labels()) === before;
-    await walk.inspect(page, "session-ten-voices");
+    await walk.inspect(page, "session-ten-voices", { everywhere: true });
     await voice(page, "Speaker 2").press("Enter");
     await page.getByLabel("Call this voice").fill("Robert");
     await walk.inspect(page, "session-voice-menu");
     await page.keyboard.press("Enter");
     await voice(reader, "Robert").waitFor();
-    await choose("Robert", "Same voice as another", "Speaker 1");
+    await choose("Robert", "Merge with another", "Speaker 1");
     await voice(reader, "Robert").waitFor();
     await until(async () => !(await labels()).includes("S2"), "the voices to be one");
     await walk.inspect(page, "session-voice-merged");
@@ -105,12 +105,12 @@ describe("page: voices and corrections", () => {
     await until(areAsBefore, "the merge to be taken back");
     await voice(reader, "Speaker 1").waitFor();
     await voice(page, "Speaker 1").press("Enter");
-    await page.getByRole("button", { name: "From here on" }).press("Enter");
+    await page.getByRole("button", { name: "Reassign from here on" }).press("Enter");
     await walk.inspect(page, "session-voice-choices");
     await page.getByRole("button", { name: "Back" }).press("Enter");
-    await page.locator(".menu-list button:focus", { hasText: "From here on" }).waitFor();
+    await page.locator(".menu-list button:focus", { hasText: "Reassign from here on" }).waitFor();
     await page.keyboard.press("Escape");
-    await choose("Speaker 1", "From here on", "A new speaker");
+    await choose("Speaker 1", "Reassign from here on", "A new speaker");
     await voice(reader, "Speaker 11").waitFor();
     await undoByKey();
     await until(areAsBefore, "the split to be taken back");
@@ -121,7 +121,7 @@ describe("page: voices and corrections", () => {
   it("page: a merge is taken back after a reload too, and not when somebody else was quicker", async () => {
     const before = await labels();
     const isOne = async () => !(await labels()).includes("S2");
-    await choose("Speaker 2", "Same voice as another", "Speaker 1");
+    await choose("Speaker 2", "Merge with another", "Speaker 1");
     await until(isOne, "the voices to be one");
     await page.reload();
     await voice(page, "Speaker 1").press("Enter");
@@ -158,7 +158,7 @@ describe("page: voices and corrections", () => {
       .first()
       .waitFor();
     await walk.inspect(page, "session-line-changes");
-    await changes.getByRole("button", { name: "Put back" }).press("Enter");
+    await changes.getByRole("button", { name: "Put back" }).first().press("Enter");
     await until(async () => (await count()) === 0, "the line to be put back");
     await page.keyboard.press("Escape");
     expect(await texts()).toEqual(before);

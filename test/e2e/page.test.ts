@@ -126,7 +126,7 @@ describe("page over the whole service", () => {
       await voice(guest, name).waitFor();
     }
     await voice(owner, "Speaker 3").click();
-    await owner.getByRole("button", { name: "Voice of a member" }).click();
+    await owner.getByRole("button", { name: "Assign to a member" }).click();
     const members = owner.locator(".voice-options button");
     const member = ((await members.first().textContent()) ?? "").replace(" (you)", "");
     await members.first().click();

@@ -27,10 +27,10 @@ interface MovePartProps {
 }
 
 const OFFERS = [
-  { what: "line", Icon: UserPen, text: "Only this line is another's …" },
-  { what: "rest", Icon: CornerDownRight, text: "From here on it is another …" },
-  { what: "voice", Icon: Merge, text: "Same voice as another …" },
-  { what: "person", Icon: UserPlus, text: "Voice of a member …" },
+  { what: "line", Icon: UserPen, text: "Reassign this line …" },
+  { what: "rest", Icon: CornerDownRight, text: "Reassign from here on …" },
+  { what: "voice", Icon: Merge, text: "Merge with another …" },
+  { what: "person", Icon: UserPlus, text: "Assign to a member …" },
 ] as const;
 
 /** What can be put right about who spoke. */
@@ -99,17 +99,17 @@ function Voices({ model, label, line, choosing, carryOut }: MoveListProps): VNod
     );
   return (
     <>
+      {!isMerge && (
+        <button type="button" class="button quiet" onClick={() => choose()}>
+          <UserPlus size={16} aria-hidden="true" /> A new speaker
+        </button>
+      )}
       {others.map((each) => (
         <button key={each} type="button" class="button quiet" onClick={() => choose(each)}>
           <SpeakerMark label={each} />
           {model.nameOf(each)}
         </button>
       ))}
-      {!isMerge && (
-        <button type="button" class="button quiet" onClick={() => choose()}>
-          <UserPlus size={16} aria-hidden="true" /> A new speaker
-        </button>
-      )}
       {isMerge && others.length === 0 && <p class="small soft">There is no other voice.</p>}
     </>
   );
