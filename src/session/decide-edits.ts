@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { CommandOf } from "./command.ts";
-import { survivingName } from "./decide-voices.ts";
+import { survivingName } from "./decide-speakers.ts";
 import { candidateIds, redactCovered } from "./redact-covered.ts";
 import { isWithin } from "./redaction.ts";
 import type { Turn } from "./turn.ts";

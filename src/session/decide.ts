@@ -31,8 +31,14 @@ import {
   decideReread,
   decideReview,
 } from "./decide-reread.ts";
-import { decideClaim, decideNaming, decideUnclaim } from "./decide-speakers.ts";
-import { decideMerge, decideReassign, decideUnmerge } from "./decide-voices.ts";
+import {
+  decideClaim,
+  decideMerge,
+  decideNaming,
+  decideReassign,
+  decideUnclaim,
+  decideUnmerge,
+} from "./decide-speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /**
