@@ -54,7 +54,7 @@ const PAGE = [
   ["src/web/uploads"],
   ["src/web/views/session/model"],
   // What an open session consists of.
-  ["src/web/views/session/(edit|export|find)"],
+  ["src/web/views/session/(edit|export|find|voices)"],
   // One folder for each view.
   ["src/web/views/[^/]+"],
   ["src/web"],
