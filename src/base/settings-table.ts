@@ -709,7 +709,7 @@ export const SETTINGS = {
     unit: "seconds",
     default: 900,
     readers: ["sessions"],
-    what: "how long a device may be silent before its session is stopped, and a session without one without audio; 0 for ever",
+    what: "how long a device may be silent before its session is stopped, and a session without one without audio or an unfinished file; 0 for ever",
   },
   LEASE_MS: {
     group: "limits",

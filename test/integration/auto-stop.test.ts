@@ -162,6 +162,30 @@ describe("auto-stop", () => {
     expect(one.told.map(({ sessionId }) => sessionId)).toEqual([id]);
   });
 
+  it("auto-stop: a file that is not whole keeps its session until it expires", async () => {
+    const { owner, device } = await fixture.ownDevice();
+    const [id, uploadId, account] = [newId(), newId(), owner.id];
+    await fixture.sql(
+      `insert into sessions (id, workspace_id, owner_id, job_id, status)
+       values ($1, $2, $3, $4, 'recording')`,
+      [id, device.workspaceId, account, newId()],
+    );
+    await fixture.sql(
+      `insert into file_uploads (id, session_id, workspace_id, uploader_id, account_id, filename,
+         media_type, size, received, is_last, touched_at, expires_at)
+       values ($1, $2, $3, $4, $4, 'talk.wav', 'audio/wav', 100, 40, true,
+         now() - interval '23 hours', now() + interval '1 hour')`,
+      [uploadId, id, device.workspaceId, account],
+    );
+    const clock = new ManualClock(Date.now());
+    const one = await process(clock);
+    await listen(clock, [one], 3 * SILENCE);
+    expect(await statusOf(id)).toEqual({ status: "recording", stop_reason: null });
+    await fixture.sql("update file_uploads set expires_at = now() where id = $1", [uploadId]);
+    await listen(clock, [one], 10_000);
+    expect(await statusOf(id)).toEqual({ status: "processing", stop_reason: "device_silent" });
+  });
+
   it("presence: what devices of recording sessions said last, by partition", async () => {
     const clock = new ManualClock(Date.now());
     const { device } = await fixture.ownDevice();

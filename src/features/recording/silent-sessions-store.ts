@@ -25,8 +25,9 @@ export class SilentSessionStore {
   /**
    * Stops at most `limit` sessions whose device has given no sign of life, neither audio nor
    * heartbeat, for `silence` milliseconds of the database's time; without a device, those to which
-   * no audio came for as long. Each is stopped once, however
-   * many processes try. Returns the commands to their actors.
+   * no audio came for as long. A file that is not whole keeps its session until it expires, so that
+   * a paused upload can go on. Each is stopped once, however many processes try. Returns the
+   * commands to their actors.
    */
   async stop(silence: number, limit: number): Promise<OutboxRow[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
@@ -58,7 +59,7 @@ function isSilent(silence: number): ReturnType<typeof sql.fragment> {
       select 1 from audio_streams a where a.session_id = s.id and a.touched_at >= ${instant})
     and not exists (
       select 1 from file_uploads u where u.session_id = s.id and (u.state in ('received', 'storing')
-        or u.state = 'receiving' and u.touched_at >= ${instant}))`;
+        or u.state = 'receiving' and u.expires_at > now()))`;
 }
 
 /**
