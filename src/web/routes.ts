@@ -45,7 +45,7 @@ export const ROUTES: readonly Route[] = [
     load: () => import("./views/session/session-view.tsx"),
     roles: EVERYBODY,
   },
-  { path: "/search/:words?", load: () => import("./views/search/search-view.tsx") },
+  { path: "/search/:filters?", load: () => import("./views/search/search-view.tsx") },
   {
     path: "/record",
     load: () => import("./views/record/record-view.tsx"),

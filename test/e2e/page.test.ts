@@ -64,6 +64,7 @@ describe("page over the whole service", () => {
     await owner.getByRole("button", { name: "More" }).click();
     await owner.getByRole("button", { name: "Rename" }).click();
     await owner.getByLabel("Title").fill(TITLE);
+    await owner.getByLabel("Tags").fill("board, launch");
     await owner.getByRole("button", { name: "Save", exact: true }).click();
     await owner.getByRole("heading", { name: TITLE, level: 1 }).waitFor();
     // A second person comes by the guest link, with a name and without an account.
@@ -195,7 +196,8 @@ describe("page over the whole service", () => {
     const said = plain((await moment.locator("span").last().textContent()) ?? "");
     await moment.click();
     const row = owner.locator('.transcript-row[data-shown="true"] .line-words');
-    expect(plain((await row.textContent()) ?? "")).toContain(said);
+    const isShown = async () => plain((await row.textContent()) ?? "").includes(said);
+    await until(isShown, "the line of the moment to be shown", 20_000);
     await row.locator("span").nth(2).click();
     await owner.getByRole("button", { name: "Pause" }).waitFor();
     await owner.locator("[data-now]").first().waitFor();
@@ -295,16 +297,52 @@ describe("page over the whole service", () => {
 
   it("page: a hit of the search opens its session at the moment", async () => {
     await owner.getByRole("link", { name: "Sessions", exact: true }).click();
-    await owner.getByLabel("Search what was said").fill("report wednesday");
-    await owner.getByRole("button", { name: "Search", exact: true }).click();
+    await owner.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await owner.keyboard.press("/");
+    await owner.keyboard.type("report wednesday");
+    await owner.keyboard.press("Enter");
     await owner.locator(".hit mark").first().waitFor();
-    await walk.inspect(owner, "search");
-    await owner.locator(".hit").first().click();
+    await owner.getByText(/^\d moments?, 0 sessions of this title$/).waitFor();
+    await walk.inspect(owner, "search", { everywhere: true });
+    await owner.getByRole("heading", { level: 1 }).focus();
+    await owner.keyboard.press("j");
+    await owner.keyboard.press("Enter");
     await owner
       .locator('.transcript-row[data-shown="true"]')
       .getByText(/report/i)
       .first()
       .waitFor();
+  });
+
+  it("page: sessions are found by who spoke, when, and what they are; the address keeps it", async () => {
+    await owner.getByRole("link", { name: "Sessions", exact: true }).click();
+    await owner.getByRole("link", { name: "Filter the sessions" }).click();
+    await owner.getByText("1 session", { exact: true }).waitFor();
+    await owner.getByLabel("Speaker").fill("rob");
+    await owner.getByLabel("Tag").fill("launch");
+    await owner.keyboard.press("Enter");
+    await owner.getByRole("button", { name: "Remove the filter Tag: launch" }).waitFor();
+    await owner.getByLabel("State").selectOption({ label: "Completed" });
+    await owner.getByLabel("From").fill("2020-01-31");
+    await owner.getByRole("button", { name: "Remove the filter From 2020-01-31" }).waitFor();
+    await owner.getByRole("link", { name: TITLE }).waitFor();
+    await walk.inspect(owner, "search-filtered");
+    await owner.getByLabel("State").selectOption({ label: "Failed" });
+    await owner.getByRole("heading", { name: "No session fits" }).waitFor();
+    await walk.inspect(owner, "search-nothing");
+    const same = await owner.context().newPage();
+    await same.goto(owner.url());
+    await same.getByRole("button", { name: "Without “State: Failed”" }).click();
+    await same.getByRole("link", { name: TITLE }).waitFor();
+    await same.close();
+    await owner.goBack();
+    await owner.getByRole("link", { name: TITLE }).waitFor();
+    expect(await owner.getByLabel("State").inputValue()).toBe("completed");
+    await owner.getByLabel("Until").fill("2020-02-01");
+    await owner.getByRole("heading", { name: "No session fits" }).waitFor();
+    await owner.getByRole("button", { name: "Clear all" }).click();
+    await owner.getByRole("link", { name: TITLE }).click();
+    await owner.getByRole("heading", { name: TITLE, level: 1 }).waitFor();
   });
 
   it("page: loaded again it goes on where it was, and after a sign-out it does not", async () => {

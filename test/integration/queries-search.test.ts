@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
+import { newId } from "../../src/base/ids.ts";
 import { QuestionFixture, type Told } from "../support/question-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
 
@@ -99,6 +100,62 @@ describe("workspace search", () => {
     } while (cursor !== undefined);
     expect(paged).toEqual(all);
     expect(await codeOf(find({ q: "report", cursor: "x" }))).toBe("invalid_parameter");
+  });
+
+  it("filters by what the session is, and counts", async () => {
+    const inFirst = { q: "report", session_id: first.sessionId };
+    const { sessionId } = first;
+    await queries.fixture.sql("update sessions set tags = $2 where id = $1", [
+      sessionId,
+      ["board", "q3"],
+    ]);
+    const [{ device_id }] = (await queries.fixture.sql(
+      "select device_id from sessions where id = $1",
+      [sessionId],
+    )) as [{ device_id: string }];
+    for (const query of [{ tag: "q3" }, { tag: ["q3", "board"] }, { device_id }]) {
+      expect(await find({ q: "report", ...query })).toEqual(await find(inFirst));
+    }
+    expect(await find({ q: "report", tag: ["q3", "other"] })).toEqual([]);
+    expect(await find({ q: "report", status: "completed" })).toEqual([]);
+    expect(await find({ q: "report", status: "recording" })).toHaveLength(3);
+    expect(await codeOf(find({ q: "report", device_id: "x" }))).toBe("invalid_parameter");
+    const counted = await queries.search(owner, workspaceId, {
+      q: "report",
+      count: true,
+      limit: 1,
+    });
+    expect([counted.items.length, counted.total]).toEqual([1, 3]);
+    expect(await queries.search(owner, workspaceId, { q: "report" })).not.toHaveProperty("total");
+  });
+
+  it("searches everywhere: what is the person's, shared with them, or opened to them, and no more", async () => {
+    const { fixture } = queries;
+    const elsewhere = await fixture.workspace(member.id);
+    const theirs = await queries.tell(elsewhere, member, [["S1", "a private report"]]);
+    const everywhere = async (query: Record<string, unknown>, caller = owner) => {
+      const { items } = await queries.searchEverywhere(caller, { q: "report", ...query });
+      return items.map(({ segment_id }) => segment_id);
+    };
+    expect(await everywhere({}, member)).toEqual(theirs.segmentIds);
+    expect(await everywhere({})).toEqual(await find({ q: "report" }));
+    await fixture.sql(
+      "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
+      [theirs.sessionId, owner.id],
+    );
+    expect(await everywhere({})).toHaveLength(4);
+    expect(await everywhere({ workspace_id: elsewhere })).toEqual(theirs.segmentIds);
+    expect(await everywhere({ workspace_id: workspaceId })).toEqual(await find({ q: "report" }));
+    expect(await codeOf(everywhere({ workspace_id: "x" }))).toBe("invalid_parameter");
+    await fixture.sql("delete from session_members where session_id = $1", [theirs.sessionId]);
+    expect(await everywhere({ workspace_id: elsewhere })).toEqual([]);
+    const admin = await fixture.user("admin");
+    expect(await everywhere({}, admin)).toEqual([]);
+    await queries.elevations().open({
+      ...{ id: newId(), adminId: admin.id, reason: "To answer a complaint" },
+      ...{ sessionId: theirs.sessionId, expiresAt: Date.now() + 60_000 },
+    });
+    expect(await everywhere({}, admin)).toEqual(theirs.segmentIds);
   });
 
   it("shows a member only what is shared", async () => {

@@ -254,6 +254,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
 
   // Session
   listSessions: [free(USERS, reading)],
+  searchSessions: [free(USERS, ask({ query: "q=word" }))],
   createSession: [
     free(MEMBERS_AND_ADMINS, {
       ...writing,

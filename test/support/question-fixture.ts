@@ -28,6 +28,12 @@ export interface Told {
   segmentIds: string[];
 }
 
+interface Found {
+  items: Record<string, unknown>[];
+  next_cursor: string | null;
+  total?: number;
+}
+
 /** A session house that can be asked, with a real worker behind it. */
 export class QuestionFixture {
   readonly fixture: SessionFixture;
@@ -160,10 +166,12 @@ export class QuestionFixture {
 
   async search(principal: Principal, id: string, query: Record<string, unknown>) {
     const call = { principal, params: { id }, query };
-    return jsonBody(await callRoute(this.routes, "searchWorkspace", call)) as unknown as {
-      items: Record<string, unknown>[];
-      next_cursor: string | null;
-    };
+    return jsonBody(await callRoute(this.routes, "searchWorkspace", call)) as unknown as Found;
+  }
+
+  async searchEverywhere(principal: Principal, query: Record<string, unknown>) {
+    const answer = await callRoute(this.routes, "searchSessions", { principal, query });
+    return jsonBody(answer) as unknown as Found;
   }
 
   async #ask(route: string, principal: Principal, params: Record<string, string>, query: string) {

@@ -169,7 +169,7 @@ function resolve(
   });
 }
 
-/** Most sessions of a workspace that questions consider; the newest are taken. */
+/** Most sessions that one question or search considers; the newest are taken. */
 const MAX_SESSIONS = 5_000;
 const ACTION = "session.query";
 
@@ -179,12 +179,26 @@ export interface WorkspaceQuestionOptions {
   workspaceSessions: SearchStore;
 }
 
-/** A workspace with the sessions that the caller may ask about. */
-export interface AskableWorkspace {
+/** Sessions that the caller may ask about, newest first. */
+export interface AskableSessions {
   principal: Principal;
-  workspaceId: string;
-  /** The sessions, newest first. */
   sessions: readonly SessionFacts[];
+}
+
+export interface AskableWorkspace extends AskableSessions {
+  workspaceId: string;
+}
+
+/** All sessions that the person may ask about, in whatever workspace; those an elevation covers too. */
+export async function askableSessions(
+  { workspaceSessions }: Pick<WorkspaceQuestionOptions, "workspaceSessions">,
+  caller: Principal | undefined,
+): Promise<AskableSessions> {
+  const principal = requirePrincipal(caller);
+  if (principal.kind !== "user") throw new AppError("forbidden", "Only people search everywhere.");
+  const all = await workspaceSessions.factsOf(principal, MAX_SESSIONS);
+  const sessions = all.filter((each) => maySession(principal, ACTION, each) === "allow");
+  return { principal, sessions };
 }
 
 /**
@@ -222,7 +236,7 @@ export async function requireAskableWorkspace(
 /** Records reads that an elevation allowed. Must succeed before the content is shown. */
 export async function recordReads(
   { directory }: Pick<WorkspaceQuestionOptions, "directory">,
-  { principal, sessions }: AskableWorkspace,
+  { principal, sessions }: AskableSessions,
   sessionIds: readonly string[],
 ): Promise<void> {
   const read = new Set(sessionIds);

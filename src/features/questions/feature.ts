@@ -5,7 +5,7 @@ import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { QuestionOptions } from "./ask.ts";
 import { ConversationStore } from "./conversations-store.ts";
 import { queryRoutes } from "./routes.ts";
-import { workspaceSearchRoutes } from "./search.ts";
+import { searchRoutes } from "./search.ts";
 import { SearchStore } from "./search-store.ts";
 
 interface CreateQuestionOptions {
@@ -35,6 +35,6 @@ export function createQuestions(
   return {
     questions,
     workspaceSessions: search,
-    routes: [...queryRoutes(questions), ...workspaceSearchRoutes({ ...access, search, cursorKey })],
+    routes: [...queryRoutes(questions), ...searchRoutes({ ...access, search, cursorKey })],
   };
 }

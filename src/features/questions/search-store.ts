@@ -1,10 +1,14 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import type { SessionFacts } from "../../access/policy.ts";
-import type { Principal } from "../../access/principal.ts";
+import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { allOf, nameColumn, toInstant } from "../../postgres/columns.ts";
+import type { SessionPhase } from "../../session/status.ts";
+import { coversSession, ELEVATION_STANDS } from "../audit/elevation-store.ts";
+import { MOST_COUNTED } from "../sessions/list-store.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
+import { sharedWith } from "../sessions/store.ts";
 
 /** Control characters that mark a match in a headline; no recognised word has them. */
 const START = "\u0002";
@@ -47,37 +51,26 @@ export class SearchStore {
     return readFacts(this.#pool, principal, condition, limit);
   }
 
+  /** The same about all sessions to which a person, or an elevation of theirs, has a way. */
+  factsOf(person: UserPrincipal, limit: number): Promise<SessionFacts[]> {
+    return readFacts(this.#pool, person, reachedBy(person), limit);
+  }
+
+  /** How many hits there are in the given sessions; of more than `MOST_COUNTED` these. */
+  count(sessionIds: readonly string[], filter: SearchFilter): Promise<number> {
+    return this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
+      with ${hitsIn(sessionIds, filter)}
+      select count(*)::int as count from (select from hits limit ${MOST_COUNTED}) as counted`);
+  }
+
   /** The best hits after `after`, in the given sessions only; redacted segments are never found. */
   async search(
     sessionIds: readonly string[],
     filter: SearchFilter,
     { after, limit }: { after?: HitPosition | undefined; limit: number },
   ): Promise<SearchHit[]> {
-    const ids = sql.array([...sessionIds], "uuid");
     const rows = await this.#pool.any(sql.type(hitRow)`
-      with queries as (
-        select config, websearch_to_tsquery(config, ${filter.text}) as query
-        from (
-          select distinct search_dictionary(language) as config
-          from sessions where id = any(${ids})
-        ) as languages
-      ),
-      hits as (
-        select ts_rank_cd(g.search, q.query) as rank, g.session_id as "sessionId",
-          g.id as "segmentId", s.title, g.label, g.text, q.config, q.query,
-          round(g.start_sample / 16.0)::int as "startMs",
-          round(g.end_sample / 16.0)::int as "endMs",
-          ${SAID_AT} as at, ${SPEAKER} as "speakerName"
-        from queries q
-        join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
-        join sessions s on s.id = g.session_id
-        left join speaker_claims c
-          on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
-        left join users u on u.id = c.claimed_user_id
-        left join guests v on v.id = c.claimed_user_id
-        left join speaker_names n on n.session_id = g.session_id and n.label = g.label
-        where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
-      )
+      with ${hitsIn(sessionIds, filter)}
       select rank, "sessionId", "segmentId", title, "startMs", "endMs", at, label,
         "speakerName", text,
         ts_headline(config, translate(text, '<', ${LESS}), query, ${HEADLINE}) as headline
@@ -91,7 +84,54 @@ export class SearchStore {
   }
 }
 
-function conditionsOf({ speaker, from, to }: SearchFilter): Fragment[] {
+/** SQL for the table `hits`, of all segments that are found. */
+function hitsIn(sessionIds: readonly string[], filter: SearchFilter): Fragment {
+  const ids = sql.array([...sessionIds], "uuid");
+  return sql.fragment`queries as (
+      select config, websearch_to_tsquery(config, ${filter.text}) as query
+      from (
+        select distinct search_dictionary(language) as config
+        from sessions where id = any(${ids})
+      ) as languages
+    ),
+    hits as (
+      select ts_rank_cd(g.search, q.query) as rank, g.session_id as "sessionId",
+        g.id as "segmentId", s.title, g.label, g.text, q.config, q.query,
+        round(g.start_sample / 16.0)::int as "startMs",
+        round(g.end_sample / 16.0)::int as "endMs",
+        ${SAID_AT} as at, ${SPEAKER} as "speakerName"
+      from queries q
+      join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
+      join sessions s on s.id = g.session_id
+      left join speaker_claims c
+        on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
+      left join users u on u.id = c.claimed_user_id
+      left join guests v on v.id = c.claimed_user_id
+      left join speaker_names n on n.session_id = g.session_id and n.label = g.label
+      where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
+    )`;
+}
+
+/** SQL condition: an index leads from the person to session `s`. Who may read it is not decided here. */
+function reachedBy(person: UserPrincipal): Fragment {
+  const { id } = person;
+  const elevated =
+    person.role === "admin"
+      ? sql.fragment`or exists (
+          select from content_elevations e where e.admin_id = ${id} and ${ELEVATION_STANDS}
+            and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)})`
+      : sql.fragment``;
+  return sql.fragment`s.status <> 'deleted' and (s.id in (
+    select o.id from sessions o where o.owner_id = ${id}
+    union all
+    select p.session_id from session_members p where p.user_id = ${id}
+    union all
+    select v.id from workspace_members k join sessions v on v.workspace_id = k.workspace_id
+    where k.user_id = ${id} and ${sharedWith(person, sql.fragment`v`)}) ${elevated})`;
+}
+
+function conditionsOf(filter: SearchFilter): Fragment[] {
+  const { speaker, from, to, tags = [], status, deviceId } = filter;
   const conditions = [sql.fragment`s.status <> 'deleted' and not g.redacted`];
   if (speaker !== undefined) {
     conditions.push(
@@ -100,6 +140,9 @@ function conditionsOf({ speaker, from, to }: SearchFilter): Fragment[] {
   }
   if (from !== undefined) conditions.push(sql.fragment`${SAID_AT} >= ${toInstant(from)}`);
   if (to !== undefined) conditions.push(sql.fragment`${SAID_AT} < ${toInstant(to)}`);
+  if (tags.length > 0) conditions.push(sql.fragment`s.tags @> ${sql.array([...tags], "text")}`);
+  if (status !== undefined) conditions.push(sql.fragment`s.status = ${status}`);
+  if (deviceId !== undefined) conditions.push(sql.fragment`s.device_id = ${deviceId}`);
   return conditions;
 }
 
@@ -131,6 +174,10 @@ interface SearchFilter {
   /** When it was said, Unix milliseconds; `to` is not included. */
   from?: number | undefined;
   to?: number | undefined;
+  /** What the session is: it has all of these tags, this status, was recorded by this device. */
+  tags?: readonly string[] | undefined;
+  status?: SessionPhase | undefined;
+  deviceId?: string | undefined;
 }
 
 /** Position in the list of hits, which is ordered by rank. */

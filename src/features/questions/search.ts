@@ -2,17 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
-import {
-  cutPage,
-  decodeCursor,
-  encodeCursor,
-  filterId,
-  pageQuery,
-  pageSchema,
-} from "../../rest/page.ts";
+import { cutPage, decodeCursor, encodeCursor, filterId, pageQuery } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { countedPage, countFilter, tagFilter, tagsOf } from "../sessions/list-filters.ts";
+import { sessionStatus } from "../sessions/schema.ts";
 import {
+  type AskableSessions,
   type AskableWorkspace,
+  askableSessions,
   recordReads,
   requireAskableWorkspace,
   type WorkspaceQuestionOptions,
@@ -64,11 +61,25 @@ const searchQuery = Type.Object({
   session_id: Type.Optional(Type.String()),
   from: Type.Optional(instant),
   to: Type.Optional(instant),
+  status: Type.Optional(sessionStatus),
+  device_id: Type.Optional(Type.String({ description: "Recorded by this device" })),
+  tag: tagFilter,
+  count: countFilter,
 });
 
-/** GET /workspaces/{id}/search. */
-export function workspaceSearchRoutes(options: WorkspaceSearchOptions): Route[] {
-  return [searchWorkspace(options)];
+const searchEverywhereQuery = Type.Composite([
+  searchQuery,
+  Type.Object({ workspace_id: Type.Optional(Type.String()) }),
+]);
+
+const hitsSchema = countedPage(hitSchema, "SearchHits");
+
+const DESCRIPTION =
+  "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.";
+
+/** GET /workspaces/{id}/search, GET /search. */
+export function searchRoutes(options: WorkspaceSearchOptions): Route[] {
+  return [searchWorkspace(options), searchSessions(options)];
 }
 
 function searchWorkspace(options: WorkspaceSearchOptions): Route {
@@ -78,42 +89,85 @@ function searchWorkspace(options: WorkspaceSearchOptions): Route {
     id: "searchWorkspace",
     tag: "Workspace",
     summary: "Full-text search in the sessions of a workspace that the caller may read",
-    description:
-      "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.",
+    description: DESCRIPTION,
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     query: searchQuery,
-    responses: { 200: { description: "A page of segments", schema: pageSchema(hitSchema) } },
+    responses: { 200: { description: "A page of segments", schema: hitsSchema } },
     errors: ["elevation_required"],
     resolve: ({ principal, params }) => requireAskableWorkspace(options, principal, params.id),
     async handle({ query }, workspace: AskableWorkspace) {
-      const { cursorKey, search } = options;
-      const limit = query.limit ?? DEFAULT_LIMIT;
       const list = `search:${workspace.workspaceId}`;
-      const after = positionOf(cursorKey, list, query.cursor);
-      const filter = {
-        text: query.q,
-        speaker: query.speaker?.trim(),
-        from: instantOf("from", query.from),
-        to: instantOf("to", query.to),
-      };
-      const ids = wantedSessions(workspace, filterId("session_id", query.session_id));
-      const hits = await search.search(ids, filter, { after, limit: limit + 1 });
-      const { page, last } = cutPage(hits, limit);
-      await recordReads(
-        options,
-        workspace,
-        page.map(({ sessionId }) => sessionId),
-      );
-      const next_cursor = last === undefined ? null : encodePosition(cursorKey, list, last);
-      return { status: 200, body: { items: page.map(presentHit), next_cursor } };
+      return { status: 200, body: await find(options, workspace, { query, list }) };
     },
   });
 }
 
+function searchSessions(options: WorkspaceSearchOptions): Route {
+  return defineRoute({
+    method: "get",
+    path: "/search",
+    id: "searchSessions",
+    tag: "Session",
+    summary: "Full-text search in all sessions that the caller may read, in whatever workspace",
+    description: `${DESCRIPTION} To an administrator also those that an elevation in force covers.`,
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: searchEverywhereQuery,
+    responses: { 200: { description: "A page of segments", schema: hitsSchema } },
+    resolve: ({ principal }) => askableSessions(options, principal),
+    async handle({ query }, { principal, sessions }: AskableSessions) {
+      const workspaceId = filterId("workspace_id", query.workspace_id);
+      const wanted = sessions.filter(
+        (each) => workspaceId === undefined || each.workspaceId === workspaceId,
+      );
+      const asked = { query, list: `search\u0000${workspaceId ?? ""}` };
+      return { status: 200, body: await find(options, { principal, sessions: wanted }, asked) };
+    },
+  });
+}
+
+interface AskedSearch {
+  query: Static<typeof searchQuery>;
+  /** Names the list for its cursors. */
+  list: string;
+}
+
+async function find(
+  options: WorkspaceSearchOptions,
+  askable: AskableSessions,
+  { query, list }: AskedSearch,
+): Promise<Static<typeof hitsSchema>> {
+  const { cursorKey, search } = options;
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const after = positionOf(cursorKey, list, query.cursor);
+  const filter = {
+    text: query.q,
+    speaker: query.speaker?.trim(),
+    from: instantOf("from", query.from),
+    to: instantOf("to", query.to),
+    tags: tagsOf(query.tag),
+    status: query.status,
+    deviceId: filterId("device_id", query.device_id),
+  };
+  const ids = wantedSessions(askable, filterId("session_id", query.session_id));
+  const [hits, total] = await Promise.all([
+    search.search(ids, filter, { after, limit: limit + 1 }),
+    query.count ? search.count(ids, filter) : undefined,
+  ]);
+  const { page, last } = cutPage(hits, limit);
+  await recordReads(
+    options,
+    askable,
+    page.map(({ sessionId }) => sessionId),
+  );
+  const next_cursor = last === undefined ? null : encodePosition(cursorKey, list, last);
+  return { items: page.map(presentHit), next_cursor, total };
+}
+
 /** Ids of the sessions to search. A session that the caller may not read yields no hits. */
-function wantedSessions({ sessions }: AskableWorkspace, wanted: string | undefined): string[] {
+function wantedSessions({ sessions }: AskableSessions, wanted: string | undefined): string[] {
   const ids = sessions.map(({ id }) => id);
   return wanted === undefined ? ids : ids.filter((id) => id === wanted);
 }

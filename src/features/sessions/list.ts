@@ -7,12 +7,11 @@ import {
   filterId,
   filterInstant,
   pageQuery,
-  pageSchema,
   toPositionRequest,
 } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { countedPage, countFilter, tagFilter, tagsOf } from "./list-filters.ts";
 import {
-  MOST_COUNTED,
   SESSION_SORTS,
   type SessionFilter,
   type SessionListStore,
@@ -26,7 +25,6 @@ interface SessionListOptions {
   cursorKey: Uint8Array;
 }
 
-const tag = Type.String({ minLength: 1, maxLength: 64, examples: ["support"] });
 const words = { minLength: 1, maxLength: 200, pattern: "\\S" };
 
 const query = Type.Object({
@@ -67,11 +65,7 @@ const query = Type.Object({
       examples: ["call-2026-000117"],
     }),
   ),
-  tag: Type.Optional(
-    Type.Union([tag, Type.Array(tag, { maxItems: 20 })], {
-      description: "With this tag, exactly; of several (`tag=a&tag=b`) with all of them",
-    }),
-  ),
+  tag: tagFilter,
   metadata: Type.Optional(
     Type.String({
       maxLength: 600,
@@ -80,11 +74,7 @@ const query = Type.Object({
       examples: ["customer:acme"],
     }),
   ),
-  count: Type.Optional(
-    Type.Boolean({
-      description: `\`true\`: \`total\` says how many there are on all pages; more than ${MOST_COUNTED} are not counted`,
-    }),
-  ),
+  count: countFilter,
   sort: Type.Optional(
     Type.Unsafe<SessionSort>({
       type: "string",
@@ -95,15 +85,7 @@ const query = Type.Object({
   ),
 });
 
-const listSchema = Type.Composite(
-  [
-    pageSchema(sessionSchema),
-    Type.Object({
-      total: Type.Optional(Type.Integer({ description: "With `count`", examples: [117] })),
-    }),
-  ],
-  { $id: "SessionList" },
-);
+const listSchema = countedPage(sessionSchema, "SessionList");
 
 /** GET /sessions. */
 export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Route[] {
@@ -152,7 +134,7 @@ function filterOf(asked: Static<typeof query>): SessionFilter {
     speakerUserId: filterId("speaker_user_id", asked.speaker_user_id),
     language: asked.language,
     externalId: asked.external_id,
-    tags: asked.tag === undefined ? undefined : [asked.tag].flat(),
+    tags: tagsOf(asked.tag),
     metadata: toMetadata(asked.metadata),
   };
 }

@@ -1,7 +1,8 @@
 import { Mic } from "lucide-preact";
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
+import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { WorkshopField } from "../../parts/workshop-field.tsx";
@@ -57,7 +58,7 @@ interface StartProps {
 }
 
 function StartForm({ workspaces, told }: StartProps): VNode {
-  const [workspaceId, setWorkspace] = useState(workspaces[0]?.id ?? "");
+  const workspaceId = chosenWorkspace(workspaces);
   return (
     <form
       class="card stack record-form"
@@ -78,7 +79,7 @@ function StartForm({ workspaces, told }: StartProps): VNode {
         <select
           class="input"
           value={workspaceId}
-          onChange={({ currentTarget }) => setWorkspace(currentTarget.value)}
+          onChange={({ currentTarget }) => rememberWorkspace(currentTarget.value)}
         >
           {workspaces.map(({ id, name }) => (
             <option key={id} value={id}>

@@ -1,127 +1,211 @@
-import { Search } from "lucide-preact";
 import type { VNode } from "preact";
-import { Link, useLocation } from "wouter-preact";
-import { clockTime } from "../../../wire/clock-time.ts";
+import { useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
-import type { Hit } from "../../api/records.ts";
+import type { Device, Hit, Session, Workspace } from "../../api/records.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
-import { snippetPieces } from "./snippet.ts";
+import { SessionList } from "../sessions/session-list.tsx";
+import { FilterChips, FilterForm } from "./filter-form.tsx";
+import { HitList } from "./hit-list.tsx";
+import { ListKeys } from "./list-keys.tsx";
+import {
+  chipsOf,
+  type FilterChip,
+  filterQueryOf,
+  filtersOf,
+  NO_FILTERS,
+  routeOf,
+  type SearchFilters,
+} from "./search-filters.ts";
 import "./search.css";
 
-const HITS = 50;
-const MOST_WORKSPACES = 20;
+const PAGE = 50;
+/** Sessions that are shown for their title beside what was said. */
+const MOST_TITLED = 5;
+/** As many words as the service looks for in titles, letters. */
+const MOST_TITLE = 200;
 
-/** What was said, in all workspaces; a hit opens its session at the moment. */
-export function View({ params }: { params: { words?: string } }): VNode {
-  const words = decoded(params.words ?? "");
-  const { state, reload } = useResource(() => search(words), [words]);
+/** Finds sessions, and moments in them, in all workspaces. What is asked for stands in the address. */
+export function View({ params }: { params: { filters?: string } }): VNode {
+  const text = params.filters ?? "";
+  const filters = filtersOf(text);
+  const [, navigate] = useLocation();
+  const go = (next: SearchFilters) => navigate(routeOf(next));
+  const around = useResource(thingsAround, []);
+  const { workspaces, devices } = around.state.kind === "ready" ? around.state.value : NOTHING;
+  const found = useResource(() => find(filters), [text]);
+  const names = new Map([...workspaces, ...devices].map(({ id, name }) => [id, name]));
+  const chips = chipsOf(filters, names);
+  const shown = found.state.kind === "ready" ? found.state.value : undefined;
+  const tags = [...new Set(shown?.sessions.items.flatMap((each) => each.tags))].sort();
+  const clear = () => go({ ...NO_FILTERS, words: filters.words });
   return (
     <ViewFrame title="Search">
-      <Form words={words} />
-      {words === "" && (
-        <Empty title="Search what was said">
-          <p>
-            Words that must all occur. <code>"a phrase"</code>, <code>or</code> and{" "}
-            <code>-not</code> work as in a search engine.
-          </p>
-        </Empty>
-      )}
-      {words !== "" && state.kind === "loading" && <Loading what="what was found" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {words !== "" && state.kind === "ready" && <Hits words={words} hits={state.value} />}
+      <div class="stack">
+        <FilterForm {...{ filters, workspaces, devices, tags }} onChange={go} />
+        <FilterChips chips={chips} onChange={go} onClear={clear} />
+        {found.state.kind === "loading" && <Loading what="what was found" />}
+        {found.state.kind === "failed" && (
+          <Failure error={found.state.error} retry={found.reload} />
+        )}
+        {shown !== undefined && (
+          <Results
+            {...{ filters, workspaces, chips }}
+            found={shown}
+            onFound={found.set}
+            onChange={go}
+          />
+        )}
+      </div>
+      <ListKeys />
     </ViewFrame>
   );
 }
 
-async function search(words: string): Promise<readonly Hit[]> {
-  if (words === "") return [];
-  const { items } = await call((api) =>
-    api.GET("/workspaces", { params: { query: { limit: MOST_WORKSPACES } } }),
-  );
-  const found = await Promise.all(
-    items.map(({ id }) =>
-      call((api) =>
-        api.GET("/workspaces/{id}/search", {
-          params: { path: { id }, query: { q: words, limit: HITS } },
-        }),
-      ),
-    ),
-  );
-  return found.flatMap((each) => each.items).sort((a, b) => b.score - a.score);
+interface Around {
+  readonly workspaces: readonly Workspace[];
+  readonly devices: readonly Device[];
 }
 
-function Form({ words }: { words: string }): VNode {
-  const [, navigate] = useLocation();
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (!(event.currentTarget instanceof HTMLFormElement)) return;
-    const next = String(new FormData(event.currentTarget).get("words")).trim();
-    if (next !== "") navigate(`/search/${encodeURIComponent(next)}`);
+const NOTHING: Around = { workspaces: [], devices: [] };
+
+/** What one can choose from. Without it the words alone are searched for. */
+async function thingsAround(): Promise<Around> {
+  const params = { query: { limit: 100 } };
+  const [workspaces, devices] = await Promise.all([
+    call((api) => api.GET("/workspaces", { params })),
+    call((api) => api.GET("/devices", { params })),
+  ]);
+  return { workspaces: workspaces.items, devices: devices.items };
+}
+
+interface Found {
+  readonly sessions: Page<Session>;
+  /** Undefined where no words were asked for. */
+  readonly hits: Page<Hit> | undefined;
+}
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly next_cursor: string | null;
+  readonly total?: number | undefined;
+}
+
+async function find(filters: SearchFilters): Promise<Found> {
+  if (filters.words === "") return { sessions: await sessionsOf(filters), hits: undefined };
+  const [sessions, hits] = await Promise.all([sessionsOf(filters), hitsOf(filters)]);
+  return { sessions, hits };
+}
+
+/** Without words all that fit, else those whose title has them. */
+function sessionsOf(filters: SearchFilters, cursor?: string): Promise<Page<Session>> {
+  const title = filters.words.slice(0, MOST_TITLE);
+  const asked = title === "" ? { limit: PAGE } : { title, limit: MOST_TITLED };
+  const query = { ...filterQueryOf(filters), ...asked, count: true, ...pageAt(cursor) };
+  return call((api) => api.GET("/sessions", { params: { query } }));
+}
+
+function hitsOf(filters: SearchFilters, cursor?: string): Promise<Page<Hit>> {
+  const asked = { q: filters.words, limit: PAGE, count: true };
+  const query = { ...filterQueryOf(filters), ...asked, ...pageAt(cursor) };
+  return call((api) => api.GET("/search", { params: { query } }));
+}
+
+function pageAt(cursor: string | undefined) {
+  return cursor === undefined ? {} : { cursor };
+}
+
+function joined<T>(before: Page<T>, next: Page<T>): Page<T> {
+  return { ...next, items: [...before.items, ...next.items] };
+}
+
+interface ResultsProps {
+  filters: SearchFilters;
+  workspaces: readonly Workspace[];
+  chips: readonly FilterChip[];
+  found: Found;
+  onFound: (found: Found) => void;
+  onChange: (filters: SearchFilters) => void;
+}
+
+function Results(props: ResultsProps): VNode {
+  const { filters, workspaces, found, onFound } = props;
+  const { sessions, hits } = found;
+  const moreSessions = async () => {
+    const next = await sessionsOf(filters, sessions.next_cursor ?? undefined);
+    onFound({ ...found, sessions: joined(sessions, next) });
   };
-  return (
-    <search>
-      <form class="row search-form" onSubmit={submit}>
-        <input
-          key={words}
-          class="input"
-          name="words"
-          type="search"
-          aria-label="Search what was said"
-          defaultValue={words}
-          required
-        />
-        <button type="submit" class="button primary">
-          <Search size={17} aria-hidden="true" /> Search
-        </button>
-      </form>
-    </search>
-  );
-}
-
-function Hits({ words, hits }: { words: string; hits: readonly Hit[] }): VNode {
-  if (hits.length === 0) {
-    return (
-      <Empty title={`Nobody said “${words}”`}>
-        <p>Not in the sessions that you may read. Try fewer words, or their beginnings.</p>
-      </Empty>
-    );
-  }
+  const moreHits = async () => {
+    if (hits === undefined) return;
+    const next = await hitsOf(filters, hits.next_cursor ?? undefined);
+    onFound({ ...found, hits: joined(hits, next) });
+  };
+  const isNothing = sessions.items.length === 0 && (hits?.items.length ?? 0) === 0;
   return (
     <>
       <p class="soft small" role="status">
-        {hits.length === 1 ? "One moment" : `${hits.length} moments`}
+        {countsOf(found)}
       </p>
-      <ul class="hits">
-        {hits.map((hit) => (
-          <li key={`${hit.session_id} ${hit.segment_id}`}>
-            <Link class="hit" href={`/sessions/${hit.session_id}/${hit.start_ms}`}>
-              <span class="hit-head">
-                <strong>{hit.session_title || "Untitled conversation"}</strong>
-                <span class="soft small">{momentOf(hit.said_at)}</span>
-              </span>
-              <span>
-                <span class="soft small">
-                  {`${clockTime(hit.start_ms / 1_000)} ${hit.speaker_name ?? hit.speaker_label} `}
-                </span>
-                {snippetPieces(hit.snippet).map(({ text, isMatch }, n) =>
-                  isMatch ? <mark key={n}>{text}</mark> : <span key={n}>{text}</span>,
-                )}
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      {isNothing && <NothingFound {...props} />}
+      {sessions.items.length > 0 && (
+        <>
+          <SessionList
+            sessions={sessions.items}
+            workspaces={workspaces}
+            {...(hits === undefined ? {} : { heading: "Of this title" })}
+          />
+          <MoreButton more={sessions.next_cursor === null ? undefined : moreSessions} />
+        </>
+      )}
+      {hits !== undefined && hits.items.length > 0 && (
+        <section aria-labelledby="said">
+          <h2 id="said">Said</h2>
+          <HitList hits={hits.items} />
+          <MoreButton
+            more={hits.next_cursor === null ? undefined : moreHits}
+            label="Show more moments"
+          />
+        </section>
+      )}
     </>
   );
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** What the service does not count further. */
+const MOST_COUNTED = 10_000;
+
+function countsOf({ sessions, hits }: Found): string {
+  const titled = counted(sessions, "session");
+  return hits === undefined ? titled : `${counted(hits, "moment")}, ${titled} of this title`;
+}
+
+function counted({ items, total = items.length }: Page<unknown>, what: string): string {
+  if (total >= MOST_COUNTED) return `${MOST_COUNTED.toLocaleString()} ${what}s or more`;
+  return total === 1 ? `1 ${what}` : `${total.toLocaleString()} ${what}s`;
+}
+
+/** Says what to change, and does it with one press. */
+function NothingFound({ filters, chips, onChange }: ResultsProps): VNode {
+  const { words } = filters;
+  const title = words === "" ? "No session fits" : `Nobody said “${words}”`;
+  return (
+    <Empty title={title}>
+      {words !== "" && <p>Not in what you may read. Try fewer words, or one without its ending.</p>}
+      {words === "" && chips.length === 0 && <p>You have no sessions yet.</p>}
+      <div class="row">
+        {chips.map(({ label, rest }) => (
+          <button key={label} type="button" class="button" onClick={() => onChange(rest)}>
+            Without “{label}”
+          </button>
+        ))}
+        {words !== "" && chips.length > 0 && (
+          <button type="button" class="button" onClick={() => onChange({ ...filters, words: "" })}>
+            Without the words
+          </button>
+        )}
+      </div>
+    </Empty>
+  );
 }

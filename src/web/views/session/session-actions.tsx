@@ -81,12 +81,16 @@ interface DialogProps {
 
 function RenameDialog({ model, onClose }: DialogProps): VNode {
   const [told, setTold] = useState("");
-  const save = async (title: string) => {
+  const { title: before = "", tags = [] } = model.session.value ?? {};
+  const save = async (title: string, given: string) => {
     try {
       model.session.value = await call((api) =>
         api.PATCH("/sessions/{session_id}", {
           params: { path: { session_id: model.id } },
-          body: { title },
+          body: {
+            title,
+            tags: [...new Set(given.split(",").map((tag) => tag.trim()))].filter(Boolean),
+          },
         }),
       );
       onClose();
@@ -100,17 +104,21 @@ function RenameDialog({ model, onClose }: DialogProps): VNode {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void save(String(new FormData(event.currentTarget).get("title")).trim());
+          const fields = new FormData(event.currentTarget);
+          void save(String(fields.get("title")).trim(), String(fields.get("tags")));
         }}
       >
         <label class="field">
           <span>Title</span>
+          <input class="input" name="title" required maxLength={200} defaultValue={before} />
+        </label>
+        <label class="field">
+          <span>Tags, with commas between them</span>
           <input
             class="input"
-            name="title"
-            required
-            maxLength={200}
-            defaultValue={model.session.value?.title ?? ""}
+            name="tags"
+            placeholder="board, hiring"
+            defaultValue={tags.join(", ")}
           />
         </label>
         {told !== "" && (

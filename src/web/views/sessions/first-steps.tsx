@@ -1,14 +1,16 @@
 import { Mic, MonitorSmartphone } from "lucide-preact";
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { Link } from "wouter-preact";
 import { UploadButton } from "../../uploads/upload-button.tsx";
 
 interface FirstStepsProps {
   onFiles: (files: readonly File[]) => void;
+  /** Where they go, if there is a choice. */
+  children?: ComponentChildren;
 }
 
 /** What somebody sees who has no session yet: the ways to the first one. */
-export function FirstSteps({ onFiles }: FirstStepsProps): VNode {
+export function FirstSteps({ onFiles, children }: FirstStepsProps): VNode {
   return (
     <div class="card first-steps">
       <h2>Your first session</h2>
@@ -21,6 +23,7 @@ export function FirstSteps({ onFiles }: FirstStepsProps): VNode {
           <Mic size={17} aria-hidden="true" /> Record from this browser
         </Link>
         <UploadButton onFiles={onFiles}>Upload files</UploadButton>
+        {children}
         <Link class="button" href="/devices/pair">
           <MonitorSmartphone size={17} aria-hidden="true" /> Pair a device
         </Link>

@@ -15,7 +15,7 @@ interface SessionRowProps {
 
 /** A session in a list; all of it leads there. */
 export function SessionRow({ session, workspace, isFollowed }: SessionRowProps): VNode {
-  const { id, title, status, started_at: start, visibility } = session;
+  const { id, title, status, started_at: start, visibility, tags } = session;
   const isGoing = status === "recording" || status === "processing";
   const reading = useReading(id, isGoing && isFollowed);
   // What was recorded, and not how long ago it began: an hour is uploaded in a minute.
@@ -34,6 +34,11 @@ export function SessionRow({ session, workspace, isFollowed }: SessionRowProps):
             <Seen size={13} aria-hidden="true" />
             {visibility === "workspace" ? "shared with the workspace" : "private"}
           </span>
+          {tags.map((tag) => (
+            <span key={tag} class="chip">
+              {tag}
+            </span>
+          ))}
         </span>
         {status === "processing" && reading !== undefined && (
           <ReadingProgress title={shownTitle} reading={reading} />

@@ -1,12 +1,12 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Dialog } from "../../../parts/dialog.tsx";
+import { isTyping, type KeyList, KeysDialog } from "../../../parts/keys.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import "./find.css";
 
 const STEP_SECONDS = 5;
 
-const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+const KEYS: KeyList = [
   [["Space"], "Play or pause"],
   [["←", "→"], `Back or forward by ${STEP_SECONDS} seconds`],
   [["j", "k"], "Next or previous line"],
@@ -35,31 +35,7 @@ export function SessionKeys({ model }: { model: SessionModel }): VNode | null {
     return () => stop.abort();
   }, [model]);
   if (!isListed) return null;
-  return (
-    <Dialog title="Keys" onClose={() => setListed(false)}>
-      <dl class="keys">
-        {KEYS.map(([keys, what]) => (
-          <div key={what}>
-            <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-    </Dialog>
-  );
-}
-
-/** Whether the key belongs to where the focus is: a field, or what is pressed by keys itself. */
-function isTyping({ target, key, ctrlKey, metaKey }: KeyboardEvent): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  if (target.closest("input, textarea, select, dialog, .menu") !== null) return true;
-  const isCommand = ctrlKey || metaKey;
-  const isPressed = key === " " || key === "Enter" || key.startsWith("Arrow");
-  return !isCommand && isPressed && target.closest("button, a, [role=slider]") !== null;
+  return <KeysDialog keys={KEYS} onClose={() => setListed(false)} />;
 }
 
 /** True when the key did something. */
