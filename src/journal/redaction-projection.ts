@@ -3,6 +3,7 @@ import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
 import { noteErasure } from "../features/erasure/ledger/ledger-store.ts";
 import { eraseDerived } from "../features/erasure/session-erasure-store.ts";
+import { eraseMarksWithin } from "../features/marks/store.ts";
 import { forgetMadeOf } from "../features/sessions/forgotten-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
@@ -25,7 +26,10 @@ export async function projectRedaction(
     update segment_changes set text_before = null, text_after = null
     where session_id = ${sessionId} and segment_id = any(${ids})`);
   await eraseDerived(tx, sessionId);
-  if (event.label === undefined) await coverSpan(tx, sessionId, event);
+  if (event.label === undefined) {
+    await coverSpan(tx, sessionId, event);
+    await eraseMarksWithin(tx, sessionId, event);
+  }
   // A segment that the span only touches was also spoken outside of the span, so its whole span is
   // added.
   for (const change of coverChange(sessionId, event.segmentIds)) {

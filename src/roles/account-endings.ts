@@ -4,6 +4,7 @@ import { forgetFailedSignInsOf } from "../features/audit/failed-sign-ins-store.t
 import { unpairDevicesOf } from "../features/devices/store.ts";
 import type { AccountEnding } from "../features/erasure/account-erasure-store.ts";
 import { eraseInvitations } from "../features/invitations/store.ts";
+import { eraseMarksOf } from "../features/marks/store.ts";
 import { leaveSessions } from "../features/sessions/members-store.ts";
 import { leaveWorkspaces } from "../features/workspaces/members-store.ts";
 
@@ -16,6 +17,7 @@ export const ACCOUNT_ENDINGS: readonly AccountEnding[] = [
   leaveWorkspaces,
   leaveSessions,
   eraseInvitations,
+  eraseMarksOf,
   endElevationsOf,
   forgetFailedSignInsOf,
   erasePerson,

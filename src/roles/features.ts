@@ -13,6 +13,7 @@ import { GuestStore } from "../features/guests/store.ts";
 import { createInvitations } from "../features/invitations/feature.ts";
 import { createOwnerNotices } from "../features/invitations/owner-notices.ts";
 import { createJobs } from "../features/jobs/feature.ts";
+import { createMarks } from "../features/marks/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
 import { createRecording } from "../features/recording/feature.ts";
 import { createSessions } from "../features/sessions/feature.ts";
@@ -62,7 +63,8 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   });
   const { directory, awaited } = sessions;
   const guests = createEntry(app, people, directory, publicUrl);
-  const transcript = createTranscript(context, { directory, awaited, patience });
+  const marks = createMarks(context, { directory });
+  const transcript = createTranscript(context, { directory, awaited, patience, ...marks });
   const retriever = createRetriever(app);
   const questions = createQuestions(context, { directory, workspaces, retriever });
   const { workspaceSessions } = questions;
@@ -96,6 +98,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...voices.routes,
       ...guests.routes,
       ...transcript.routes,
+      ...marks.routes,
       ...questions.routes,
       ...jobs.routes,
       ...concerns.routes,

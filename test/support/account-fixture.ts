@@ -21,6 +21,7 @@ import { createGuests } from "../../src/features/guests/feature.ts";
 import { GuestStore } from "../../src/features/guests/store.ts";
 import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
+import { createMarks } from "../../src/features/marks/feature.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
@@ -250,5 +251,7 @@ function sessionRoutes(
 ): Route[] {
   const patience = PATIENCE;
   const sessions = createSessions(context, { ...given, patience, suggestions: NO_SUGGESTIONS });
-  return [...sessions.routes, ...createTranscript(context, { ...sessions, patience }).routes];
+  const marks = createMarks(context, sessions);
+  const transcript = createTranscript(context, { ...sessions, ...marks, patience });
+  return [...sessions.routes, ...transcript.routes];
 }

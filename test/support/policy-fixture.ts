@@ -304,6 +304,7 @@ export class PolicyFixture {
       code_id: codeId,
       // Uploads are whose who brings them: nobody here has brought one.
       upload_id: newId(),
+      mark_id: newId(),
       guest_code: code,
       job_id: job,
       summarisation_id: summary,

@@ -44,6 +44,7 @@ const givesInWorkspace = { gives: "in the workspace" } as const;
 const users = { roles: "users" } as const;
 const ask = (how: Ask): { ask: Ask } => ({ ask: how });
 const noUpload = ask({ beyond: "There is no upload" });
+const noMark = ask({ beyond: "There is no mark" });
 
 const OWNER = ["owner"] as const;
 const WORKSPACE_OWNER = ["workspace owner"] as const;
@@ -350,6 +351,11 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
 
   // Concerns
+  listMarks: [words(READERS_AND_GUEST, reading)],
+  addMark: [words(READERS, users)],
+  getMark: [words(READERS_AND_GUEST, { ...reading, ...noMark })],
+  changeMark: [words(READERS, { ...users, ...noMark })],
+  removeMark: [words(READERS, { ...users, ...noMark })],
   raiseConcern: [session(VIEWERS_AND_GUEST)],
   listSessionConcerns: [words(READERS_AND_GUEST)],
   listConcerns: [free(PEOPLE, { roles: "all" })],

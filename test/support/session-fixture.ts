@@ -16,6 +16,7 @@ import { DeviceStore } from "../../src/features/devices/store.ts";
 import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createJobs } from "../../src/features/jobs/feature.ts";
+import { createMarks } from "../../src/features/marks/feature.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { createRecording } from "../../src/features/recording/feature.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
@@ -110,7 +111,8 @@ export class SessionFixture {
     });
     this.directory = sessions.directory;
     const { directory } = sessions;
-    const transcript = createTranscript(context, { ...sessions, patience });
+    const marks = createMarks(context, { directory });
+    const transcript = createTranscript(context, { ...sessions, ...marks, patience });
     const jobs = createJobs(context, { directory, redo: transcript.redo });
     const recording = createRecording(context, {
       directory,
@@ -122,7 +124,7 @@ export class SessionFixture {
       backlog: { check: (id) => this.checkBacklog(id) },
       ...{ publicUrl: undefined, disk: { room: undefined } },
     });
-    const features = [invited, groups, sessions, transcript, jobs, recording];
+    const features = [invited, groups, sessions, transcript, marks, jobs, recording];
     this.routes = features.flatMap((feature) => feature.routes);
   }
 

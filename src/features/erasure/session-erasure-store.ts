@@ -12,6 +12,7 @@ import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
 import type { SessionDeleted } from "../../session/event.ts";
 import { deletionPlaceholder } from "../../session/redaction.ts";
 import { eraseGraph } from "../graph/build-store.ts";
+import { eraseMarks } from "../marks/store.ts";
 import { forgetMadeOf } from "../sessions/forgotten-voices-store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
 import { SESSION_ERASURES } from "./ledger/ledger-folder.ts";
@@ -125,7 +126,10 @@ async function eraseSession(
   actor: AuditActor,
 ): Promise<DeletedRecord> {
   const counts = await countContent(tx, sessionId);
-  const derived = await eraseDerived(tx, sessionId);
+  const derived = {
+    ...(await eraseDerived(tx, sessionId)),
+    marks: await eraseMarks(tx, sessionId),
+  };
   await eraseWords(tx, sessionId, deletionPlaceholder(kind));
   await erasePeople(tx, sessionId);
   await endWork(tx, sessionId);

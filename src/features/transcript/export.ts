@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import type { Tenants } from "../../postgres/tenants.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
+import { type MarkStore, MOST_MARKS } from "../marks/store.ts";
 import { requireSession } from "../sessions/access.ts";
 import { presentSpeaker, sessionParams } from "../sessions/schema.ts";
 import type { SpeakerRecord } from "../sessions/speakers-store.ts";
@@ -16,6 +17,7 @@ interface TranscriptOptions {
   directory: SessionStore;
   segments: Pick<SegmentStore, "asJson" | "vocabulary">;
   gaps: Pick<SegmentStore, "gaps">;
+  marks: Pick<MarkStore, "list">;
   writer: Pick<TranscriptWriter, "transcript">;
   tenants: Tenants;
 }
@@ -135,7 +137,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Words are those of the segments, with their capitals and sentence marks. English that version 1.0 recorded without marks gets them by rule, unless `style=raw`; in JSON they are in `readable_text`. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Words are those of the segments, with their capitals and sentence marks. English that version 1.0 recorded without marks gets them by rule, unless `style=raw`; in JSON they are in `readable_text`. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line. JSON and Markdown have the moments that people marked.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: transcriptQuery,
@@ -161,10 +163,11 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
         wantsFile(query, headers.accept) ? "session.export" : "session.content",
       ),
     async handle({ params: { session_id: id }, query, headers, signal }) {
-      const { segments, gaps, writer, tenants } = options;
-      const [found, missing, tenant] = await Promise.all([
+      const { segments, gaps, marks, writer, tenants } = options;
+      const [found, missing, marked, tenant] = await Promise.all([
         readAbout(options, id),
         gaps.gaps(id),
+        marks.list(id, { limit: MOST_MARKS }),
         tenants.ofSession(id),
       ]);
       const read = () => segments.asJson(id);
@@ -172,7 +175,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
       const { title, language, status, durationMs: soundEnd } = session;
       const format = transcriptFormat(query.format, headers.accept);
       const order: TranscriptOrder = {
-        ...{ format, hasWords: query.words === true, gaps: missing, soundEnd },
+        ...{ format, hasWords: query.words === true, gaps: missing, marks: marked, soundEnd },
         about: { session_id: id, title, language, status, speakers: speakers.map(presentSpeaker) },
         names: namesOf(speakers),
       };

@@ -1,5 +1,6 @@
 import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
+import type { MarkStore } from "../marks/store.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import { contestClaim } from "../sessions/forgotten-voices-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -30,12 +31,13 @@ interface CreateTranscriptOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;
+  marks: Pick<MarkStore, "list">;
 }
 
 /** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
   { pool, cursorKey, actors, engines, stack, queues, tenants }: FeatureContext,
-  { directory, awaited, patience }: CreateTranscriptOptions,
+  { directory, awaited, patience, marks }: CreateTranscriptOptions,
 ) {
   const segments = new SegmentStore(pool);
   const edits = new PostgresSegmentEdits(pool);
@@ -52,7 +54,7 @@ export function createTranscript(
     routes: [
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
-      ...transcriptRoutes({ directory, segments, gaps: segments, writer, tenants }),
+      ...transcriptRoutes({ directory, segments, gaps: segments, marks, writer, tenants }),
       ...speakerClaimRoutes({
         directory,
         assignees: directory,

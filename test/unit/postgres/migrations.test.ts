@@ -92,6 +92,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0092_listed_fields.sql": "1d9e6f247c889d59d9d93db3ab53869a3655995bacb131c8ecb7ec59b21538c0",
   "0094_heap_only_updates.sql": "bc2021fb8bb8c0dcdaa678f074cd4a23308ec184fbaf14a152ffd949ba55611a",
   "0096_line_changes.sql": "e4ade030b823d1a44e52ae4fe9455a045c8e1de71e351323aeb2305ae6bba938",
+  "0098_session_marks.sql": "9d21256bbf4d43046e0cfbeb15b700b7105f64b8b37dea97dcd48425c2a1c4da",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -189,6 +189,19 @@ export function toMarkdown(
   return [`# ${heading}\n`, ...legend, ...paragraphs].join("\n");
 }
 
+/** The moments that people marked, as the last part of a Markdown document; nothing without any. */
+export function markedMoments(
+  marks: readonly { atMs: number; text: string; authorName?: string | undefined }[],
+): string {
+  if (marks.length === 0) return "";
+  const lines = marks.map(({ atMs, text, authorName = "" }) => {
+    const parts = [`**${clockTime(atMs / 1_000)}**`, escapeText(inOneLine(text))];
+    if (authorName !== "") parts.push(`(${escapeText(inOneLine(authorName))})`);
+    return `- ${parts.filter((part) => part !== "").join(" ")}\n`;
+  });
+  return `\n## Marks\n\n${lines.join("")}`;
+}
+
 /**
  * A transcript as plain text: a line `[00:12] S1: words` for each segment, with the display name in
  * place of a claimed label. Its marks are explained at the end.

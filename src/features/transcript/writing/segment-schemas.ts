@@ -82,6 +82,17 @@ export const transcriptSchema = Type.Object(
       ]),
     ),
     gaps: Type.Array(gapSchema, { examples: [[]] }),
+    marks: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String(),
+          at_ms: Type.Integer({ description: "On the session's timeline" }),
+          text: Type.String(),
+          author: Type.Optional(Type.String({ description: "Their name", examples: ["Anna"] })),
+        }),
+        { description: "Moments that people marked; left out where there are none" },
+      ),
+    ),
   },
   { $id: "Transcript" },
 );

@@ -1,6 +1,14 @@
 import type { Static } from "@sinclair/typebox";
 import { toMilliseconds } from "../../../base/audio/sample-rate.ts";
-import { srtCues, toMarkdown, toSrt, toVtt, transcriptText, vttCues } from "./export-formats.ts";
+import {
+  markedMoments,
+  srtCues,
+  toMarkdown,
+  toSrt,
+  toVtt,
+  transcriptText,
+  vttCues,
+} from "./export-formats.ts";
 import { presentHeard, presentWords } from "./present-segments.ts";
 import { toRttm } from "./rttm.ts";
 import type { GapRecord, SegmentRecord } from "./segment-record.ts";
@@ -15,8 +23,10 @@ export interface TranscriptOrder {
   format: Format;
   /** Whether JSON lists the words of each segment. */
   hasWords: boolean;
-  about: Omit<TranscriptAnswer, "segments" | "gaps">;
+  about: Omit<TranscriptAnswer, "segments" | "gaps" | "marks">;
   gaps: readonly GapRecord[];
+  /** What people marked, in order. */
+  marks: readonly Marked[];
   /** Names of those who claimed a label, for files. */
   names: ReadonlyMap<string, string>;
   /** End of the recording, milliseconds, where it is known. */
@@ -29,7 +39,7 @@ export interface TranscriptOrder {
  * @param written the segments as people read them, in their places
  */
 export function writeTranscript(
-  { format, hasWords, about, gaps, names, soundEnd }: TranscriptOrder,
+  { format, hasWords, about, gaps, marks, names, soundEnd }: TranscriptOrder,
   segments: readonly SegmentRecord[],
   written: readonly SegmentRecord[],
 ): string {
@@ -43,11 +53,12 @@ export function writeTranscript(
           ...(hasWords ? { words: presentWords(segment.words) } : {}),
         })),
         gaps: gaps.map(presentGap),
+        ...(marks.length === 0 ? {} : { marks: marks.map(presentMark) }),
       } satisfies TranscriptAnswer);
     case "txt":
       return transcriptText(written, names);
     case "md":
-      return toMarkdown(about.title, written, names);
+      return toMarkdown(about.title, written, names) + markedMoments(marks);
     case "srt":
       return toSrt(srtCues(written, names, soundEnd));
     case "vtt":
@@ -63,6 +74,18 @@ function readableOf(
 ): { readable_text?: string } {
   if (written === undefined || written.text === segment.text) return {};
   return { readable_text: written.text };
+}
+
+/** A mark as whoever writes a transcript needs it. */
+export interface Marked {
+  id: string;
+  atMs: number;
+  text: string;
+  authorName?: string | undefined;
+}
+
+function presentMark({ id, atMs, text, authorName }: Marked) {
+  return { id, at_ms: atMs, text, ...(authorName === undefined ? {} : { author: authorName }) };
 }
 
 function presentGap({ sequence, start, length }: GapRecord): TranscriptAnswer["gaps"][number] {

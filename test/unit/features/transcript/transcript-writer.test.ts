@@ -20,6 +20,7 @@ describe("transcript writer", () => {
     ...{ hasWords: true, gaps: [{ sequence: 3, start: 16_000, length: 8_000 }] },
     about: { session_id: ID, title: "Talk", language: "en", status: "completed", speakers: NOBODY },
     names: new Map([["S2", "Ann"]]),
+    marks: [],
     soundEnd: undefined,
   } as const;
 
