@@ -13,7 +13,6 @@ import { GuestStore } from "../features/guests/store.ts";
 import { createInvitations } from "../features/invitations/feature.ts";
 import { createOwnerNotices } from "../features/invitations/owner-notices.ts";
 import { createJobs } from "../features/jobs/feature.ts";
-import { createMarks } from "../features/marks/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
 import { createRecording } from "../features/recording/feature.ts";
 import { createSessions } from "../features/sessions/feature.ts";
@@ -63,8 +62,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   });
   const { directory, awaited } = sessions;
   const guests = createEntry(app, people, directory, publicUrl);
-  const marks = createMarks(context, { directory });
-  const transcript = createTranscript(context, { directory, awaited, patience, ...marks });
+  const transcript = createTranscript(context, { directory, awaited, patience });
   const retriever = createRetriever(app);
   const questions = createQuestions(context, { directory, workspaces, retriever });
   const { workspaceSessions } = questions;
@@ -98,7 +96,6 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...voices.routes,
       ...guests.routes,
       ...transcript.routes,
-      ...marks.routes,
       ...questions.routes,
       ...jobs.routes,
       ...concerns.routes,

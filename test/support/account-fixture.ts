@@ -21,7 +21,6 @@ import { createGuests } from "../../src/features/guests/feature.ts";
 import { GuestStore } from "../../src/features/guests/store.ts";
 import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
-import { createMarks } from "../../src/features/marks/feature.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
@@ -251,7 +250,5 @@ function sessionRoutes(
 ): Route[] {
   const patience = PATIENCE;
   const sessions = createSessions(context, { ...given, patience, suggestions: NO_SUGGESTIONS });
-  const marks = createMarks(context, sessions);
-  const transcript = createTranscript(context, { ...sessions, ...marks, patience });
-  return [...sessions.routes, ...transcript.routes];
+  return [...sessions.routes, ...createTranscript(context, { ...sessions, patience }).routes];
 }

@@ -16,7 +16,6 @@ import { DeviceStore } from "../../src/features/devices/store.ts";
 import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createJobs } from "../../src/features/jobs/feature.ts";
-import { createMarks } from "../../src/features/marks/feature.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { createRecording } from "../../src/features/recording/feature.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
@@ -111,8 +110,7 @@ export class SessionFixture {
     });
     this.directory = sessions.directory;
     const { directory } = sessions;
-    const marks = createMarks(context, { directory });
-    const transcript = createTranscript(context, { ...sessions, ...marks, patience });
+    const transcript = createTranscript(context, { ...sessions, patience });
     const jobs = createJobs(context, { directory, redo: transcript.redo });
     const recording = createRecording(context, {
       directory,
@@ -124,7 +122,7 @@ export class SessionFixture {
       backlog: { check: (id) => this.checkBacklog(id) },
       ...{ publicUrl: undefined, disk: { room: undefined } },
     });
-    const features = [invited, groups, sessions, transcript, marks, jobs, recording];
+    const features = [invited, groups, sessions, transcript, jobs, recording];
     this.routes = features.flatMap((feature) => feature.routes);
   }
 

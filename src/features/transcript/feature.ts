@@ -1,6 +1,6 @@
 import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
-import type { MarkStore } from "../marks/store.ts";
+import { createMarks } from "../marks/feature.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import { contestClaim } from "../sessions/forgotten-voices-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -31,14 +31,15 @@ interface CreateTranscriptOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;
-  marks: Pick<MarkStore, "list">;
 }
 
-/** The words of sessions: read, corrected, claimed, redacted and transcribed again. */
+/** The words of sessions: read, marked, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
-  { pool, cursorKey, actors, engines, stack, queues, tenants }: FeatureContext,
-  { directory, awaited, patience, marks }: CreateTranscriptOptions,
+  context: FeatureContext,
+  { directory, awaited, patience }: CreateTranscriptOptions,
 ) {
+  const { pool, cursorKey, actors, engines, stack, queues, tenants } = context;
+  const { marks, ...marking } = createMarks(context, { directory });
   const segments = new SegmentStore(pool);
   const edits = new PostgresSegmentEdits(pool);
   const jobs = new TranscriptionJobStore(pool);
@@ -55,6 +56,7 @@ export function createTranscript(
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments, marks, writer, tenants }),
+      ...marking.routes,
       ...speakerClaimRoutes({
         directory,
         assignees: directory,
