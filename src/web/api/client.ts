@@ -83,6 +83,11 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   return new ApiFailure(response.status, code, said);
 }
 
+/** True for what may be over in a moment: no network, or a service in trouble. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ApiFailure && (error.status === 0 || error.status >= 500);
+}
+
 /** A sentence for people about anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

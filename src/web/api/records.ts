@@ -14,6 +14,7 @@ export type Segment = Item<"listSegments">;
 export type SegmentChange = Item<"listSegmentChanges">;
 export type Summary = Item<"listSummaries">;
 export type Concern = Item<"listSessionConcerns">;
+export type Mark = Item<"listMarks">;
 export type Hit = Item<"searchWorkspace">;
 export type Device = Item<"listDevices">;
 export type Workshop = Item<"listWorkshops">;

@@ -3,6 +3,8 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { clockTime } from "../../../wire/clock-time.ts";
+import { isTyping } from "../../parts/keys.tsx";
+import { MarkButton, MarkedSoFar, MarkNote } from "../session/marks/marks-pane.tsx";
 import { SessionModel } from "../session/model/session-model.ts";
 import {
   isConnected,
@@ -24,6 +26,8 @@ const LINES = 4;
 /** A running recording: how long, how loud, its newest words, and what one can do with it. */
 export function Cockpit({ sessionId }: { sessionId: string }): VNode {
   const isSilent = useSilence();
+  const model = useSession(sessionId);
+  useMarkKey(model);
   return (
     <div class="card stack cockpit">
       <p class="row">
@@ -67,11 +71,14 @@ export function Cockpit({ sessionId }: { sessionId: string }): VNode {
         <button type="button" class="button danger" onClick={stopRecording}>
           <Square size={15} aria-hidden="true" /> Finish
         </button>
+        {model && <MarkButton marks={model.marks} at={() => recordedSeconds.value * 1_000} />}
         <Link class="button push" href={`/sessions/${sessionId}`}>
           Read along
         </Link>
       </div>
-      <NewestWords sessionId={sessionId} />
+      {model && <MarkNote marks={model.marks} />}
+      {model && <MarkedSoFar marks={model.marks} />}
+      {model && <NewestWords model={model} />}
     </div>
   );
 }
@@ -95,8 +102,8 @@ function useSilence(): boolean {
   return isSilent;
 }
 
-/** The newest lines as they are recognised. */
-function NewestWords({ sessionId }: { sessionId: string }): VNode | null {
+/** The session as it is heard; undefined for the first moment. */
+function useSession(sessionId: string): SessionModel | undefined {
   const [model, setModel] = useState<SessionModel | undefined>();
   useEffect(() => {
     const opened = new SessionModel(sessionId);
@@ -104,7 +111,27 @@ function NewestWords({ sessionId }: { sessionId: string }): VNode | null {
     setModel(opened);
     return () => opened.close();
   }, [sessionId]);
-  if (model === undefined) return null;
+  return model;
+}
+
+/** The key of the cockpit; nothing while somebody types. */
+function useMarkKey(model: SessionModel | undefined): void {
+  useEffect(() => {
+    if (model === undefined) return undefined;
+    const stop = new AbortController();
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== "m" || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey)
+        return;
+      event.preventDefault();
+      model.marks.add(recordedSeconds.value * 1_000);
+    };
+    addEventListener("keydown", press, { signal: stop.signal });
+    return () => stop.abort();
+  }, [model]);
+}
+
+/** The newest lines as they are recognised. */
+function NewestWords({ model }: { model: SessionModel }): VNode {
   const lines = model.lines.value.slice(-LINES);
   return (
     <section class="cockpit-words" aria-label="Newest words">

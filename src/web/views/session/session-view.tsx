@@ -15,6 +15,7 @@ import { UndoButtons } from "./edit/undo-buttons.tsx";
 import { ExportMenu } from "./export/export-menu.tsx";
 import { SessionKeys } from "./find/session-keys.tsx";
 import { HiddenWords } from "./hidden-words.tsx";
+import { MarkButton, MarkNote, MarksPane } from "./marks/marks-pane.tsx";
 import { SessionModel } from "./model/session-model.ts";
 import { PlayerBar } from "./player-bar.tsx";
 import { SessionActions } from "./session-actions.tsx";
@@ -55,6 +56,7 @@ const PANES = [
   { id: "words", label: "Words" },
   { id: "ask", label: "Ask" },
   { id: "summary", label: "Summary" },
+  { id: "marks", label: "Marks" },
   { id: "speakers", label: "Speakers" },
   { id: "concerns", label: "Concerns" },
 ] as const;
@@ -82,6 +84,9 @@ function Opened({ model }: { model: SessionModel }): VNode {
         <button type="button" class="button" onClick={() => model.search.open()}>
           <Search size={16} aria-hidden="true" /> <span>Find</span>
         </button>
+        {model.mayMark && (
+          <MarkButton marks={model.marks} at={() => model.momentMs} />
+        )}
         <UndoButtons editing={model.editing} />
         <ExportMenu model={model} />
         <SessionActions model={model} onDeleted={() => navigate("/")} />
@@ -97,6 +102,7 @@ function Opened({ model }: { model: SessionModel }): VNode {
           </p>
         )}
         <Panes model={model} />
+        <MarkNote marks={model.marks} />
         <PlayerBar model={model} />
         <SpokenLog model={model} />
         <SessionKeys model={model} />
@@ -173,6 +179,7 @@ function Panes({ model }: { model: SessionModel }): VNode {
           <AskPane model={model} onJump={() => setPane("words")} />
         </div>
         {side === "summary" && <SummaryPane model={model} onJump={() => setPane("words")} />}
+        {side === "marks" && <MarksPane model={model} onJump={() => setPane("words")} />}
         {side === "speakers" && <SpeakersPane model={model} />}
         {side === "concerns" && <ConcernsPane model={model} onJump={() => setPane("words")} />}
       </section>

@@ -28,6 +28,7 @@ export function Waveform({ model, chapters }: WaveformProps): VNode {
   const missing = model.missing.value;
   const measured = player.measured.value;
   const hits = model.search.byLine.value;
+  const marks = model.marks.list.value;
   const look = theme.value;
   useEffect(() => {
     const box = canvas.current;
@@ -37,7 +38,7 @@ export function Waveform({ model, chapters }: WaveformProps): VNode {
     const watch = new ResizeObserver(draw);
     watch.observe(box);
     return () => watch.disconnect();
-  }, [model, chapters, length, lines, missing, hits, measured, look]);
+  }, [model, chapters, length, lines, missing, hits, marks, measured, look]);
   const goTo = (event: PointerEvent) => {
     const box = canvas.current?.getBoundingClientRect();
     if (box === undefined || event.buttons === 0) return;
@@ -132,6 +133,12 @@ function drawWaveform(
   context.fillStyle = colour("--line-strong");
   for (const { startMs } of chapters.slice(1)) {
     context.fillRect((startMs / 1_000 / length.value) * width, 0, 1, height);
+  }
+  context.fillStyle = colour("--warn");
+  for (const { atMs } of model.marks.list.value) {
+    const x = Math.min(1, atMs / 1_000 / length.value) * width;
+    context.fillRect(x - 1, 0, 2, height);
+    context.fillRect(x - 4, 0, 8, 5);
   }
   context.fillStyle = colour("--accent");
   for (const at of hitMoments(model)) {

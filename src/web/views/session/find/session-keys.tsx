@@ -10,6 +10,7 @@ const KEYS: KeyList = [
   [["Space"], "Play or pause"],
   [["←", "→"], `Back or forward by ${STEP_SECONDS} seconds`],
   [["j", "k"], "Next or previous line"],
+  [["m"], "Mark this moment"],
   [["/", "Ctrl F"], "Find in this session"],
   [["Enter", "Shift Enter"], "Next or previous hit, while finding"],
   [["Ctrl Z", "Ctrl Shift Z"], "Undo or redo a correction"],
@@ -47,6 +48,7 @@ function act(model: SessionModel, event: KeyboardEvent): boolean {
   else if (key === "Escape" && search.isOpen.value) search.close();
   else if (key === "j") model.stepLine(1);
   else if (key === "k") model.stepLine(-1);
+  else if (key === "m" && model.mayMark) model.marks.add(model.momentMs);
   else if (player.state.value !== "ready") return false;
   else if (key === " ") player.toggle();
   else if (key === "ArrowLeft") player.seek(player.time.value - STEP_SECONDS);

@@ -1,10 +1,11 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import type { HeartbeatFrame, ServerFrame } from "../../../../wire/live-frames.ts";
 import { account } from "../../../api/account.ts";
-import { ApiFailure, call, messageOf } from "../../../api/client.ts";
+import { call, isPassing, messageOf } from "../../../api/client.ts";
 import { LiveChannel } from "../../../api/live-channel.ts";
 import type { Completeness, Segment, Session } from "../../../api/records.ts";
 import { tell } from "../../../parts/toasts.tsx";
+import { SessionMarks } from "../marks/session-marks.ts";
 import type { Hit } from "./find-words.ts";
 import { LineEditing } from "./line-editing.ts";
 import { Player } from "./player.ts";
@@ -16,11 +17,6 @@ import { WordSearch } from "./word-search.ts";
 
 const PAGE = 100;
 const RETRY_MS = 2_000;
-
-/** True for what may be over in a moment. */
-function isPassing(error: unknown): boolean {
-  return error instanceof ApiFailure && (error.status === 0 || error.status >= 500);
-}
 
 /** False for what may be over in a moment; everything else is thrown again. */
 function isLasting(error: unknown): boolean {
@@ -52,7 +48,7 @@ export class SessionModel {
   readonly player: Player;
   readonly search: WordSearch;
   readonly editing: LineEditing;
-  readonly voices: VoiceEditing;
+  readonly marks: SessionMarks;
   readonly link = computed(() => this.#channel.value.state.value);
 
   readonly #channel: Signal<LiveChannel>;
@@ -75,15 +71,7 @@ export class SessionModel {
       textOf: (line) => this.wordsOf(line).join(" "),
       show: ({ start }) => this.jumpTo(start * 1_000),
     });
-    this.voices = new VoiceEditing(
-      {
-        id,
-        workspaceId: () => this.session.value?.workspace_id ?? "",
-        nameOf: (label) => this.nameOf(label),
-        me: () => account.value?.id ?? "",
-      },
-      (change, said) => this.editing.keep(change, said),
-    );
+    this.marks = new SessionMarks(id);
     this.#channel = signal(this.#open());
   }
 
@@ -103,12 +91,25 @@ export class SessionModel {
     return this.isOwner || (who?.kind === "user" && who.role === "moderator");
   }
 
+  /** Guests read what others marked. */
+  get mayMark(): boolean {
+    return account.value?.kind === "user";
+  }
+
   get isLive(): boolean {
     return this.session.value?.status === "recording";
   }
 
+  /** The moment that one would mark now: what is heard, or live the newest sound; milliseconds. */
+  get momentMs(): number {
+    const newest = this.lines.value.at(-1)?.end ?? 0;
+    if (!this.isLive) return this.player.time.value * 1_000;
+    return Math.max(this.heartbeat.value?.audio_received ?? 0, newest) * 1_000;
+  }
+
   start(): void {
     this.#channel.value.start();
+    void this.marks.load();
     void this.refresh();
   }
 
@@ -116,6 +117,7 @@ export class SessionModel {
     this.#isClosed = true;
     this.#channel.value.stop();
     this.player.close();
+    this.marks.close();
   }
 
   /** Connects at once instead of waiting. */
@@ -129,6 +131,7 @@ export class SessionModel {
     this.#channel.value = this.#open();
     this.#channel.value.start();
     void this.refresh();
+    void this.marks.load();
   }
 
   nameOf(label: string): string {
