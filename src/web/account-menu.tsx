@@ -79,6 +79,7 @@ function SignOutButton({ close }: { close: () => void }): VNode {
   const [isAsking, setAsking] = useState(false);
   const leave = () => {
     setAsking(false);
+    close();
     void signOut();
   };
   return (

@@ -5,6 +5,7 @@ import { Link, Route, Router, Switch, useRoute } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 import { AccountMenu } from "./account-menu.tsx";
 import { account, askAgain, lastAccount } from "./api/account.ts";
+import { isServiceAway } from "./api/client.ts";
 import {
   acceptLink,
   arrival,
@@ -181,10 +182,12 @@ function OfflineBanner(): VNode | null {
     addEventListener("offline", look, { signal: stop.signal });
     return () => stop.abort();
   }, []);
-  if (isOnline) return null;
+  if (isOnline && !isServiceAway.value) return null;
   return (
     <div class="banner" role="status">
-      You are offline. What is here stays; the rest follows when you are back.
+      {isOnline
+        ? "The service does not answer. What is here stays; the rest follows when it is back."
+        : "You are offline. What is here stays; the rest follows when you are back."}
     </div>
   );
 }

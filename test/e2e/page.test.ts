@@ -252,6 +252,12 @@ describe("page over the whole service", () => {
     await owner.getByRole("tab", { name: "Concerns" }).click();
     await owner.getByText("<img src=x> is not what I said").waitFor();
     await walk.inspect(owner, "session-concerns");
+    await owner.getByRole("button", { name: "Settle it" }).click();
+    await owner.getByLabel("What was done").fill("It was corrected.");
+    await walk.inspect(owner, "session-concern-settle");
+    await owner.getByRole("dialog").getByRole("button", { name: "Settle it" }).click();
+    await owner.getByRole("button", { name: "Open it again" }).waitFor();
+    await owner.locator(".concern").getByText("It was corrected.").waitFor();
   });
 
   it("page: exports what is stored", async () => {
@@ -441,7 +447,11 @@ describe("page over the whole service", () => {
     const clock = recorder.getByRole("timer");
     const seconds = async () => Number((await clock.textContent())?.split(":")[1]);
     await recorder.locator(".cockpit-words [data-final]").first().waitFor();
+    await recorder.keyboard.press("m");
+    await recorder.keyboard.type("Ask for the figures");
     await walk.inspect(recorder, "record-cockpit");
+    await recorder.keyboard.press("Enter");
+    await recorder.getByText(/^1 mark, the last at 00:\d\d Ask for the figures$/).waitFor();
     isDeaf = true;
     const heard = await seconds();
     await until(async () => (await seconds()) >= heard + 4, "sound that is not sent", 20_000);
@@ -479,6 +489,9 @@ describe("page over the whole service", () => {
       token: account.token,
     });
     expect(body.duration_ms).toBeGreaterThan(recorded * 1_000);
+    await again.getByRole("tab", { name: "Marks" }).click();
+    await again.locator(".mark", { hasText: "Ask for the figures" }).waitFor();
+    await walk.inspect(again, "session-marks", { everywhere: true });
     await again.getByRole("link", { name: "Record", exact: true }).click();
     await again.getByRole("button", { name: "Start recording" }).waitFor();
     expect(await again.getByText("was cut off").count()).toBe(0);

@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../cli/gen/api-schema.ts";
 import { account, signInAgain } from "./account.ts";
@@ -24,6 +25,9 @@ export class ApiFailure extends Error {
     this.code = code;
   }
 }
+
+/** True while the newest call got no answer at all. */
+export const isServiceAway = signal(false);
 
 const client: Client<paths> = createClient<paths>({ baseUrl: API_BASE, fetch: exchange });
 
@@ -66,9 +70,12 @@ function pathOf(request: Request): string {
 async function answerOf(request: Request): Promise<Response> {
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    return await fetch(request, { signal: AbortSignal.any([limit, request.signal]) });
+    const answer = await fetch(request, { signal: AbortSignal.any([limit, request.signal]) });
+    isServiceAway.value = false;
+    return answer;
   } catch (error) {
     if (request.signal.aborted) throw error;
+    isServiceAway.value = true;
     throw new ApiFailure(0, "", "The service does not answer. Is it running, and are you online?");
   }
 }

@@ -1,3 +1,4 @@
+import { useComputed } from "@preact/signals";
 import { Flag } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -7,6 +8,7 @@ import type { Concern } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { tell } from "../../parts/toasts.tsx";
+import { CONCERN_STATUS, ConcernSettling } from "./concern-settling.tsx";
 import type { SessionModel } from "./model/session-model.ts";
 
 const CATEGORIES: readonly { id: Concern["category"]; label: string }[] = [
@@ -15,6 +17,10 @@ const CATEGORIES: readonly { id: Concern["category"]; label: string }[] = [
   { id: "safety", label: "Somebody may come to harm" },
   { id: "other", label: "Something else" },
 ];
+
+function labelOf(category: Concern["category"]): string {
+  return CATEGORIES.find(({ id }) => id === category)?.label ?? category;
+}
 
 /** What people find wrong with the session, and the form to say so. */
 export function ConcernsPane({
@@ -48,9 +54,9 @@ export function ConcernsPane({
           {state.value.items.map((each) => (
             <li key={each.id} class="concern">
               <div class="row">
-                <span class="chip">{each.category}</span>
+                <span class="chip">{labelOf(each.category)}</span>
                 <span class="chip" data-tone={each.status === "open" ? "warn" : "good"}>
-                  {each.status}
+                  {CONCERN_STATUS[each.status]}
                 </span>
                 {each.start_ms !== undefined && (
                   <button
@@ -67,6 +73,7 @@ export function ConcernsPane({
               </div>
               <p>{each.content_visible ? each.description : "Hidden"}</p>
               {each.resolution && <p class="soft small">{each.resolution}</p>}
+              {model.mayEdit && <ConcernSettling concern={each} onChanged={reload} />}
             </li>
           ))}
         </ul>
@@ -82,10 +89,11 @@ interface FormProps {
 
 function ConcernForm({ model, onRaised }: FormProps): VNode {
   const [isBusy, setBusy] = useState(false);
+  const moment = useComputed(() => Math.floor(model.player.time.value));
   const submit = async (form: HTMLFormElement) => {
     const fields = new FormData(form);
     const category = CATEGORIES.find(({ id }) => id === fields.get("category"))?.id ?? "other";
-    const at = Math.round(model.player.time.value * 1_000);
+    const at = fields.get("moment") === null ? 0 : Math.round(model.player.time.value * 1_000);
     setBusy(true);
     try {
       await call((api) =>
@@ -99,7 +107,7 @@ function ConcernForm({ model, onRaised }: FormProps): VNode {
         }),
       );
       form.reset();
-      tell("Your concern is raised. Those who can act on it see it now.");
+      tell("Your concern is raised. The owner of the session and its moderators see it.");
       onRaised();
     } catch (error) {
       tell(messageOf(error));
@@ -129,6 +137,12 @@ function ConcernForm({ model, onRaised }: FormProps): VNode {
         <span>What is the matter?</span>
         <textarea class="input" name="description" required maxLength={2_000} />
       </label>
+      {moment.value > 0 && (
+        <label class="check">
+          <input type="checkbox" name="moment" defaultChecked /> It is about the moment{" "}
+          {clockTime(moment.value)}
+        </label>
+      )}
       <div>
         <button type="submit" class="button" disabled={isBusy}>
           <Flag size={16} aria-hidden="true" /> Raise a concern

@@ -84,9 +84,7 @@ function Opened({ model }: { model: SessionModel }): VNode {
         <button type="button" class="button" onClick={() => model.search.open()}>
           <Search size={16} aria-hidden="true" /> <span>Find</span>
         </button>
-        {model.mayMark && (
-          <MarkButton marks={model.marks} at={() => model.momentMs} />
-        )}
+        {model.mayMark && <MarkButton marks={model.marks} at={() => model.momentMs} />}
         <UndoButtons editing={model.editing} />
         <ExportMenu model={model} />
         <SessionActions model={model} onDeleted={() => navigate("/")} />

@@ -9,6 +9,7 @@ import { Failure, Loading } from "../../parts/states.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { Moments } from "./citations.tsx";
 import type { SessionModel } from "./model/session-model.ts";
+import { itemWords, sectionTitle } from "./summary-words.ts";
 
 type Kind = Summary["summary_type"];
 
@@ -120,7 +121,7 @@ function Shown({ model, summary, onJump }: SummaryProps & { summary: Summary }):
       {items.length === 0 && <p>{text}</p>}
       {sections.map((section) => (
         <div key={section}>
-          {section !== "" && <h3>{section}</h3>}
+          {section !== "" && <h3>{sectionTitle(section, (label) => model.nameOf(label))}</h3>}
           <Moments
             model={model}
             onJump={onJump}
@@ -128,7 +129,7 @@ function Shown({ model, summary, onJump }: SummaryProps & { summary: Summary }):
               .filter((item) => (item.section ?? "") === section)
               .map(({ start_ms, text: said, speaker, owner, due }) => ({
                 start_ms,
-                text: [said, owner && `(${owner})`, due && `by ${due}`].filter(Boolean).join(" "),
+                text: itemWords({ text: said, owner, due }, (label) => model.nameOf(label)),
                 speaker: speaker !== undefined && /^S\d+$/.test(speaker) ? speaker : undefined,
               }))}
           />

@@ -37,9 +37,14 @@ export function ShareGuests({ model, needsCode }: GuestsProps): VNode {
   );
   return (
     <section class="stack" aria-label="Guests">
-      {!needsCode && <GuestLink label="Guest link" link={`${page}#/sessions/${model.id}`} />}
+      {!needsCode && (
+        <GuestLink label="Guest link, for whoever has it" link={`${page}#/sessions/${model.id}`} />
+      )}
       {code !== "" && (
-        <GuestLink label="Guest link; it is shown this once" link={`${page}#/join/${code}`} />
+        <GuestLink
+          label="Guest link; it is shown this once"
+          link={`${page}#/join/${code}`}
+        />
       )}
       <MakeCode
         model={model}

@@ -79,9 +79,9 @@ function TokenCard(): VNode {
 
 function Command({ children }: { children: string }): VNode {
   return (
-    <div class="row">
+    <div class="row command-row">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
-      <pre tabIndex={0} style={{ flex: "1 1 16rem" }}>
+      <pre tabIndex={0} class="command">
         {children}
       </pre>
       <button

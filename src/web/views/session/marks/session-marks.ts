@@ -57,7 +57,9 @@ export class SessionMarks {
       return;
     }
     const known = new Map(this.list.value.map((mark) => [mark.id, mark]));
-    const unstored = this.list.value.filter(({ key, id }) => id === undefined || this.#busy.has(key));
+    const unstored = this.list.value.filter(
+      ({ key, id }) => id === undefined || this.#busy.has(key),
+    );
     const kept = new Set(unstored.map(({ id }) => id));
     const stored = found
       .filter(({ id }) => !kept.has(id))
@@ -137,7 +139,9 @@ export class SessionMarks {
     // The same wish has the same body: words that came meanwhile follow as a change.
     const headers = { "idempotency-key": wish };
     const body = { at_ms: atMs };
-    return call((api) => api.POST("/sessions/{session_id}/marks", { params: { path }, headers, body }));
+    return call((api) =>
+      api.POST("/sessions/{session_id}/marks", { params: { path }, headers, body }),
+    );
   }
 
   /** False when it ended meanwhile. */

@@ -1,0 +1,27 @@
+interface SaidItem {
+  readonly text: string;
+  readonly owner?: string | undefined;
+  /** As it was spoken: "by Wednesday", "next week", "Friday". */
+  readonly due?: string | undefined;
+}
+
+const WITH_PREPOSITION =
+  /^(by|before|until|till|on|at|in|within|after|from|due|no later than|next|this|today|tonight|tomorrow)\b/i;
+const LABEL = /^S\d+$/;
+
+/** An item of a summary in one line: what was said, and who does it by when, as far as it is not said. */
+export function itemWords(
+  { text, owner = "", due = "" }: SaidItem,
+  nameOf: (label: string) => string,
+): string {
+  const who = LABEL.test(owner) ? nameOf(owner) : owner;
+  const isSaid = text.toLowerCase().includes(due.toLowerCase());
+  const when = isSaid || due === "" || WITH_PREPOSITION.test(due) ? due : `by ${due}`;
+  const more = [who, isSaid ? "" : when].filter((part) => part !== "").join(", ");
+  return more === "" ? text : `${text} (${more})`;
+}
+
+/** The heading of a part of a summary: a speaker by the name that they have now. */
+export function sectionTitle(section: string, nameOf: (label: string) => string): string {
+  return LABEL.test(section) ? nameOf(section) : section;
+}
