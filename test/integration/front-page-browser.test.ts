@@ -173,7 +173,7 @@ describe("first address in a browser", () => {
     await toSession.waitFor({ state: "hidden" });
     await toWorkspace.getByRole("button", { name: "Accept" }).click();
     await page.getByText("You are a member now.").waitFor();
-    await page.getByText("Nobody waits for an answer").waitFor();
+    await page.getByText("No open invitations").waitFor();
     const members = await fixture.call("GET", `/workspaces/${workspaceId}/members`, { bearer });
     expect(members.body.items).toHaveLength(2);
     expect(errors.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);

@@ -109,6 +109,27 @@ export class PageWalk {
     await page.setViewportSize(DESKTOP);
   }
 
+  /**
+   * What axe finds at all, however small, at each width and in both looks, and where the page is
+   * wider than the window; each as `width look rule place`.
+   */
+  async flawsOf(page: Page, widths: readonly number[]): Promise<readonly string[]> {
+    const flaws: string[] = [];
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        for (const { id, nodes } of await violationsOf(page)) {
+          flaws.push(`${width} ${colorScheme} ${id} ${nodes[0]?.html}`);
+        }
+      }
+      const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      if (wider === true) flaws.push(`${width} wider than the window`);
+    }
+    await page.setViewportSize(DESKTOP);
+    return flaws;
+  }
+
   /** Photographs everybody's page, for those who ask why a walk failed. */
   async shootAll(name: string): Promise<void> {
     for (const [n, context] of this.#contexts.entries()) {
@@ -124,14 +145,18 @@ export class PageWalk {
   }
 }
 
-/** Rules of axe that are broken seriously, each with the first place. */
-async function seriousOf(page: Page): Promise<unknown[]> {
+async function violationsOf(page: Page): Promise<axe.Result[]> {
   // The policy refuses scripts of elsewhere; what the debugger evaluates is not the page's.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const { violations } = (await page.evaluate(
     "axe.run({ resultTypes: ['violations'] })",
   )) as axe.AxeResults;
-  return violations
+  return violations;
+}
+
+/** Rules of axe that are broken seriously, each with the first place. */
+async function seriousOf(page: Page): Promise<unknown[]> {
+  return (await violationsOf(page))
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary]);
 }

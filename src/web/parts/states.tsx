@@ -14,14 +14,32 @@ export function Loading({ what, lines = 5 }: { what: string; lines?: number }): 
   );
 }
 
-/** What a list says that has nothing in it, with what to do about it. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }): VNode {
+interface EmptyProps {
+  title: string;
+  /** The buttons or links that lead on: nobody stands before nothing without a next step. */
+  next: VNode | "comes by itself";
+  children?: ComponentChildren;
+}
+
+/** What is said where there is nothing, with what to do about it. */
+export function Empty({ title, next, children }: EmptyProps): VNode {
   return (
     <div class="state">
       <h2>{title}</h2>
       {children}
+      {next !== "comes by itself" && <div class="row">{next}</div>}
     </div>
   );
+}
+
+/** For a list that was narrowed until nothing was left. */
+export function NothingFits({ title, onAll }: { title: string; onAll: () => void }): VNode {
+  const all = (
+    <button type="button" class="button" onClick={onAll}>
+      Show all of them
+    </button>
+  );
+  return <Empty title={title} next={all} />;
 }
 
 /** Why something is not shown, and the button to try again where that may help. */

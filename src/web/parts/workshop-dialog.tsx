@@ -27,11 +27,15 @@ export function WorkshopDialog({ session, onChanged, onClose }: WorkshopDialogPr
         {state.kind === "loading" && <Loading what="workshops" lines={3} />}
         {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
         {state.kind === "ready" && (
-          <Empty title="No workshop yet">
+          <Empty
+            title="No workshop yet"
+            next={
+              <Link class="button" href="/workshops">
+                To the workshops
+              </Link>
+            }
+          >
             <p>A workshop has characters, whose names are expected in its sessions.</p>
-            <Link class="button" href="/workshops">
-              To the workshops
-            </Link>
           </Empty>
         )}
       </Dialog>

@@ -364,7 +364,7 @@ describe("page of an owner over the whole service", () => {
     await invited.getByRole("button", { name: "Go on as nora@example.org" }).click();
     await invited.getByText("you are signed in as nora@example.org").waitFor();
     await invited.getByRole("button", { name: "Accept" }).click();
-    await invited.getByText("Nobody waits for an answer").waitFor();
+    await invited.getByText("No open invitations").waitFor();
     await invited.getByRole("link", { name: "Sessions", exact: true }).click();
     await invited.getByRole("link", { name: /Board meeting/ }).waitFor();
     // The same link again signs nobody in.

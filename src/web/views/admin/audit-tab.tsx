@@ -5,7 +5,7 @@ import type { AuditEntry } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { AuditFilterBar, type AuditFilters, NO_FILTERS } from "./audit-filters.tsx";
 import { AuditProof } from "./audit-proof.tsx";
@@ -31,9 +31,7 @@ export function AuditTab(): VNode {
       {state.kind === "loading" && <Loading what="the audit log" lines={7} />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && items.length === 0 && (
-        <Empty title="No entry fits">
-          <p>Choose less narrowly.</p>
-        </Empty>
+        <NothingFits title="No entry fits" onAll={() => setFilters(NO_FILTERS)} />
       )}
       {items.length > 0 && (
         <ol class="record-list audit-list" aria-label="Entries, the newest first">

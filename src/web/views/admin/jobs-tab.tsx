@@ -8,7 +8,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
 import { idIn } from "./id-field.ts";
 import { JOB_STATUSES, JobStatus } from "./job-status.tsx";
@@ -32,6 +32,27 @@ const filters = signal<Filters>({
   sessionId: "",
 });
 
+function NoJobs({ isNarrowed }: { isNarrowed: boolean }): VNode {
+  if (isNarrowed) {
+    const showAll = () => {
+      filters.value = { ...filters.value, status: "", workspaceId: "", sessionId: "" };
+    };
+    return <NothingFits title="No job fits" onAll={showAll} />;
+  }
+  return (
+    <Empty
+      title="No job yet"
+      next={
+        <Link class="button" href="/">
+          To the sessions
+        </Link>
+      }
+    >
+      <p>Each session that is recorded, and each summary that is asked for, makes one.</p>
+    </Empty>
+  );
+}
+
 /** All jobs of the service, the newest first. */
 export function JobsTab(): VNode {
   const chosen = filters.value;
@@ -49,15 +70,7 @@ export function JobsTab(): VNode {
       <FilterBar workspaces={names} />
       {state.kind === "loading" && <Loading what="jobs" />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && items.length === 0 && (
-        <Empty title={isNarrowed ? "No job fits" : "No job yet"}>
-          <p>
-            {isNarrowed
-              ? "Choose less narrowly."
-              : "Each session that is recorded, and each summary that is asked for, makes one."}
-          </p>
-        </Empty>
-      )}
+      {state.kind === "ready" && items.length === 0 && <NoJobs isNarrowed={isNarrowed} />}
       {items.length > 0 && (
         <RecordList label="Jobs">
           {items.map((job) => (

@@ -7,7 +7,7 @@ import type { User } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { ROLES } from "./roles.ts";
 import { DisableDialog, EditUserDialog, NewUserDialog } from "./user-dialogs.tsx";
@@ -47,9 +47,7 @@ export function UsersTab(): VNode {
       {state.kind === "loading" && <Loading what="users" />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && items.length === 0 && (
-        <Empty title="Nobody fits">
-          <p>Choose less narrowly.</p>
-        </Empty>
+        <NothingFits title="Nobody fits" onAll={() => setFilters(NONE)} />
       )}
       {items.length > 0 && (
         <RecordList label="Users">

@@ -1,11 +1,11 @@
 import { Plus } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useLocation } from "wouter-preact";
+import { Link, useLocation } from "wouter-preact";
 import type { Device, Workspace } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { RecordList } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
 import { DeviceRow } from "./device-row.tsx";
@@ -55,7 +55,17 @@ export function View({ params }: { params: Params }): VNode {
       {list.state.kind === "loading" && <Loading what="devices" />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
       {list.state.kind === "ready" && list.items.length === 0 && (
-        <NoDevices isNarrowed={isNarrowed} onPair={() => setPairing(true)} />
+        <NoDevices
+          onPair={() => setPairing(true)}
+          onAll={
+            isNarrowed
+              ? () => {
+                  setWorkspace("");
+                  setStatus("paired");
+                }
+              : undefined
+          }
+        />
       )}
       {list.items.length > 0 && <Listed list={list} workspaces={named} />}
       {(isPairing || isLinked) && (
@@ -75,17 +85,30 @@ function PairButton({ onClick }: { onClick: () => void }): VNode {
   );
 }
 
-function NoDevices({ isNarrowed, onPair }: { isNarrowed: boolean; onPair: () => void }): VNode {
-  if (isNarrowed) return <Empty title="No device fits" />;
+interface NoDevicesProps {
+  onPair: () => void;
+  /** Given where the list was narrowed. */
+  onAll: (() => void) | undefined;
+}
+
+function NoDevices({ onPair, onAll }: NoDevicesProps): VNode {
+  if (onAll !== undefined) return <NothingFits title="No device fits" onAll={onAll} />;
+  const ways = (
+    <>
+      <button type="button" class="button" onClick={onPair}>
+        Pair a device
+      </button>
+      <Link class="button" href="/record">
+        Record from this browser
+      </Link>
+    </>
+  );
   return (
-    <Empty title="No device yet">
+    <Empty title="No device yet" next={ways}>
       <p>
         A device records conversations and sends them here. It shows a code; with the code you pair
         it. This browser becomes a device by itself when you record with it.
       </p>
-      <button type="button" class="button" onClick={onPair}>
-        Pair a device
-      </button>
     </Empty>
   );
 }

@@ -10,7 +10,7 @@ import type { Entity, Graph, GraphPath } from "../../api/records.ts";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { EntityList } from "./entity-list.tsx";
 import type { Evidence } from "./evidence.ts";
@@ -58,9 +58,12 @@ export function GraphPage({ source }: { source: GraphSource }): VNode {
       {state.kind === "failed" && (
         <Hidden error={state.error} place={source.place} reload={reload} />
       )}
-      {graph && graph.entities.length === 0 && (
-        <Nothing isNarrowed={filters !== NO_GRAPH_FILTERS} />
-      )}
+      {graph?.entities.length === 0 &&
+        (filters === NO_GRAPH_FILTERS ? (
+          <NothingYet />
+        ) : (
+          <NothingFits title="Nothing fits" onAll={() => setFilters(NO_GRAPH_FILTERS)} />
+        ))}
       {graph && graph.entities.length > 0 && <Shown source={source} graph={graph} />}
     </ViewFrame>
   );
@@ -114,14 +117,15 @@ function Hidden({ error, place, reload }: HiddenProps): VNode {
   );
 }
 
-function Nothing({ isNarrowed }: { isNarrowed: boolean }): VNode {
+function NothingYet(): VNode {
+  const record = (
+    <Link class="button" href="/record">
+      Record something
+    </Link>
+  );
   return (
-    <Empty title={isNarrowed ? "Nothing fits" : "Nothing yet"}>
-      <p>
-        {isNarrowed
-          ? "Choose less narrowly."
-          : "Names of people, places, organisations and topics appear here once they were spoken of."}
-      </p>
+    <Empty title="Nothing yet" next={record}>
+      <p>Names of people, places, organisations and topics appear here once they were spoken of.</p>
     </Empty>
   );
 }

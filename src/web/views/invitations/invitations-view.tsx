@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
 import { call, messageOf } from "../../api/client.ts";
 import type { Invitation } from "../../api/records.ts";
 import { openedInvitations } from "../../api/sign-in.ts";
@@ -20,7 +21,14 @@ export function View(): VNode {
       {state.kind === "loading" && <Loading what="invitations" lines={3} />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && state.value.items.length === 0 && (
-        <Empty title="Nobody waits for an answer">
+        <Empty
+          title="No open invitations"
+          next={
+            <Link class="button" href="/">
+              To your sessions
+            </Link>
+          }
+        >
           <p>
             Invitations to workspaces and recorded conversations appear here, once you have opened
             the link in their letter or signed in by a mailed link.

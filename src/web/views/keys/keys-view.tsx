@@ -7,7 +7,7 @@ import type { ServiceKey } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
 import { KeyRow } from "./key-row.tsx";
@@ -46,9 +46,17 @@ export function View(): VNode {
       {list.state.kind === "loading" && <Loading what="keys" />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
       {list.state.kind === "ready" && list.items.length === 0 && (
-        <Empty title={isNarrowed ? "No key fits" : "No key yet"}>
-          {!isNarrowed && <p>Those of workspaces that you own appear here.</p>}
-        </Empty>
+        <NoKeys
+          onMake={() => setMaking(true)}
+          onAll={
+            isNarrowed
+              ? () => {
+                  setWorkspace("");
+                  setStatus("");
+                }
+              : undefined
+          }
+        />
       )}
       {list.items.length > 0 && (
         <div class="stack">
@@ -121,5 +129,25 @@ function StatusFilter({ chosen, onChoose }: StatusFilterProps): VNode {
         </option>
       ))}
     </select>
+  );
+}
+
+interface NoKeysProps {
+  onMake: () => void;
+  /** Given where the list was narrowed. */
+  onAll: (() => void) | undefined;
+}
+
+function NoKeys({ onMake, onAll }: NoKeysProps): VNode {
+  if (onAll !== undefined) return <NothingFits title="No key fits" onAll={onAll} />;
+  const make = (
+    <button type="button" class="button" onClick={onMake}>
+      Make the first key
+    </button>
+  );
+  return (
+    <Empty title="No key yet" next={make}>
+      <p>Those of workspaces that you own appear here.</p>
+    </Empty>
   );
 }

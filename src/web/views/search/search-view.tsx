@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useLocation } from "wouter-preact";
+import { Link, useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Device, Hit, Session, Workspace } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
@@ -190,22 +190,32 @@ function counted({ items, total = items.length }: Page<unknown>, what: string): 
 function NothingFound({ filters, chips, onChange }: ResultsProps): VNode {
   const { words } = filters;
   const title = words === "" ? "No session fits" : `Nobody said “${words}”`;
+  const isAll = words === "" && chips.length === 0;
+  if (isAll) {
+    const record = (
+      <Link class="button primary" href="/record">
+        Record the first
+      </Link>
+    );
+    return <Empty title="You have no sessions yet" next={record} />;
+  }
+  const ways = (
+    <>
+      {chips.map(({ label, rest }) => (
+        <button key={label} type="button" class="button" onClick={() => onChange(rest)}>
+          Without “{label}”
+        </button>
+      ))}
+      {words !== "" && (
+        <button type="button" class="button" onClick={() => onChange({ ...filters, words: "" })}>
+          {chips.length > 0 ? "Without the words" : "Show all sessions"}
+        </button>
+      )}
+    </>
+  );
   return (
-    <Empty title={title}>
+    <Empty title={title} next={ways}>
       {words !== "" && <p>Not in what you may read. Try fewer words, or one without its ending.</p>}
-      {words === "" && chips.length === 0 && <p>You have no sessions yet.</p>}
-      <div class="row">
-        {chips.map(({ label, rest }) => (
-          <button key={label} type="button" class="button" onClick={() => onChange(rest)}>
-            Without “{label}”
-          </button>
-        ))}
-        {words !== "" && chips.length > 0 && (
-          <button type="button" class="button" onClick={() => onChange({ ...filters, words: "" })}>
-            Without the words
-          </button>
-        )}
-      </div>
     </Empty>
   );
 }

@@ -1,7 +1,11 @@
 import type { VNode } from "preact";
+import { Link } from "wouter-preact";
+import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
+import { useDeed } from "../../parts/deed.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty } from "../../parts/states.tsx";
+import { tell } from "../../parts/toasts.tsx";
 import type { SessionModel } from "./model/session-model.ts";
 
 const SHOWN = 5;
@@ -24,7 +28,7 @@ export function FailedSession({ model }: { model: SessionModel }): VNode {
   }, [model]);
   const failed = state.kind === "ready" ? state.value : [];
   return (
-    <Empty title="Nothing could be read">
+    <Empty title="Nothing could be read" next={<ReadAgain model={model} />}>
       {reason && <p>{REASONS[reason]}</p>}
       {failed.length > 0 && (
         <ul class="small">
@@ -35,5 +39,32 @@ export function FailedSession({ model }: { model: SessionModel }): VNode {
         </ul>
       )}
     </Empty>
+  );
+}
+
+/** The ways on from a session without words: its owner has it read once more, or records another one. */
+export function ReadAgain({ model }: { model: SessionModel }): VNode {
+  const { isBusy, told, run } = useDeed();
+  if (account.value?.kind === "guest")
+    return <span class="soft">Its owner can tell you more.</span>;
+  const params = { path: { session_id: model.id } };
+  const read = () =>
+    run(async () => {
+      await call((api) => api.POST("/sessions/{session_id}/transcriptions", { params, body: {} }));
+      tell("The sound is read once more; the words follow.");
+      await model.refresh();
+    });
+  return (
+    <>
+      {model.isOwner && (
+        <button type="button" class="button" aria-disabled={isBusy} onClick={() => void read()}>
+          Read the sound once more
+        </button>
+      )}
+      <Link class="button" href="/record">
+        Record another one
+      </Link>
+      {told !== "" && <span role="alert">{told}</span>}
+    </>
   );
 }

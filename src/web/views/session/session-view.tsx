@@ -130,14 +130,35 @@ function Refused({ model, reason, code }: RefusedProps): VNode {
   return (
     <ViewFrame title="Session">
       {isStranger ? (
-        <Empty title="You are not a part of this conversation">
-          <p>If guests are let in, you can read along as one, and stay signed in.</p>
-          <Link class="button primary" href={`/join/${model.id}`}>
-            <DoorOpen size={16} aria-hidden="true" /> Join as a guest
-          </Link>
+        <Empty
+          title="You are not a part of this conversation"
+          next={
+            <>
+              <Link class="button primary" href={`/join/${model.id}`}>
+                <DoorOpen size={16} aria-hidden="true" /> Join as a guest
+              </Link>
+              <Link class="button" href="/">
+                To your sessions
+              </Link>
+            </>
+          }
+        >
+          <p>
+            If guests are let in, you can read along as one, and stay signed in. Its owner can also
+            invite you.
+          </p>
         </Empty>
       ) : (
-        <Failure error={new Error(reason)} retry={() => model.reopen()} />
+        <>
+          <Failure error={new Error(reason)} retry={() => model.reopen()} />
+          {account.value?.kind === "user" && (
+            <div class="state">
+              <Link class="button" href="/">
+                To your sessions
+              </Link>
+            </div>
+          )}
+        </>
       )}
     </ViewFrame>
   );

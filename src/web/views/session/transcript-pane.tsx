@@ -5,8 +5,7 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { Empty, Loading } from "../../parts/states.tsx";
 import { lengthOf } from "../../parts/times.ts";
 import { useVirtual } from "../../parts/virtual-list.ts";
-import { CorrectAll } from "./edit/correct-all.tsx";
-import { FailedSession } from "./failed-session.tsx";
+import { FailedSession, ReadAgain } from "./failed-session.tsx";
 import { FindBar } from "./find/find-bar.tsx";
 import type { SessionModel } from "./model/session-model.ts";
 import { TranscriptLine } from "./transcript-line.tsx";
@@ -67,7 +66,7 @@ export function TranscriptPane({ model }: { model: SessionModel }): VNode {
         onScroll={onScroll}
       >
         {hasFailed && <FailedSession model={model} />}
-        {rows.length === 0 && !hasFailed && <NoWords isLive={isLive} />}
+        {rows.length === 0 && !hasFailed && <NoWords model={model} />}
         <Rows model={model} rows={rows} virtual={virtual} shown={shown} />
       </section>
       {isLive && !isFollowing && (
@@ -143,13 +142,23 @@ function useFollowPlayback(
   }, [isPlaying, rows]);
 }
 
-function NoWords({ isLive }: { isLive: boolean }): VNode {
-  return isLive ? (
-    <Empty title="Listening">
-      <p>The first words appear here as soon as somebody speaks.</p>
-    </Empty>
-  ) : (
-    <Empty title="No words">
+function NoWords({ model }: { model: SessionModel }): VNode {
+  if (model.isLive) {
+    return (
+      <Empty title="Listening" next="comes by itself">
+        <p>The first words appear here as soon as somebody speaks.</p>
+      </Empty>
+    );
+  }
+  if (model.session.value?.status === "processing") {
+    return (
+      <Empty title="Being read" next="comes by itself">
+        <p>The words appear here as they are read.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No words" next={<ReadAgain model={model} />}>
       <p>Nobody was heard in this session.</p>
     </Empty>
   );

@@ -41,10 +41,7 @@ export function ShareGuests({ model, needsCode }: GuestsProps): VNode {
         <GuestLink label="Guest link, for whoever has it" link={`${page}#/sessions/${model.id}`} />
       )}
       {code !== "" && (
-        <GuestLink
-          label="Guest link; it is shown this once"
-          link={`${page}#/join/${code}`}
-        />
+        <GuestLink label="Guest link; it is shown this once" link={`${page}#/join/${code}`} />
       )}
       <MakeCode
         model={model}

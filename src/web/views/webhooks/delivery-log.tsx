@@ -1,13 +1,14 @@
 import { RotateCw } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Delivery, Webhook } from "../../api/records.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { deliveryStanding, outcomeOf } from "./webhook-facts.ts";
 
@@ -47,9 +48,7 @@ export function DeliveryLog({ webhook, sent, onNews }: LogProps): VNode {
       {list.state.kind === "loading" && <Loading what="messages" lines={3} />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={reload} />}
       {list.state.kind === "ready" && items.length === 0 && (
-        <Empty title={status === "" ? "Nothing was sent yet" : "No message fits"}>
-          {status === "" && <p>Send a test, or record something in the workspace.</p>}
-        </Empty>
+        <NoMessages isNarrowed={status !== ""} onAll={() => setStatus("")} />
       )}
       {items.length > 0 && (
         <ul class="deliveries" aria-label="Messages">
@@ -181,5 +180,19 @@ function Again({ webhook, delivery, onChanged }: DeliveryRowProps): VNode {
       <code class="small soft">{delivery.id}</code>
       {told !== "" && <span role="alert">{told}</span>}
     </div>
+  );
+}
+
+function NoMessages({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => void }): VNode {
+  if (isNarrowed) return <NothingFits title="No message fits" onAll={onAll} />;
+  const record = (
+    <Link class="button" href="/record">
+      Record something
+    </Link>
+  );
+  return (
+    <Empty title="Nothing was sent yet" next={record}>
+      <p>Send a test, or record something in the workspace.</p>
+    </Empty>
   );
 }

@@ -86,7 +86,16 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
       )}
       {list.state.kind === "loading" && <Loading what="webhooks" lines={3} />}
       {list.state.kind === "failed" && <NotShown error={list.state.error} retry={list.reload} />}
-      {isReady && list.items.length === 0 && <Empty title="No webhook here yet" />}
+      {isReady && list.items.length === 0 && (
+        <Empty
+          title="No webhook here yet"
+          next={
+            <button type="button" class="button" onClick={() => setMaking(true)}>
+              Make the first webhook
+            </button>
+          }
+        />
+      )}
       {list.items.length > 0 && (
         <div class="stack">
           <RecordList label="Webhooks">
@@ -109,7 +118,14 @@ function NotShown({ error, retry }: { error: unknown; retry: () => void }): VNod
   const isRefused = error instanceof ApiFailure && (error.status === 403 || error.status === 404);
   if (!isRefused) return <Failure error={error} retry={retry} />;
   return (
-    <Empty title="Not yours to see">
+    <Empty
+      title="Not yours to see"
+      next={
+        <Link class="button" href="/workspaces">
+          To your workspaces
+        </Link>
+      }
+    >
       <p>Only an owner of the workspace sees and makes its webhooks.</p>
     </Empty>
   );

@@ -45,7 +45,14 @@ export function Characters({ workshopId }: { workshopId: string }): VNode {
       {list.state.kind === "loading" && <Loading what="characters" lines={3} />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
       {list.state.kind === "ready" && list.items.length === 0 && (
-        <Empty title="No character yet">
+        <Empty
+          title="No character yet"
+          next={
+            <button type="button" class="button" onClick={() => setAdding(true)}>
+              Add the first character
+            </button>
+          }
+        >
           <p>
             Roles of a play, people of a project, names of a game: whoever is spoken of by name.
           </p>

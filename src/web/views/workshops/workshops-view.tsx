@@ -47,7 +47,16 @@ export function View(): VNode {
       </div>
       {list.state.kind === "loading" && <Loading what="workshops" />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.items.length === 0 && <Empty title="No workshop yet" />}
+      {list.state.kind === "ready" && list.items.length === 0 && (
+        <Empty
+          title="No workshop yet"
+          next={
+            <button type="button" class="button" onClick={() => setMaking(true)}>
+              Make the first workshop
+            </button>
+          }
+        />
+      )}
       {list.items.length > 0 && (
         <div class="stack">
           <RecordList label="Workshops">

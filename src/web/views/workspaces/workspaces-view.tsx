@@ -48,11 +48,15 @@ export function View(): VNode {
       {state.kind === "loading" && <Loading what="workspaces" />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && items.length === 0 && (
-        <Empty title="You belong to no workspace">
+        <Empty
+          title="You belong to no workspace"
+          next={
+            <button type="button" class="button" onClick={() => setMaking(true)}>
+              <Plus size={17} aria-hidden="true" /> Make the first
+            </button>
+          }
+        >
           <p>A workspace holds conversations and the people who may read them.</p>
-          <button type="button" class="button" onClick={() => setMaking(true)}>
-            <Plus size={17} aria-hidden="true" /> Make the first
-          </button>
         </Empty>
       )}
       {items.length > 0 && (

@@ -1,6 +1,6 @@
 import { Bookmark, Pencil, Trash2 } from "lucide-preact";
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { clockTime } from "../../../../wire/clock-time.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { SessionMarks, ShownMark } from "./session-marks.ts";
@@ -32,7 +32,7 @@ export function MarkNote({ marks }: { marks: SessionMarks }): VNode | null {
 
 function NoteForm({ marks, mark }: { marks: SessionMarks; mark: ShownMark }): VNode {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     field.current?.focus();
     return () => {
