@@ -56,7 +56,7 @@ describe("every view of the page", () => {
     await make(`/sessions/${session}/marks`, { at_ms: 1_000, text: "Ask for the figures" });
     const workshop = await make("/workshops", { workspace_id: workspace, name: "A play" });
     const webhook = await make(`/workspaces/${workspace}/webhooks`, {
-      ...{ url: "http://127.0.0.1:9/hook", events: ["session.completed"] },
+      ...{ url: "http://127.0.0.1:9/hook", event_types: ["session.completed"] },
     });
     addresses = addressesOf({ session, workspace, workshop, webhook });
   });
