@@ -74,6 +74,11 @@ describe("cli sessions, export and search: against the service", () => {
     expect(json).toMatchObject({ id: sessionId, workspace_id: workspaceId });
     const nothing = await voice(stranger, "sessions", "show", "last");
     expect([nothing.code, nothing.stderr]).toEqual([4, "voice: there is no session yet\n"]);
+    // An administrator lists everybody's, whose words are closed to them.
+    const admin = await service.addUser("admin");
+    const theirs = await voice(admin, "sessions", "show", "last");
+    const none = "voice: there is no session of yours among the newest\n";
+    expect([theirs.code, theirs.stderr]).toEqual([4, none]);
   });
 
   it("exports to standard output and to files, whose names tell the format", async () => {
