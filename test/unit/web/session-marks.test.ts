@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 // Where the page is, which the client asks for when it is loaded.
 vi.stubGlobal("document", { baseURI: "http://page.test/" });
 const { account } = await import("../../../src/web/api/account.ts");
-const { SessionMarks } = await import("../../../src/web/views/session/marks/session-marks.ts");
+const { SessionMarks } = await import("../../../src/web/views/session/model/session-marks.ts");
 
 const ME = { token: "t", isRemembered: false, id: "me", email: "me@example.org" } as const;
 

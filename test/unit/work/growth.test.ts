@@ -34,7 +34,15 @@ const PLACES: readonly WalkedInput[] = [
     prepare: (size: number) =>
       of(longTalk(size), (talk) =>
         writeTranscript(
-          { format, hasWords: true, about: ABOUT, gaps: [], marks: [], names: NOBODY, soundEnd: undefined },
+          {
+            format,
+            hasWords: true,
+            about: ABOUT,
+            gaps: [],
+            marks: [],
+            names: NOBODY,
+            soundEnd: undefined,
+          },
           talk,
           talk,
         ),

@@ -2,8 +2,8 @@ import { Bookmark, Pencil, Trash2 } from "lucide-preact";
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { clockTime } from "../../../../wire/clock-time.ts";
+import type { SessionMarks, ShownMark } from "../model/session-marks.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import type { SessionMarks, ShownMark } from "./session-marks.ts";
 import "./marks.css";
 
 const MOST_TEXT = 2_000;
