@@ -67,6 +67,7 @@ const WORKERS = [
   ["src/base/codecs"],
   ["src/base"],
   ["workers/text/language", "workers/audio", "workers/inference"],
+  ["workers/text/grounding"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
   ["workers/speech"],
   // One folder for each engine.
