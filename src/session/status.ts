@@ -28,6 +28,7 @@ export const SUMMARY_TYPES = [
   "action_items",
   "decisions",
   "topics",
+  "open_questions",
   "speakers",
 ] as const;
 

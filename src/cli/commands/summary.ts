@@ -18,7 +18,15 @@ type Page = operations["listSummaries"]["responses"]["200"]["content"]["applicat
 type Summary = Page["items"][number];
 type SummaryType = Summary["summary_type"];
 
-const TYPES = ["brief", "detailed", "action_items", "decisions", "topics", "speakers"] as const;
+const TYPES = [
+  "brief",
+  "detailed",
+  "action_items",
+  "decisions",
+  "topics",
+  "open_questions",
+  "speakers",
+] as const;
 
 interface SummaryOptions extends ConnectionOptions {
   readonly type: SummaryType;

@@ -20,7 +20,7 @@ const summaryType = Type.Union(
   {
     $id: "SummaryType",
     description:
-      "`brief`: three to five sentences; `detailed`: about a fifth of what was said, by topic; `action_items`: who will do what by when; `decisions`; `topics`: what was talked about, how often, since when; `speakers`: each voice's share of the time and leading sentences. Cues of `action_items` and `decisions` are English.",
+      "`brief`: three to five sentences; `detailed`: about a fifth of what was said, by topic; `action_items`: who will do what by when; `decisions`; `topics`: what was talked about, how often, since when; `open_questions`: what nobody answered; `speakers`: each voice's share of the time and leading sentences. Cues of `action_items`, `decisions` and `open_questions` are English.",
     examples: ["brief"],
   },
 );

@@ -3,6 +3,7 @@ import { SummariseRequest, SummariseResponse } from "../../../src/wire/gen/voice
 import { listActionItems } from "./action-items.ts";
 import { listDecisions } from "./decisions.ts";
 import { summariseBriefly, summariseInDetail } from "./detailed.ts";
+import { listOpenQuestions } from "./open-questions.ts";
 import { describeSpeakers } from "./speakers.ts";
 import { readSpokenText, type SpokenText } from "./spoken-text.ts";
 import { nothing, type Summariser, type SummaryDraft } from "./summary-draft.ts";
@@ -22,6 +23,7 @@ const SUMMARISERS: ReadonlyMap<string, Summariser> = new Map([
   ["action_items", listActionItems],
   ["decisions", listDecisions],
   ["topics", listTopics],
+  ["open_questions", listOpenQuestions],
   ["speakers", describeSpeakers],
 ]);
 

@@ -3,7 +3,15 @@ import { polish } from "../../../../../workers/text/language/polish.ts";
 import { findDuePhrase } from "../../../../../workers/text/summary/action-items.ts";
 import { saidBy, summariseText } from "../../../../support/summarise-text.ts";
 
-const TYPES = ["brief", "detailed", "action_items", "decisions", "topics", "speakers"];
+const TYPES = [
+  "brief",
+  "detailed",
+  "action_items",
+  "decisions",
+  "topics",
+  "open_questions",
+  "speakers",
+];
 
 const MEETING = saidBy(
   ["Anna", "hello everyone today we will talk about the launch of the new system"],
@@ -21,6 +29,17 @@ const MEETING = saidBy(
   ["Alan", "we have made the decision thank you all for your time"],
 );
 
+/** In it nothing is left open, so that one line more does. */
+const meetingFor = (type: string) =>
+  type === "open_questions"
+    ? [
+        ...MEETING,
+        ...saidBy(["Anna", "we still need to find out what the lawyers say about it"]).map(
+          (segment) => ({ ...segment, id: `segment-${MEETING.length}` }),
+        ),
+      ]
+    : MEETING;
+
 /** A long meeting about two things, one after the other. */
 const LONG = saidBy(
   ...Array.from({ length: 60 }, (_, n): [string, string] => [
@@ -35,14 +54,15 @@ const words = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? 
 
 describe("summary: every type", () => {
   it.each(TYPES)("%s: points at segments that are there, equal each time", (type) => {
-    const ids = new Set(MEETING.map(({ id }) => id));
-    const summary = summariseText(type, MEETING);
+    const meeting = meetingFor(type);
+    const ids = new Set(meeting.map(({ id }) => id));
+    const summary = summariseText(type, meeting);
     expect(summary.items.length).toBeGreaterThan(0);
     for (const { segmentIds } of summary.items) {
       expect(segmentIds.length).toBeGreaterThan(0);
       for (const id of segmentIds) expect(ids).toContain(id);
     }
-    expect(summariseText(type, MEETING)).toEqual(summary);
+    expect(summariseText(type, meeting)).toEqual(summary);
   });
 
   it.each(TYPES)("%s: says honestly when there is nothing", (type) => {
@@ -59,9 +79,15 @@ describe("summary: every type", () => {
   });
 
   it("invents no word in what it quotes", () => {
-    const said = new Set(words(MEETING.map(({ text }) => text).join(" ")));
-    for (const type of ["brief", "detailed", "action_items", "decisions"]) {
-      for (const { text } of summariseText(type, MEETING).items) {
+    for (const type of ["brief", "detailed", "action_items", "decisions", "open_questions"]) {
+      const said = new Set(
+        words(
+          meetingFor(type)
+            .map(({ text }) => text)
+            .join(" "),
+        ),
+      );
+      for (const { text } of summariseText(type, meetingFor(type)).items) {
         for (const word of words(text)) expect(said).toContain(word);
       }
     }
@@ -132,7 +158,7 @@ describe("summary: action items and decisions", () => {
 
   it("says that cues are English only", () => {
     const german = saidBy(["S1", "Ich werde den Bericht morgen schreiben."]);
-    for (const type of ["action_items", "decisions", "topics"]) {
+    for (const type of ["action_items", "decisions", "topics", "open_questions"]) {
       expect(summariseText(type, german, "de").text).toMatch(/English only.*language is de/);
     }
     expect(summariseText("brief", german, "de").text).toBe(
@@ -148,6 +174,42 @@ describe("summary: action items and decisions", () => {
     ["there is time", undefined],
   ])("due: %s", (text, due) => {
     expect(findDuePhrase(text)).toBe(due);
+  });
+});
+
+describe("summary: open questions", () => {
+  it("are those that nobody answered, with the reply that left them open", () => {
+    const { items } = summariseText(
+      "open_questions",
+      saidBy(
+        ["Anna", "Who is going to pay for the new kitchen?"],
+        ["Ben", "I don't know, we have to ask the landlord."],
+        ["Anna", "When does the train to Hamburg leave?"],
+        ["Ben", "It leaves at nine in the morning."],
+        ["Anna", "Can you hear me in the back of the room?"],
+        ["Ben", "Not really, no idea why."],
+        ["Ben", "It is not clear yet how many guests will come."],
+        ["Anna", "Thank you all."],
+      ),
+    );
+    expect(items.map(({ text, speaker, segmentIds }) => ({ text, speaker, segmentIds }))).toEqual([
+      {
+        text: "Who is going to pay for the new kitchen?",
+        speaker: "Anna",
+        segmentIds: ["segment-0", "segment-1"],
+      },
+      {
+        text: "It is not clear yet how many guests will come.",
+        speaker: "Ben",
+        segmentIds: ["segment-6"],
+      },
+    ]);
+  });
+
+  it("the last question of a conversation has no answer", () => {
+    const said = saidBy(["Ben", "The offer is here."], ["Anna", "Who will sign the contract?"]);
+    const { items } = summariseText("open_questions", said);
+    expect(items.map(({ text }) => text)).toEqual(["Who will sign the contract?"]);
   });
 });
 
@@ -184,11 +246,11 @@ describe("summary: unclear words", () => {
   const NOISE = "[no on a desktop il find the shit find it to support?]";
 
   it.each(TYPES)("%s: builds nothing on a sentence that is mostly unclear", (type) => {
-    const lines = MEETING.map(({ speaker, text }): [string, string] => [speaker, text]);
+    const lines = meetingFor(type).map(({ speaker, text }): [string, string] => [speaker, text]);
     const { text, items } = summariseText(type, saidBy(...lines, ["S9", NOISE]));
     const quotes = items.filter(({ text: quoted }) => !/ spoke \d+ % /.test(quoted));
     expect(quotes.length).toBeGreaterThan(0);
-    expect(quotes.flatMap(({ segmentIds }) => segmentIds)).not.toContain("segment-10");
+    expect(quotes.flatMap(({ segmentIds }) => segmentIds)).not.toContain(`segment-${lines.length}`);
     expect(text).not.toMatch(/desktop|shit|support/);
   });
 
