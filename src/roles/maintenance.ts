@@ -13,6 +13,8 @@ import { AutoStop } from "../features/recording/auto-stop.ts";
 import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
 import { OldestProcessing } from "../features/sessions/oldest-processing-store.ts";
 import { SessionStore } from "../features/sessions/store.ts";
+import { automaticNotes } from "../features/summaries/automatic-notes.ts";
+import { NotesStore } from "../features/summaries/notes-store.ts";
 import { expiredCandidates } from "../features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../features/transcript/candidates-store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
@@ -62,6 +64,7 @@ export function startMaintenance(
   const invitations = new InvitationStore(shared.pool);
   const endedRights = new EndedRightsStore(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
+  const notes = automaticNotes(new NotesStore(shared.pool), { clock, log });
   const finalizer = createFinalizer(context);
   const looks = {
     storedAudio: new StoredAudio(shared.pool),
@@ -85,6 +88,8 @@ export function startMaintenance(
       ...ledgerTasks(shared.ledger, repeated, redactions),
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       ...uploadTasks(context),
+      { name: "notes of ended sessions", every: 2 * SECOND, run: () => notes.ended.run() },
+      { name: "notes of live sessions", every: HOUR / 120, run: () => notes.live.run() },
       { name: "retention", every: HOUR / 6, run: () => expired.run() },
       {
         name: "sessions that programs did not keep",

@@ -52,8 +52,9 @@ export function decideRedact(turn: Turn, command: CommandOf<"Redact">): object {
 }
 
 export function decideSummaryStored(turn: Turn, command: CommandOf<"SummaryStored">): void {
-  const { jobId, summaryType } = command;
-  turn.emit({ type: "SummaryUpdated", jobId, summaryType });
+  const { jobId, summaryType, completesNotes } = command;
+  const event = { type: "SummaryUpdated", jobId, summaryType } as const;
+  turn.emit(completesNotes === true ? { ...event, completesNotes } : event);
 }
 
 export function decideConcernStored(turn: Turn, command: CommandOf<"ConcernStored">): void {

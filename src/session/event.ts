@@ -373,6 +373,8 @@ interface SummaryUpdated {
   type: "SummaryUpdated";
   jobId: string;
   summaryType: string;
+  /** With it all notes of an ended session are there. */
+  completesNotes?: true;
 }
 
 interface ConcernRaised {

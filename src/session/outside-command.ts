@@ -141,7 +141,8 @@ const OUTSIDE = {
   ReassignSegments: once({ segmentIds: texts, from: text, into: text, byUserId: text }),
   /** Answered with `{segmentIds}`. Positions in samples; an empty label means all speakers. */
   Redact: once({ redactionId: text, from: number, to: number, label: text, byUserId: text }),
-  SummaryStored: once({ jobId: text, summaryType: text }),
+  /** `completesNotes`: with it all notes of an ended session are there. */
+  SummaryStored: once({ jobId: text, summaryType: text, completesNotes: optional(flag) }),
   ConcernStored: once({ concernId: text }),
   GuestStored: once({ guestId: text }),
 };

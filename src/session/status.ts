@@ -32,6 +32,16 @@ export const SUMMARY_TYPES = [
   "speakers",
 ] as const;
 
+/** The types of summaries that a session gets without being asked for. */
+export const NOTE_TYPES = [
+  "brief",
+  "detailed",
+  "action_items",
+  "decisions",
+  "topics",
+  "open_questions",
+] as const satisfies readonly (typeof SUMMARY_TYPES)[number][];
+
 export type SummaryType = (typeof SUMMARY_TYPES)[number];
 
 /**

@@ -12,6 +12,7 @@ export const WEBHOOK_EVENT_TYPES = [
   "transcript.replaced",
   "speaker.claimed",
   "summary.completed",
+  "summary.ready",
   "concern.raised",
   "redaction.applied",
 ] as const;
@@ -47,10 +48,20 @@ export type WebhookError = (typeof WEBHOOK_ERRORS)[number];
 /** The content of a message: ids, numbers, labels and states; never words. */
 export type WebhookData = Readonly<Record<string, string | number>>;
 
-/** The webhook event of a journal event; undefined for most of them. */
-export function toWebhookEvent(
-  event: SessionEvent,
-): { type: WebhookEventType; data: WebhookData } | undefined {
+interface ToldEvent {
+  type: WebhookEventType;
+  data: WebhookData;
+}
+
+/** The webhook events of a journal event; most have none. */
+export function toWebhookEvents(event: SessionEvent): ToldEvent[] {
+  const own = ownWebhookEvent(event);
+  if (own === undefined) return [];
+  if (event.type !== "SummaryUpdated" || event.completesNotes !== true) return [own];
+  return [own, { type: "summary.ready", data: { job_id: event.jobId, status: "completed" } }];
+}
+
+function ownWebhookEvent(event: SessionEvent): ToldEvent | undefined {
   switch (event.type) {
     case "SessionStarted":
       return { type: "session.started", data: { status: "recording", job_id: event.jobId } };

@@ -251,6 +251,7 @@ describe("conformance: resources", () => {
       updated_at: time,
       preferred_language: text,
       remote_engines: flag,
+      automatic_notes: flag,
       vocabulary: (value) => Array.isArray(value),
       // Its owner's, who asks here.
       usage: (value) => value !== null && typeof value === "object",

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toWebhookEvent } from "../../src/session/webhook-event.ts";
+import { toWebhookEvents } from "../../src/session/webhook-event.ts";
 import type { StoredEvent } from "./case.ts";
 
 export interface Heard {
@@ -71,9 +71,10 @@ export function expectHooks(
   const found = counted(told.map(({ type, data }) => `${type} of ${data.seq}`));
   const problems: string[] = [];
   const causes: string[] = [];
-  for (const { seq, payload } of events) {
-    const wanted = toWebhookEvent(payload);
-    if (wanted === undefined) continue;
+  const all = events.flatMap(({ seq, payload }) =>
+    toWebhookEvents(payload).map((wanted) => ({ seq, wanted })),
+  );
+  for (const { seq, wanted } of all) {
     causes.push(`${wanted.type} ${JSON.stringify(wanted.data)}`);
     const key = `${wanted.type} of ${seq}`;
     const times = found.get(key) ?? 0;

@@ -229,6 +229,7 @@ describe("accounts over HTTP", () => {
       preferred_language: "pt-BR",
       // What the workspace may do with sound, and the words that it expects.
       remote_engines: false,
+      automatic_notes: true,
       vocabulary: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: expect.any(String),

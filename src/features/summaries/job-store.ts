@@ -37,7 +37,8 @@ const segmentRow = z.object({
   words: wordsColumn,
 });
 const statusRow = z.object({ status: z.string(), redactions: z.number() });
-const completedRow = z.object({ summaryType: z.string() });
+const completedRow = z.object({ summaryType: z.string(), isAutomatic: z.boolean() });
+const nothing = z.object({});
 
 type SegmentRow = z.output<typeof segmentRow>;
 
@@ -81,13 +82,12 @@ export class SummaryJobStore {
   store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
     return this.#pool.transaction(async (tx) => {
       await lockUnchanged(tx, job, source);
-      const summaryType = await complete(tx, job, summary);
+      const { summaryType, isAutomatic } = await complete(tx, job, summary);
       await insertSummary(tx, job, summaryType, source, summary);
-      const row = outboxRow(job.sessionId, {
-        type: "SummaryStored",
-        jobId: job.id,
-        summaryType,
-      });
+      if (isAutomatic) await dropOldVersions(tx, job.sessionId, summaryType);
+      const stored = { type: "SummaryStored", jobId: job.id, summaryType } as const;
+      const completesNotes = isAutomatic && (await areNotesThere(tx, job.sessionId));
+      const row = outboxRow(job.sessionId, completesNotes ? { ...stored, completesNotes } : stored);
       await writeOutbox(tx, row);
       return [row];
     });
@@ -140,15 +140,40 @@ async function complete(
   tx: CommonQueryMethods,
   { id, claimId }: ClaimedJob,
   { engine }: Summary,
-): Promise<string> {
+): Promise<z.output<typeof completedRow>> {
   const done = await tx.maybeOne(sql.type(completedRow)`
     update jobs
     set status = 'completed', progress = 1, error = '', engine = ${engine},
         completed_at = now(), claim_id = null, claimed_until = null
     where id = ${id} and claim_id = ${claimId} and status = 'running'
-    returning summary_type as "summaryType"`);
+    returning summary_type as "summaryType", automatic as "isAutomatic"`);
   if (done === null) throw new AppError("lease_lost", "The job was cancelled or taken over.");
-  return done.summaryType;
+  return done;
+}
+
+/** Versions of a session's notes that are kept; live ones come every few minutes. */
+const KEPT_VERSIONS = 10;
+
+async function dropOldVersions(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  summaryType: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    delete from jobs where automatic and id in (
+      select job_id from summaries
+      where session_id = ${sessionId} and summary_type = ${summaryType}
+      order by job_id desc offset ${KEPT_VERSIONS})`);
+}
+
+/** True when the session is over and none of its notes is still to be made. */
+function areNotesThere(tx: CommonQueryMethods, sessionId: string): Promise<boolean> {
+  return tx.exists(sql.type(nothing)`
+    select from sessions s
+    where s.id = ${sessionId} and s.status = 'completed' and not exists (
+      select from jobs j
+      where j.session_id = s.id and j.kind = 'summarisation' and j.automatic
+        and j.status in ('queued', 'running'))`);
 }
 
 async function insertSummary(
@@ -165,9 +190,12 @@ async function insertSummary(
     start_ms: starts.get(segmentIds[0] ?? "") ?? 0,
   }));
   await tx.query(sql.unsafe`
-    insert into summaries (job_id, session_id, summary_type, engine, text, items, fingerprint)
-    values (${id}, ${sessionId}, ${summaryType}, ${engine}, ${text},
-            ${JSON.stringify(stored)}::jsonb, ${sql.binary(fingerprint)})`);
+    insert into summaries
+      (job_id, session_id, summary_type, engine, text, items, fingerprint, version)
+    select ${id}, ${sessionId}, ${summaryType}, ${engine}, ${text},
+      ${JSON.stringify(stored)}::jsonb, ${sql.binary(fingerprint)},
+      1 + coalesce(max(version), 0)
+    from summaries where session_id = ${sessionId} and summary_type = ${summaryType}`);
 }
 
 function toTextSegment(segment: SegmentRow, names: ReadonlyMap<string, string>): TextSegment {

@@ -80,8 +80,13 @@ const summarySchema = Type.Object(
       { description: "Its parts, in order" },
     ),
     created_at: timestamp,
+    version: Type.Integer({
+      minimum: 1,
+      description: "Counts the summaries of this type that the session has had",
+    }),
     stale: Type.Boolean({
-      description: "The transcript, or who claimed a voice in it, has changed since",
+      description:
+        "The transcript, or who claimed a voice in it, has changed since. Notes that were made by themselves are made again soon",
     }),
   },
   { $id: "Summary" },
@@ -114,6 +119,7 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
       start_ms: startMs,
     })),
     created_at: toTimestamp(summary.createdAt),
+    version: summary.version,
     stale: summary.stale,
   };
 }
@@ -169,7 +175,7 @@ function listSummaries({ directory, summaries }: SummaryOptions): Route {
     tag: "Session",
     summary: "The newest summary of each type",
     description:
-      "At most one for each type, so there is never a next page. When words of a session are redacted, its summaries are erased.",
+      "At most one for each type, so there is never a next page. Unless its workspace has switched that off (`automatic_notes`), a session gets all types but `speakers` by itself: when it ends, while it is live every five minutes or more, and again after its words or the names of its voices changed; then webhooks get `summary.ready`. When words of a session are redacted, its summaries are erased.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,

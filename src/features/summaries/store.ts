@@ -52,6 +52,8 @@ export interface SummaryRecord {
   text: string;
   items: SummaryPart[];
   createdAt: number;
+  /** How many of this type the session has had, with this one. */
+  version: number;
   /** True when the transcript, or a claim of a label in it, has changed since. */
   stale: boolean;
 }
@@ -106,6 +108,7 @@ const summaryRow = z.object({
   text: z.string(),
   items: z.array(partColumn),
   createdAt: z.number(),
+  version: z.number(),
   stale: z.boolean(),
 });
 
@@ -149,7 +152,7 @@ export class SummaryStore {
       now_as as (select ${transcriptFingerprint(sql.fragment`${sessionId}::uuid`)} as fingerprint)
       select
         job_id as "jobId", session_id as "sessionId", summary_type as "summaryType", engine,
-        text, items, created_at as "createdAt",
+        text, items, created_at as "createdAt", version,
         newest.fingerprint <> now_as.fingerprint as stale
       from newest cross join now_as
       order by job_id desc

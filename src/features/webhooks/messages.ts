@@ -99,6 +99,13 @@ const OWN_DATA: Readonly<Record<WebhookMessageType, [summary: string, members: T
       status: Type.Literal("completed"),
     },
   ],
+  "summary.ready": [
+    "All notes of an ended session are there, or there again after its words changed; for each a `summary.completed` was sent too",
+    {
+      job_id: Type.String({ description: "Of the summary that came last" }),
+      status: Type.Literal("completed"),
+    },
+  ],
   "concern.raised": [
     "Somebody found something wrong",
     {

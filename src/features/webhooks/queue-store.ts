@@ -15,7 +15,7 @@ import { optionalColumn } from "../../postgres/optional-column.ts";
 import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 import type { SessionEvent } from "../../session/event.ts";
 import {
-  toWebhookEvent,
+  toWebhookEvents,
   type WebhookData,
   type WebhookEventType,
 } from "../../session/webhook-event.ts";
@@ -55,8 +55,9 @@ export function webhookChanges(
 ): Change[] {
   const found: WebhookEvent[] = [];
   for (const { seq, at, event } of events) {
-    const told = toWebhookEvent(event);
-    if (told !== undefined) found.push({ type: told.type, at, data: { ...told.data, seq } });
+    for (const { type, data } of toWebhookEvents(event)) {
+      found.push({ type, at, data: { ...data, seq } });
+    }
   }
   if (found.length === 0) return [];
   return [

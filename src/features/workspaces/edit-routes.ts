@@ -73,6 +73,12 @@ const changeBody = Type.Object({
         "Whether engines are allowed to which the sound leaves this installation. By an owner, or an administrator under an elevation; it is audited, and viewers see it in the session's `sound_leaves`. Not allowed any more: what is being read by one goes on elsewhere at its next reading",
     }),
   ),
+  automatic_notes: Type.Optional(
+    Type.Boolean({
+      description:
+        "Whether its sessions get notes without being asked for: summaries of all types but `speakers`",
+    }),
+  ),
 });
 
 function editWorkspace(options: WorkspaceEditOptions): Route {
@@ -106,11 +112,12 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
         defaultGuestAccess: body.default_guest_access,
         speechEngine: body.speech_engine,
         remoteEngines: body.remote_engines,
+        automaticNotes: body.automatic_notes,
       };
       if (Object.values(change).every((value) => value === undefined)) {
         throw new AppError(
           "invalid_body",
-          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine` or `remote_engines`.",
+          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine`, `remote_engines` or `automatic_notes`.",
         );
       }
       assertKnownEngine(engines(), change.speechEngine);

@@ -128,6 +128,9 @@ export const workspaceSchema = Type.Object(
     remote_engines: Type.Boolean({
       description: "Whether engines are allowed to which the sound leaves this installation",
     }),
+    automatic_notes: Type.Boolean({
+      description: "Whether its sessions get notes without being asked for",
+    }),
     usage: Type.Optional(usageSchema),
     created_at: Type.String(),
     updated_at: Type.String(),
@@ -169,6 +172,7 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
     default_guest_access: workspace.defaultGuestAccess,
     speech_engine: workspace.speechEngine,
     remote_engines: workspace.remoteEngines,
+    automatic_notes: workspace.automaticNotes,
     created_at: toTimestamp(workspace.createdAt),
     updated_at: toTimestamp(workspace.updatedAt),
   };

@@ -26,6 +26,8 @@ export interface WorkspaceRecord {
   speechEngine?: string;
   /** Whether engines are allowed to which the sound leaves the installation. */
   remoteEngines: boolean;
+  /** Whether sessions get notes without being asked for. */
+  automaticNotes: boolean;
   createdAt: number;
   updatedAt: number;
 }
@@ -165,6 +167,7 @@ async function updateWorkspace(
         default_guest_access = ${access},
         speech_engine = ${engine},
         remote_engines = coalesce(${change.remoteEngines ?? null}, remote_engines),
+        automatic_notes = coalesce(${change.automaticNotes ?? null}, automatic_notes),
         updated_at = now()
     where id = ${id}
     returning ${WORKSPACE_COLUMNS}`);
@@ -208,6 +211,7 @@ const workspaceRow = z.object({
   defaultGuestAccess: optionalColumn(z.enum(GUEST_ACCESS)),
   speechEngine: optionalColumn(z.string()),
   remoteEngines: z.boolean(),
+  automaticNotes: z.boolean(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
@@ -224,7 +228,7 @@ const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceTyp
   preferred_language as "preferredLanguage", retention_days as "retentionDays",
   default_guest_access as "defaultGuestAccess", vocabulary,
   speech_engine as "speechEngine", remote_engines as "remoteEngines",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+  automatic_notes as "automaticNotes", created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
 
@@ -318,6 +322,7 @@ export interface WorkspaceChange {
   /** Null: the installation's. */
   speechEngine?: string | null | undefined;
   remoteEngines?: boolean | undefined;
+  automaticNotes?: boolean | undefined;
 }
 
 /** Members and devices whose rights ended with a workspace. */

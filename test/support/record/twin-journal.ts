@@ -30,7 +30,7 @@ import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import {
-  toWebhookEvent,
+  toWebhookEvents,
   type WebhookData,
   type WebhookEventType,
 } from "../../../src/session/webhook-event.ts";
@@ -177,8 +177,9 @@ async function enqueueJournalEvents(
 ): Promise<void> {
   const found: WebhookMessage[] = [];
   for (const { seq, at, event } of events) {
-    const told = toWebhookEvent(event);
-    if (told !== undefined) found.push({ type: told.type, at, data: { ...told.data, seq } });
+    for (const { type, data } of toWebhookEvents(event)) {
+      found.push({ type, at, data: { ...data, seq } });
+    }
   }
   if (found.length > 0) await enqueueWebhookEvents(tx, parts, id, found);
 }

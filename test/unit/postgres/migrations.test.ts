@@ -94,6 +94,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0096_line_changes.sql": "e4ade030b823d1a44e52ae4fe9455a045c8e1de71e351323aeb2305ae6bba938",
   "0098_session_marks.sql": "9d21256bbf4d43046e0cfbeb15b700b7105f64b8b37dea97dcd48425c2a1c4da",
   "0100_open_questions.sql": "fae9d0306a876cbe08c1f4ed54046adc3c132181e56f423c187b4271bf6acbcf",
+  "0101_automatic_notes.sql": "ab5e49c634bf1a5254adec0bf88f402af9c44d82af1d6a3de2400b1183f81487",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { toWebhookEvent } from "../../../src/session/webhook-event.ts";
+import { toWebhookEvents } from "../../../src/session/webhook-event.ts";
 
 const EVENTS: SessionEvent[] = [
   { type: "SessionStarted", sessionId: "s", jobId: "j", language: "en" },
@@ -23,13 +23,14 @@ const EVENTS: SessionEvent[] = [
   },
   { type: "SpeakerClaimed", label: "S1", source: "self_claim", claimedUserId: "u", byUserId: "u" },
   { type: "SummaryUpdated", jobId: "j", summaryType: "brief" },
+  { type: "SummaryUpdated", jobId: "k", summaryType: "topics", completesNotes: true },
   { type: "ConcernRaised", concernId: "c" },
   { type: "SpanRedacted", redactionId: "r", from: 0, to: 1, segmentIds: ["g"], byUserId: "u" },
 ];
 
 describe("webhook events", () => {
   it("each journal entry that webhooks know has its type, ids and state", () => {
-    expect(EVENTS.map(toWebhookEvent)).toEqual([
+    expect(EVENTS.flatMap(toWebhookEvents)).toEqual([
       { type: "session.started", data: { status: "recording", job_id: "j" } },
       { type: "session.stopped", data: { status: "processing" } },
       { type: "session.completed", data: { status: "completed" } },
@@ -50,6 +51,11 @@ describe("webhook events", () => {
         type: "summary.completed",
         data: { job_id: "j", summary_type: "brief", status: "completed" },
       },
+      {
+        type: "summary.completed",
+        data: { job_id: "k", summary_type: "topics", status: "completed" },
+      },
+      { type: "summary.ready", data: { job_id: "k", status: "completed" } },
       { type: "concern.raised", data: { concern_id: "c", status: "open" } },
       { type: "redaction.applied", data: { redaction_id: "r" } },
     ]);
@@ -57,9 +63,9 @@ describe("webhook events", () => {
 
   it("what happens all the time is nothing to webhooks", () => {
     const chunk = { chunkId: "c", sequence: 0 };
-    expect(toWebhookEvent({ type: "ChunkTranscribed", ...chunk })).toBeUndefined();
-    expect(toWebhookEvent({ type: "GuestJoined", guestId: "g" })).toBeUndefined();
+    expect(toWebhookEvents({ type: "ChunkTranscribed", ...chunk })).toEqual([]);
+    expect(toWebhookEvents({ type: "GuestJoined", guestId: "g" })).toEqual([]);
     const placed = { type: "ChunkPlaced" as const, ...chunk, start: 0, length: 1 };
-    expect(toWebhookEvent(placed)).toBeUndefined();
+    expect(toWebhookEvents(placed)).toEqual([]);
   });
 });

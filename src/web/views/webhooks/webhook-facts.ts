@@ -14,6 +14,7 @@ export const EVENTS: Readonly<Record<EventType, string>> = {
   "transcript.replaced": "The transcript is made anew",
   "speaker.claimed": "Somebody claims a voice",
   "summary.completed": "A summary is ready",
+  "summary.ready": "All notes are ready",
   "concern.raised": "Somebody raises a concern",
   "redaction.applied": "Words are taken out",
 };
