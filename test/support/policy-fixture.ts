@@ -292,6 +292,16 @@ export class PolicyFixture {
               ($2, 'summarisation', $3, $4, 'completed', 'brief')`,
       [job, summary, session, this.#workspaceId],
     );
+    const item = newId();
+    await this.#sql(
+      `insert into summaries (job_id, session_id, summary_type, engine, text, items, fingerprint)
+       values ($1, $2, 'action_items', 'none', 'Call them.', $3, 'none')`,
+      [
+        summary,
+        session,
+        JSON.stringify([{ id: item, text: "Call them.", segment_ids: [segment], start_ms: 0 }]),
+      ],
+    );
     await this.#sql("update sessions set job_id = $2 where id = $1", [session, job]);
     return {
       session_id: session,
@@ -308,6 +318,7 @@ export class PolicyFixture {
       guest_code: code,
       job_id: job,
       summarisation_id: summary,
+      item_id: item,
     };
   }
 

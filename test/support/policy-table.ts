@@ -296,6 +296,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
   querySession: [words(READERS_AND_GUEST, asking)],
   listSummaries: [words(READERS, { ...reading, ...users })],
+  getActionItem: [words(READERS, { ...reading, ...users })],
+  editActionItem: [
+    session(OWNER, { ...withKeys, scope: "several", ...ask({ body: { done: true } }) }),
+  ],
   requestSummary: [words(READERS, { ...asking, ...users })],
   getSessionGraph: [words(READERS, { ...reading, ...users, ...ask({ query: "limit=0" }) })],
   claimSpeaker: [

@@ -161,7 +161,7 @@ export class Tenant {
     if (first === undefined) throw new Error("Nothing was recognised.");
     this.ids.segment_id = first.id;
     this.ids.chunk_sequence = "0";
-    const text = `${first.text} ${this.spokenWord}`;
+    const text = `${first.text}. I will write the report about ${this.spokenWord} on Monday.`;
     await this.call("PATCH", `${this.#session}/segments/${first.id}`, { text });
     await this.#invite();
     for (const _each of [1, 2]) {
@@ -171,7 +171,17 @@ export class Tenant {
       await this.call("PATCH", `/concerns/${id}`, { resolution: this.#secret() });
     }
     await this.#summarise();
+    await this.#findItem();
     await this.#findEntities();
+  }
+
+  async #findItem(): Promise<void> {
+    await this.#made("action_items");
+    const { items } = await this.call("GET", `${this.#session}/summaries`);
+    const notes = items as { summary_type: string; items: { id?: string }[] }[];
+    const found = notes.find((each) => each.summary_type === "action_items");
+    this.ids.item_id = found?.items[0]?.id ?? "";
+    if (this.ids.item_id === "") throw new Error("No action item was found.");
   }
 
   async #invite(): Promise<void> {
@@ -183,14 +193,18 @@ export class Tenant {
   }
 
   async #summarise(): Promise<void> {
-    const wish = { summary_type: "detailed" };
-    const { id } = await this.call("POST", `${this.#session}/summaries`, wish);
-    this.ids.summarisation_id = String(id);
+    this.ids.summarisation_id = await this.#made("detailed");
+  }
+
+  /** Asks for a summary, and waits until it is there; the id of its job. */
+  async #made(summary_type: string): Promise<string> {
+    const { id } = await this.call("POST", `${this.#session}/summaries`, { summary_type });
     await until(
       async () => (await this.call("GET", `/jobs/${id}`)).status === "completed",
       "the summary",
       60_000,
     );
+    return String(id);
   }
 
   async #findEntities(): Promise<void> {

@@ -28,6 +28,8 @@ export async function eraseDerived(
 ): Promise<Record<string, number>> {
   const { rowCount: summaries } = await connection.query(sql.unsafe`
     delete from summaries where session_id = ${sessionId}`);
+  await connection.query(sql.unsafe`
+    delete from action_item_edits where session_id = ${sessionId}`);
   return { summaries, graphs: await eraseGraph(connection, sessionId) };
 }
 

@@ -1,5 +1,7 @@
 import type { FeatureContext } from "../context.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import { actionItemRoutes } from "./action-item-routes.ts";
+import { ActionItemStore } from "./action-items-store.ts";
 import { type SummaryOptions, summarisationJobRoutes, summaryRoutes } from "./routes.ts";
 import { SummaryStore } from "./store.ts";
 
@@ -14,6 +16,7 @@ export function createSummaries({ pool, cursorKey }: FeatureContext, parts: Crea
   return {
     routes: [
       ...summaryRoutes({ ...parts, summaries }),
+      ...actionItemRoutes({ directory, actionItems: new ActionItemStore(pool) }),
       ...summarisationJobRoutes({ directory, summaries, cursorKey }),
     ],
   };

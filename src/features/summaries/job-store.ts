@@ -9,6 +9,8 @@ import type { ClaimedJob } from "../jobs/queue.ts";
 import { readSpeakers, type SpeakerRecord } from "../sessions/speakers-store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { wordsColumn } from "../transcript/writing/segment-row.ts";
+import { knownItems } from "./action-items-store.ts";
+import { identify } from "./known-items.ts";
 
 /** The present words to summarise, without redacted ones. */
 interface SummarySource {
@@ -184,7 +186,10 @@ async function insertSummary(
   { engine, text, items }: Summary,
 ): Promise<void> {
   const starts = new Map(request.segments.map((segment) => [segment.id, segment.startMs]));
-  const stored = items.map(({ segmentIds, ...item }) => ({
+  const ids =
+    summaryType === "action_items" ? identify(items, await knownItems(tx, sessionId)) : [];
+  const stored = items.map(({ segmentIds, ...item }, index) => ({
+    id: ids[index],
     ...item,
     segment_ids: segmentIds,
     start_ms: starts.get(segmentIds[0] ?? "") ?? 0,

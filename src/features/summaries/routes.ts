@@ -63,6 +63,13 @@ const summarySchema = Type.Object(
     text: Type.String({ description: "The whole summary, for reading" }),
     items: Type.Array(
       Type.Object({
+        id: Type.Optional(
+          Type.String({
+            description:
+              "Of an action item, by which it is changed; it stays when the notes are made again. Absent where an older release made them",
+            examples: [exampleId("item_id")],
+          }),
+        ),
         text: Type.String({ description: "What it says, as one sentence or a few" }),
         segment_ids: Type.Array(Type.String(), { description: "The segments that say so" }),
         start_ms: Type.Integer({ description: "Where the first of them begins" }),
@@ -75,6 +82,7 @@ const summarySchema = Type.Object(
         ),
         section: Type.Optional(Type.String({ description: "Heading under which it stands" })),
         owner: Type.Optional(Type.String({ description: "Who will do an action item" })),
+        done: Type.Optional(Type.Boolean({ description: "Whether an action item is done" })),
         due: Type.Optional(Type.String({ description: "By when, in the speaker's words" })),
       }),
       { description: "Its parts, in order" },

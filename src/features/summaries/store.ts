@@ -13,6 +13,7 @@ import type { Page, PageRequest } from "../../rest/page.ts";
 import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
+import { readItemEdits, withEdit } from "./action-items-store.ts";
 
 /** A summarisation job, without its summary. Times are Unix milliseconds. */
 export interface SummaryJob {
@@ -34,6 +35,10 @@ export interface SummaryJob {
 
 /** One sentence or line of a summary, with the segments that support it. */
 interface SummaryPart {
+  /** Of action items. */
+  id?: string;
+  /** Of action items: true when somebody said so. */
+  done?: boolean;
   text: string;
   segmentIds: string[];
   /** Start of the first of these segments, milliseconds. */
@@ -87,6 +92,7 @@ const jobRow = z.object({
 });
 const partColumn = z
   .object({
+    id: z.string().optional(),
     text: z.string(),
     segment_ids: z.array(z.string()),
     start_ms: z.number(),
@@ -157,7 +163,13 @@ export class SummaryStore {
       from newest cross join now_as
       order by job_id desc
     `);
-    return [...rows];
+    const edits = await readItemEdits(this.#pool, sessionId);
+    return rows.map(({ items, ...row }) => ({
+      ...row,
+      items: items.map(({ id, ...part }) =>
+        id === undefined ? part : withEdit({ ...part, id }, edits),
+      ),
+    }));
   }
 
   /** Lists jobs, newest first. */

@@ -95,6 +95,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0098_session_marks.sql": "9d21256bbf4d43046e0cfbeb15b700b7105f64b8b37dea97dcd48425c2a1c4da",
   "0100_open_questions.sql": "fae9d0306a876cbe08c1f4ed54046adc3c132181e56f423c187b4271bf6acbcf",
   "0101_automatic_notes.sql": "ab5e49c634bf1a5254adec0bf88f402af9c44d82af1d6a3de2400b1183f81487",
+  "0102_action_items.sql": "f470bfb7e8d5b5c7edeb5b510d2a237ef4e10bea0ef36206c9608e91c9adaef1",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

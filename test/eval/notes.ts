@@ -1,0 +1,78 @@
+/**
+ * `npm run eval:notes -- [split] [--show NAME]`: processor time that the notes of meetings of an hour or more
+ * take by rule, and how many items each kind has; `--show` prints the notes of one. Never fails a build.
+ */
+import { parseArgs } from "node:util";
+import { NOTE_TYPES } from "../../src/session/status.ts";
+import type { TextSegment } from "../../src/wire/gen/voice/v1/text.ts";
+import { summariseText } from "../support/summarise-text.ts";
+import { type Meeting, readMeetings } from "./qmsum.ts";
+import { textTable } from "./text-table.ts";
+
+/** At 150 words a minute. */
+const WORDS_OF_AN_HOUR = 9_000;
+const ROUNDS = 5;
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { show: { type: "string" } },
+});
+const [split = "val"] = positionals;
+const meetings = readMeetings(split);
+const shown = meetings.find(({ name }) => name === options.show);
+if (meetings.length === 0) {
+  console.log(`No QMSum meetings of the split ${split} here: notes are not measured.`);
+} else if (shown !== undefined) show(shown);
+else if (options.show !== undefined) {
+  console.log(`There is no meeting ${options.show}: ${meetings.map(({ name }) => name).join(" ")}`);
+} else measure(meetings.filter((meeting) => wordsOf(meeting) >= WORDS_OF_AN_HOUR));
+
+function segmentsOf({ conversation }: Meeting): TextSegment[] {
+  const names = new Map(conversation.voices.map(({ label, name }) => [label, name]));
+  return conversation.passages.map(({ segmentId, label, startMs, endMs, text }) => ({
+    ...{ id: segmentId, speaker: names.get(label) ?? label, startMs, endMs, text },
+    pauses: [],
+    unclear: [],
+  }));
+}
+
+function wordsOf({ conversation }: Meeting): number {
+  return conversation.passages.reduce((sum, { text }) => sum + text.split(" ").length, 0);
+}
+
+function measure(long: readonly Meeting[]): void {
+  const rows = long.map((meeting) => {
+    const segments = segmentsOf(meeting);
+    const times: number[] = [];
+    let counts: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = process.cpuUsage();
+      counts = NOTE_TYPES.map((type) => summariseText(type, segments).items.length);
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 1_000);
+    }
+    const [first = 0] = times;
+    const median = times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+    return { words: wordsOf(meeting), name: meeting.name, first, median, counts };
+  });
+  const perHour = ({ median, words }: { median: number; words: number }) =>
+    (median * WORDS_OF_AN_HOUR) / words;
+  const worst = Math.max(...rows.map(perHour));
+  console.log(
+    textTable([
+      ["meeting", "words", "first ms", "median ms", ...NOTE_TYPES],
+      ...rows.map(({ name, words, first, median, counts }) => [
+        ...[name, String(words), first.toFixed(0), median.toFixed(0)],
+        ...counts.map(String),
+      ]),
+      ["worst, for 9,000 words", "", "", worst.toFixed(0)],
+    ]),
+  );
+}
+
+function show(meeting: Meeting): void {
+  const segments = segmentsOf(meeting);
+  for (const type of NOTE_TYPES) {
+    console.log(`\n## ${type}\n\n${summariseText(type, segments).text}`);
+  }
+}
