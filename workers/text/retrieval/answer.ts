@@ -3,8 +3,9 @@ import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { Answer, RetrieveRequest } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { conversationName, listed, quoteAll } from "./compose.ts";
 import { isSaidBy, type Sentence, type Steps } from "./document.ts";
+import { answerPlainly } from "./plain-answer.ts";
 import { isWithin } from "./question-time.ts";
-import { coverage, ENOUGH, lengthsOf, type Search, search } from "./search.ts";
+import { isCovered, lengthsOf, type Search, search } from "./search.ts";
 import { isQuestion, type Pick, rankSentences, type SelectLimits, select } from "./select.ts";
 import {
   countMentions,
@@ -89,7 +90,15 @@ function toolsOf({ question, isFuzzy }: Search): Set<string> {
 }
 
 function draftAnswer(found: Search, across: boolean, tools: Set<string>): Draft | undefined {
-  const { intent } = found.question;
+  const { intent, plain } = found.question;
+  if (plain !== undefined) {
+    const answered = answerPlainly(found, plain, across);
+    if (answered === "absent") return undefined;
+    if (answered !== "other") {
+      tools.add("plain_rules");
+      return answered;
+    }
+  }
   if (intent === "voices") {
     tools.add("speaker_statistics");
     return describeVoices(found);
@@ -112,7 +121,7 @@ function draftFromTopic(found: Search, across: boolean, tools: Set<string>): Dra
     return countMentions(found);
   }
   tools.add("hierarchical_retrieval");
-  if (coverage(found) < ENOUGH) return undefined;
+  if (!isCovered(found)) return undefined;
   const ranked = rankSentences(found);
   if (intent === "sessions" && across) {
     tools.add("list_sessions");

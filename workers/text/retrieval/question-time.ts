@@ -52,6 +52,14 @@ const RULES: readonly Rule[] = [
     span: ([, count, unit]) => ({ kind: "end", length: lengthOf(count, unit) }),
   },
   {
+    pattern: rule(`(?:in|during|within) the first ${UNIT}${OF_TALK}`),
+    span: ([, unit]) => ({ kind: "start", from: 0, to: lengthOf("1", unit) }),
+  },
+  {
+    pattern: rule(`(?:in|during|within) the last ${UNIT}${OF_TALK}`),
+    span: ([, unit]) => ({ kind: "end", length: lengthOf("1", unit) }),
+  },
+  {
     pattern: rule(`between ${CLOCK} and ${CLOCK}`),
     span: ([, from, to]) => ({ kind: "start", from: clock(from), to: clock(to) + 999 }),
   },

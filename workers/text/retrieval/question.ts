@@ -1,3 +1,10 @@
+import {
+  type Deed,
+  type PlainKind,
+  readDeed,
+  readPlainKind,
+  topicOfKind,
+} from "./plain-question.ts";
 import { type Intent, readIntent } from "./question-intent.ts";
 import { type AskedTimes, readTimes } from "./question-time.ts";
 import { QUESTION_WORDS } from "./stop-words.ts";
@@ -12,6 +19,10 @@ interface NamedVoice {
 
 export interface Question {
   intent: Intent;
+  /** The rule that answers it; undefined when none does. */
+  plain: PlainKind | undefined;
+  /** What the one who is asked for did. */
+  deed: Deed | undefined;
   /** Words of the topic, as written, without speakers' names and question words. */
   words: string[];
   /** Word sequences in quotation marks. */
@@ -39,8 +50,11 @@ export function readQuestion(text: string, voices: readonly NamedVoice[], now: n
   const { asked, words } = takeVoices(times.rest, voices);
   const topic = topicOf(words);
   const phrases = phrasesOf(text);
+  const plain = readPlainKind(times.rest);
   const { intent, words: sought } = readIntent(times.rest, topic);
-  return { intent, words: sought, phrases, voices: asked, times };
+  const kept = plain === undefined ? sought : topicOfKind(plain, sought);
+  const deed = plain === "who" ? readDeed(times.rest) : undefined;
+  return { intent, plain, deed, words: kept, phrases, voices: asked, times };
 }
 
 /** The words of the topic; after "about" even question words count: "about the team". */

@@ -9,9 +9,12 @@ import {
 } from "./document.ts";
 import { type Question, readQuestion } from "./question.ts";
 import { isWithin } from "./question-time.ts";
-import { frequency, rarities, scoreUnits, smooth, type Term } from "./ranking.ts";
+import { rarities, scoreUnits, smooth, type Term } from "./ranking.ts";
+import { synonymsOf } from "./synonyms.ts";
 import { foldWord, Stemmer } from "./words.ts";
 
+/** Weight of a synonym, which counts only for a word that was never said. */
+const SYNONYM = 0.8;
 const MIN_LENGTH = 4;
 const MIN_LIKENESS = 0.5;
 const MAX_VARIANTS = 3;
@@ -157,6 +160,13 @@ function* expand(
     const stems = new Map([[stem, 1]]);
     if (!spoken.has(stem)) {
       yield undefined;
+      const synonyms = synonymsOf(word).map((other) => stemmer.stem(other));
+      const said = synonyms.filter((other) => spoken.has(other));
+      for (const other of said) stems.set(other, SYNONYM);
+      if (said.length > 0) {
+        terms.set(stem, { word, stems });
+        continue;
+      }
       for (const similar of similarStems(word, vocabulary, stemmer)) {
         stems.set(similar.stem, similar.likeness);
         isFuzzy = true;
@@ -171,13 +181,18 @@ function* expand(
  * With less coverage the answer is that nothing was said. The value was chosen on meetings so that
  * one of ten answerable questions is refused, and nine of ten questions about other matters.
  */
-export const ENOUGH = 0.6;
+const ENOUGH = 0.6;
+
+/** True when enough of the question was spoken about for an answer. */
+export function isCovered(found: Search): boolean {
+  return coverage(found) >= ENOUGH;
+}
 
 /**
  * The share of the question that was spoken about in one place; 1 for all of it. Words are weighted
  * by rarity, and words that were never said like the rarest.
  */
-export function coverage(found: Search): number {
+function coverage(found: Search): number {
   const { terms, units, weights, scores } = found;
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return 0;
@@ -185,12 +200,19 @@ export function coverage(found: Search): number {
   for (const [at, { counts }] of units.entries()) {
     if ((scores[at] ?? 0) === 0) continue;
     const matched = terms.reduce(
-      (sum, term, index) => sum + (weights[index] ?? 0) * Math.min(1, frequency(term, counts)),
+      (sum, term, index) => sum + (weights[index] ?? 0) * bestOf(term, counts),
       0,
     );
     best = Math.max(best, matched / total);
   }
   return best * terms.length ** LENGTH_POWER;
+}
+
+/** Weight of the best stem of the term among the counts; similar words do not add up to the same. */
+function bestOf({ stems }: Term, counts: ReadonlyMap<string, number>): number {
+  let best = 0;
+  for (const [stem, weight] of stems) if (counts.has(stem)) best = Math.max(best, weight);
+  return best;
 }
 
 /** Long questions are never covered completely, so their share counts for more. */

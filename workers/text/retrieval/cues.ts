@@ -1,0 +1,73 @@
+import { isQuestion } from "./select.ts";
+
+const WE = "\\b(?:we|they|i|everyone|everybody|the team|the group)(?:['’]ve| have| had)?";
+const TAKE = "(?:go (?:with|for)|use|take|keep|drop|choose|pick|open|make it|do that|do it)";
+const DECIDED = new RegExp(
+  `${WE} (?:just |all |already |also )?(?:decided|agreed|settled|made (?:the|a|our) decision|chose|concluded)\\b|\\b(?:that|it|this)(?:['’]s| is| was) (?:decided|settled|agreed)\\b|\\b(?:decision|agreement) (?:is|was|that|to)\\b|\\bagreed (?:is|was|that|to|on)\\b`,
+  "i",
+);
+const CHOSEN = new RegExp(
+  `\\b(?:let['’]?s|let us) ${TAKE}\\b|\\bwe(?:['’]ll| will| are (?:going to|gonna)|['’]re (?:going to|gonna)) ${TAKE}\\b|\\bi agree with (?:this|that|the) decision\\b`,
+  "i",
+);
+const UNDECIDED =
+  /\b(?:haven['’]?t|hasn['’]?t|have not|has not|not|never|n['’]t)(?: yet| been| really)* (?:decided|agreed|settled|clear|resolved|sure)\b|\b(?:undecided|unresolved|open (?:question|issue|point)s?|up in the air)\b|\bto be (?:decided|discussed|determined|confirmed|clarified)\b/i;
+const UNKNOWN =
+  /\b(?:don['’]?t|do not|didn['’]?t|doesn['’]?t) (?:really |yet )?know (?:yet|if|whether|how|what|when|who)\b|\b(?:still|need to|needs to|have to|has to|must|should|will|['’]ll|could|can)\b(?: \w+){0,2} (?:find out|check|decide|figure out|clarify|look into|be seen)\b|\bwe(?:['’]ll| will) see\b|\b(?:question|problem) (?:is|remains)\b/i;
+const PROPOSED =
+  /\b(?:why (?:don['’]?t|not) we|how about|what about|maybe (?:we|you)|perhaps|we (?:could|should|might|can)|i (?:would )?(?:suggest|propose|recommend)|i think we|let['’]?s|let us|shall we|my (?:idea|suggestion))\b/i;
+const AGREED =
+  /^(?:(?:oh|well|okay|ok|and),? )?(?:yeah|yes|yep|exactly|right|sure|agreed|i agree|good idea|absolutely|definitely|true|i think so|me too)\b|\b(?:agree|good idea|fine with me|you(?:['’]re| are) right)\b/i;
+const DISAGREED =
+  /\b(?:disagree|don['’]?t (?:think|agree|like|want)|do not (?:think|agree|like|want)|not (?:a good|so sure|convinced)|i(?:['’]m| am) against|should wait|rather not|too (?:early|late|expensive|risky)|object(?:ion)?|i(?:['’]m| am) not sure)\b|^(?:no|but)\b/i;
+const PROMISED =
+  /\b(?:i|we|you|he|she|they)(?:['’]ll| will| shall| must| need to| have to| has to|['’]m going to|['’]re going to| am going to| are going to| should)\b/i;
+const MONTHS =
+  "january|february|march|april|june|july|august|september|october|november|december|in may|of may|may \\d";
+const WEEKDAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?";
+const COUNTED =
+  "\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty|forty|fifty|half an|a few|a couple of";
+const DATED = new RegExp(
+  `\\b(?:${WEEKDAYS}|${MONTHS}|today|tomorrow|tonight|yesterday|noon|midnight|o['’]?clock|\\d{1,2}(?::\\d{2})? ?[ap]\\.?m|\\d{1,2}:\\d{2}|(?:19|20)\\d\\d|(?:next|this|last|coming) (?:week|month|year|spring|summer|autumn|winter|quarter|morning|afternoon|evening)|(?:in|after|within|for|about) (?:about |another )?(?:${COUNTED}) (?:second|minute|hour|day|week|month|year)s?|(?:end|beginning|middle) of (?:the|this|next) (?:day|week|month|year)|lunch ?time|after lunch|(?:at|by|until|till|before) (?:${COUNTED}|eleven|twelve)(?= |$|[.,?!])(?! of\\b))`,
+  "i",
+);
+const NUMBERED =
+  /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half|couple|both|none|nobody|no one|single|zero|percent)\b|\bone\b(?! (?:of|that|thing|more))/i;
+const NEXT =
+  /\bnext (?:meeting|session|call|time)\b|\b(?:meet|meeting|see (?:you|each other)|talk|reconvene|continue|get together)\b.*\b(?:again|next|tomorrow|in (?:\w+ ){1,3}(?:minutes?|hours?)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+const BEGINNING =
+  /\b(?:(?:start|begin|starting|beginning) with|first (?:topic|thing|item|point|of all)|talk about|agenda|(?:meeting|call) (?:is )?about)\b/i;
+
+/** What a sentence does, by its words. English. */
+export const CUES = {
+  agreement: AGREED,
+  beginning: BEGINNING,
+  date: DATED,
+  disagreement: DISAGREED,
+  next: NEXT,
+  number: NUMBERED,
+  promise: PROMISED,
+  proposal: PROPOSED,
+} as const;
+
+/** A short sentence that confirms what was said before it, as in "that is decided". */
+const CONFIRMS =
+  /\b(?:that|it|this)(?:['’]s| is| was) (?:decided|settled|agreed)\b|\bi agree with (?:this|that|the) decision\b/i;
+const SHORT = 8;
+
+export function confirms(clear: string): boolean {
+  return CONFIRMS.test(clear) && clear.split(" ").length <= SHORT;
+}
+
+/** How surely a sentence tells of a decision, 0..2. */
+export function tellsDecision(clear: string): number {
+  if (UNDECIDED.test(clear) || isQuestion(clear)) return 0;
+  if (DECIDED.test(clear)) return 2;
+  return CHOSEN.test(clear) ? 1 : 0;
+}
+
+/** How surely a sentence tells of a matter that is not settled, 0..2. */
+export function tellsOpen(clear: string): number {
+  if (UNDECIDED.test(clear)) return 2;
+  return UNKNOWN.test(clear) ? 1 : 0;
+}

@@ -1,0 +1,253 @@
+import { isEnglish } from "../../../src/language/english.ts";
+import { quoteAll } from "./compose.ts";
+import { CUES, confirms, tellsDecision, tellsOpen } from "./cues.ts";
+import { isSaidBy, type Sentence } from "./document.ts";
+import type { Deed, PlainKind } from "./plain-question.ts";
+import { isWithin } from "./question-time.ts";
+import { frequency } from "./ranking.ts";
+import { isCovered, lengthsOf, type Search } from "./search.ts";
+import { isQuestion, type Pick, rankSentences, type SelectLimits, select } from "./select.ts";
+import type { Draft } from "./tallies.ts";
+import {
+  conversationLength,
+  extremeSpeaker,
+  speakerAtEdge,
+  speakingTime,
+  topicTime,
+} from "./timings.ts";
+
+/** `absent`: nothing bears an answer; `other`: no rule answers it. */
+type PlainResult = Draft | "absent" | "other";
+
+const FEW: SelectLimits = { sentences: 3, words: 80, floor: 0.5 };
+/** A date is often in the reply, which has fewer words of the topic. */
+const DATES: SelectLimits = { ...FEW, floor: 0.3 };
+const SEVERAL: SelectLimits = { sentences: 6, words: 160, floor: 0.3 };
+
+/** Answers a plain question by the rule of its kind. */
+export function answerPlainly(found: Search, kind: PlainKind, across: boolean): PlainResult {
+  const computed = computedAnswer(found, kind, across);
+  if (computed !== "other") return computed;
+  if (!found.conversations.every(({ language }) => isEnglish(language))) return "other";
+  const quote = (picks: readonly Pick[]): PlainResult => quoted(found, picks, across);
+  if (found.terms.length === 0) {
+    const cued = rankCued(found, kind);
+    return cued === undefined ? "other" : quote(selectFor(kind, cued));
+  }
+  if (kind === "decision" || kind === "agenda" || kind === "closing") return "other";
+  if (!isCovered(found)) return "absent";
+  if (kind === "first-mention") return quote(firstMention(found));
+  const ranked = rankForKind(found, kind);
+  return ranked.length === 0 && kind === "who" ? "other" : quote(selectFor(kind, ranked));
+}
+
+function limitsOf(kind: PlainKind): SelectLimits {
+  if (isList(kind)) return SEVERAL;
+  return kind === "when" ? DATES : FEW;
+}
+
+/** Kinds whose answer is several sentences, in the order in which they were said. */
+function isList(kind: PlainKind): boolean {
+  return kind === "open" || kind === "decision" || kind === "disagreement";
+}
+
+function computedAnswer(found: Search, kind: PlainKind, across: boolean): PlainResult {
+  switch (kind) {
+    case "most":
+    case "least":
+      return found.terms.length > 0 ? "other" : (extremeSpeaker(found, kind) ?? "absent");
+    case "first-speaker":
+    case "last-speaker": {
+      const edge = speakerAtEdge(found, kind === "first-speaker" ? "first" : "last");
+      if (edge === undefined) return "absent";
+      return { text: quoteAll([edge], found.conversations, across), sentences: [edge] };
+    }
+    case "length":
+      return conversationLength(found) ?? "other";
+    case "speaking-time":
+      return speakingTime(found) ?? "absent";
+    case "topic-time":
+      if (found.terms.length === 0) return speakingTime(found) ?? "other";
+      return isCovered(found) ? (topicTime(found) ?? "absent") : "absent";
+    default:
+      return "other";
+  }
+}
+
+/** The best first, as that is what was asked for; lists in order. */
+function selectFor(kind: PlainKind, ranked: readonly Pick[]): Pick[] {
+  const chosen = select(ranked, limitsOf(kind));
+  if (isList(kind)) return chosen;
+  const [best, ...others] = chosen.sort((a, b) => b.score - a.score || a.index - b.index);
+  if (best === undefined) return [];
+  // A reply is read after its question.
+  const asked = others.find((pick) => isQuestion(pick.sentence.clear) && isReplyTo(best, pick));
+  return asked === undefined ? chosen : [asked, best, ...others.filter((pick) => pick !== asked)];
+}
+
+/** Most sentences between a question and its reply. */
+const REPLY_REACH = 3;
+
+function isReplyTo({ index, sentence }: Pick, asked: Pick): boolean {
+  const distance = index - asked.index;
+  const isSame = sentence.conversation === asked.sentence.conversation;
+  return isSame && distance > 0 && distance <= REPLY_REACH;
+}
+
+/** Sentences with a date or number that reply to a question about the topic, with its score. */
+function withReplies(found: Search, picks: readonly Pick[], cue: RegExp): Pick[] {
+  const byIndex = new Map(picks.map((pick) => [pick.index, pick]));
+  for (const asked of picks) {
+    if (!isQuestion(asked.sentence.clear)) continue;
+    for (let index = asked.index + 1; index <= asked.index + REPLY_REACH; index += 1) {
+      const sentence = found.sentences[index];
+      if (sentence?.conversation !== asked.sentence.conversation || !sentence.isQuotable) break;
+      if (!isSaidBy(sentence, found.question.voices) || !cue.test(sentence.clear)) continue;
+      if (sentence.voice === asked.sentence.voice || isQuestion(sentence.clear)) continue;
+      const score = Math.max(asked.score * REPLY_SCORE, byIndex.get(index)?.score ?? 0);
+      byIndex.set(index, { sentence, index, score });
+      break;
+    }
+  }
+  return [...byIndex.values()];
+}
+
+const REPLY_SCORE = 0.8;
+
+function quoted(found: Search, picks: readonly Pick[], across: boolean): PlainResult {
+  const sentences = picks.map(({ sentence }) => sentence);
+  if (sentences.length === 0) return "absent";
+  return { text: quoteAll(sentences, found.conversations, across), sentences };
+}
+
+/** Sentences within the requested times and of the requested speakers that may be quoted. */
+function quotable(found: Search): Pick[] {
+  const { within } = found.question.times;
+  const lengths = lengthsOf(found.conversations);
+  return found.sentences.flatMap((sentence, index) => {
+    const { conversation, passage, isQuotable } = sentence;
+    if (!isQuotable || !isSaidBy(sentence, found.question.voices)) return [];
+    const length = lengths[conversation] ?? 0;
+    if (within && !isWithin(within, passage.startMs, passage.endMs, length)) return [];
+    return [{ sentence, index, score: 0 }];
+  });
+}
+
+/** Sentences that the kind's cue alone finds; undefined for kinds that need a topic. */
+function rankCued(found: Search, kind: PlainKind): Pick[] | undefined {
+  const score = cueOf(kind);
+  if (score === undefined) return undefined;
+  const lengths = lengthsOf(found.conversations);
+  const picks = quotable(found).map((pick) => {
+    const { clear, length, passage, conversation } = pick.sentence;
+    const at = passage.startMs / Math.max(1, lengths[conversation] ?? 0);
+    const weight = length < 4 ? 0.3 : 1;
+    return { ...pick, score: weight * score(clear, at) };
+  });
+  const best = picks.filter((pick) => pick.score > 0);
+  const all = kind === "decision" ? withAntecedents(found, best) : best;
+  return all.sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+type CueScore = (clear: string, at: number) => number;
+
+function cueOf(kind: PlainKind): CueScore | undefined {
+  switch (kind) {
+    case "next":
+      return (clear, at) => {
+        if (!CUES.next.test(clear)) return 0;
+        return (CUES.date.test(clear) ? 2 : 0.5) + (isQuestion(clear) ? 0 : 0.5) + at;
+      };
+    case "open":
+      return (clear, at) => tellsOpen(clear) * (1 + at / 2);
+    case "decision":
+      return (clear, at) => tellsDecision(clear) * (1 + at / 2);
+    case "agenda":
+      return (clear, at) => (CUES.beginning.test(clear) ? 2 : 0) * Math.max(0, 0.4 - at);
+    case "disagreement":
+      return (clear) => (CUES.disagreement.test(clear) && !isQuestion(clear) ? 1 : 0);
+    default:
+      return undefined;
+  }
+}
+
+const BACK = 4;
+
+/** Adds to "that is decided" the sentence before it that it confirms. */
+function withAntecedents(found: Search, picks: readonly Pick[]): Pick[] {
+  const known = new Set(picks.map(({ index }) => index));
+  const added: Pick[] = [];
+  for (const { sentence, index, score } of picks) {
+    if (!confirms(sentence.clear)) continue;
+    const before = [1, 2, 3, BACK].flatMap((back) => {
+      const earlier = found.sentences[index - back];
+      const isSame = earlier?.conversation === sentence.conversation && earlier.isQuotable;
+      return isSame && earlier.length > 3
+        ? [{ sentence: earlier, index: index - back, score }]
+        : [];
+    });
+    const meant = before.find((pick) => CUES.proposal.test(pick.sentence.clear)) ?? before[0];
+    if (meant === undefined || known.has(meant.index)) continue;
+    known.add(meant.index);
+    added.push({ ...meant, score: score * 1.1 });
+  }
+  return [...picks, ...added];
+}
+
+/** The ranking by topic, changed by what an answer of the kind looks like. */
+function rankForKind(found: Search, kind: PlainKind): Pick[] {
+  const { deed } = found.question;
+  const ranking = rankSentences(found);
+  const cue = kind === "when" ? CUES.date : kind === "number" ? CUES.number : undefined;
+  const replied = cue === undefined ? ranking : withReplies(found, ranking, cue);
+  const picks = replied.map((pick) => {
+    const before = found.sentences[pick.index - 1];
+    return { ...pick, score: pick.score * bonusOf(pick.sentence, before, kind, deed) };
+  });
+  const kept = picks.filter(({ score }) => score > 0);
+  return kept.sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+function bonusOf(
+  { clear, voice }: Sentence,
+  before: Sentence | undefined,
+  kind: PlainKind,
+  deed: Deed | undefined,
+): number {
+  switch (kind) {
+    case "when":
+    case "next":
+      return CUES.date.test(clear) ? (isQuestion(clear) ? 1.5 : 3) : 1;
+    case "number":
+      return CUES.number.test(clear) ? (isQuestion(clear) ? 1.5 : 3) : 0;
+    case "open":
+      return 1 + tellsOpen(clear);
+    case "disagreement":
+      return CUES.disagreement.test(clear) ? 3 : 0.3;
+    case "who":
+      return deedBonus(clear, voice !== before?.voice, deed);
+    default:
+      return 1;
+  }
+}
+
+function deedBonus(clear: string, isReply: boolean, deed: Deed | undefined): number {
+  if (deed === undefined) return 1;
+  if (deed === "question") return isQuestion(clear) ? 3 : 1;
+  if (deed === "agreement") return isReply && CUES.agreement.test(clear) ? 3 : 1;
+  return CUES[deed].test(clear) ? 1.6 : 1;
+}
+
+/** The earliest sentence that holds nearly as much of the topic as any. */
+function firstMention(found: Search): Pick[] {
+  const scored = quotable(found).map((pick) => {
+    const score = found.terms.reduce((sum, term, at) => {
+      const count = Math.min(1, frequency(term, pick.sentence.terms));
+      return sum + (found.weights[at] ?? 0) * count;
+    }, 0);
+    return { ...pick, score };
+  });
+  const best = Math.max(0, ...scored.map(({ score }) => score));
+  const first = scored.find(({ score }) => best > 0 && score >= best * 0.7);
+  return first === undefined ? [] : [first];
+}
