@@ -12,7 +12,7 @@ import { judgeAnswer, type PlainQuestion, type Verdict } from "./judged-answer.t
 import { readMeetings } from "./qmsum.ts";
 import { textTable } from "./text-table.ts";
 
-const DATA = process.env.EVAL_DATA ?? resolve(import.meta.dirname, "../../../shared/data");
+const DATA = process.env.VOICE_EVAL_DATA ?? resolve(import.meta.dirname, "../../../shared/data");
 const DEMO = join(import.meta.dirname, "../fixtures/conversation/words.json");
 const MS_PER_WORD = 400;
 

@@ -1,8 +1,10 @@
 import { isEnglish } from "../../../src/language/english.ts";
 import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { Answer, RetrieveRequest } from "../../../src/wire/gen/voice/v1/retrieval.ts";
+import { dictionaryOf } from "../language/dictionaries.ts";
 import { conversationName, listed, quoteAll } from "./compose.ts";
 import { isSaidBy, type Sentence, type Steps } from "./document.ts";
+import { phrasesOf } from "./phrases.ts";
 import { answerPlainly } from "./plain-answer.ts";
 import { isWithin } from "./question-time.ts";
 import { isCovered, lengthsOf, type Search, search } from "./search.ts";
@@ -155,12 +157,14 @@ function nothingFound(found: Search, across: boolean): string {
     return `Hardly anything could be understood ${where}.`;
   }
   const note = languageNote(found);
+  const { nothing, nothingAcross } = phrasesOf(languageOf(found));
+  const absent = across ? nothingAcross : nothing;
   if (question.intent === "decisions") return `I found no decision ${where}.${note}`;
   if (question.intent === "actions") return `I found no promise or task ${where}.${note}`;
   const unclear = unclearMoments(found);
-  if (unclear.length === 0) return `I found nothing about that ${where}.${note}`;
+  if (unclear.length === 0) return absent + note;
   const at = listed(unclear.map((sentence) => momentOf(found, sentence, across)));
-  return `I found nothing about that ${where}. What was not heard clearly ${at} may be about it.`;
+  return `${absent} What was not heard clearly ${at} may be about it.`;
 }
 
 /** Why a question may have found nothing in what is not English. */
@@ -168,7 +172,19 @@ function languageNote({ conversations }: Search): string {
   const others = conversations.map(({ language }) => language).filter((tag) => !isEnglish(tag));
   if (others.length === 0) return "";
   const languages = listed([...new Set(others)].sort());
-  return ` Questions are understood in English only; of what was said in ${languages}, the question's words were searched for as they are.`;
+  return ` Questions are understood in English only; of what was said in ${languages}, the question's words were searched for ${howSearched(others)}.`;
+}
+
+function howSearched(languages: readonly string[]): string {
+  return languages.every((tag) => dictionaryOf(tag) !== undefined)
+    ? "by their stems"
+    : "as they are";
+}
+
+/** The language of all conversations; empty, for English, when they differ. */
+function languageOf({ conversations }: Search): string {
+  const languages = new Set(conversations.map(({ language }) => language));
+  return languages.size === 1 ? ([...languages][0] ?? "") : "";
 }
 
 /** The first few positions where unclear words resemble those of the question. */

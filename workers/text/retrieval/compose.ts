@@ -3,13 +3,15 @@ import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { polish } from "../language/polish.ts";
 import type { Sentence } from "./document.ts";
+import { phrasesOf } from "./phrases.ts";
 
 /** The name of a speaker in an answer. */
 export function speakerName(conversation: Conversation | undefined, label: string): string {
   const name = conversation?.voices.find((voice) => voice.label === label)?.name ?? "";
   if (name !== "") return name;
   const number = /^S(\d+)$/.exec(label)?.[1];
-  return number === undefined ? "An unknown speaker" : `Speaker ${number}`;
+  const { speaker, unknownSpeaker } = phrasesOf(conversation?.language ?? "");
+  return number === undefined ? unknownSpeaker : `${speaker} ${number}`;
 }
 
 /** The name of a conversation in an answer: its title and day. */
@@ -44,13 +46,14 @@ function quoteOne(
   across: boolean,
 ): string {
   const conversation = conversations[sentences[0]?.conversation ?? 0];
+  const { and, said } = phrasesOf(conversation?.language ?? "");
   const quotes = sentences.map(({ passage, text }, index) => {
     const before = sentences[index - 1]?.passage;
     const quote = quoteSpeech(text, conversation?.language ?? "");
     if (before?.segmentId === passage.segmentId) return quote;
     const at = clockTime(passage.startMs / 1_000);
-    if (before?.label === passage.label) return `and at ${at}: ${quote}`;
-    return `${speakerName(conversation, passage.label)} said at ${at}: ${quote}`;
+    if (before?.label === passage.label) return `${and(at)} ${quote}`;
+    return `${said(speakerName(conversation, passage.label), at)} ${quote}`;
   });
   const lead = across && conversation !== undefined ? `In ${conversationName(conversation)}: ` : "";
   return lead + quotes.join(" ");

@@ -51,11 +51,12 @@ const PASSAGES_PER_STEP = 100;
 /** Sentences of all conversations in order; each step takes a few milliseconds. */
 export function* cutSentences(
   conversations: readonly Conversation[],
-  stemmer: Stemmer,
+  stemmerOf: (language: string) => Stemmer,
 ): Steps<Sentence[]> {
   const sentences: Sentence[] = [];
   for (const [index, conversation] of conversations.entries()) {
     const voices = new Map(conversation.voices.map((voice) => [voice.label, voice]));
+    const stemmer = stemmerOf(conversation.language);
     let offset = 0;
     for (const [at, passage] of conversation.passages.entries()) {
       if (at % PASSAGES_PER_STEP === 0) yield undefined;

@@ -35,11 +35,16 @@ export function likeness(one: string, other: string): number {
   return (2 * shared) / (a.size + b.size);
 }
 
+/** The words that were said in a language. */
+interface Spoken {
+  stemmer: Stemmer;
+  vocabulary: ReadonlySet<string>;
+}
+
 /** Stems of spoken words similar to `word`, which itself was never recognised; best first. */
 function similarStems(
   word: string,
-  vocabulary: ReadonlySet<string>,
-  stemmer: Stemmer,
+  { stemmer, vocabulary }: Spoken,
 ): { stem: string; likeness: number }[] {
   const folded = foldWord(word);
   if (folded.length < MIN_LENGTH || /\d/.test(folded)) return [];
@@ -87,10 +92,12 @@ interface SearchRequest {
 export function* search({ query, nowMs, conversations }: SearchRequest): Steps<Search> {
   const voices = conversations.flatMap((conversation) => conversation.voices);
   const question = readQuestion(query, voices, nowMs);
-  const stemmer = new Stemmer(conversations[0]?.language ?? "");
-  const sentences = yield* cutSentences(conversations, stemmer);
+  const stemmers = new Map(conversations.map(({ language }) => [language, new Stemmer(language)]));
+  const fallback = new Stemmer("");
+  const stemmerOf = (language: string): Stemmer => stemmers.get(language) ?? fallback;
+  const sentences = yield* cutSentences(conversations, stemmerOf);
   const units = packUnits(sentences);
-  const { terms, isFuzzy } = yield* expand(question, sentences, stemmer);
+  const { terms, isFuzzy } = yield* expand(question, sentences, [...stemmers.values()]);
   const idf = rarities(
     terms,
     units.map((unit) => unit.counts),
@@ -147,34 +154,42 @@ function shareOf(unit: Unit, sentences: readonly Sentence[], voices: ReadonlySet
 function* expand(
   question: Question,
   sentences: readonly Sentence[],
-  stemmer: Stemmer,
+  stemmers: readonly Stemmer[],
 ): Steps<{ terms: Term[]; isFuzzy: boolean }> {
   const spoken = new Set<string>();
   for (const sentence of sentences) for (const term of sentence.terms.keys()) spoken.add(term);
-  const vocabulary = stemmer.knownWords();
+  // Taken now, as stemming the question adds its words.
+  const languages = stemmers.map((stemmer) => ({ stemmer, vocabulary: stemmer.knownWords() }));
   let isFuzzy = false;
   const terms = new Map<string, Term>();
   for (const word of question.words) {
-    const stem = stemmer.stem(word);
-    if (stem === "" || terms.has(stem)) continue;
-    const stems = new Map([[stem, 1]]);
-    if (!spoken.has(stem)) {
+    const own = [...new Set(stemmers.map((stemmer) => stemmer.stem(word)))].filter(Boolean);
+    const [stem] = own;
+    if (stem === undefined || terms.has(stem)) continue;
+    const stems = new Map(own.map((each) => [each, 1]));
+    if (!own.some((each) => spoken.has(each))) {
       yield undefined;
-      const synonyms = synonymsOf(word).map((other) => stemmer.stem(other));
-      const said = synonyms.filter((other) => spoken.has(other));
-      for (const other of said) stems.set(other, SYNONYM);
-      if (said.length > 0) {
-        terms.set(stem, { word, stems });
-        continue;
-      }
-      for (const similar of similarStems(word, vocabulary, stemmer)) {
-        stems.set(similar.stem, similar.likeness);
-        isFuzzy = true;
+      const synonyms = saidSynonyms(word, spoken, stemmers);
+      for (const synonym of synonyms) stems.set(synonym, SYNONYM);
+      if (synonyms.length === 0) {
+        for (const similar of languages.flatMap((each) => similarStems(word, each))) {
+          stems.set(similar.stem, similar.likeness);
+          isFuzzy = true;
+        }
       }
     }
     terms.set(stem, { word, stems });
   }
   return { terms: [...terms.values()], isFuzzy };
+}
+
+function saidSynonyms(
+  word: string,
+  spoken: ReadonlySet<string>,
+  stemmers: readonly Stemmer[],
+): string[] {
+  const stems = synonymsOf(word).flatMap((other) => stemmers.map((each) => each.stem(other)));
+  return stems.filter((stem) => spoken.has(stem));
 }
 
 /**

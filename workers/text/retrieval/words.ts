@@ -1,5 +1,6 @@
 import { stemmer } from "stemmer";
 import { isEnglish } from "../../../src/language/english.ts";
+import { dictionaryOf } from "../language/dictionaries.ts";
 import { NUMBER_WORDS, STOP_WORDS } from "./stop-words.ts";
 
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu;
@@ -29,16 +30,21 @@ export function isStopWord(folded: string): boolean {
 export class Stemmer {
   readonly #known = new Map<string, string>();
   readonly #isEnglish: boolean;
+  readonly #dictionary: ReturnType<typeof dictionaryOf>;
 
-  /** Uses Porter's stems for English, the folded word for other languages. */
+  /**
+   * Uses Porter's stems for English, Snowball's for the languages with a dictionary, the folded
+   * word for others.
+   */
   constructor(language: string) {
     this.#isEnglish = isEnglish(language);
+    this.#dictionary = dictionaryOf(language);
   }
 
   stem(word: string): string {
     let stem = this.#known.get(word);
     if (stem === undefined) {
-      stem = this.#make(foldWord(word));
+      stem = this.#make(word);
       this.#known.set(word, stem);
     }
     return stem;
@@ -59,7 +65,13 @@ export class Stemmer {
     return terms;
   }
 
-  #make(folded: string): string {
+  #make(word: string): string {
+    const folded = foldWord(word);
+    if (this.#dictionary !== undefined) {
+      // Stems depend on accents, so they are taken before these are folded.
+      const lower = word.normalize("NFC").toLowerCase();
+      return this.#dictionary.stops.has(lower) ? "" : foldWord(this.#dictionary.stem(lower));
+    }
     if (!this.#isEnglish) return folded;
     if (isStopWord(folded)) return "";
     return NUMBER_WORDS.get(folded) ?? stemmer(folded);
