@@ -11,9 +11,10 @@ const CHOSEN = new RegExp(
   "i",
 );
 const UNDECIDED =
-  /\b(?:haven['’]?t|hasn['’]?t|have not|has not|not|never|n['’]t)(?: yet| been| really)* (?:decided|agreed|settled|clear|resolved|sure)\b|\b(?:undecided|unresolved|open (?:question|issue|point)s?|up in the air)\b|\bto be (?:decided|discussed|determined|confirmed|clarified)\b/i;
+  /\b(?:haven['’]?t|hasn['’]?t|have not|has not|not|never|\w+n['’]t)(?: yet| been| really)* (?:decided|agreed|settled|clear yet|resolved)\b|\b(?:undecided|unresolved|open (?:question|issue|point)s?|up in the air)\b|\bto be (?:decided|discussed|determined|confirmed|clarified)\b/i;
 const UNKNOWN =
-  /\b(?:don['’]?t|do not|didn['’]?t|doesn['’]?t) (?:really |yet )?know (?:yet|if|whether|how|what|when|who)\b|\b(?:still|need to|needs to|have to|has to|must|should|will|['’]ll|could|can)\b(?: \w+){0,2} (?:find out|check|decide|figure out|clarify|look into|be seen)\b|\bwe(?:['’]ll| will) see\b|\b(?:question|problem) (?:is|remains)\b/i;
+  /\b(?:don['’]?t|do not|didn['’]?t|doesn['’]?t) (?:really |yet )?know (?:yet|if|whether|how|what|when|who)\b|\bnot (?:really )?(?:sure|clear) (?:yet|if|whether|how|what|when|who)\b|\b(?:still|need to|needs to|have to|has to|must|should)\b(?: \w+){0,2} (?:find out|check|decide|figure out|clarify|look into|be seen)\b/i;
+const SUPPOSED = /\b(?:if|unless|whether|once) (?:we|they|you|i)\b/i;
 const PROPOSED =
   /\b(?:why (?:don['’]?t|not) we|how about|what about|maybe (?:we|you)|perhaps|we (?:could|should|might|can)|i (?:would )?(?:suggest|propose|recommend)|i think we|let['’]?s|let us|shall we|my (?:idea|suggestion))\b/i;
 const AGREED =
@@ -34,7 +35,8 @@ const DATED = new RegExp(
 const NUMBERED =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half|couple|both|none|nobody|no one|single|zero|percent)\b|\bone\b(?! (?:of|that|thing|more))/i;
 const NEXT =
-  /\bnext (?:meeting|session|call|time)\b|\b(?:meet|meeting|see (?:you|each other)|talk|reconvene|continue|get together)\b.*\b(?:again|next|tomorrow|in (?:\w+ ){1,3}(?:minutes?|hours?)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+  /\bnext (?:meeting|session|call|time)\b|\b(?:meet|meeting|see (?:you|each other)|talk|reconvene|continue|get together)\b.*\b(?:again|next (?:week|month|time)|tomorrow|in (?:\w+ ){1,3}(?:minutes?|hours?)|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+const NEXT_NAMED = /\bnext (?:meeting|session|call)\b/i;
 const BEGINNING =
   /\b(?:(?:start|begin|starting|beginning) with|first (?:topic|thing|item|point|of all)|talk about|agenda|(?:meeting|call) (?:is )?about)\b/i;
 
@@ -44,7 +46,6 @@ export const CUES = {
   beginning: BEGINNING,
   date: DATED,
   disagreement: DISAGREED,
-  next: NEXT,
   number: NUMBERED,
   promise: PROMISED,
   proposal: PROPOSED,
@@ -61,9 +62,16 @@ export function confirms(clear: string): boolean {
 
 /** How surely a sentence tells of a decision, 0..2. */
 export function tellsDecision(clear: string): number {
-  if (UNDECIDED.test(clear) || isQuestion(clear)) return 0;
+  if (UNDECIDED.test(clear) || SUPPOSED.test(clear) || isQuestion(clear)) return 0;
   if (DECIDED.test(clear)) return 2;
   return CHOSEN.test(clear) ? 1 : 0;
+}
+
+/** How surely a sentence tells when the next meeting is, 0..2. */
+export function tellsNext(clear: string): number {
+  if (!NEXT.test(clear)) return 0;
+  if (DATED.test(clear)) return NEXT_NAMED.test(clear) ? 2 : 1.5;
+  return NEXT_NAMED.test(clear) ? 0.5 : 0;
 }
 
 /** How surely a sentence tells of a matter that is not settled, 0..2. */

@@ -1,6 +1,6 @@
 import { isEnglish } from "../../../src/language/english.ts";
 import { quoteAll } from "./compose.ts";
-import { CUES, confirms, tellsDecision, tellsOpen } from "./cues.ts";
+import { CUES, confirms, tellsDecision, tellsNext, tellsOpen } from "./cues.ts";
 import { isSaidBy, type Sentence } from "./document.ts";
 import type { Deed, PlainKind } from "./plain-question.ts";
 import { isWithin } from "./question-time.ts";
@@ -35,10 +35,17 @@ export function answerPlainly(found: Search, kind: PlainKind, across: boolean): 
     return cued === undefined ? "other" : quote(selectFor(kind, cued));
   }
   if (kind === "decision" || kind === "agenda" || kind === "closing") return "other";
-  if (!isCovered(found)) return "absent";
+  if (!isCovered(found) || isHalfUnsaid(found)) return "absent";
   if (kind === "first-mention") return quote(firstMention(found));
   const ranked = rankForKind(found, kind);
   return ranked.length === 0 && kind === "who" ? "other" : quote(selectFor(kind, ranked));
+}
+
+/** True where one of two words is a name that was never said: "the Christmas party" is not any party. */
+function isHalfUnsaid({ terms, units }: Search): boolean {
+  if (terms.length !== 2) return false;
+  const names = terms.filter(({ word }) => /^\p{Lu}/u.test(word));
+  return names.some((name) => units.every(({ counts }) => frequency(name, counts) === 0));
 }
 
 function limitsOf(kind: PlainKind): SelectLimits {
@@ -155,8 +162,8 @@ function cueOf(kind: PlainKind): CueScore | undefined {
   switch (kind) {
     case "next":
       return (clear, at) => {
-        if (!CUES.next.test(clear)) return 0;
-        return (CUES.date.test(clear) ? 2 : 0.5) + (isQuestion(clear) ? 0 : 0.5) + at;
+        const sure = tellsNext(clear);
+        return sure === 0 ? 0 : sure + (isQuestion(clear) ? 0 : 0.5) + at;
       };
     case "open":
       return (clear, at) => tellsOpen(clear) * (1 + at / 2);

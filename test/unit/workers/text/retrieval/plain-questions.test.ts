@@ -96,6 +96,7 @@ describe("plain questions: nothing bears an answer", () => {
     "How many cars do we need?",
     "How long did Zoe speak?",
     "Who is the best football player?",
+    "When is the Christmas party?",
   ])("%s", (query) => {
     expect(ask(query)).toMatchObject({
       text: "I found nothing about that in this conversation.",
