@@ -6,6 +6,7 @@ const FLOORS = [
   ["src/base/audio"],
   ["src/base/codecs", "src/base/decoder"],
   ["src/base"],
+  ["src/base/metrics"],
   ["src/base/work"],
   ["src/base/threads"],
   ["src/wire", "src/session", "src/actor", "src/access", "src/language"],
@@ -55,7 +56,7 @@ const PAGE = [
   ["src/web/uploads"],
   ["src/web/views/session/model"],
   // What an open session consists of.
-  ["src/web/views/session/(edit|export|find|marks)"],
+  ["src/web/views/session/(edit|export|find|marks|voices)"],
   // One folder for each view.
   ["src/web/views/[^/]+"],
   ["src/web"],
@@ -66,6 +67,7 @@ const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
   ["src/base/codecs"],
   ["src/base"],
+  ["src/base/metrics"],
   ["workers/text/language", "workers/audio", "workers/inference"],
   ["workers/text/grounding"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],

@@ -47,7 +47,6 @@ export class OpsMetrics {
     byKind: readonly FigureByKind[] = [],
     times: readonly TimesFigure[] = [],
   ) {
-    this.#distributions = distributions;
     this.#queues = queues;
     this.#times = times;
     collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });

@@ -1,11 +1,7 @@
 import { toSeconds } from "../base/audio/sample-rate.ts";
-import { Histogram } from "../base/histogram.ts";
 import type { Log } from "../base/log.ts";
 import { SecondsHistogram } from "../base/metrics/seconds-histogram.ts";
 import type { AnswerTime, Utterance } from "../wire/gen/voice/v1/worker.ts";
-
-/** Upper bounds of the buckets, seconds. */
-const SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
 
 /** Sums up how long workers took for finals after the audio that they needed was there. */
 export class FinalTimes {
@@ -14,8 +10,6 @@ export class FinalTimes {
   #finals = 0;
   #totalMicros = 0;
   #engineMicros = 0;
-  /** Seconds of each. */
-  readonly distribution = new Histogram(SECONDS);
 
   add({ total, engine }: AnswerTime): void {
     this.#finals += 1;

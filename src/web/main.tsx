@@ -2,6 +2,7 @@ import { render } from "preact";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/controls.css";
+import "./style/labels.css";
 import "./style/shell.css";
 import { App } from "./app.tsx";
 import { takeLink, takeUp } from "./arrival.ts";

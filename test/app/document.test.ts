@@ -31,7 +31,7 @@ const SESSION_IDS = {
     ),
   ],
   "reads its words": [
-    ...["Citation", "Entity", "Evidence", "Graph", "Mention", "SearchHit"].map(
+    ...["Citation", "Entity", "Evidence", "Graph", "Mark", "Mention", "SearchHit"].map(
       (each) => `${each}.session_id`,
     ),
     ...["SpokenSegment", "Summary", "Transcript", "TranscriptComparison"].map(

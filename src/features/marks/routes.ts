@@ -53,7 +53,10 @@ const markSchema = Type.Object(
     session_id: Type.String(),
     at_ms: atMs,
     text,
-    author: Type.Object({ id: Type.String(), display_name: Type.Optional(Type.String()) }),
+    author: Type.Object(
+      { id: Type.String(), display_name: Type.Optional(Type.String()) },
+      { description: "Who marked it; without a name when they have none" },
+    ),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -181,6 +184,8 @@ function changeMark(options: MarkOptions): Route {
     id: "changeMark",
     tag: "Session",
     summary: "Change a marked moment of one's own",
+    description:
+      "Its moment, its words or both. Others see it as it stands now; nothing is kept of before.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: markParams,

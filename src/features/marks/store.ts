@@ -2,7 +2,8 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SAMPLES_PER_MS } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
-import { allOf, nameColumn, optionalColumn, updatedAt } from "../../postgres/columns.ts";
+import { allOf, nameColumn, updatedAt } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 
 /** Marks of one session, however many people make them. */
@@ -23,10 +24,10 @@ export interface MarkRecord {
 }
 
 /** What an author says of a mark. */
-export type MarkContent = Pick<MarkRecord, "atMs" | "text">;
+type MarkContent = Pick<MarkRecord, "atMs" | "text">;
 
 /** After which mark a page begins. */
-export interface MarkPosition {
+interface MarkPosition {
   atMs: number;
   id: string;
 }
@@ -158,6 +159,6 @@ export async function eraseMarksWithin(
 ): Promise<void> {
   await tx.query(sql.unsafe`
     delete from session_marks where session_id = ${sessionId}
-      and at_ms between ${Math.floor(span.from / SAMPLES_PER_MS)}
-        and ${Math.ceil(span.to / SAMPLES_PER_MS)}`);
+      and at_ms between ${Math.floor(span.from / SAMPLES_PER_MS)}::bigint
+        and ${Math.ceil(span.to / SAMPLES_PER_MS)}::bigint`);
 }

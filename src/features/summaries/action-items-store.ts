@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { digestOf, type KnownItem } from "./known-items.ts";
 
 /** An action item as it stands: what the notes say, and what people changed of it. */
@@ -16,7 +16,7 @@ export interface ActionItem {
 }
 
 /** Absent members stay; null takes back what people changed. */
-export interface ActionItemChange {
+interface ActionItemChange {
   done?: boolean | undefined;
   owner?: string | null | undefined;
   due?: string | null | undefined;

@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { nameColumn, optionalColumn } from "../../postgres/columns.ts";
+import { nameColumn } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 
 const changeRow = z.object({

@@ -122,6 +122,7 @@ function countContent(s: Statement, t: RecordTables, id: string): Record<string,
     speaker_claims: s.all(t.claims, id).length,
     guests: 0,
     concerns: 0,
+    marks: 0,
     summaries: 0,
     graphs: 0,
   };

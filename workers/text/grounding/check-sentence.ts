@@ -9,7 +9,7 @@ import { type Token, toTokens } from "./tokens.ts";
 import { objection, type Verdict } from "./verdict.ts";
 
 /** A sentence of a note. */
-export interface NoteSentence {
+interface NoteSentence {
   text: string;
   /** Who said it, where the note tells so beside the sentence. */
   speaker?: string | undefined;

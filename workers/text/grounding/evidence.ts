@@ -10,7 +10,7 @@ export interface CitedUtterance {
 }
 
 /** A cited utterance, taken apart. */
-export interface Passage {
+interface Passage {
   speaker: string;
   tokens: readonly Token[];
   quantities: readonly Quantity[];

@@ -77,7 +77,7 @@ function readableOf(
 }
 
 /** A mark as whoever writes a transcript needs it. */
-export interface Marked {
+interface Marked {
   id: string;
   atMs: number;
   text: string;

@@ -1,6 +1,6 @@
 import type { Session } from "../../api/records.ts";
 
-export type Status = Session["status"];
+type Status = Session["status"];
 
 /** What somebody looks for over all sessions; "" and [] ask for nothing. Days are local, `2026-01-31`. */
 export interface SearchFilters {

@@ -6,7 +6,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
-import { SessionList } from "../sessions/session-list.tsx";
+import { SessionList } from "../session-list/session-list.tsx";
 import { FilterChips, FilterForm } from "./filter-form.tsx";
 import { HitList } from "./hit-list.tsx";
 import { ListKeys } from "./list-keys.tsx";

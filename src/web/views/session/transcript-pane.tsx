@@ -5,6 +5,7 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { Empty, Loading } from "../../parts/states.tsx";
 import { lengthOf } from "../../parts/times.ts";
 import { useVirtual } from "../../parts/virtual-list.ts";
+import { CorrectAll } from "./edit/correct-all.tsx";
 import { FailedSession, ReadAgain } from "./failed-session.tsx";
 import { FindBar } from "./find/find-bar.tsx";
 import type { SessionModel } from "./model/session-model.ts";

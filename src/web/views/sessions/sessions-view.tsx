@@ -14,11 +14,11 @@ import { uploads } from "../../uploads/upload-state.ts";
 import { withUploader } from "../../uploads/uploads.ts";
 import { ListKeys } from "../search/list-keys.tsx";
 import { SearchBox } from "../search/search-box.tsx";
+import { SessionList } from "../session-list/session-list.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { InvitationsNotice } from "./invitations-notice.tsx";
-import { SessionList } from "./session-list.tsx";
 import { UploadTarget } from "./upload-target.tsx";
-import "./sessions.css";
+import "../session-list/sessions.css";
 
 const REFRESH_MS = 10_000;
 const PAGE = 50;

@@ -48,6 +48,7 @@ export class SessionModel {
   readonly player: Player;
   readonly search: WordSearch;
   readonly editing: LineEditing;
+  readonly voices: VoiceEditing;
   readonly marks: SessionMarks;
   readonly link = computed(() => this.#channel.value.state.value);
 
@@ -71,6 +72,15 @@ export class SessionModel {
       textOf: (line) => this.wordsOf(line).join(" "),
       show: ({ start }) => this.jumpTo(start * 1_000),
     });
+    this.voices = new VoiceEditing(
+      {
+        id,
+        workspaceId: () => this.session.value?.workspace_id ?? "",
+        nameOf: (label) => this.nameOf(label),
+        me: () => account.value?.id ?? "",
+      },
+      (change, said) => this.editing.keep(change, said),
+    );
     this.marks = new SessionMarks(id);
     this.#channel = signal(this.#open());
   }

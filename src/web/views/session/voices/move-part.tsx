@@ -4,9 +4,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { account } from "../../../api/account.ts";
 import { call } from "../../../api/client.ts";
 import { useResource } from "../../../parts/resource.ts";
-import { SpeakerMark } from "../../../parts/speaker-mark.tsx";
 import type { Line } from "../model/transcript-state.ts";
 import type { PartProps } from "./claim-part.tsx";
+import { SpeakerMark } from "./speaker-mark.tsx";
 
 /** What goes to another speaker, or that a person is to be chosen. */
 export type Choosing = "line" | "rest" | "voice" | "person";

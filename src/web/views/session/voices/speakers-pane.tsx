@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { speakerColour } from "../../../parts/speaker-colour.ts";
-import { SpeakerMark } from "../../../parts/speaker-mark.tsx";
 import { lengthOf } from "../../../parts/times.ts";
 import type { SessionModel } from "../model/session-model.ts";
+import { SpeakerMark } from "./speaker-mark.tsx";
 
 /** How much of the talk was whose. */
 export function SpeakersPane({ model }: { model: SessionModel }): VNode {

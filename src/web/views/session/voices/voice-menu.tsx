@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import { account } from "../../../api/account.ts";
 import { messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
-import { SpeakerMark } from "../../../parts/speaker-mark.tsx";
 import { tell } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Line } from "../model/transcript-state.ts";
 import { ClaimPart } from "./claim-part.tsx";
 import { KnownPart } from "./known-part.tsx";
 import { type Choosing, MoveList, MovePart } from "./move-part.tsx";
+import { SpeakerMark } from "./speaker-mark.tsx";
 import "./voices.css";
 
 interface VoiceMenuProps {

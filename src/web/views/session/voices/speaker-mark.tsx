@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { speakerColour } from "./speaker-colour.ts";
+import { speakerColour } from "../../../parts/speaker-colour.ts";
 
 /** A label's number on its colour: it tells voices apart also where colours do not. */
 export function SpeakerMark({ label }: { label: string }): VNode {
