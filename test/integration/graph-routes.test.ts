@@ -257,6 +257,27 @@ describe("graph routes", () => {
     expect(entries).toEqual([{ session_id: sessionId }]);
   });
 
+  it("graph: notes that are made of a session meanwhile change nothing of it, other events may", async () => {
+    const { owner, sessionId } = await fixture.session(LINES);
+    await fixture.sessionGraph(owner, sessionId);
+    const before = fixture.extractions;
+    const append = async (type: string) => {
+      await fixture.fixture.sql(
+        `with next as (update sessions set seq = seq + 1 where id = $1 returning seq, epoch)
+         insert into events (session_id, seq, epoch, at, type, payload)
+         select $1, next.seq, next.epoch, now(), $2, '{}' from next`,
+        [sessionId, type],
+      );
+    };
+    await append("SummaryUpdated");
+    await append("SummaryUpdated");
+    expect(await fixture.sessionGraph(owner, sessionId)).toMatchObject({ stale: false });
+    await append("SegmentRevised");
+    await append("SummaryUpdated");
+    expect(await fixture.sessionGraph(owner, sessionId)).toMatchObject({ stale: true });
+    expect(fixture.extractions).toBe(before);
+  });
+
   it("graph: without a worker it says so, and shows what there is", async () => {
     const { owner, sessionId, workspaceId, device } = await fixture.session(LINES);
     try {

@@ -26,6 +26,16 @@ describe("tenants", () => {
     return { workspaceId, sessionId: await fixture.start(device) };
   }
 
+  async function ask(by: UserPrincipal, automatic = false): Promise<string> {
+    const { sessionId, workspaceId } = await session(by);
+    await fixture.sql(
+      `insert into jobs (id, kind, session_id, workspace_id, status, due_at, automatic)
+       values ($1, 'summarisation', $2, $3, 'queued', now(), $4)`,
+      [newId(), sessionId, workspaceId, automatic],
+    );
+    return sessionId;
+  }
+
   it("tenants: a session is its workspace's owner's, whoever records it", async () => {
     const tenants = new Tenants(fixture.pool);
     const workspaceId = await fixture.workspace(owner.id);
@@ -41,15 +51,6 @@ describe("tenants", () => {
 
   it("tenants: jobs of one with many workspaces do not delay those of another", async () => {
     const jobs = new JobQueueStore(fixture.pool);
-    const ask = async (by: UserPrincipal) => {
-      const { sessionId, workspaceId } = await session(by);
-      await fixture.sql(
-        `insert into jobs (id, kind, session_id, workspace_id, status, due_at)
-         values ($1, 'summarisation', $2, $3, 'queued', now())`,
-        [newId(), sessionId, workspaceId],
-      );
-      return sessionId;
-    };
     const flood: string[] = [];
     for (let n = 0; n < 10; n += 1) flood.push(await ask(owner));
     expect((await jobs.claim(KINDS, LEASE_MS))?.sessionId).toBe(flood[0]);
@@ -57,4 +58,20 @@ describe("tenants", () => {
     expect((await jobs.claim(KINDS, LEASE_MS))?.sessionId).toBe(waiting);
     expect((await jobs.claim(KINDS, LEASE_MS))?.sessionId).toBe(flood[1]);
   });
+
+  it("tenants: what somebody asked for does not wait for what nobody did", async () => {
+    const jobs = new JobQueueStore(fixture.pool);
+    const third = await fixture.user();
+    for (let n = 0; n < 3; n += 1) await ask(third, true);
+    const wanted = await ask(third);
+    let claimed = await jobs.claim(KINDS, LEASE_MS);
+    while (claimed !== undefined && !(await isOf(third, claimed.sessionId))) {
+      claimed = await jobs.claim(KINDS, LEASE_MS);
+    }
+    expect(claimed?.sessionId).toBe(wanted);
+  });
+
+  async function isOf(user: UserPrincipal, sessionId: string): Promise<boolean> {
+    return (await new Tenants(fixture.pool).ofSession(sessionId)) === user.id;
+  }
 });

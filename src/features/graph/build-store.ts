@@ -22,6 +22,14 @@ const sessionRow = lockedRow.extend({ language: z.string() });
 /** SQL for the language in which session `s` is read, with its transcription `t`. */
 const languageRead = sql.fragment`coalesce(nullif(t.forced_language, ''), s.language)`;
 
+/** Six notes are made twice at most before a graph is looked at again. */
+const MOST_NOTES = 12;
+
+/** SQL condition: nothing but summaries came to session `s` since the input of its graph `b` was read. */
+const onlyNotesSince = sql.fragment`(s.seq - b.seq <= ${MOST_NOTES} and s.seq - b.seq = (
+  select count(*) from events e
+  where e.session_id = s.id and e.seq > b.seq and e.type = 'SummaryUpdated'))`;
+
 const segmentRow = z.object({
   id: z.string(),
   label: z.string(),
@@ -61,7 +69,7 @@ export class GraphBuildStore {
         s.id as "sessionId",
         b.built_at as "builtAt",
         coalesce(extract(epoch from now() - b.built_at) * 1000, 0)::float8 as "ageMs",
-        coalesce(b.seq >= s.seq, false) as "isCurrent",
+        coalesce(b.seq >= s.seq or ${onlyNotesSince}, false) as "isCurrent",
         encode(b.input_hash, 'hex') as "inputHash",
         ${languageRead} as language
       from sessions s

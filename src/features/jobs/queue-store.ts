@@ -33,8 +33,8 @@ export class JobQueueStore {
 
   /**
    * Claims the next due job: a queued one, or one whose host let its claim expire; first of tenants of
-   * whom fewer are running. No other host gets it while the claim holds. A job that was left behind too
-   * often is failed instead.
+   * whom fewer are running, and what somebody asked for before what nobody did. No other host gets it
+   * while the claim holds. A job that was left behind too often is failed instead.
    */
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
     if (!(await isWaiting(this.#look, "jobs"))) return undefined;
@@ -62,7 +62,7 @@ export class JobQueueStore {
           or (due.status = 'running' and due.claimed_until < now()
             and due.attempt < ${MAX_ATTEMPTS})
         )
-        order by coalesce(busy.running, 0), due.due_at, due.id
+        order by coalesce(busy.running, 0), due.automatic, due.due_at, due.id
         limit 1
         for update of due skip locked
       )

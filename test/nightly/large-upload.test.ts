@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AppFixture } from "../../support/app-fixture.ts";
-import { call } from "../../support/paired-device.ts";
-import { SeededRandom } from "../../support/seeded-random.ts";
-import { until } from "../../support/until.ts";
-import { newOwner } from "../../support/workspace-owner.ts";
+import { call } from "../support/paired-device.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
+import { WholeService } from "../support/whole-service.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const SIZE = 2_048 * MEBIBYTE;
@@ -19,16 +19,19 @@ const CHANNELS = 2;
 const HEADER = 44;
 const PIECE = 64 * MEBIBYTE;
 const LONGEST_MS = 45 * 60_000;
+const LOOK_MS = 200;
+/** Much less than the file, and more than garbage that waits for its collection. */
+const GROWTH_MEBIBYTES = 128;
 
 describe("a large file", () => {
-  let service: AppFixture;
+  let service: WholeService;
   beforeAll(async () => {
-    service = await AppFixture.start({ RATE_LIMIT_FACTOR: "0" });
+    service = await WholeService.start({ RATE_LIMIT_FACTOR: "0" });
   });
   afterAll(() => service?.stop());
 
   it(
-    "uploads: two gigabytes that are cut 20 times arrive bit by bit the same",
+    "uploads: two gigabytes that are cut 20 times arrive bit by bit the same, in memory that stays flat",
     async () => {
       const owner = await newOwner(service);
       const { body: made } = await call<{ key: string }>(service.api, "POST", "/api-keys", {
@@ -44,6 +47,7 @@ describe("a large file", () => {
         body: {},
       });
       const path = `/sessions/${session.id}`;
+      const memory = new MemoryMeter(service.ready.pids.main);
       await bringInPieces(`${service.api}${path}/uploads`, key);
       await until(
         async () => {
@@ -55,6 +59,8 @@ describe("a large file", () => {
         "the file to be stored",
         LONGEST_MS,
       );
+      const { first, last } = memory.end();
+      expect(last - first).toBeLessThan(GROWTH_MEBIBYTES);
       expect(storedPieces(session.id).toSorted()).toEqual(sentPieces().toSorted());
       expect((await call(service.api, "DELETE", path, { key })).status).toBe(200);
     },
@@ -93,6 +99,29 @@ describe("a large file", () => {
     return files.map((file) => digestOf([readFileSync(file)]));
   }
 });
+
+/** Looks at the memory of a process again and again. */
+class MemoryMeter {
+  readonly #seen: number[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: number) {
+    this.#timer = setInterval(() => this.#seen.push(residentMebibytes(pid)), LOOK_MS);
+  }
+
+  /** The most that it had in the first and in the last quarter of the time, MiB. */
+  end(): { first: number; last: number } {
+    clearInterval(this.#timer);
+    const quarter = Math.ceil(this.#seen.length / 4);
+    const [first, last] = [this.#seen.slice(0, quarter), this.#seen.slice(-quarter)];
+    return { first: Math.max(...first), last: Math.max(...last) };
+  }
+}
+
+function residentMebibytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
+}
 
 /** The digests of the sound's pieces of 64 MiB: a worker takes no more as one message. */
 function sentPieces(): string[] {
