@@ -22,16 +22,6 @@ export const REVIEW_CHOICES = ["accepted", "discarded", "expired"] as const;
 /** What became of it; `outdated`: audio that came late changed the text. */
 export type ReviewOutcome = (typeof REVIEW_CHOICES)[number] | "outdated";
 
-export const SUMMARY_TYPES = [
-  "brief",
-  "detailed",
-  "action_items",
-  "decisions",
-  "topics",
-  "open_questions",
-  "speakers",
-] as const;
-
 /** The types of summaries that a session gets without being asked for. */
 export const NOTE_TYPES = [
   "brief",
@@ -40,7 +30,9 @@ export const NOTE_TYPES = [
   "decisions",
   "topics",
   "open_questions",
-] as const satisfies readonly (typeof SUMMARY_TYPES)[number][];
+] as const;
+
+export const SUMMARY_TYPES = [...NOTE_TYPES, "speakers"] as const;
 
 export type SummaryType = (typeof SUMMARY_TYPES)[number];
 
