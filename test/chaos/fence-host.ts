@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Bite } from "../support/fault-link.ts";
 import { type Fault, FaultProxy, hasBitten } from "../support/fault-proxy.ts";
 import { portOf, throughProxy } from "../support/proxied-address.ts";
 import type { FenceCut } from "./fence-faults.ts";
@@ -12,12 +14,17 @@ const FAULTS: Record<FenceCut, Fault["kind"]> = {
   "postgres-silent": "stall",
 };
 
+const HOLD_MS = 60_000;
+/** The owner sends its figures every 50 ms. */
+const FIGURES_MS = 50;
+
 /** A process that owns sessions, and what stands between it and PostgreSQL. */
 export class FenceHost {
   readonly name: string;
   readonly problems: string[] = [];
   readonly #postgres: FaultProxy;
   readonly #child: ChildProcess;
+  #held: Promise<Bite> | undefined;
   owned: string[] = [];
   fenced = 0;
   stored = 0;
@@ -47,6 +54,23 @@ export class FenceHost {
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(signal);
+  }
+
+  /**
+   * What it sends to PostgreSQL waits on its way, until `letThrough`. Resolves when an answer
+   * has come to none of its writes for a while: each of its sessions has a statement waiting.
+   */
+  async holdBack(): Promise<void> {
+    this.#held = this.#postgres.inflict({ kind: "one-way", direction: "up", ms: HOLD_MS });
+    for (let before = -1; before !== this.stored; ) {
+      before = this.stored;
+      await sleep(3 * FIGURES_MS);
+    }
+  }
+
+  async letThrough(): Promise<void> {
+    this.#postgres.heal();
+    await this.#held;
   }
 
   /** Resolves when it is over, with whether it bit. */

@@ -64,7 +64,9 @@ async function disturb(client: pg.Client, options: FenceOptions): Promise<FenceR
     for (let round = 0, bitten = 0; bitten < rounds; round += 1) {
       const [victim, other] = await whoOwns(inTurn(first, second, round), sessions.length);
       await ledger.beginRound("stop");
-      if (await stopOnce(victim, other, sessions.length)) bitten += 1;
+      // Every second time with statements still on their way, which PostgreSQL gets afterwards.
+      const isLate = round % 2 === 1;
+      if (await stopOnce(victim, other, sessions.length, isLate)) bitten += 1;
       else if (round > 2 * rounds) throw new Error("Hardly any owner was stopped while it wrote.");
       options.say?.(`${bitten}: ${victim.name} stopped, ${victim.fenced} refused in all`);
     }
@@ -113,12 +115,19 @@ async function writesWhatItOwns(owner: FenceHost): Promise<void> {
 }
 
 /** False when the victim had just handed over everything and had nothing to write. */
-async function stopOnce(victim: FenceHost, other: FenceHost, sessions: number): Promise<boolean> {
+async function stopOnce(
+  victim: FenceHost,
+  other: FenceHost,
+  sessions: number,
+  isLate: boolean,
+): Promise<boolean> {
   await writes(victim);
   const { turnedAway } = victim;
+  if (isLate) await victim.holdBack();
   victim.signal("SIGSTOP");
   await until(() => other.owned.length === sessions, `${other.name} to take over`, STEP_MS);
   await writes(other);
+  if (isLate) await victim.letThrough();
   victim.signal("SIGCONT");
   // The journal refuses what reaches it; the rest ends with a transaction that stood still too long.
   const hasBitten = await holds(() => victim.turnedAway > turnedAway);
