@@ -1,8 +1,10 @@
 import { AppError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 
-/** A session that waits asks again within this time, milliseconds. */
+/** A session that waits asks again within this time, milliseconds; else it waits no more. */
 const ASKS_AGAIN_MS = 8_000;
+/** A place that is kept for a session which was woken is its own for this long, milliseconds. */
+const KEPT_MS = 2_000;
 
 interface Holder {
   readonly tenant: string | undefined;
@@ -10,17 +12,41 @@ interface Holder {
   readonly end: (error: AppError) => void;
 }
 
+/** Who asks for a place. */
+export interface Asker {
+  /** The same whenever it asks again. */
+  readonly id: string;
+  /** Called once when a place is kept for it, after it found none. It asks again then. */
+  wake(): void;
+}
+
+/** What it asks for. */
+interface Wanted {
+  readonly tenant: string | undefined;
+  readonly engine: string;
+}
+
+interface Waiting extends Wanted {
+  readonly asker: Asker;
+  until: number;
+}
+
 /**
- * Shares the places of the workers among tenants while there are too few: a tenant that has none,
- * or two fewer than another, gets one of the other's, and then it is kept for it until it asks again.
- * Counts the sessions of this process.
+ * Shares the places of the workers among tenants while there are too few. Whoever finds none waits in
+ * a queue; a place that gets free is kept for the tenant that has fewest, of its sessions the one that
+ * waits longest, and that one is woken. A tenant that has none, or two fewer than another, is given
+ * one of the other's. Counts the sessions of this process.
  */
 export class FairPlaces {
   readonly #runtime: Pick<Runtime, "monotonic">;
   /** In the order in which they were opened. */
   readonly #holders = new Set<Holder>();
-  /** Tenants for which a place was freed, and until when it is theirs. */
-  readonly #kept = new Map<string, number>();
+  /** By id, in the order in which they asked first. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** Ids that were woken, and until when a place is theirs. */
+  readonly #kept = new Map<string, { tenant: string | undefined; until: number }>();
+  /** Tenants for which another's place was ended, until they have it. */
+  readonly #freed = new Map<string, number>();
   #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(runtime: Pick<Runtime, "monotonic">) {
@@ -32,39 +58,88 @@ export class FairPlaces {
     return this.#runtime.monotonic() - this.#refusedAt < ASKS_AGAIN_MS;
   }
 
-  /** False while what is free is kept for others alone. */
-  mayOpen(tenant: string | undefined): boolean {
-    const now = this.#runtime.monotonic();
-    for (const [other, until] of this.#kept) if (until < now) this.#kept.delete(other);
-    return this.#kept.size === 0 || (tenant !== undefined && this.#kept.has(tenant));
+  /** @param room places that are free; false while they are kept for others alone */
+  mayOpen(id: string | undefined, room: number): boolean {
+    this.#forget();
+    if (room <= 0) return false;
+    return room > this.#kept.size || (id !== undefined && this.#kept.has(id));
   }
 
   /** Counts a place until the function that it returns is called. */
-  take(holder: Holder): () => void {
+  take(holder: Holder, id?: string): () => void {
     this.#holders.add(holder);
-    if (holder.tenant !== undefined) this.#kept.delete(holder.tenant);
+    if (holder.tenant !== undefined) this.#freed.delete(holder.tenant);
+    if (id !== undefined) {
+      this.#kept.delete(id);
+      this.#waiting.delete(id);
+    }
     return () => {
       this.#holders.delete(holder);
     };
   }
 
-  /** No place is free for the tenant: frees the newest of the one that has most, if that is fair. */
-  makeRoom(tenant: string | undefined): void {
-    this.#refusedAt = this.#runtime.monotonic();
-    if (tenant === undefined || this.#kept.has(tenant)) return;
+  /** No place is free: queues the asker, and frees another tenant's newest if that is fair. */
+  wait(wanted: Wanted, asker?: Asker): void {
+    const now = this.#runtime.monotonic();
+    this.#refusedAt = now;
+    this.#forget();
+    if (asker !== undefined) {
+      const before = this.#waiting.get(asker.id);
+      if (before === undefined) {
+        this.#waiting.set(asker.id, { ...wanted, asker, until: now + ASKS_AGAIN_MS });
+      } else {
+        before.until = now + ASKS_AGAIN_MS;
+      }
+    }
+    this.#makeRoom(wanted.tenant);
+  }
+
+  /** Wakes as many as there are places for; to be called whenever some may have got free. */
+  serve(roomFor: (engine: string) => number): void {
+    this.#forget();
+    const woken: Asker[] = [];
+    for (let next = this.#next(roomFor); next !== undefined; next = this.#next(roomFor)) {
+      const { tenant, asker } = next;
+      this.#waiting.delete(asker.id);
+      this.#kept.set(asker.id, { tenant, until: this.#runtime.monotonic() + KEPT_MS });
+      woken.push(asker);
+    }
+    for (const asker of woken) asker.wake();
+  }
+
+  #next(roomFor: (engine: string) => number): Waiting | undefined {
+    let next: Waiting | undefined;
+    for (const one of this.#waiting.values()) {
+      if (roomFor(one.engine) <= this.#kept.size) continue;
+      if (next === undefined || this.#count(one.tenant) < this.#count(next.tenant)) next = one;
+    }
+    return next;
+  }
+
+  #makeRoom(tenant: string | undefined): void {
+    if (tenant === undefined || this.#freed.has(tenant)) return;
     const own = this.#count(tenant);
     const newest = [...this.#holders].reverse();
     const counts = newest.map((holder) => this.#count(holder.tenant));
     const most = Math.max(0, ...counts);
     if (most < own + 2) return;
-    this.#kept.set(tenant, this.#runtime.monotonic() + ASKS_AGAIN_MS);
+    this.#freed.set(tenant, this.#runtime.monotonic() + ASKS_AGAIN_MS);
     const reason = "Others wait for a worker, too; audio waits for its turn.";
     newest[counts.indexOf(most)]?.end(new AppError("overloaded", reason));
   }
 
+  /** Places that it has or that are kept for it. */
   #count(tenant: string | undefined): number {
     let count = 0;
     for (const holder of this.#holders) if (holder.tenant === tenant) count += 1;
+    for (const kept of this.#kept.values()) if (kept.tenant === tenant) count += 1;
     return count;
+  }
+
+  #forget(): void {
+    const now = this.#runtime.monotonic();
+    for (const [id, { until }] of this.#waiting) if (until < now) this.#waiting.delete(id);
+    for (const [id, { until }] of this.#kept) if (until < now) this.#kept.delete(id);
+    for (const [tenant, until] of this.#freed) if (until < now) this.#freed.delete(tenant);
   }
 }

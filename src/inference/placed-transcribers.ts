@@ -1,7 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { chooseEngine, type EngineWish } from "./engine-choice.ts";
-import { FairPlaces } from "./fair-places.ts";
+import { type Asker, FairPlaces } from "./fair-places.ts";
 import type { Placement } from "./placement.ts";
 import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
 import type { WorkerClient } from "./worker-client.ts";
@@ -30,20 +30,21 @@ export class PlacedTranscribers implements Transcribers {
     this.#client = client;
     this.#key = key;
     this.#engine = engine;
+    placement.onUpdate(() => this.#places.serve((name) => placement.room(name)));
   }
 
   get isCrowded(): boolean {
     return this.#places.isCrowded;
   }
 
-  open(wish: EngineWish): TranscriptionStream {
+  open(wish: EngineWish, asker?: Asker): TranscriptionStream {
     const engine = chooseEngine(this.#placement.engines(), wish, this.#engine).name;
     const { tenant } = wish;
-    const isFair = this.#places.mayOpen(tenant);
+    const isFair = this.#places.mayOpen(asker?.id, this.#placement.room(engine));
     const address = isFair ? this.#placement.pick(engine) : undefined;
     if (address === undefined) {
       const error = this.#withoutRoom(engine);
-      if (error.code === "overloaded") this.#places.makeRoom(tenant);
+      if (error.code === "overloaded") this.#places.wait({ tenant, engine }, asker);
       throw error;
     }
     const instance = this.#placement.instanceAt(address);
@@ -51,7 +52,7 @@ export class PlacedTranscribers implements Transcribers {
       key: this.#key,
       isGone: () => this.#placement.isGone(address, instance),
     });
-    return this.#observed(address, stream, { engine, tenant });
+    return this.#observed(address, stream, { engine, tenant, id: asker?.id });
   }
 
   #withoutRoom(engine: string): AppError {
@@ -70,18 +71,16 @@ export class PlacedTranscribers implements Transcribers {
   #observed(
     address: string,
     stream: TranscriptionStream,
-    { engine, tenant }: { engine: string; tenant: string | undefined },
+    { engine, tenant, id }: { engine: string; tenant: string | undefined; id: string | undefined },
   ): TranscriptionStream {
     const placement = this.#placement;
     let ended = (_error: AppError | undefined): void => {};
-    const leave = this.#places.take({
-      tenant,
-      end: (error) => {
-        stream.cancel();
-        leave();
-        ended(error);
-      },
-    });
+    const end = (error: AppError): void => {
+      stream.cancel();
+      leave();
+      ended(error);
+    };
+    const leave = this.#places.take({ tenant, end }, id);
     return {
       send: (message) =>
         stream.send(

@@ -52,6 +52,7 @@ export class Placement {
   readonly #workers = new Map<string, Known>();
   /** Every engine that was announced since the start, as it was announced last. */
   readonly #engines = new Map<string, SpeechEngine>();
+  readonly #listeners: (() => void)[] = [];
   #picks = 0;
 
   constructor(options: PlacementOptions) {
@@ -77,6 +78,24 @@ export class Placement {
       failures: isSame ? known.failures : 0,
       retryAt: isSame ? known.retryAt : 0,
     });
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Called after every announcement: about once a second, and when a session begins or ends. */
+  onUpdate(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Sessions that the workers with this engine can take now. */
+  room(engine: string): number {
+    this.#forgetSilent();
+    let room = 0;
+    for (const worker of this.#workers.values()) {
+      const { announcement, placed } = worker;
+      if (this.#stateOf(worker) !== "available" || !announcement.engines.includes(engine)) continue;
+      room += announcement.capacity - announcement.sessions - placed;
+    }
+    return room;
   }
 
   /**

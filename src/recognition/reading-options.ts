@@ -45,6 +45,8 @@ export interface ReadingOptions {
   onMessage(message: TranscribeResult): void;
   /** Called before `onEnd` when the reading broke at one of these. */
   onSuspects(suspects: Suspect[]): void;
+  /** Called when a place at a worker is kept for the session, after the reading found none. */
+  onRoom?(): void;
   /** Called once, unless the reading was closed before. Undefined after Done. */
   onEnd(error: AppError | undefined): void;
   /** Called once when everything before a client's Finalize, at this position, was read. */

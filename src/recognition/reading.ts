@@ -95,7 +95,9 @@ export class Reading {
       this.#options.onBegin?.(checkpoint);
       if (this.#closed) return;
       const wish = opening.wish ?? { language: this.#options.language, mayLeave: false };
-      const stream = this.#options.transcribers.open(wish);
+      const { transcribers, onRoom } = this.#options;
+      const asker = onRoom && { id: sessionId, wake: onRoom };
+      const stream = transcribers.open(wish, asker);
       this.#stream = stream;
       this.#options.tail?.rewind();
       // The worker drops what lies before the checkpoint.

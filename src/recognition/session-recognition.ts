@@ -213,6 +213,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       onMessage: (message) => this.#hear(state, message),
       onSuspects: (suspects) => this.#suspect(state.attempt, suspects),
       onFinalized: (position) => this.#ends.reached(position, this.#told === undefined),
+      onRoom: () => this.#tryAgain(),
       onEnd: (error) => this.#broken(error),
     });
     void this.#reading.start(Number.MAX_SAFE_INTEGER);
@@ -298,8 +299,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
 
   #goesOn(): void {
     this.#retries = 0;
-    const frame = this.#interruptions.ended();
-    if (frame !== undefined) this.#publish(frame);
+    this.#publish(this.#interruptions.ended());
   }
 
   #suspicionOf(attempt: number): PoisonDetector {
@@ -341,13 +341,15 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const random = mayBeTheAudio(error) ? () => this.#options.runtime.random() : undefined;
     const wait = backOff(this.#retries, RETRIES, random);
     this.#interruptions.log(error, this.#progress.processedTo, wait);
-    const frame = this.#interruptions.began(error);
-    if (frame !== undefined) this.#publish(frame);
+    this.#publish(this.#interruptions.began(error));
     this.#retryAt?.cancel();
-    this.#retryAt = this.#options.runtime.after(wait, () => {
-      this.#retryAt = undefined;
-      if (this.#state !== undefined) this.#sync(this.#state);
-    });
+    this.#retryAt = this.#options.runtime.after(wait, () => this.#tryAgain());
+  }
+
+  #tryAgain(): void {
+    this.#retryAt?.cancel();
+    this.#retryAt = undefined;
+    if (this.#state !== undefined) this.#sync(this.#state);
   }
 
   /** Sends a command. If it cannot be queued, the reading begins again, so that nothing is lost. */
@@ -362,8 +364,8 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     return false;
   }
 
-  #publish(frame: TransientFrame): void {
-    if (!this.#stopped) this.#options.publish(frame);
+  #publish(frame: TransientFrame | undefined): void {
+    if (frame !== undefined && !this.#stopped) this.#options.publish(frame);
   }
 
   /** Ends the utterance of a silent stream, or of a device that is gone, behind a pause. */

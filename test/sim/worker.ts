@@ -1,4 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
+import type { EngineWish } from "../../src/inference/engine-choice.ts";
+import type { Asker } from "../../src/inference/fair-places.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,
@@ -76,7 +78,7 @@ export class SimTranscribers implements Transcribers {
     return this.#pool.workers.every(({ streams, options }) => streams.size >= options.capacity);
   }
 
-  open(): TranscriptionStream {
+  open(_wish: EngineWish, asker?: Asker): TranscriptionStream {
     for (const { streams } of this.#pool.workers) {
       // A worker notices soon that the other end is gone.
       for (const stream of streams) if (stream.isForsaken) streams.delete(stream);
@@ -88,9 +90,18 @@ export class SimTranscribers implements Transcribers {
       .sort((a, b) => a.streams.size - b.streams.size);
     if (least === undefined) {
       this.#pool.counts.full += 1;
+      if (asker !== undefined) this.#wakeLater(asker);
       throw new AppError("overloaded", "All workers are busy.");
     }
     return new SimStream(this.#pool, least, this.#machine);
+  }
+
+  /** Sometimes a place is there by then, sometimes the asker, both or neither. */
+  #wakeLater(asker: Asker): void {
+    const { kernel } = this.#pool;
+    kernel.plan(kernel.random.next() * 6_000, () => {
+      if (!this.#machine.isDead) asker.wake();
+    });
   }
 }
 

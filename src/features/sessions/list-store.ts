@@ -65,11 +65,14 @@ interface SessionListPage {
   next: string[] | undefined;
 }
 
-/** How the list is read in one order. Rows are `s` and, where joined, `l`, its listing. */
+/** How the list is read in one order. Rows are sessions `s`, their listings `l`, or both joined. */
 interface Order {
   tables: Fragment;
   /** The row that has the columns by which scopes are found in an index of this order. */
   scope: Fragment;
+  id: Fragment;
+  /** SQL condition: it is not deleted. */
+  stands: Fragment;
   /** What is compared before the id. */
   key?: SortKey;
   isDescending: boolean;
@@ -85,7 +88,16 @@ interface SortKey {
 
 const listedRow = sessionRow.extend({ position: z.string() });
 
+const SESSIONS = { id: sql.fragment`s.id`, stands: sql.fragment`s.status <> 'deleted'` };
 const LISTED = sql.fragment`sessions s join session_listings l on l.session_id = s.id`;
+/** To count by, as far as a listing knows what is asked for. */
+const LISTINGS_ALONE: Order = {
+  tables: sql.fragment`session_listings l`,
+  scope: sql.fragment`l`,
+  id: sql.fragment`l.session_id`,
+  stands: sql.fragment`not l.deleted`,
+  isDescending: true,
+};
 
 const KEYS: Readonly<Record<"started_at" | "title" | "duration" | "external_id", SortKey>> = {
   started_at: {
@@ -144,7 +156,9 @@ export class SessionListStore {
 
   /** How many `list` would give in all its pages; of more than `MOST_COUNTED` these. */
   count(principal: Principal, { filter }: { filter: SessionFilter }): Promise<number> {
-    const order = orderOf({ filter, sort: undefined });
+    const order = listingsKnow(principal, filter)
+      ? LISTINGS_ALONE
+      : orderOf({ filter, sort: undefined });
     const conditions = filterConditions(filter, order);
     const counted = seesByRelations(principal)
       ? // `union`: whoever sees a session in several ways sees one.
@@ -166,7 +180,7 @@ function seenOf(
   if (!seesByRelations(principal)) return allSeen(principal, filter, order, conditions);
   const first = sql.fragment`order by ${sorted(order)} limit ${page.most}`;
   const join = sql.fragment`union all`;
-  return sql.fragment`s.id in (${seenBy(principal, order, conditions, { filter, first, join })})`;
+  return sql.fragment`${order.id} in (${seenBy(principal, order, conditions, { filter, first, join })})`;
 }
 
 /** True for people who see what they own, take part in, or have in their workspaces. */
@@ -183,7 +197,7 @@ function allSeen(
 ): Fragment {
   const workspaceId = principal.kind === "service" ? principal.workspaceId : filter.workspaceId;
   const kept = keptFields(filter, sql.fragment`${workspaceId ?? ""}::text`);
-  return sql.fragment`${allOf([visibleTo(principal), ...scopeOf(principal, order), ...conditions, ...kept])}`;
+  return sql.fragment`${allOf([...visibleIn(principal, order), ...conditions, ...kept])}`;
 }
 
 /** SQL conditions for what programs keep with a session; `ofWhom`: as in `listing_keys`. */
@@ -206,11 +220,18 @@ function orderOf({ filter, sort }: ListedBy): Order {
   const { title, from, to } = filter;
   if (sort === undefined && title === undefined && from === undefined && to === undefined) {
     const tables = asksForKept(filter) ? LISTED : sql.fragment`sessions s`;
-    return { tables, scope: sql.fragment`s`, isDescending: true };
+    return { ...SESSIONS, tables, scope: sql.fragment`s`, isDescending: true };
   }
   const isDescending = sort?.startsWith("-") ?? true;
   const name = (sort ?? "-started_at").replace("-", "") as keyof typeof KEYS;
-  return { tables: LISTED, scope: sql.fragment`l`, key: KEYS[name], isDescending };
+  return { ...SESSIONS, tables: LISTED, scope: sql.fragment`l`, key: KEYS[name], isDescending };
+}
+
+/** Whether listings alone tell which sessions somebody sees and asked for. */
+function listingsKnow(principal: Principal, filter: SessionFilter): boolean {
+  const { status, deviceId, language } = filter;
+  const isKnown = status === undefined && deviceId === undefined && language === undefined;
+  return isKnown && (principal.kind === "user" || principal.kind === "service");
 }
 
 function idOf({ key }: Order): Fragment {
@@ -236,6 +257,7 @@ function beyond(order: Order, after: readonly string[] | undefined): Fragment[] 
 }
 
 function filterConditions(filter: SessionFilter, order: Order): Fragment[] {
+  const { id } = order;
   const { workspaceId, title, from, to, deviceId, speaker, speakerUserId, language } = filter;
   const conditions = statusConditions(filter, order);
   if (workspaceId !== undefined) {
@@ -245,28 +267,27 @@ function filterConditions(filter: SessionFilter, order: Order): Fragment[] {
   if (from !== undefined) conditions.push(sql.fragment`l.started_at >= ${toInstant(from)}`);
   if (to !== undefined) conditions.push(sql.fragment`l.started_at < ${toInstant(to)}`);
   if (deviceId !== undefined) conditions.push(sql.fragment`s.device_id = ${deviceId}`);
-  if (speaker !== undefined) conditions.push(namesOneOf(speaker));
+  if (speaker !== undefined) conditions.push(namesOneOf(speaker, order));
   if (language !== undefined) conditions.push(sql.fragment`s.language = ${language}`);
   if (speakerUserId !== undefined) {
-    conditions.push(sql.fragment`s.id in (
+    conditions.push(sql.fragment`${id} in (
       select c.session_id from speaker_claims c
       where c.claimed_user_id = ${speakerUserId} and c.revoked_at is null)`);
   }
   return conditions;
 }
 
-function statusConditions({ status }: SessionFilter, { key }: Order): Fragment[] {
+function statusConditions({ status }: SessionFilter, { key, stands }: Order): Fragment[] {
   if (status === "deleted") return [sql.fragment`s.status = 'deleted'`];
-  const condition =
-    status === undefined ? sql.fragment`s.status <> 'deleted'` : sql.fragment`s.status = ${status}`;
+  const condition = status === undefined ? stands : sql.fragment`s.status = ${status}`;
   // Said of both rows, as the indexes of listings know those only that are not deleted.
   return key === undefined ? [condition] : [condition, sql.fragment`not l.deleted`];
 }
 
 /** SQL condition: a current name of one of the session's speakers has words that begin so. */
-function namesOneOf(name: string): Fragment {
+function namesOneOf(name: string, { id }: Order): Fragment {
   const wanted = sql.fragment`title_query(${name})`;
-  return sql.fragment`s.id in (
+  return sql.fragment`${id} in (
     select n.session_id from speaker_names n
     where n.label is not null and title_words(n.display_name) @@ ${wanted}
     union all
@@ -277,10 +298,12 @@ function namesOneOf(name: string): Fragment {
     where c.revoked_at is null and title_words(g.display_name) @@ ${wanted})`;
 }
 
-/** `visibleTo` of a key, said of the row that has an index for it. */
-function scopeOf(principal: Principal, { scope }: Order): Fragment[] {
-  if (principal.kind !== "service") return [];
-  return [sql.fragment`${scope}.workspace_id = ${principal.workspaceId}`];
+/** `visibleTo`; of a key said of the row that has an index for it. */
+function visibleIn(principal: Principal, { scope, stands }: Order): Fragment[] {
+  if (principal.kind === "user" && principal.role === "admin") return [];
+  if (principal.kind !== "service") return [visibleTo(principal)];
+  if (!principal.scopes.includes("sessions:read")) return [sql.fragment`false`];
+  return [sql.fragment`${scope}.workspace_id = ${principal.workspaceId}`, stands];
 }
 
 /**
@@ -290,7 +313,7 @@ function scopeOf(principal: Principal, { scope }: Order): Fragment[] {
  */
 function seenBy(
   person: UserPrincipal,
-  { tables, scope }: Order,
+  { tables, scope, id, stands }: Order,
   wanted: readonly Fragment[],
   {
     filter,
@@ -300,20 +323,20 @@ function seenBy(
 ): Fragment {
   const firstOf = (ofWhom: Fragment): Fragment => {
     const kept = keptFields(filter, ofWhom);
-    return sql.fragment`${allOf([sql.fragment`s.status <> 'deleted'`, ...wanted, ...kept])} ${first}`;
+    return sql.fragment`${allOf([stands, ...wanted, ...kept])} ${first}`;
   };
   // A workspace that is known is said, as PostgreSQL then knows how common the tags are in it.
   const workspace = sql.fragment`${filter.workspaceId ?? sql.fragment`w.workspace_id`}::text`;
   return sql.fragment`
-    (select s.id from ${tables}
+    (select ${id} from ${tables}
       where ${scope}.owner_id = ${person.id} and ${firstOf(sql.fragment`${person.id}::text`)})
     ${join}
-    (select s.id from ${tables} join session_members m on m.session_id = s.id
+    (select ${id} from ${tables} join session_members m on m.session_id = ${id}
       where m.user_id = ${person.id} and ${firstOf(sql.fragment`''`)})
     ${join}
-    (select s.id from workspace_members w cross join lateral (
-      select s.id from ${tables}
+    (select seen.id from workspace_members w cross join lateral (
+      select ${id} as id from ${tables}
       where ${scope}.workspace_id = w.workspace_id and ${sharedWith(person, scope)}
         and ${firstOf(workspace)}
-    ) as s where w.user_id = ${person.id})`;
+    ) as seen where w.user_id = ${person.id})`;
 }
