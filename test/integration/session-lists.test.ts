@@ -46,8 +46,14 @@ describe("lists of sessions", () => {
     return { found, next: body.next_cursor as string | null };
   };
 
-  const found = async (query: Record<string, unknown>, principal: Principal = owner) =>
-    (await page(query, principal)).found;
+  /** All of them on one page; what is counted must be as many. */
+  const found = async (query: Record<string, unknown>, principal: Principal = owner) => {
+    const counted = { ...query, count: true, limit: 1 };
+    const { total } = jsonBody(await call(counted, principal));
+    const all = (await page(query, principal)).found;
+    expect(total, "counted").toBe(all.length);
+    return all;
+  };
 
   it("titles: are found by beginnings of their words, whatever capitals and accents", async () => {
     expect(await found({ title: "cafe" })).toEqual([0]);
