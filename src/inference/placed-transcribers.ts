@@ -85,7 +85,7 @@ export class PlacedTranscribers implements Transcribers {
       send: (message) =>
         stream.send(
           message.$case === "open"
-            ? { $case: "open", value: { ...message.value, engine } }
+            ? { $case: "open", value: { ...message.value, engine, share: tenant } }
             : message,
         ),
       onDrain: (listener) => stream.onDrain(listener),

@@ -23,6 +23,9 @@ export interface PendingInference<T extends InferenceAnswer = ReadingAnswer> {
   drop(): void;
 }
 
+/** Asks the inference threads for one session. */
+export type SessionInference = Pick<InferenceClient, "read" | "hear">;
+
 /** Asks the inference threads, from a reading thread. */
 export class InferenceClient {
   readonly #port: MessagePort;
@@ -40,16 +43,24 @@ export class InferenceClient {
   }
 
   /** Asks for a reading; the request's samples are handed over. */
-  read(request: Omit<ReadingRequest, "kind">): PendingInference {
-    return this.#run({ kind: "read", ...request }) as PendingInference;
+  read(request: Omit<ReadingRequest, "kind">, share?: string): PendingInference {
+    return this.#run({ kind: "read", ...request }, share) as PendingInference;
   }
 
   /** Asks about voices. */
-  hear(kind: VoiceRequest["kind"], pcm: Int16Array): PendingInference<VoiceAnswer> {
-    return this.#run({ kind, pcm, isFinal: true }) as PendingInference<VoiceAnswer>;
+  hear(kind: VoiceRequest["kind"], pcm: Int16Array, share?: string): PendingInference<VoiceAnswer> {
+    return this.#run({ kind, pcm, isFinal: true }, share) as PendingInference<VoiceAnswer>;
   }
 
-  #run(request: InferenceRequest): PendingInference<InferenceAnswer> {
+  /** The same, where turns are taken by shares. */
+  of(share: string | undefined): SessionInference {
+    return {
+      read: (request) => this.read(request, share),
+      hear: (kind, pcm) => this.hear(kind, pcm, share),
+    };
+  }
+
+  #run(request: InferenceRequest, share: string | undefined): PendingInference<InferenceAnswer> {
     const id = this.#nextId++;
     const deferred = createDeferred<InferenceAnswer | undefined>();
     deferred.promise.catch(() => {});
@@ -57,7 +68,7 @@ export class InferenceClient {
     else {
       this.#pending.set(id, deferred);
       this.#port.ref();
-      this.#send({ kind: "run", id, request }, [request.pcm.buffer as ArrayBuffer]);
+      this.#send({ kind: "run", id, request, share }, [request.pcm.buffer as ArrayBuffer]);
     }
     return { answer: deferred.promise, drop: () => this.#drop(id) };
   }

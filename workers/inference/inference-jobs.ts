@@ -3,28 +3,59 @@ import type { InferenceAnswer, InferenceRequest } from "./inference-protocol.ts"
 /** A longer piece goes before a shorter one that came this much later for each of its samples. */
 const PATIENCE = 100 / 16_000;
 
+/** Half of the work that was done for a share is forgotten after this time, milliseconds. */
+const HALF_LIFE_MS = 4_000;
+
+/** How much was done of late for each share, so that the one with the least is next. */
+export class WorkOfShares {
+  readonly #work = new Map<string | undefined, { ms: number; at: number }>();
+
+  /** Milliseconds of work, of which the older counts less. */
+  of(share: string | undefined, now: number): number {
+    const { ms, at } = this.#work.get(share) ?? { ms: 0, at: now };
+    return ms * 0.5 ** ((now - at) / HALF_LIFE_MS);
+  }
+
+  add(share: string | undefined, ms: number, now: number): void {
+    const before = this.of(share, now);
+    for (const old of this.#work.keys()) if (this.of(old, now) < 1) this.#work.delete(old);
+    this.#work.set(share, { ms: before + ms, at: now });
+  }
+}
+
 /** A piece of work in steps. */
 export interface Job {
   readonly id: number;
+  readonly share: string | undefined;
   readonly isFinal: boolean;
   readonly samples: number;
   readonly arrivedAt: number;
 }
 
 /**
- * The job to go on with: finals before interim readings; among them the one that came first, where
- * a long piece counts as having come later, so that short ones pass it, but not for ever.
+ * The job to go on with: finals before interim readings; among them that of the share for which
+ * least was done; of one share's the one that came first, where a long piece counts as having come
+ * later, so that short ones pass it, but not for ever.
+ *
+ * @param workOf what was done for a share, in milliseconds
  */
-export function nextJob<T extends Job>(jobs: Iterable<T>): T | undefined {
+export function nextJob<T extends Job>(
+  jobs: Iterable<T>,
+  workOf: (share: string | undefined) => number,
+): T | undefined {
   let best: T | undefined;
   for (const job of jobs) {
-    if (best === undefined || goesBefore(job, best)) best = job;
+    if (best === undefined || goesBefore(job, best, workOf)) best = job;
   }
   return best;
 }
 
-function goesBefore(one: Job, other: Job): boolean {
+function goesBefore(one: Job, other: Job, workOf: (share: string | undefined) => number): boolean {
   if (one.isFinal !== other.isFinal) return one.isFinal;
+  if (one.share !== other.share) {
+    const [ours, theirs] = [workOf(one.share), workOf(other.share)];
+    if (ours !== theirs) return ours < theirs;
+  }
   return one.arrivedAt + one.samples * PATIENCE < other.arrivedAt + other.samples * PATIENCE;
 }
 
@@ -46,16 +77,17 @@ interface InferenceJobsOptions {
 export class InferenceJobs {
   readonly #options: InferenceJobsOptions;
   readonly #jobs = new Map<number, Running>();
+  readonly #work = new WorkOfShares();
   #isRunning = false;
 
   constructor(options: InferenceJobsOptions) {
     this.#options = options;
   }
 
-  add(id: number, request: InferenceRequest): void {
+  add(id: number, request: InferenceRequest, share?: string): void {
     const { isFinal, pcm } = request;
     const steps = this.#options.begin(request);
-    const about = { id, isFinal, samples: pcm.length, arrivedAt: performance.now() };
+    const about = { id, share, isFinal, samples: pcm.length, arrivedAt: performance.now() };
     this.#jobs.set(id, { ...about, steps, workMs: 0 });
     if (!this.#isRunning) void this.#run();
   }
@@ -67,17 +99,22 @@ export class InferenceJobs {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    for (let job = nextJob(this.#jobs.values()); job; job = nextJob(this.#jobs.values())) {
-      await this.#step(job);
-    }
+    for (let job = this.#next(); job !== undefined; job = this.#next()) await this.#step(job);
     this.#isRunning = false;
+  }
+
+  #next(): Running | undefined {
+    const now = performance.now();
+    return nextJob(this.#jobs.values(), (share) => this.#work.of(share, now));
   }
 
   async #step(job: Running): Promise<void> {
     const begun = performance.now();
     try {
       const { done, value } = await job.steps.next();
-      job.workMs += performance.now() - begun;
+      const now = performance.now();
+      job.workMs += now - begun;
+      this.#work.add(job.share, now - begun, now);
       if (done !== true || !this.#jobs.delete(job.id)) return;
       this.#options.onDone(job.id, { ...value, workMs: job.workMs });
     } catch (error) {

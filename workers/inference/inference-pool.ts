@@ -3,7 +3,7 @@ import { backOff } from "../../src/base/back-off.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../../src/base/queue-metrics.ts";
-import { type Job, nextJob } from "./inference-jobs.ts";
+import { type Job, nextJob, WorkOfShares } from "./inference-jobs.ts";
 import type { InferenceCall, InferenceEvent, InferenceRequest } from "./inference-protocol.ts";
 import { InferenceThread } from "./inference-thread.ts";
 
@@ -13,6 +13,8 @@ const TURNS = 3;
 const INTERIM_WAIT_MS = 2_000;
 /** A piece whose thread ended is given to another thread so often. */
 const TRIES = 2;
+/** What a job that is under way counts as, until its time is known, milliseconds. */
+const EXPECTED_MS = 150;
 /** Loading the networks on a busy machine, milliseconds. */
 const READY_MS = 60_000;
 const RESTART = { firstMs: 200, mostMs: 10_000 };
@@ -57,6 +59,7 @@ export class InferencePool implements QueueOwner {
   readonly #options: InferencePoolOptions;
   readonly #slots: Slot[] = [];
   readonly #waiting = new Map<number, Waiting>();
+  readonly #work = new WorkOfShares();
   readonly #ports = new Set<MessagePort>();
   readonly #ready: Deferred<void> = createDeferred<void>();
   #nextId = 1;
@@ -108,7 +111,7 @@ export class InferencePool implements QueueOwner {
         ids.delete(call.id);
         port1.postMessage({ ...event, id: call.id });
       };
-      this.#add(id, call.request, answer);
+      this.#add(id, call, answer);
     });
     port1.on("close", () => {
       this.#ports.delete(port1);
@@ -137,8 +140,12 @@ export class InferencePool implements QueueOwner {
     });
   }
 
-  #add(id: number, request: InferenceRequest, answer: Waiting["answer"]): void {
-    const about = { id, isFinal: request.isFinal, samples: request.pcm.length };
+  #add(
+    id: number,
+    { request, share }: { request: InferenceRequest; share?: string | undefined },
+    answer: Waiting["answer"],
+  ): void {
+    const about = { id, share, isFinal: request.isFinal, samples: request.pcm.length };
     this.#waiting.set(id, { ...about, arrivedAt: performance.now(), request, answer, tries: 0 });
     this.#assign();
   }
@@ -157,14 +164,23 @@ export class InferencePool implements QueueOwner {
       const [slot] = this.#slots
         .filter(({ isReady, jobs }) => isReady && jobs.size < TURNS)
         .sort((a, b) => a.jobs.size - b.jobs.size);
-      const job = nextJob(this.#waiting.values());
+      const job = this.#next();
       if (slot?.thread === undefined || job === undefined) return;
       this.#waiting.delete(job.id);
       slot.jobs.set(job.id, job);
       // A copy goes, since the piece is read again elsewhere if this thread ends.
       const request = { ...job.request, pcm: job.request.pcm.slice() };
-      slot.thread.send({ kind: "run", id: job.id, request });
+      slot.thread.send({ kind: "run", id: job.id, request, share: job.share });
     }
+  }
+
+  #next(): Waiting | undefined {
+    const now = performance.now();
+    const running = this.#slots.flatMap(({ jobs }) => [...jobs.values()]);
+    return nextJob(this.#waiting.values(), (share) => {
+      const count = running.filter((job) => job.share === share).length;
+      return this.#work.of(share, now) + count * EXPECTED_MS;
+    });
   }
 
   #leaveOutOld(): void {
@@ -185,6 +201,9 @@ export class InferencePool implements QueueOwner {
       slot.failures = 0;
       const job = slot.jobs.get(event.id);
       slot.jobs.delete(event.id);
+      if (event.kind === "done") {
+        this.#work.add(job?.share, event.answer.workMs, performance.now());
+      }
       job?.answer(event);
     }
     this.#assign();

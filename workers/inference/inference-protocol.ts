@@ -50,7 +50,7 @@ export interface ReadingAnswer {
 
 /** From a reading thread to the pool, and from the pool to an inference thread. */
 export type InferenceCall =
-  | { kind: "run"; id: number; request: InferenceRequest }
+  | { kind: "run"; id: number; request: InferenceRequest; share?: string | undefined }
   | { kind: "drop"; id: number };
 
 /** The other way. A dropped call has no answer. */

@@ -91,7 +91,7 @@ try {
     onFailed: (id, error) => emit({ kind: "failed", id, reason: errorMessage(error) }),
   });
   port.on("message", (call: InferenceCall) => {
-    if (call.kind === "run") jobs.add(call.id, call.request);
+    if (call.kind === "run") jobs.add(call.id, call.request, call.share);
     else jobs.drop(call.id);
   });
   emit({ kind: "ready" });

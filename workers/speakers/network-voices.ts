@@ -1,5 +1,5 @@
 import { toAppError } from "../../src/base/errors.ts";
-import type { InferenceClient } from "../inference/inference-client.ts";
+import type { SessionInference } from "../inference/inference-client.ts";
 import { EMBEDDING_SIZE } from "../inference/voice-shapes.ts";
 import type { PendingNumbers, VoiceAnalysis } from "./voice-analysis.ts";
 
@@ -20,12 +20,12 @@ interface Asked {
 export class NetworkVoices implements VoiceAnalysis {
   readonly name = "campplus+segmentation-3";
   readonly vectorSize = EMBEDDING_SIZE;
-  readonly #client: InferenceClient;
+  readonly #client: SessionInference;
   readonly #waiting: Asked[] = [];
   #running = 0;
   #onNews: (() => void) | undefined;
 
-  constructor(client: InferenceClient) {
+  constructor(client: SessionInference) {
     this.#client = client;
   }
 

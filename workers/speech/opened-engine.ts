@@ -4,5 +4,6 @@ import type { Recogniser } from "./recogniser.ts";
 /** An engine of a thread, which makes its recognisers. */
 export interface OpenedEngine {
   readonly engine: SpeechEngine;
-  create(): Promise<Recogniser>;
+  /** @param share whose turns it takes at the networks, see `Open.share` */
+  create(share?: string): Promise<Recogniser>;
 }

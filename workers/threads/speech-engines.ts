@@ -37,7 +37,10 @@ export async function openEngine(
 
 function openMoonshine(inference: InferenceClient | undefined): OpenedEngine {
   if (inference === undefined) throw new Error("there are no inference threads");
-  return { engine: MOONSHINE, create: async () => new MoonshineRecogniser(inference) };
+  return {
+    engine: MOONSHINE,
+    create: async (share) => new MoonshineRecogniser(inference.of(share)),
+  };
 }
 
 async function openOpenAi(settings: OpenAiSettings): Promise<OpenedEngine> {

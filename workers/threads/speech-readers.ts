@@ -42,8 +42,9 @@ export async function createSpeechReaders({
       const { engine, create } = readyFor(open, ready, first);
       return SessionReader.open(open, {
         engine,
-        createRecogniser: create,
-        createTracker: (checkpoint) => new SessionTracker(new NetworkVoices(inference), checkpoint),
+        createRecogniser: () => create(open.share),
+        createTracker: (checkpoint) =>
+          new SessionTracker(new NetworkVoices(inference.of(open.share)), checkpoint),
       });
     },
     close: async () => undefined,

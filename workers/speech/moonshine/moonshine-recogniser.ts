@@ -1,7 +1,7 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { toAppError } from "../../../src/base/errors.ts";
 import { MOONSHINE } from "../../../src/wire/speech-engines.ts";
-import type { InferenceClient, PendingInference } from "../../inference/inference-client.ts";
+import type { PendingInference, SessionInference } from "../../inference/inference-client.ts";
 import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
@@ -36,7 +36,7 @@ export class MoonshineRecogniser implements Recogniser {
   readonly engine = MOONSHINE.name;
   readonly engineVersion = "0.0.73";
   readonly confidenceFloor = MOONSHINE.confidenceFloor;
-  readonly #client: InferenceClient;
+  readonly #client: SessionInference;
   readonly #agreed = new AgreedPrefix();
   readonly #pace = new InterimPace();
   #phrases: readonly string[] = [];
@@ -47,7 +47,7 @@ export class MoonshineRecogniser implements Recogniser {
   #final: FinalReading | undefined;
   #onNews: (() => void) | undefined;
 
-  constructor(client: InferenceClient) {
+  constructor(client: SessionInference) {
     this.#client = client;
   }
 
