@@ -12,6 +12,7 @@ import type { Progress } from "../../base/work/work-list.ts";
 import type { Change } from "../../postgres/append-work.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
+import { tenantOf } from "../../postgres/tenants.ts";
 import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 import type { SessionEvent } from "../../session/event.ts";
 import {
@@ -121,8 +122,8 @@ const claimRow = z.object({
 export interface EndpointShares {
   /** Of one workspace. */
   workspace: number;
-  /** That one user made, in all workspaces together. */
-  maker: number;
+  /** Of all workspaces that one account owns. */
+  tenant: number;
 }
 
 type Queries = Pick<CommonQueryMethods, "any" | "query">;
@@ -147,13 +148,13 @@ export class DeliveryQueueStore {
 
   /**
    * Claims one due message of each of at most `limit` endpoints, those served longest ago first, but
-   * no more of one workspace or one maker than their share of all that are being served.
+   * no more of one workspace or one account than their share of all that are being served.
    */
   async claim(
     limit: number,
     now: number,
     leaseMs: number,
-    shares: EndpointShares = { workspace: limit, maker: limit },
+    shares: EndpointShares = { workspace: limit, tenant: limit },
   ): Promise<DeliveryClaim[]> {
     if (!(await isWaiting(this.#look, "deliveries"))) return [];
     const leaseId = newId();
@@ -260,29 +261,32 @@ async function lease(
   shares: EndpointShares,
 ): Promise<string[]> {
   const rows = await tx.any(sql.type(idRow)`
+    with busy as (
+      select b.workspace_id, ${tenantOf(sql.fragment`b.workspace_id`)} as tenant
+      from webhooks b where b.lease_id is not null and b.free_at > ${toInstant(now)}
+    ),
+    ready as (
+      select w.id, w.free_at, coalesce(${tenantOf(sql.fragment`w.workspace_id`)}, w.workspace_id)
+          as tenant,
+        row_number() over (partition by w.workspace_id order by w.free_at)
+          + (select count(*) from busy where busy.workspace_id = w.workspace_id) as place
+      from webhooks w
+      where w.enabled and w.free_at <= ${toInstant(now)} and ${WEBHOOK_STANDS} and exists (
+        select from webhook_deliveries d
+        where d.webhook_id = w.id and d.status = 'pending'
+          and d.next_attempt_at <= ${toInstant(now)})
+    ),
+    due as (
+      select ready.id,
+        row_number() over (partition by ready.tenant order by ready.free_at)
+          + (select count(*) from busy where busy.tenant = ready.tenant) as place
+      from ready where ready.place <= ${shares.workspace}
+    )
     update webhooks
     set lease_id = ${leaseId}, free_at = ${toInstant(now + leaseMs)}
     where id in (
-      select own.id from (
-        select mine.id, row_number() over (
-            partition by coalesce(mine.made_by, mine.workspace_id) order by mine.free_at)
-          + (select count(*) from webhooks as b where b.made_by = mine.made_by
-              and b.lease_id is not null and b.free_at > ${toInstant(now)}) as place
-        from (
-          select w.id, w.made_by, w.workspace_id, w.free_at,
-            row_number() over (partition by w.workspace_id order by w.free_at)
-            + (select count(*) from webhooks as b where b.workspace_id = w.workspace_id
-                and b.lease_id is not null and b.free_at > ${toInstant(now)}) as place
-          from webhooks as w
-          where w.enabled and w.free_at <= ${toInstant(now)} and ${WEBHOOK_STANDS} and exists (
-            select from webhook_deliveries as d
-            where d.webhook_id = w.id and d.status = 'pending'
-              and d.next_attempt_at <= ${toInstant(now)})
-        ) as mine
-        where mine.place <= ${shares.workspace}
-      ) as due
-      join webhooks as own on own.id = due.id
-      where due.place <= ${shares.maker}
+      select own.id from due join webhooks as own on own.id = due.id
+      where due.place <= ${shares.tenant}
       order by own.free_at
       limit ${limit}
       for no key update of own skip locked)

@@ -275,5 +275,5 @@ export class WebhookSender implements QueueOwner {
 
 /** So that endpoints of one tenant that do not answer leave places to the others. */
 function sharesOf(parallel: number): EndpointShares {
-  return { workspace: Math.ceil(parallel / 4), maker: Math.ceil(parallel / 2) };
+  return { workspace: Math.ceil(parallel / 4), tenant: Math.ceil(parallel / 2) };
 }
