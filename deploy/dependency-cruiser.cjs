@@ -45,6 +45,7 @@ const COMMAND_LINE = [
   ["src/cli/device"],
   ["src/cli/models"],
   ["src/cli/commands"],
+  ["src/cli/commands/admin"],
   ["src/cli"],
 ];
 

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { CommandContext } from "./client/command-context.ts";
 import { EXIT_HELP } from "./client/exit-codes.ts";
-import { addAdmin } from "./commands/admin.ts";
+import { addAdmin } from "./commands/admin/admin.ts";
+import { addApiKeys } from "./commands/api-keys.ts";
 import { addAsk } from "./commands/ask.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addCompletion } from "./commands/completion.ts";
@@ -52,6 +53,7 @@ export function buildProgram(context: CommandContext): Command {
   addDemo(program, context);
   addTop(program, context);
   addInvitations(program, context);
+  addApiKeys(program, context);
   addWebhooks(program, context);
   addWorkspaces(program, context);
   addOutbox(program, context);

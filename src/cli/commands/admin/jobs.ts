@@ -1,16 +1,16 @@
 import { type Command, Option } from "commander";
-import { clockTime } from "../../wire/clock-time.ts";
-import { type CommandContext, writeJson } from "../client/command-context.ts";
-import { parseCount, withConnectionFlags, withExamples } from "../client/flags.ts";
-import { readPages } from "../client/pages.ts";
+import { clockTime } from "../../../wire/clock-time.ts";
+import { type CommandContext, writeJson } from "../../client/command-context.ts";
+import { parseCount, withConnectionFlags, withExamples } from "../../client/flags.ts";
+import { readPages } from "../../client/pages.ts";
 import {
   type ConnectionOptions,
   openUserSession,
   type UserSession,
-} from "../client/user-session.ts";
-import type { operations } from "../gen/api-schema.ts";
-import { localMinute, tableText } from "../view/table.ts";
-import { printable } from "../view/transcript-line.ts";
+} from "../../client/user-session.ts";
+import type { operations } from "../../gen/api-schema.ts";
+import { localMinute, tableText } from "../../view/table.ts";
+import { printable } from "../../view/transcript-line.ts";
 
 type Job = operations["getTranscriptionJob"]["responses"]["200"]["content"]["application/json"];
 /** What both kinds of jobs have in a list, and the type of a summary. */

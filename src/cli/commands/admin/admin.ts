@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
-import { EXIT } from "../client/exit-codes.ts";
-import { parseCount, withConnectionFlags, withExamples } from "../client/flags.ts";
-import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import { localMinute } from "../view/table.ts";
-import { addStoredAudio } from "./admin-audio.ts";
-import { addJobs } from "./admin-jobs.ts";
-import { addUsers } from "./admin-users.ts";
-import { addAudit } from "./audit.ts";
+import { type CommandContext, CommandFailure, writeJson } from "../../client/command-context.ts";
+import { EXIT } from "../../client/exit-codes.ts";
+import { parseCount, withConnectionFlags, withExamples } from "../../client/flags.ts";
+import { type ConnectionOptions, openUserSession } from "../../client/user-session.ts";
+import { localMinute } from "../../view/table.ts";
+import { addAudit } from "../audit.ts";
+import { addStoredAudio } from "./audio.ts";
+import { addJobs } from "./jobs.ts";
+import { addUsers } from "./users.ts";
 
 interface ElevateOptions extends ConnectionOptions {
   readonly reason?: string;

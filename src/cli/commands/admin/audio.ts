@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
-import { withConnectionFlags, withExamples } from "../client/flags.ts";
-import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import type { paths } from "../gen/api-schema.ts";
-import { barRow } from "../view/progress-row.ts";
+import { type CommandContext, CommandFailure, writeJson } from "../../client/command-context.ts";
+import { withConnectionFlags, withExamples } from "../../client/flags.ts";
+import { type ConnectionOptions, openUserSession } from "../../client/user-session.ts";
+import type { paths } from "../../gen/api-schema.ts";
+import { barRow } from "../../view/progress-row.ts";
 
 type Verdict =
   paths["/admin/audio/verify"]["post"]["responses"]["200"]["content"]["application/json"];

@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
-import { isSure } from "../client/confirm.ts";
-import { parseCount, withConnectionFlags, withExamples } from "../client/flags.ts";
-import { readPages } from "../client/pages.ts";
-import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import { localMinute, tableText } from "../view/table.ts";
-import { printable } from "../view/transcript-line.ts";
+import { type CommandContext, CommandFailure, writeJson } from "../../client/command-context.ts";
+import { isSure } from "../../client/confirm.ts";
+import { parseCount, withConnectionFlags, withExamples } from "../../client/flags.ts";
+import { readPages } from "../../client/pages.ts";
+import { type ConnectionOptions, openUserSession } from "../../client/user-session.ts";
+import { localMinute, tableText } from "../../view/table.ts";
+import { printable } from "../../view/transcript-line.ts";
 
 type Options = ConnectionOptions & { json?: boolean };
 
