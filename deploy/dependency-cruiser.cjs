@@ -68,9 +68,11 @@ const WORKERS = [
   ["src/base/audio", "src/wire", "src/language"],
   ["src/base/codecs"],
   ["src/base"],
-  ["src/base/metrics"],
+  ["src/base/metrics", "src/base/work"],
+  ["workers/language-model"],
   ["workers/text/language", "workers/audio", "workers/inference"],
   ["workers/text/grounding"],
+  ["workers/text/model-notes"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
   ["workers/speech"],
   // One folder for each engine.
@@ -184,6 +186,7 @@ module.exports = {
       ["@grpc/[^/]+", "grpc-health-check"],
       ["^src/(inference|grpc|wire)/", "^workers/(grpc/)?[^/]+\\.ts$"],
     ),
+    onlyIn("openai-in-language-model", ["openai"], ["^workers/language-model/"]),
     onlyIn("comlink-in-threads", ["comlink"], ["^workers/threads/"]),
     onlyIn("onnxruntime-in-inference", ["onnxruntime-node"], ["^workers/inference/"]),
     onlyIn(

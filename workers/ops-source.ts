@@ -6,6 +6,7 @@ import {
 } from "../src/base/metrics/loop-delay.ts";
 import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
+import type { LanguageModelStatus } from "../src/wire/language-model.ts";
 import type { MissingEngine } from "../src/wire/worker-announcement.ts";
 
 /** The state on which a worker's readiness depends. */
@@ -18,6 +19,8 @@ export interface WorkerStatus {
   missing?(): readonly MissingEngine[];
   /** False while the worker cannot announce itself. */
   isAnnounced(): boolean;
+  /** The language model, where the operator names one. */
+  model?: { readonly status: LanguageModelStatus; metricsText(): string } | undefined;
 }
 
 interface Check {
@@ -35,14 +38,19 @@ export function opsSource(queues: QueueOwner, status: WorkerStatus): OpsSource {
     metrics: {
       contentType: registry.contentType,
       text: async () =>
-        `${await registry.metrics()}${loopDelay.text()}${renderQueues(queues.queues)}`,
+        `${await registry.metrics()}${loopDelay.text()}${renderQueues(queues.queues)}${status.model?.metricsText() ?? ""}`,
     },
     ready: async () => readiness(status),
   };
 }
 
 function readiness(status: WorkerStatus): { status: number; body: object } {
-  const checks = { threads: threads(status), ...engines(status), nats: nats(status) };
+  const checks = {
+    threads: threads(status),
+    ...engines(status),
+    ...languageModel(status),
+    nats: nats(status),
+  };
   const failing = Object.values(checks).find(({ status }) => status === "down");
   const why = status.isDraining() ? "The worker is stopping." : failing?.message;
   if (why !== undefined) {
@@ -68,6 +76,13 @@ function engines(status: WorkerStatus): Record<string, Check> {
   if (missing.length === 0) return {};
   const message = missing.map(({ name, reason }) => `${name}: ${reason}`).join(" ");
   return { engines: { status: "degraded", message } };
+}
+
+/** Nothing where no language model is configured. */
+function languageModel({ model }: WorkerStatus): Record<string, Check> {
+  if (model === undefined) return {};
+  const { answers, reason = "It does not answer." } = model.status;
+  return { language_model: answers ? { status: "ok" } : { status: "degraded", message: reason } };
 }
 
 function nats(status: WorkerStatus): Check {

@@ -5,6 +5,7 @@ import type { TlsFiles } from "../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
 import { inferenceThreads } from "./inference/inference-pool.ts";
+import { type ModelSettings, readModelSettings } from "./language-model/model-settings.ts";
 import { readEngines } from "./speech/engine-file.ts";
 import type { EngineSettings } from "./speech/engine-schemas.ts";
 
@@ -29,6 +30,8 @@ export interface WorkerSettings {
   inferenceThreads: number;
   /** The engines of every thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[] | undefined;
+  /** The language model that words notes; absent where they are made by rule. */
+  model?: ModelSettings | undefined;
   logLevel: string;
 }
 
@@ -60,6 +63,7 @@ export function parseWorkerSettings(
     opsPort: reader.get("WORKER_OPS_PORT"),
     inferenceThreads: reader.get("WORKER_INFERENCE_THREADS") ?? inferenceThreads(defaults.cores),
     engines: readSpeechEngines(reader.get("SPEECH_ENGINES_FILE"), env, reader.problems),
+    model: readModelSettings(reader),
     logLevel: reader.get("LOG_LEVEL"),
   };
   checkAddresses(settings, reader.problems);

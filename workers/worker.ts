@@ -11,12 +11,15 @@ import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
 import { graphService } from "./grpc/graph-service.ts";
 import { WorkerServer } from "./grpc/server.ts";
+import { groundInThread } from "./grpc/summarise.ts";
 import { InferencePool } from "./inference/inference-pool.ts";
+import { LanguageModel } from "./language-model/language-model.ts";
 import { opsSource, type WorkerStatus } from "./ops-source.ts";
 import type { WorkerSettings } from "./settings.ts";
 import type { EngineSettings } from "./speech/engine-schemas.ts";
 import { DEFAULT_ENGINES } from "./speech/engine-settings.ts";
 import { tryEngines } from "./speech/sherpa/model-trial.ts";
+import { ModelNotes } from "./text/model-notes/model-notes.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
 
@@ -79,28 +82,31 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       log.error({ engine: name, reason }, "a configured speech engine cannot be used");
     }
     const { workerId, host, port, advertise, key, tls } = settings;
+    const model = startModel(settings, log, parts, () => announcer?.changed());
     const thread = new GraphThread({ log });
     parts.push("graph thread", () => thread.stop());
     const services = [graphService({ thread, log })];
     const identity = { workerId, version, host, port, advertise, key, tls };
-    const server = new WorkerServer({ ...identity, pool, log, services });
+    const notes = model && notesWith(model, pool);
+    const server = new WorkerServer({ ...identity, pool, log, services, notes });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(
       settings,
       parts,
-      [pool, server, thread, ...(inference ? [inference] : [])],
+      [pool, server, thread, ...(inference ? [inference] : []), ...(model ? [model] : [])],
       {
         version,
         isDraining: () => server.isDraining,
         sessions: () => ({ held: pool.sessions, capacity: pool.capacity }),
         missing: () => pool.missing,
         isAnnounced: () => announcer?.isConnected === true,
+        model,
       },
     );
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${inAddress(host)}:${bound}`;
-    announcer = createAnnouncer({ settings, version, log, address, pool, server });
+    announcer = createAnnouncer({ settings, version, log, address, pool, server, model });
     announcer?.start();
     return {
       address,
@@ -135,6 +141,27 @@ async function startInference(
   return inference;
 }
 
+function notesWith(model: LanguageModel, pool: ThreadPool): ModelNotes {
+  return new ModelNotes({
+    model,
+    ground: (request, signal) => groundInThread(pool, request, signal),
+  });
+}
+
+/** The language model, of which is known from now on whether it answers; undefined where none is named. */
+function startModel(
+  { model: settings }: WorkerSettings,
+  log: Log,
+  parts: Stack,
+  onChange: () => void,
+): LanguageModel | undefined {
+  if (settings === undefined) return undefined;
+  const model = new LanguageModel({ settings, log, onChange });
+  model.start();
+  parts.push("language model", () => model.stop());
+  return model;
+}
+
 /** Starts the operations port; undefined when none is configured. */
 async function startOps(
   { opsHost, opsPort }: WorkerSettings,
@@ -158,8 +185,9 @@ function createAnnouncer(options: {
   address: string;
   pool: ThreadPool;
   server: WorkerServer;
+  model: LanguageModel | undefined;
 }): Announcer | undefined {
-  const { settings, version, log, address, pool, server } = options;
+  const { settings, version, log, address, pool, server, model } = options;
   const { natsUrl, natsLogin, tls, workerId, key } = settings;
   if (natsUrl === undefined) {
     log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
@@ -181,6 +209,7 @@ function createAnnouncer(options: {
       engines: pool.engines.map(({ name }) => name),
       speech: [...pool.engines],
       ...(pool.missing.length === 0 ? {} : { missing: [...pool.missing] }),
+      ...(model === undefined ? {} : { language_model: model.status }),
       key_fingerprint: fingerprintOfKey(key),
       draining: server.isDraining,
     }),

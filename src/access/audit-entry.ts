@@ -15,6 +15,7 @@ export const AUDIT_KINDS = [
   "retention_changed",
   "guest_access_changed",
   "remote_engines_changed",
+  "remote_text_changed",
   "workspace_deleted",
   "user_created",
   "user_disabled",

@@ -1,5 +1,5 @@
 /** Waits between failed attempts; they grow with every failure. */
-interface BackOffWaits {
+export interface BackOffWaits {
   /** Wait after the first failure, milliseconds. */
   firstMs: number;
   /** The longest wait, milliseconds; absent where the number of attempts is small. */

@@ -9,6 +9,7 @@ import type { CommandNotifier } from "../postgres/outbox.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tenants } from "../postgres/tenants.ts";
 import type { OutsideCommand } from "../session/outside-command.ts";
+import type { LanguageModelStatus } from "../wire/language-model.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";
 
 /** What each feature is created with, in a process and in tests. */
@@ -24,6 +25,8 @@ export interface FeatureContext {
   actors: SessionActors;
   /** The speech engines of the workers. */
   engines: () => readonly SpeechEngine[];
+  /** The language models that they may ask. */
+  languageModels: () => readonly LanguageModelStatus[];
   revocations: RevocationFeed;
   /** Stops what is pushed on it together with the process. */
   stack: Pick<Stack, "push">;

@@ -1,5 +1,6 @@
 import { backOff } from "../base/back-off.ts";
 import type { Runtime } from "../base/runtime.ts";
+import type { LanguageModelStatus } from "../wire/language-model.ts";
 import { MOONSHINE, type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
 import type { MissingEngine, WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
@@ -113,6 +114,21 @@ export class Placement {
       ({ announcement }) => announcement.missing ?? [],
     );
     return [...new Map(all.map((each) => [`${each.name} ${each.reason}`, each])).values()];
+  }
+
+  /**
+   * The language models of the workers that were heard from lately, each once: as a worker tells whom it
+   * answers, if there is one.
+   */
+  languageModels(): LanguageModelStatus[] {
+    this.#forgetSilent();
+    const models = new Map<string, LanguageModelStatus>();
+    for (const { announcement } of this.#workers.values()) {
+      const model = announcement.language_model;
+      if (model === undefined || models.get(model.name)?.answers === true) continue;
+      models.set(model.name, model);
+    }
+    return [...models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Whether a worker that was heard from lately has the engine. */

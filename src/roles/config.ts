@@ -53,6 +53,8 @@ export interface Config {
   invitedSignUp: boolean;
   /** The engine that reads where neither session nor workspace name one. */
   speechEngine: string | undefined;
+  /** Most tokens that a language model reads and writes a day for one tenant. */
+  modelTokens: number;
   /** Most guests in a session at once. */
   guestsPerSession: number;
   /** Multiplies every rate limit; 0 disables them. */
@@ -149,6 +151,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     guestAccess: reader.get("GUEST_ACCESS"),
     invitedSignUp: reader.get("INVITED_SIGN_UP") === "invited",
     speechEngine: reader.get("SPEECH_ENGINE"),
+    modelTokens: reader.get("LLM_DAILY_TOKENS"),
     guestsPerSession: reader.get("GUESTS_PER_SESSION"),
     rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),
     leaseMs: reader.get("LEASE_MS"),

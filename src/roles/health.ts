@@ -44,6 +44,7 @@ async function runChecks({
     nats,
     workers: checkWorkers(placement),
     ...engineCheck(placement),
+    ...modelCheck(placement),
     audio: checkAudio(audioFolder, audioWatch.check),
     ...(await damageCheck(damage)),
     ...ledgerCheck(ledger),
@@ -90,6 +91,17 @@ function engineCheck(placement: Shared["placement"]): Record<string, HealthCheck
   }
   const message = missing.map(({ name, reason }) => `${name}: ${reason}`).join(" ");
   return { engines: { status: "degraded", message } };
+}
+
+/** Tells which language models there are, and whether they answer; nothing where none is configured. */
+function modelCheck(placement: Shared["placement"]): Record<string, HealthCheck> {
+  const models = placement.languageModels();
+  if (models.length === 0) return {};
+  const away = models.filter(({ answers }) => !answers);
+  const message = models.map(({ name, reason }) => `${name}: ${reason ?? "answers."}`).join(" ");
+  if (away.length === 0) return { language_model: { status: "ok", message } };
+  const until = "Notes are made by rule until it answers.";
+  return { language_model: { status: "degraded", message: `${message} ${until}` } };
 }
 
 function described({ name, model }: SpeechEngine): string {

@@ -189,6 +189,8 @@ function startPresence(
   return watch;
 }
 
+const JOBS_AT_ONCE = 4;
+
 /** Runs batch jobs; every host of the role `sessions` does. */
 function startJobs(context: AppContext, client: WorkerClient): void {
   const { config, log, stack, shared, queues } = context;
@@ -196,7 +198,11 @@ function startJobs(context: AppContext, client: WorkerClient): void {
   const summariser = new PlacedSummariser(placement, client, config.workerKey);
   const runner = new JobRunner({
     queue: new JobQueueStore(pool, work),
-    handlers: [new Summarisation(new SummaryJobStore(pool), summariser, notifier)],
+    handlers: [
+      new Summarisation(new SummaryJobStore(pool, config.modelTokens), summariser, notifier),
+    ],
+    // Those that wait for a language model must not hold up those that are made by rule.
+    concurrency: JOBS_AT_ONCE,
     log,
     runtime,
   });

@@ -116,9 +116,10 @@ export function featureContext(app: AppContext): FeatureContext {
   const { pool, notifier, commands: actors, revocations, keys } = shared;
   const { cursorKey } = keys;
   const engines = (): readonly SpeechEngine[] => shared.placement.engines();
+  const languageModels = () => shared.placement.languageModels();
   const { tenants } = shared;
   const context = { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations, tenants };
-  return { ...context, engines, stack, queues };
+  return { ...context, engines, languageModels, stack, queues };
 }
 
 /** Connects to the services that the process depends on. */

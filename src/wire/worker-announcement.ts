@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type LanguageModelStatus, tryLanguageModelStatus } from "./language-model.ts";
 import { isEngineName, type SpeechEngine, trySpeechEngine } from "./speech-engines.ts";
 
 /** The announcement that a worker publishes every second and at every change of its load. */
@@ -18,6 +19,8 @@ export interface WorkerAnnouncement {
   speech?: SpeechEngine[];
   /** Engines that are configured and cannot be used, with what is missing. */
   missing?: MissingEngine[];
+  /** The language model that it may ask, if any. */
+  language_model?: LanguageModelStatus;
   /**
    * Fingerprint of the key that calls must carry. Absent once it was checked, and from workers of
    * older releases that need no key.
@@ -99,6 +102,7 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
   const { key_fingerprint } = value;
   const speech = speechOf(value.speech);
   const missing = missingOf(value.missing);
+  const model = tryLanguageModelStatus(value.language_model);
   return {
     worker_id,
     ...(instance === undefined ? {} : { instance }),
@@ -109,6 +113,7 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
     engines: [...engines],
     ...(speech === undefined ? {} : { speech }),
     ...(missing === undefined ? {} : { missing }),
+    ...(model === undefined ? {} : { language_model: model }),
     ...(key_fingerprint === undefined ? {} : { key_fingerprint }),
     draining,
   };

@@ -251,6 +251,7 @@ describe("conformance: resources", () => {
       updated_at: time,
       preferred_language: text,
       remote_engines: flag,
+      remote_text: flag,
       automatic_notes: flag,
       vocabulary: (value) => Array.isArray(value),
       // Its owner's, who asks here.

@@ -227,8 +227,9 @@ describe("accounts over HTTP", () => {
       name: "Research",
       workspace_type: "private",
       preferred_language: "pt-BR",
-      // What the workspace may do with sound, and the words that it expects.
+      // What the workspace may do with sound and text, and the words that it expects.
       remote_engines: false,
+      remote_text: false,
       automatic_notes: true,
       vocabulary: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

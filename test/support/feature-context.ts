@@ -25,6 +25,7 @@ export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): 
     notifier: { notify: () => {} },
     actors: { ask: async () => undefined },
     engines: () => [MOONSHINE],
+    languageModels: () => [],
     revocations: new LocalRevocations(),
     stack: new Stack(silentLog),
     queues: new QueueMetrics(),

@@ -48,14 +48,19 @@ export async function hang(signal: AbortSignal): Promise<void> {
 export function fastRunner(
   fixture: SessionFixture,
   summariser: Summariser,
-  options: Partial<JobRunnerOptions> = {},
+  {
+    dailyTokens = 1_000_000,
+    ...options
+  }: Partial<JobRunnerOptions> & { dailyTokens?: number } = {},
 ): JobRunner {
   const notifier = {
     notify: (rows: Parameters<SessionFixture["notify"]>[0]) => fixture.notify(rows),
   };
   return new JobRunner({
     queue: new JobQueueStore(fixture.pool),
-    handlers: [new Summarisation(new SummaryJobStore(fixture.pool), summariser, notifier)],
+    handlers: [
+      new Summarisation(new SummaryJobStore(fixture.pool, dailyTokens), summariser, notifier),
+    ],
     log: silentLog,
     runtime: systemRuntime,
     leaseMs: 1_000,

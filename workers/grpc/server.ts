@@ -13,9 +13,12 @@ import { DEFAULT_CONNECTION_LIMITS, GrpcConnections } from "../../src/wire/grpc-
 import { gateOf } from "../../src/wire/grpc-gate.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
 import { WorkerTokenCheck } from "../../src/wire/worker-token.ts";
+import type { ModelNotes } from "../text/model-notes/model-notes.ts";
 import type { ThreadPool } from "../threads/pool.ts";
+import type { TextWork } from "../threads/text-calls.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 import { MAX_WAITING } from "./result-writer.ts";
+import { summarise } from "./summarise.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
 import {
@@ -67,6 +70,8 @@ interface WorkerServerOptions {
   /** Longest wait for the first message of a call, milliseconds. */
   messageMs?: number;
   services?: readonly ExtraService[];
+  /** Words notes by a language model; absent: all are by rule. */
+  notes?: ModelNotes | undefined;
 }
 
 /** A call that has not ended. */
@@ -227,9 +232,11 @@ export class WorkerServer implements QueueOwner {
   }
 
   #text(call: EncodedTextCall, task: TextTaskName): void {
-    const { pool, log } = this.#options;
+    const { pool, log, notes } = this.#options;
     const onClosed = (): void => this.#onClosed(work);
-    const work: TextCall = new TextCall({ call, task, pool, log, onClosed });
+    const run = (asked: TextWork): Promise<void> =>
+      task === "summarise" ? summarise(asked, pool, notes) : pool.text(asked);
+    const work: TextCall = new TextCall({ call, task, run, log, onClosed });
     this.#begin(work);
   }
 

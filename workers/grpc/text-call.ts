@@ -2,7 +2,7 @@ import type { ServerWritableStream } from "@grpc/grpc-js";
 import { type AppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
-import type { ThreadPool } from "../threads/pool.ts";
+import type { TextWork } from "../threads/text-calls.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 
 /** A server-streaming call with encoded messages in both directions. */
@@ -11,7 +11,8 @@ export type EncodedTextCall = ServerWritableStream<Buffer, Buffer>;
 interface TextCallOptions {
   call: EncodedTextCall;
   task: TextTaskName;
-  pool: ThreadPool;
+  /** Does the work. */
+  run(work: TextWork): Promise<void>;
   log: Log;
   /** Called once, when the call has released everything. */
   onClosed: () => void;
@@ -46,13 +47,13 @@ export class TextCall {
   }
 
   async #run(): Promise<void> {
-    const { call, pool, task } = this.#options;
+    const { call, run, task } = this.#options;
     const onMessage = (message: Uint8Array): void => {
       if (this.#isClosed) return;
       call.write(Buffer.from(message.buffer, message.byteOffset, message.byteLength));
     };
     try {
-      await pool.text({ task, request: call.request, onMessage, signal: this.#giveUp.signal });
+      await run({ task, request: call.request, onMessage, signal: this.#giveUp.signal });
       if (this.#close()) call.end();
     } catch (error) {
       this.fail(toAppError(error));

@@ -18,8 +18,8 @@ export interface TextTools {
   readonly inference?: InferenceClient | undefined;
 }
 
-/** The available tasks, named like the gRPC methods. */
-export type TextTaskName = "summarise" | "understand" | "retrieve" | "compareVoice";
+/** The available tasks, named like the gRPC methods; `ground` is part of summarising. */
+export type TextTaskName = "summarise" | "understand" | "retrieve" | "compareVoice" | "ground";
 
 /**
  * Loads a task at first use, so that a thread that only transcribes needs no dictionaries in
@@ -29,6 +29,8 @@ export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
   switch (name) {
     case "summarise":
       return (await import("../text/summary/summarise-task.ts")).summariseTask;
+    case "ground":
+      return (await import("../text/grounding/ground-task.ts")).groundTask;
     case "understand":
       return (await import("../text/retrieval/retrieve-task.ts")).understandTask;
     case "retrieve":

@@ -36,7 +36,9 @@ const Check = Type.Object(
       description: "How the part does",
     }),
     message: Type.Optional(
-      Type.String({ description: "What is wrong with it, or which engines there are, for people" }),
+      Type.String({
+        description: "What is wrong with it, or which engines and models there are, for people",
+      }),
     ),
   },
   { $id: "HealthCheck" },

@@ -11,6 +11,7 @@ import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { wordsColumn } from "../transcript/writing/segment-row.ts";
 import { knownItems } from "./action-items-store.ts";
 import { identify } from "./known-items.ts";
+import { countTokens, putBack, readModelShare, tryModelLater } from "./model-work-store.ts";
 
 /** The present words to summarise, without redacted ones. */
 interface SummarySource {
@@ -19,6 +20,8 @@ interface SummarySource {
   fingerprint: Buffer;
   /** Number of redactions of the session so far. */
   redactions: number;
+  /** How often a language model was away for this job. */
+  modelAttempt: number;
 }
 
 /** Silence between two words that ends a sentence, in samples: 250 ms. */
@@ -50,9 +53,12 @@ type SegmentRow = z.output<typeof segmentRow>;
  */
 export class SummaryJobStore {
   readonly #pool: DatabasePool;
+  readonly #dailyTokens: number;
 
-  constructor(pool: DatabasePool) {
+  /** @param dailyTokens the most that a language model may read and write a day for one tenant */
+  constructor(pool: DatabasePool, dailyTokens: number) {
     this.#pool = pool;
+    this.#dailyTokens = dailyTokens;
   }
 
   /** Reads a job's words. Throws `session_deleted`. */
@@ -67,28 +73,41 @@ export class SummaryJobStore {
         where session_id = ${job.sessionId} and not redacted
         order by start_sample, id`);
       const names = toNames(await readSpeakers(tx, job.sessionId));
+      const { share, attempt } = await readModelShare(tx, job, this.#dailyTokens);
       const request = {
         summaryType,
         language,
         segments: segments.map((segment) => toTextSegment(segment, names)),
+        model: share,
       };
-      return { request, fingerprint, redactions };
+      return { request, fingerprint, redactions, modelAttempt: attempt };
     });
   }
 
   /**
    * Stores the summary, completes the job and makes the session's command due, in one transaction.
    * Throws `session_deleted`, `lease_lost` when the claim no longer holds, and `conflict` when
-   * words were redacted since `load`.
+   * words were redacted since `load`. Where a language model was away the summary is by rule, and is worded
+   * later; a job that is for that alone is put back.
    */
   store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
     return this.#pool.transaction(async (tx) => {
       await lockUnchanged(tx, job, source);
+      const { model } = source.request;
+      const isAway = summary.model?.outcome === "away";
+      if (model !== undefined && summary.model !== undefined) {
+        await countTokens(tx, model, summary.model);
+      }
+      if (isAway && source.modelAttempt > 0) {
+        await putBack(tx, job, source.modelAttempt);
+        return [];
+      }
       const { summaryType, isAutomatic } = await complete(tx, job, summary);
       await insertSummary(tx, job, summaryType, source, summary);
+      if (isAway) await tryModelLater(tx, job);
       if (isAutomatic) await dropOldVersions(tx, job.sessionId, summaryType);
       const stored = { type: "SummaryStored", jobId: job.id, summaryType } as const;
-      const completesNotes = isAutomatic && (await areNotesThere(tx, job.sessionId));
+      const completesNotes = isAutomatic && (await areNotesThere(tx, job.sessionId, source));
       const row = outboxRow(job.sessionId, completesNotes ? { ...stored, completesNotes } : stored);
       await writeOutbox(tx, row);
       return [row];
@@ -168,14 +187,18 @@ async function dropOldVersions(
       order by job_id desc offset ${KEPT_VERSIONS})`);
 }
 
-/** True when the session is over and none of its notes is still to be made. */
-function areNotesThere(tx: CommonQueryMethods, sessionId: string): Promise<boolean> {
+/** True when the session is over and none of its notes is still to be made, or to be worded as this one was. */
+function areNotesThere(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  { modelAttempt }: SummarySource,
+): Promise<boolean> {
   return tx.exists(sql.type(nothing)`
     select from sessions s
     where s.id = ${sessionId} and s.status = 'completed' and not exists (
       select from jobs j
       where j.session_id = s.id and j.kind = 'summarisation' and j.automatic
-        and j.status in ('queued', 'running'))`);
+        and j.status in ('queued', 'running') and j.model_attempt <= ${modelAttempt})`);
 }
 
 async function insertSummary(
@@ -183,7 +206,7 @@ async function insertSummary(
   { id, sessionId }: ClaimedJob,
   summaryType: string,
   { request, fingerprint }: SummarySource,
-  { engine, text, items }: Summary,
+  { engine, text, items, model }: Summary,
 ): Promise<void> {
   const starts = new Map(request.segments.map((segment) => [segment.id, segment.startMs]));
   const ids =
@@ -196,8 +219,10 @@ async function insertSummary(
   }));
   await tx.query(sql.unsafe`
     insert into summaries
-      (job_id, session_id, summary_type, engine, text, items, fingerprint, version)
-    select ${id}, ${sessionId}, ${summaryType}, ${engine}, ${text},
+      (job_id, session_id, summary_type, engine, model, dropped_sentences, text, items, fingerprint,
+       version)
+    select ${id}, ${sessionId}, ${summaryType}, ${engine},
+      ${model?.outcome === "worded" ? model.name : null}, ${model?.dropped ?? 0}, ${text},
       ${JSON.stringify(stored)}::jsonb, ${sql.binary(fingerprint)},
       1 + coalesce(max(version), 0)
     from summaries where session_id = ${sessionId} and summary_type = ${summaryType}`);

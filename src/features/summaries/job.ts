@@ -12,7 +12,7 @@ export interface SummariseOptions {
   onProgress(fraction: number): void;
 }
 
-/** Port: summarises a transcript. Equal requests give equal summaries. */
+/** Port: summarises a transcript. Equal requests give equal summaries as long as no language model words them. */
 export interface Summariser {
   /**
    * Rejects with `overloaded` when no worker can take it now, `unavailable` when the worker was
@@ -48,7 +48,8 @@ export class Summarisation implements JobHandler {
   }
 }
 
-const DEADLINE_MS = 5 * 60_000;
+/** A language model may need some minutes for each piece of a long session. */
+const DEADLINE_MS = 60 * 60_000;
 
 /** Sends summaries to the least busy worker. */
 export class PlacedSummariser implements Summariser {

@@ -2,6 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { newId } from "../../base/ids.ts";
 import { NOTE_TYPES } from "../../session/status.ts";
+import { DUE_NOW } from "./model-work-store.ts";
 
 const idRow = z.object({ id: z.string() });
 const sessionRow = z.object({ workspaceId: z.string(), isWanted: z.boolean() });
@@ -98,5 +99,5 @@ async function insertJobs(
     from ${sql.unnest(rows, ["uuid", "text"])} as n (id, type)
     on conflict (session_id, summary_type)
       where kind = 'summarisation' and status in ('queued', 'running')
-      do update set automatic = true`);
+      do update set automatic = true, ${DUE_NOW}`);
 }

@@ -59,7 +59,23 @@ const summarySchema = Type.Object(
     job_id: Type.String(),
     session_id: Type.String(),
     summary_type: summaryType,
-    engine: Type.String({ examples: ["extractive-2"] }),
+    engine: Type.String({
+      description:
+        "The method: `extractive-…` picks sentences, `grounded-…` checks those of a model",
+      examples: ["extractive-2"],
+    }),
+    model: Type.Optional(
+      Type.String({
+        description:
+          "The language model that worded it, each sentence borne by the segments that it cites; absent: it is by rule",
+        examples: ["llama3.1:8b"],
+      }),
+    ),
+    dropped_sentences: Type.Integer({
+      minimum: 0,
+      description:
+        "Sentences of a language model that are not shown, as the segments that they cite do not bear them",
+    }),
     text: Type.String({ description: "The whole summary, for reading" }),
     items: Type.Array(
       Type.Object({
@@ -120,6 +136,8 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
     session_id: summary.sessionId,
     summary_type: summary.summaryType,
     engine: summary.engine,
+    model: summary.model,
+    dropped_sentences: summary.droppedSentences,
     text: summary.text,
     items: summary.items.map(({ segmentIds, startMs, ...part }) => ({
       ...part,
@@ -152,7 +170,7 @@ function requestSummary({ directory, summaries, onRequested }: SummaryOptions): 
     tag: "Job",
     summary: "Ask for a summary of a session",
     description:
-      "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said: the engine picks, it invents nothing. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
+      "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said, or is worded by a language model, where the operator has configured one, and borne by the segments that it cites: what they do not bear is dropped. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,

@@ -14,6 +14,7 @@ import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/s
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { readItemEdits, withEdit } from "./action-items-store.ts";
+import { DUE_NOW } from "./model-work-store.ts";
 
 /** A summarisation job, without its summary. Times are Unix milliseconds. */
 export interface SummaryJob {
@@ -54,6 +55,10 @@ export interface SummaryRecord {
   sessionId: string;
   summaryType: SummaryType;
   engine: string;
+  /** The language model that worded it; absent: it is by rule. */
+  model?: string;
+  /** Sentences of the model that were dropped, as what they cite did not bear them. */
+  droppedSentences: number;
   text: string;
   items: SummaryPart[];
   createdAt: number;
@@ -111,6 +116,8 @@ const summaryRow = z.object({
   sessionId: z.string(),
   summaryType,
   engine: z.string(),
+  model: optionalColumn(z.string()),
+  droppedSentences: z.number(),
   text: z.string(),
   items: z.array(partColumn),
   createdAt: z.number(),
@@ -158,7 +165,7 @@ export class SummaryStore {
       now_as as (select ${transcriptFingerprint(sql.fragment`${sessionId}::uuid`)} as fingerprint)
       select
         job_id as "jobId", session_id as "sessionId", summary_type as "summaryType", engine,
-        text, items, created_at as "createdAt", version,
+        model, dropped_sentences as "droppedSentences", text, items, created_at as "createdAt", version,
         newest.fingerprint <> now_as.fingerprint as stale
       from newest cross join now_as
       order by job_id desc
@@ -231,15 +238,17 @@ async function insertJob(
   return row?.id;
 }
 
+/** The job that is queued or running; one that waits for the language model alone waits no longer. */
 async function findActive(
   tx: CommonQueryMethods,
   sessionId: string,
   type: SummaryType,
 ): Promise<string | undefined> {
   const row = await tx.maybeOne(sql.type(idRow)`
-    select id from jobs
+    update jobs set ${DUE_NOW}
     where kind = 'summarisation' and session_id = ${sessionId} and summary_type = ${type}
-      and status in ('queued', 'running')`);
+      and status in ('queued', 'running')
+    returning id`);
   return row?.id;
 }
 

@@ -1,9 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { LanguageModelStatus } from "../../wire/language-model.ts";
 import { MOONSHINE, type SpeechEngine } from "../../wire/speech-engines.ts";
 
 interface EngineOptions {
   engines: () => readonly SpeechEngine[];
+  languageModels: () => readonly LanguageModelStatus[];
 }
 
 const engineSchema = Type.Object(
@@ -78,29 +80,60 @@ function presentEngine(engine: SpeechEngine): Static<typeof engineSchema> {
   };
 }
 
+const languageModelSchema = Type.Object(
+  {
+    name: Type.String({ description: "As its server knows it" }),
+    local: Type.Boolean({
+      description:
+        "False: text leaves this installation. Off for a workspace until an owner of it allows it (`remote_text`)",
+    }),
+    answers: Type.Boolean({
+      description:
+        "Whether it answered when it was asked last; while it does not, notes are made by rule",
+    }),
+    abilities: Type.Array(Type.Union([Type.Literal("json_schema"), Type.Literal("tools")]), {
+      description:
+        "What its server was found to do: answers that keep to a schema, calls of tools. Without them it is asked for plain lines",
+    }),
+  },
+  {
+    $id: "LanguageModel",
+    examples: [{ name: "llama3.1:8b", local: true, answers: true, abilities: ["json_schema"] }],
+  },
+);
+
 /** GET /engines. */
-export function engineRoutes({ engines }: EngineOptions): Route[] {
+export function engineRoutes({ engines, languageModels }: EngineOptions): Route[] {
   const list = defineRoute({
     method: "get",
     path: "/engines",
     id: "listEngines",
     tag: "Job",
-    summary: "The speech engines of this installation, and what each can do",
+    summary: "The speech engines and language models of this installation, and what each can do",
     description:
       "Their names go into `engine` where a session starts or is recognised once more, and into a workspace's `speech_engine`.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     responses: {
       200: {
-        description: "Every engine, by name",
-        schema: Type.Object({ items: Type.Array(engineSchema) }),
+        description: "Every engine and model, by name",
+        schema: Type.Object({
+          items: Type.Array(engineSchema),
+          language_models: Type.Array(languageModelSchema, {
+            description: "Those that word notes; none: all notes are made by rule",
+          }),
+        }),
       },
     },
     async handle() {
       const items = engines()
         .toSorted((a, b) => (a.name < b.name ? -1 : 1))
         .map(presentEngine);
-      return { status: 200, body: { items } };
+      const language_models = languageModels().map(({ name, local, answers, abilities }) => ({
+        ...{ name, local, answers },
+        abilities: [...abilities],
+      }));
+      return { status: 200, body: { items, language_models } };
     },
   });
   return [list];

@@ -38,7 +38,7 @@ export function createTranscript(
   context: FeatureContext,
   { directory, awaited, patience }: CreateTranscriptOptions,
 ) {
-  const { pool, cursorKey, actors, engines, stack, queues, tenants } = context;
+  const { pool, cursorKey, actors, engines, languageModels, stack, queues, tenants } = context;
   const { marks, ...marking } = createMarks(context, { directory });
   const segments = new SegmentStore(pool);
   const edits = new PostgresSegmentEdits(pool);
@@ -66,7 +66,7 @@ export function createTranscript(
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...redoRoutes(redo),
       ...reviewRoutes({ directory, actors, writer, tenants, candidates: new CandidateStore(pool) }),
-      ...engineRoutes({ engines }),
+      ...engineRoutes({ engines, languageModels }),
       ...segmentEditRoutes({ directory, segments, edits, actors }),
       ...lineHistoryRoutes({
         directory,

@@ -73,6 +73,12 @@ const changeBody = Type.Object({
         "Whether engines are allowed to which the sound leaves this installation. By an owner, or an administrator under an elevation; it is audited, and viewers see it in the session's `sound_leaves`. Not allowed any more: what is being read by one goes on elsewhere at its next reading",
     }),
   ),
+  remote_text: Type.Optional(
+    Type.Boolean({
+      description:
+        "Whether the text of its sessions may go to a language model outside this installation, where the operator has configured one, so that their notes are worded by it. By an owner, or an administrator under an elevation; it is audited",
+    }),
+  ),
   automatic_notes: Type.Optional(
     Type.Boolean({
       description:
@@ -112,12 +118,13 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
         defaultGuestAccess: body.default_guest_access,
         speechEngine: body.speech_engine,
         remoteEngines: body.remote_engines,
+        remoteText: body.remote_text,
         automaticNotes: body.automatic_notes,
       };
       if (Object.values(change).every((value) => value === undefined)) {
         throw new AppError(
           "invalid_body",
-          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine`, `remote_engines` or `automatic_notes`.",
+          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine`, `remote_engines`, `remote_text` or `automatic_notes`.",
         );
       }
       assertKnownEngine(engines(), change.speechEngine);
@@ -126,7 +133,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
       // Whoever opens a workspace to guests can come in as one, without a name.
       const { defaultGuestAccess: access } = change;
       const letsIn = access !== undefined && access !== "closed";
-      const isGiving = letsIn || change.remoteEngines === true;
+      const isGiving = letsIn || change.remoteEngines === true || change.remoteText === true;
       const elevation = isGiving ? (await requireGiving(options, caller, id)).elevation : undefined;
       const giver = { by: actorOf(caller), detail: elevationDetail(elevation) };
       const changed = await workspaceEdits.change(id, change, giver, since);

@@ -128,6 +128,9 @@ export const workspaceSchema = Type.Object(
     remote_engines: Type.Boolean({
       description: "Whether engines are allowed to which the sound leaves this installation",
     }),
+    remote_text: Type.Boolean({
+      description: "Whether a language model is allowed to which the text leaves this installation",
+    }),
     automatic_notes: Type.Boolean({
       description: "Whether its sessions get notes without being asked for",
     }),
@@ -172,6 +175,7 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
     default_guest_access: workspace.defaultGuestAccess,
     speech_engine: workspace.speechEngine,
     remote_engines: workspace.remoteEngines,
+    remote_text: workspace.remoteText,
     automatic_notes: workspace.automaticNotes,
     created_at: toTimestamp(workspace.createdAt),
     updated_at: toTimestamp(workspace.updatedAt),

@@ -26,6 +26,8 @@ export interface WorkspaceRecord {
   speechEngine?: string;
   /** Whether engines are allowed to which the sound leaves the installation. */
   remoteEngines: boolean;
+  /** Whether a language model is allowed to which the text leaves the installation. */
+  remoteText: boolean;
   /** Whether sessions get notes without being asked for. */
   automaticNotes: boolean;
   createdAt: number;
@@ -64,6 +66,7 @@ const AUDITED = [
   ["retention_changed", "retentionDays"],
   ["guest_access_changed", "defaultGuestAccess"],
   ["remote_engines_changed", "remoteEngines"],
+  ["remote_text_changed", "remoteText"],
 ] as const;
 
 /** Changes and deletes workspaces, each in one transaction with its audit entry. */
@@ -167,6 +170,7 @@ async function updateWorkspace(
         default_guest_access = ${access},
         speech_engine = ${engine},
         remote_engines = coalesce(${change.remoteEngines ?? null}, remote_engines),
+        remote_text = coalesce(${change.remoteText ?? null}, remote_text),
         automatic_notes = coalesce(${change.automaticNotes ?? null}, automatic_notes),
         updated_at = now()
     where id = ${id}
@@ -211,6 +215,7 @@ const workspaceRow = z.object({
   defaultGuestAccess: optionalColumn(z.enum(GUEST_ACCESS)),
   speechEngine: optionalColumn(z.string()),
   remoteEngines: z.boolean(),
+  remoteText: z.boolean(),
   automaticNotes: z.boolean(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -228,7 +233,7 @@ const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceTyp
   preferred_language as "preferredLanguage", retention_days as "retentionDays",
   default_guest_access as "defaultGuestAccess", vocabulary,
   speech_engine as "speechEngine", remote_engines as "remoteEngines",
-  automatic_notes as "automaticNotes", created_at as "createdAt", updated_at as "updatedAt"`;
+  remote_text as "remoteText", automatic_notes as "automaticNotes", created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
 
@@ -322,6 +327,7 @@ export interface WorkspaceChange {
   /** Null: the installation's. */
   speechEngine?: string | null | undefined;
   remoteEngines?: boolean | undefined;
+  remoteText?: boolean | undefined;
   automaticNotes?: boolean | undefined;
 }
 

@@ -17,7 +17,7 @@ interface NoteSentence {
 }
 
 /** Share of the telling words of a sentence that its citations must hold. */
-const BORNE_SHARE = 0.5;
+const BORNE_SHARE = 0.8;
 /** So many of them in a row that were not said are refused whatever the share. */
 const UNSAID_RUN = 2;
 /** Share of what is borne that whoever is said to have said it must have said. */
@@ -221,11 +221,12 @@ function checkWords(
   return objection("words", missing.map(({ written }) => written).join(" "));
 }
 
-/** The telling words but for names of speakers and what reports speech. */
+/** The telling words but for names of speakers, what reports speech, and numbers, which are checked by themselves. */
 function claimTerms(tokens: readonly Token[], mentions: readonly Mention[]): Token[] {
+  const numbers = findQuantities(tokens).filter((quantity) => isCounted(tokens, quantity));
   return tokens.filter(({ stem, word }, at) => {
     if (stem === "" || REPORTING.has(word) || SAYS_LITTLE.has(word)) return false;
-    return !mentions.some(({ from, to }) => at >= from && at < to);
+    return ![...mentions, ...numbers].some(({ from, to }) => at >= from && at < to);
   });
 }
 

@@ -91,6 +91,7 @@ const KINDS: readonly { readonly label: string; readonly kinds: readonly Kind[] 
       "retention_changed",
       "guest_access_changed",
       "remote_engines_changed",
+      "remote_text_changed",
       "command_retried",
       "command_dropped",
     ],

@@ -1,0 +1,106 @@
+import { type CommonQueryMethods, sql } from "slonik";
+import { z } from "zod";
+import { backOff } from "../../base/back-off.ts";
+import { newId } from "../../base/ids.ts";
+import { tenantOf } from "../../postgres/tenants.ts";
+import type { ModelShare, ModelWork } from "../../wire/gen/voice/v1/text.ts";
+import type { ClaimedJob } from "../jobs/queue.ts";
+
+/** What a job may ask a language model for, and how often one was away for it. */
+interface JobModel {
+  share: ModelShare;
+  attempt: number;
+}
+
+/** After one, four, sixteen and 64 minutes, four and 17 hours; then the notes by rule stay. */
+const RETRIES = { firstMs: 60_000, factor: 4 };
+const MOST_ATTEMPTS = 6;
+/** How long the tokens of a day are kept, days. */
+const KEPT_DAYS = 31;
+/** Of a number on the wire. */
+const MOST_TOKENS = 2 ** 32 - 1;
+const GAVE_UP = "The language model did not answer; the summary by rule stands.";
+
+const shareRow = z.object({
+  mayLeave: z.boolean(),
+  tenant: z.string(),
+  used: z.number(),
+  attempt: z.number(),
+});
+
+const TODAY = sql.fragment`(now() at time zone 'utc')::date`;
+const tenantOfSession = sql.fragment`coalesce(${tenantOf(sql.fragment`s.workspace_id`)}, s.workspace_id)`;
+
+/** @param dailyTokens the most that the model may read and write a day for one tenant */
+export async function readModelShare(
+  tx: CommonQueryMethods,
+  job: ClaimedJob,
+  dailyTokens: number,
+): Promise<JobModel> {
+  const { mayLeave, tenant, used, attempt } = await tx.one(sql.type(shareRow)`
+    select
+      w.remote_text as "mayLeave", t.tenant, j.model_attempt as attempt,
+      coalesce((select tokens from model_tokens m where m.day = ${TODAY} and m.tenant = t.tenant), 0)
+        as used
+    from jobs j
+    join sessions s on s.id = j.session_id
+    join workspaces w on w.id = s.workspace_id
+    cross join lateral (select ${tenantOfSession} as tenant) as t
+    where j.id = ${job.id}`);
+  const tokens = Math.min(MOST_TOKENS, Math.max(0, dailyTokens - used));
+  return { share: { mayLeave, tenant, tokens }, attempt };
+}
+
+/** Counts the tokens that a job used for its tenant. */
+export async function countTokens(
+  tx: CommonQueryMethods,
+  { tenant }: ModelShare,
+  { tokens }: ModelWork,
+): Promise<void> {
+  if (tokens === 0) return;
+  await tx.query(sql.unsafe`
+    insert into model_tokens (tenant, day, tokens) values (${tenant}, ${TODAY}, ${tokens})
+    on conflict (day, tenant) do update set tokens = model_tokens.tokens + excluded.tokens`);
+  await tx.query(sql.unsafe`delete from model_tokens where day < ${TODAY} - ${KEPT_DAYS}::int`);
+}
+
+/** Another job that has the summary worded later, as the model was away; unless one waits already. */
+export async function tryModelLater(tx: CommonQueryMethods, job: ClaimedJob): Promise<void> {
+  await tx.query(sql.unsafe`
+    insert into jobs
+      (id, kind, session_id, workspace_id, status, summary_type, automatic, model_attempt, due_at)
+    select ${newId()}, kind, session_id, workspace_id, 'queued', summary_type, automatic, 1, ${after(1)}
+    from jobs where id = ${job.id}
+    on conflict (session_id, summary_type)
+      where kind = 'summarisation' and status in ('queued', 'running')
+      do nothing`);
+}
+
+/** Puts such a job back, as the model is still away; ends it after the last attempt. */
+export async function putBack(
+  tx: CommonQueryMethods,
+  { id, claimId }: ClaimedJob,
+  attempt: number,
+): Promise<void> {
+  const claimed = sql.fragment`id = ${id} and claim_id = ${claimId} and status = 'running'`;
+  if (attempt >= MOST_ATTEMPTS) {
+    await tx.query(sql.unsafe`
+      update jobs set status = 'cancelled', error = ${GAVE_UP}, completed_at = now(),
+        claim_id = null, claimed_until = null
+      where ${claimed}`);
+    return;
+  }
+  await tx.query(sql.unsafe`
+    update jobs set status = 'queued', model_attempt = ${attempt + 1}, due_at = ${after(attempt + 1)},
+      claim_id = null, claimed_until = null
+    where ${claimed}`);
+}
+
+/** Changes a job that waits for the model only into one that is due now, as the words are new. */
+export const DUE_NOW = sql.fragment`
+  due_at = case when jobs.model_attempt > 0 then least(jobs.due_at, now()) else jobs.due_at end,
+  model_attempt = case when jobs.status = 'queued' then 0 else jobs.model_attempt end`;
+
+function after(attempt: number) {
+  return sql.fragment`now() + ${backOff(attempt, RETRIES)} * interval '1 millisecond'`;
+}

@@ -1,0 +1,143 @@
+import type { ChatAnswer, ChatRequest } from "../../language-model/chat-client.ts";
+import type { GroundRequest, GroundResponse } from "../grounding/ground-task.ts";
+import { type Entry, isPlainSentence, readEntries } from "./answers.ts";
+import { type AnswerForm, briefPrompt, type EntryKind, sectionPrompt } from "./prompts.ts";
+import type { Utterance } from "./utterances.ts";
+
+/** An entry of which the cited utterances were found to bear every word that matters. */
+export interface ProvedEntry {
+  kind: EntryKind;
+  text: string;
+  cited: readonly Utterance[];
+  owner?: string;
+  due?: string;
+}
+
+export interface ProvedNotes {
+  entries: readonly ProvedEntry[];
+  /** How many sentences were dropped. */
+  dropped: number;
+}
+
+/** Thrown when a model's answers cannot be read. */
+export class UnreadableError extends Error {}
+
+/** What notes of one section are made with. */
+export interface NotesTools {
+  /** In which form the model answers best. */
+  form: AnswerForm;
+  answerTokens: number;
+  /** Names of all who spoke in the session. */
+  speakers: readonly string[];
+  ask(request: ChatRequest): Promise<ChatAnswer>;
+  ground(request: GroundRequest): Promise<GroundResponse>;
+}
+
+/** The model's notes of one section. Rejects as `ask` does, and with UnreadableError. */
+export async function noteSection(
+  section: readonly Utterance[],
+  tools: NotesTools,
+): Promise<ProvedNotes> {
+  const entries = await askFor((form) => sectionPrompt(section, form, tools.answerTokens), tools);
+  return prove(
+    entries.map((entry) => ({ entry, cited: linesOf(entry, section) })),
+    tools,
+  );
+}
+
+/** Three to five sentences of many points. Rejects like `noteSection`. */
+export async function noteBriefly(
+  points: readonly ProvedEntry[],
+  tools: NotesTools,
+): Promise<ProvedNotes> {
+  const texts = points.map(({ text }) => text);
+  const entries = await askFor((form) => briefPrompt(texts, form, tools.answerTokens), tools);
+  const wanted = entries.filter(({ kind }) => kind === "points");
+  return prove(
+    wanted.map((entry) => ({
+      entry,
+      cited: unique(linesOf(entry, points).flatMap(({ cited }) => cited)),
+    })),
+    tools,
+  );
+}
+
+/** A second time in plain lines, which a model that spoilt its JSON may manage. */
+async function askFor(
+  promptOf: (form: AnswerForm) => ChatRequest,
+  { form, ask }: NotesTools,
+): Promise<Entry[]> {
+  const forms: AnswerForm[] = form === "json" ? ["json", "lines"] : ["lines"];
+  for (const each of forms) {
+    const { text, isWhole } = await ask(promptOf(each));
+    const entries = readEntries(isWhole ? text : wholeLines(text));
+    if (entries !== undefined) return entries;
+  }
+  throw new UnreadableError("The language model's answers cannot be read.");
+}
+
+/** Of an answer that was cut off, all but its last line. */
+function wholeLines(text: string): string {
+  return text.slice(0, Math.max(0, text.lastIndexOf("\n")));
+}
+
+function linesOf<T>({ cites }: Entry, lines: readonly T[]): T[] {
+  return [...new Set(cites)].flatMap((number) => lines[number - 1] ?? []);
+}
+
+function unique(utterances: readonly Utterance[]): Utterance[] {
+  return [...new Map(utterances.map((each) => [each.segmentId, each])).values()];
+}
+
+interface Claim {
+  entry: Entry;
+  cited: readonly Utterance[];
+}
+
+async function prove(claims: readonly Claim[], tools: NotesTools): Promise<ProvedNotes> {
+  const plain = claims.filter(
+    ({ entry, cited }) => cited.length > 0 && isPlainSentence(entry.text),
+  );
+  const sentences = plain.map(({ entry, cited }) => ({
+    text: entry.text,
+    cited: cited.map(({ speaker, text, isOrder }) => ({ speaker, text, isOrder })),
+  }));
+  const borne =
+    plain.length === 0 ? [] : await tools.ground({ speakers: tools.speakers, sentences });
+  const known = new Set<string>();
+  const entries = plain.flatMap(({ entry, cited }, at): ProvedEntry[] => {
+    const bearing = (borne[at] ?? []).flatMap((place) => cited[place] ?? []);
+    if (bearing.length === 0) return [];
+    const { kind, text } = entry;
+    // The same once more is no falsehood; it is shown once.
+    const key = `${kind} ${text.toLowerCase()}`;
+    if (known.has(key)) return [];
+    known.add(key);
+    return [{ kind, text, cited: bearing, ...told(entry, bearing, tools.speakers) }];
+  });
+  const kept = borne.filter((places) => places.length > 0).length;
+  return { entries, dropped: claims.length - kept };
+}
+
+/** Owner and due of an action item, as far as what it cites tells them. */
+function told(
+  { owner, due }: Entry,
+  cited: readonly Utterance[],
+  speakers: readonly string[],
+): Pick<ProvedEntry, "owner" | "due"> {
+  const spoken = cited.map(({ text }) => normal(text)).join(" ");
+  const wanted = normal(owner ?? "").trim();
+  const name = speakers.find((each) => {
+    const whole = normal(each).trim();
+    if (wanted === "" || (whole !== wanted && whole.split(" ")[0] !== wanted)) return false;
+    const isNamed = spoken.includes(` ${wanted} `);
+    return isNamed || cited.some(({ speaker }) => speaker === each);
+  });
+  const isSaid = due !== undefined && spoken.includes(normal(due));
+  return { ...(name !== undefined && { owner: name }), ...(isSaid && { due }) };
+}
+
+/** Its words in small letters, between blanks. */
+function normal(text: string): string {
+  return ` ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")} `;
+}
