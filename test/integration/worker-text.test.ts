@@ -8,7 +8,11 @@ import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { SummariseRequest } from "../../src/wire/gen/voice/v1/text.ts";
 import { TextServiceService } from "../../src/wire/gen/voice/v1/worker_services.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
+import { groundInThread } from "../../workers/grpc/summarise.ts";
+import { LanguageModel } from "../../workers/language-model/language-model.ts";
+import { ModelNotes } from "../../workers/text/model-notes/model-notes.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
+import { ModelServer } from "../support/model-server.ts";
 import { saidBy, summariseText } from "../support/summarise-text.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 import { until } from "../support/until.ts";
@@ -36,7 +40,7 @@ afterEach(async () => {
   cleanups = [];
 });
 
-async function startWorker(options: { threads?: number } = {}) {
+async function startWorker(options: { threads?: number; model?: LanguageModel } = {}) {
   const pool = new ThreadPool({
     threads: options.threads ?? 1,
     sessionsPerThread: 1,
@@ -47,8 +51,13 @@ async function startWorker(options: { threads?: number } = {}) {
   await pool.start();
   cleanups.push(() => pool.stop());
   const identity = { workerId: "text", version: "0.0.0", key: KEY };
+  const { model } = options;
+  const notes =
+    model &&
+    new ModelNotes({ model, ground: (asked, signal) => groundInThread(pool, asked, signal) });
   const server = new WorkerServer({
     ...identity,
+    notes,
     host: "127.0.0.1",
     port: 0,
     pool,
@@ -69,6 +78,17 @@ async function startWorker(options: { threads?: number } = {}) {
     draining: false,
   });
   return { pool, server, address, client, placement };
+}
+
+async function startModel(server: ModelServer): Promise<LanguageModel> {
+  const settings = {
+    ...{ baseUrl: server.url, model: "small", key: undefined, isLocal: true },
+    ...{ requestTokens: 8_000, timeoutMs: 60_000, concurrency: 2 },
+  };
+  const model = new LanguageModel({ settings, log: silentLog });
+  cleanups.push(() => model.stop());
+  await model.look();
+  return model;
 }
 
 function request(summaryType: string, segments = TALK): SummariseRequest {
@@ -111,6 +131,51 @@ describe("worker: summaries", () => {
     expect(await probe.end()).toBeUndefined();
     expect(isDone).toBe(false);
     expect((await work).items.length).toBeGreaterThan(0);
+  });
+
+  it("are worded by a language model, and compared in a thread with what they cite", async () => {
+    const models = await ModelServer.start();
+    cleanups.push(() => models.close());
+    const points = [
+      { text: "Ben will write to the customers before the end of this month.", cites: [2] },
+      { text: "Ben will write to the press before the end of this year.", cites: [2] },
+    ];
+    models.answer = () => ({ text: JSON.stringify({ points }) });
+    const model = await startModel(models);
+    const { client, placement } = await startWorker({ model });
+    const summariser = new PlacedSummariser(placement, client, KEY);
+    const told: number[] = [];
+    const share = { mayLeave: false, tenant: "t", tokens: 10_000 };
+    const asked = { ...request("brief"), model: share };
+    const summary = await summariser.summarise(asked, {
+      signal: new AbortController().signal,
+      onProgress: (fraction) => told.push(fraction),
+    });
+    expect(summary).toMatchObject({
+      ...{ engine: "grounded-1", text: points[0]?.text },
+      model: { name: "small", outcome: "worded", dropped: 1, tokens: 120 },
+    });
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    // Without a share nobody asks the model.
+    expect((await summariser.summarise(request("brief"), quietly())).engine).toMatch(/^extractive/);
+    expect(models.requests).toHaveLength(1);
+  });
+
+  it("whoever gives a summary up gives up the request to the model", async () => {
+    const models = await ModelServer.start();
+    cleanups.push(() => models.close());
+    models.answer = () => "hang";
+    const { client, placement } = await startWorker({ model: await startModel(models) });
+    const given = new AbortController();
+    const share = { mayLeave: false, tenant: "t", tokens: 10_000 };
+    const work = new PlacedSummariser(placement, client, KEY).summarise(
+      { ...request("brief"), model: share },
+      { signal: given.signal, onProgress: () => {} },
+    );
+    await until(() => models.requests.length === 1, "the request");
+    given.abort();
+    await expect(work).rejects.toMatchObject({ code: "unavailable" });
+    await until(() => models.abandoned === 1, "its end");
   });
 
   it("refuses without the key, an unknown type, and when there is no worker", async () => {

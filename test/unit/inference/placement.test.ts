@@ -36,6 +36,22 @@ function create(...announcements: WorkerAnnouncement[]) {
 
 const HOUSE = { ...MOONSHINE, name: "house" };
 
+describe("placement: language models", () => {
+  const model = { name: "small", local: true, answers: false, reason: "Away.", abilities: [] };
+
+  it("are told once each, as a worker tells whom it answers", () => {
+    const { placement, clock } = create(
+      { ...A, language_model: model },
+      { ...B, language_model: { ...model, answers: true } },
+      announcement({ worker_id: "c", address: "10.0.0.3:7000", language_model: model }),
+    );
+    expect(placement.languageModels()).toEqual([{ ...model, answers: true }]);
+    clock.ms += 60_000;
+    expect(placement.languageModels()).toEqual([]);
+    expect(create(A).placement.languageModels()).toEqual([]);
+  });
+});
+
 describe("placement: engines", () => {
   const b = { ...B, engines: ["house"], speech: [HOUSE] };
 

@@ -46,6 +46,22 @@ describe("worker announcement: parsing", () => {
     });
   }
 
+  it("tells of a language model what makes sense", () => {
+    const model = { name: "small", local: true, answers: false, reason: "No.", abilities: [] };
+    expect(parse({ ...GOOD, language_model: { ...model, more: 1 } })).toEqual({
+      ...GOOD,
+      language_model: model,
+    });
+    const abilities = ["tools", "dance"];
+    expect(parse({ ...GOOD, language_model: { ...model, abilities } })?.language_model).toEqual({
+      ...model,
+      abilities: ["tools"],
+    });
+    for (const wrong of [7, null, { ...model, name: "" }, { ...model, local: "yes" }, [model]]) {
+      expect(parse({ ...GOOD, language_model: wrong })).toEqual(GOOD);
+    }
+  });
+
   it("refuses what is no JSON, or far too long", () => {
     expect(tryWorkerAnnouncement(Buffer.from("{"))).toBeUndefined();
     expect(tryWorkerAnnouncement(Buffer.alloc(1 << 20, 32))).toBeUndefined();

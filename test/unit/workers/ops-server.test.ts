@@ -1,12 +1,17 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { OpsServer } from "../../../src/base/ops-server.ts";
 import { QueueMetrics } from "../../../src/base/queue-metrics.ts";
+import type { LanguageModelStatus } from "../../../src/wire/language-model.ts";
 import { opsSource } from "../../../workers/ops-source.ts";
 
 describe("worker's operations port", () => {
   let ops: OpsServer | undefined;
   let port = 0;
   const status = { isDraining: false, held: 0, capacity: 4, isAnnounced: true };
+  const model = {
+    status: { name: "small", local: true, answers: true, abilities: [] } as LanguageModelStatus,
+    metricsText: () => `voice_model_up ${model.status.answers ? 1 : 0}\n`,
+  };
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: answer.status, body: await answer.text() };
@@ -25,17 +30,22 @@ describe("worker's operations port", () => {
         isDraining: () => status.isDraining,
         sessions: () => status,
         isAnnounced: () => status.isAnnounced,
+        model,
       }),
     );
     port = await ops.start("127.0.0.1", 0);
     const ok = { status: "ok" };
     expect(await ready()).toEqual([
       200,
-      { status: "ok", version: "1.0.0", checks: { threads: ok, nats: ok } },
+      { status: "ok", version: "1.0.0", checks: { threads: ok, language_model: ok, nats: ok } },
     ]);
     status.held = 4;
     const full = { status: "degraded", message: "All 4 places for sessions are taken." };
     expect(await ready()).toMatchObject([200, { status: "degraded", checks: { threads: full } }]);
+    model.status = { ...model.status, answers: false, reason: "It is away." };
+    const away = { status: "degraded", message: "It is away." };
+    expect(await ready()).toMatchObject([200, { checks: { language_model: away } }]);
+    expect((await ask("/metrics")).body).toContain("voice_model_up 0\n");
     status.capacity = 0;
     const message = "No recognition thread is running at the moment.";
     expect(await ready()).toMatchObject([503, { success: false, message, status: "down" }]);

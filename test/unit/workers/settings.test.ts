@@ -62,6 +62,29 @@ describe("worker settings: environment", () => {
     },
   );
 
+  it("names a language model by its server and its name, or none", () => {
+    const env = { WORKER_KEY, LLM_BASE_URL: "http://127.0.0.1:11434/v1", LLM_MODEL: "small" };
+    expect(parseWorkerSettings({ ...env, LLM_LOCAL: "yes" }, DEFAULTS)).toMatchObject({
+      settings: {
+        model: {
+          ...{ baseUrl: env.LLM_BASE_URL, model: "small", isLocal: true },
+          ...{ requestTokens: 8_000, timeoutMs: 120_000, concurrency: 2 },
+        },
+      },
+    });
+    expect(parseWorkerSettings(env, DEFAULTS)).toMatchObject({
+      settings: { model: { isLocal: false } },
+    });
+    for (const [missing, left] of [
+      ["LLM_MODEL", { LLM_BASE_URL: env.LLM_BASE_URL }],
+      ["LLM_BASE_URL", { LLM_MODEL: "small" }],
+    ] as const) {
+      expect(parseWorkerSettings({ WORKER_KEY, ...left }, DEFAULTS)).toEqual({
+        problems: [expect.stringMatching(`^${missing} is not set`)],
+      });
+    }
+  });
+
   it("checks the advertised address", () => {
     const parsed = parseWorkerSettings({ WORKER_KEY, WORKER_ADVERTISE: "http://w:1" }, DEFAULTS);
     expect(parsed).toHaveProperty("problems");
