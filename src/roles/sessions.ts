@@ -189,7 +189,7 @@ function startPresence(
   return watch;
 }
 
-const JOBS_AT_ONCE = 4;
+const JOBS_AT_ONCE = 8;
 
 /** Runs batch jobs; every host of the role `sessions` does. */
 function startJobs(context: AppContext, client: WorkerClient): void {
@@ -201,7 +201,7 @@ function startJobs(context: AppContext, client: WorkerClient): void {
     handlers: [
       new Summarisation(new SummaryJobStore(pool, config.modelTokens), summariser, notifier),
     ],
-    // Those that wait for a language model must not hold up those that are made by rule.
+    // Most of the time of one that a language model words is waiting.
     concurrency: JOBS_AT_ONCE,
     log,
     runtime,

@@ -71,6 +71,22 @@ describe("tenants", () => {
     expect(claimed?.sessionId).toBe(wanted);
   });
 
+  it("tenants: six jobs of one run at once, and leave hosts to others", async () => {
+    await fixture.sql("delete from jobs where kind = 'summarisation'", []);
+    const jobs = new JobQueueStore(fixture.pool);
+    for (let n = 0; n < 8; n += 1) await ask(owner);
+    const claimed = [];
+    for (let n = 0; n < 6; n += 1) claimed.push(await jobs.claim(KINDS, LEASE_MS));
+    expect(claimed.every((job) => job !== undefined)).toBe(true);
+    expect(await jobs.claim(KINDS, LEASE_MS)).toBeUndefined();
+    const waiting = await ask(other);
+    expect((await jobs.claim(KINDS, LEASE_MS))?.sessionId).toBe(waiting);
+    const [first] = claimed;
+    if (first === undefined) throw new Error("No job was claimed.");
+    await jobs.end(first, "failed", "Enough.");
+    expect(await jobs.claim(KINDS, LEASE_MS)).toBeDefined();
+  });
+
   async function isOf(user: UserPrincipal, sessionId: string): Promise<boolean> {
     return (await new Tenants(fixture.pool).ofSession(sessionId)) === user.id;
   }

@@ -70,7 +70,7 @@ export class LanguageModel implements QueueOwner {
   get status(): LanguageModelStatus {
     const { model, isLocal } = this.#options.settings;
     const isKnown = this.#abilities !== undefined;
-    const reason = this.#fault ?? (isKnown ? undefined : "It has not been asked yet.");
+    const reason = this.#fault ?? (isKnown ? undefined : "It has not answered yet.");
     return {
       name: model,
       local: isLocal,

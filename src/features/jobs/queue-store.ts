@@ -14,6 +14,8 @@ const claimedRow = z.object({
 const idRow = z.object({ id: z.string() });
 
 const MAX_ATTEMPTS = 3;
+/** Of one tenant so many run at once, on all hosts together: those that wait for a language model take long. */
+const MOST_OF_A_TENANT = 6;
 const LEFT_BEHIND = "The work was begun several times and never came to an end.";
 
 /**
@@ -57,7 +59,8 @@ export class JobQueueStore {
       next as (
         select due.id from jobs due
         left join busy on busy.tenant = ${tenantOf(sql.fragment`due.workspace_id`)}
-        where due.kind = any(${wanted}) and due.session_id is not null and (
+        where due.kind = any(${wanted}) and due.session_id is not null
+          and coalesce(busy.running, 0) < ${MOST_OF_A_TENANT} and (
           (due.status = 'queued' and due.due_at <= now())
           or (due.status = 'running' and due.claimed_until < now()
             and due.attempt < ${MAX_ATTEMPTS})
