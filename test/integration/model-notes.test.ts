@@ -21,6 +21,9 @@ class ModelSummariser extends LocalSummariser {
 
   override async summarise(...given: Parameters<LocalSummariser["summarise"]>): Promise<Summary> {
     const summary = await super.summarise(...given);
+    if (this.last?.later === true) {
+      return { ...summary, model: { name: "small", outcome: "later", dropped: 0, tokens: 0 } };
+    }
     const { outcome } = this.work;
     return { ...summary, ...(outcome === "worded" && { engine: "grounded-1" }), model: this.work };
   }
@@ -82,14 +85,15 @@ describe("notes by a language model: the record", () => {
   it("tells the model, and how many of its sentences were dropped", async () => {
     await summaries.request(session.sessionId, "brief");
     await work();
+    expect(summariser.requests.map(({ model }) => model?.later)).toEqual([true, false]);
     expect(await brief()).toMatchObject({
-      ...{ engine: "grounded-1", model: "small", droppedSentences: 2 },
+      ...{ engine: "grounded-1", version: 2, model: "small", droppedSentences: 2 },
     });
     summariser.work = { ...summariser.work, outcome: "nothing_borne", dropped: 5 };
     await summaries.request(session.sessionId, "brief");
     await work();
     const shown = await brief();
-    expect(shown).toMatchObject({ version: 2, droppedSentences: 5 });
+    expect(shown).toMatchObject({ version: 4, droppedSentences: 5 });
     expect(shown?.model).toBeUndefined();
     expect(shown?.engine).toMatch(/^extractive-/);
   });
@@ -144,14 +148,12 @@ describe("notes by a language model: the record", () => {
     const waits: number[] = [];
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const [job] = await jobs("status = 'queued'");
-      expect(job?.model_attempt).toBe(attempt);
+      expect(job?.model_attempt).toBe(attempt + 1);
       waits.push(Math.round((job?.wait ?? 0) / 60));
       await again();
       await work();
     }
     expect(waits).toEqual([1, 4, 16, 64, 256]);
-    await again();
-    await work();
     expect(await jobs("status = 'queued'")).toEqual([]);
     expect(await jobs("model_attempt > 0")).toMatchObject([
       { status: "cancelled", error: expect.stringMatching(/summary by rule stands/) },
@@ -185,7 +187,22 @@ describe("notes by a language model: the record", () => {
     expect((await brief())?.version).toBe(3);
   });
 
-  it("webhooks hear of the notes by rule, and of the worded ones once", async () => {
+  it("webhooks hear of the worded notes, and of nothing before", async () => {
+    const completing = () =>
+      fixture.notified.filter(
+        ({ command }) => command.type === "SummaryStored" && command.completesNotes === true,
+      );
+    await session.story.tell([{ type: "SessionCompleted" }]);
+    const parts = { clock: systemRuntime, log: silentLog };
+    await automaticNotes(new NotesStore(fixture.pool), parts).ended.run();
+    await work();
+    await until(() => completing().length > 0, "the news");
+    expect(completing()).toHaveLength(1);
+    const found = await summaries.latest(session.sessionId);
+    expect(found.every(({ model }) => model === "small")).toBe(true);
+  });
+
+  it("while a model is away webhooks hear of the notes by rule, and of the worded ones later", async () => {
     const completing = () =>
       fixture.notified.filter(
         ({ command }) => command.type === "SummaryStored" && command.completesNotes === true,

@@ -71,10 +71,13 @@ describe("tenants", () => {
     expect(claimed?.sessionId).toBe(wanted);
   });
 
-  it("tenants: six jobs of one run at once, and leave hosts to others", async () => {
+  it("tenants: jobs that wait for a language model leave hosts to others", async () => {
     await fixture.sql("delete from jobs where kind = 'summarisation'", []);
     const jobs = new JobQueueStore(fixture.pool);
     for (let n = 0; n < 8; n += 1) await ask(owner);
+    await fixture.sql("update jobs set model_attempt = 1 where kind = 'summarisation'", []);
+    const quick = await ask(owner);
+    expect((await jobs.claim(KINDS, LEASE_MS))?.sessionId).toBe(quick);
     const claimed = [];
     for (let n = 0; n < 6; n += 1) claimed.push(await jobs.claim(KINDS, LEASE_MS));
     expect(claimed.every((job) => job !== undefined)).toBe(true);

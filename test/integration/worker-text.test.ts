@@ -145,7 +145,7 @@ describe("worker: summaries", () => {
     const { client, placement } = await startWorker({ model });
     const summariser = new PlacedSummariser(placement, client, KEY);
     const told: number[] = [];
-    const share = { mayLeave: false, tenant: "t", tokens: 10_000 };
+    const share = { mayLeave: false, tenant: "t", tokens: 10_000, later: false };
     const asked = { ...request("brief"), model: share };
     const summary = await summariser.summarise(asked, {
       signal: new AbortController().signal,
@@ -167,7 +167,7 @@ describe("worker: summaries", () => {
     models.answer = () => "hang";
     const { client, placement } = await startWorker({ model: await startModel(models) });
     const given = new AbortController();
-    const share = { mayLeave: false, tenant: "t", tokens: 10_000 };
+    const share = { mayLeave: false, tenant: "t", tokens: 10_000, later: false };
     const work = new PlacedSummariser(placement, client, KEY).summarise(
       { ...request("brief"), model: share },
       { signal: given.signal, onProgress: () => {} },

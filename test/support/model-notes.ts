@@ -18,7 +18,7 @@ import { ModelNotes } from "../../workers/text/model-notes/model-notes.ts";
 import { summariseTask } from "../../workers/text/summary/summarise-task.ts";
 import type { ModelServer } from "./model-server.ts";
 
-export const SHARE = { mayLeave: false, tenant: "tenant", tokens: 1_000_000 };
+export const SHARE = { mayLeave: false, tenant: "tenant", tokens: 1_000_000, later: false };
 
 /** What a language model makes of notes, in this process. */
 export class NotesBench {

@@ -14,8 +14,8 @@ const claimedRow = z.object({
 const idRow = z.object({ id: z.string() });
 
 const MAX_ATTEMPTS = 3;
-/** Of one tenant so many run at once, on all hosts together: those that wait for a language model take long. */
-const MOST_OF_A_TENANT = 6;
+/** So many that wait for a language model run at once, on all hosts together: they take long, others do not. */
+const MOST_WORDING = 6;
 const LEFT_BEHIND = "The work was begun several times and never came to an end.";
 
 /**
@@ -35,7 +35,8 @@ export class JobQueueStore {
 
   /**
    * Claims the next due job: a queued one, or one whose host let its claim expire; first of tenants of
-   * whom fewer are running, and what somebody asked for before what nobody did. No other host gets it
+   * whom fewer are running, what is made by rule before what a language model words, and what somebody asked for
+   * before what nobody did. No other host gets it
    * while the claim holds. A job that was left behind too often is failed instead.
    */
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
@@ -56,16 +57,21 @@ export class JobQueueStore {
         where kind = any(${wanted}) and status = 'running' and claimed_until >= now()
         group by 1
       ),
+      wording as (
+        select count(*) as running from jobs
+        where kind = any(${wanted}) and status = 'running' and claimed_until >= now()
+          and model_attempt > 0
+      ),
       next as (
         select due.id from jobs due
         left join busy on busy.tenant = ${tenantOf(sql.fragment`due.workspace_id`)}
         where due.kind = any(${wanted}) and due.session_id is not null
-          and coalesce(busy.running, 0) < ${MOST_OF_A_TENANT} and (
+          and (due.model_attempt = 0 or (select running from wording) < ${MOST_WORDING}) and (
           (due.status = 'queued' and due.due_at <= now())
           or (due.status = 'running' and due.claimed_until < now()
             and due.attempt < ${MAX_ATTEMPTS})
         )
-        order by coalesce(busy.running, 0), due.automatic, due.due_at, due.id
+        order by coalesce(busy.running, 0), due.model_attempt > 0, due.automatic, due.due_at, due.id
         limit 1
         for update of due skip locked
       )

@@ -11,7 +11,7 @@ import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { wordsColumn } from "../transcript/writing/segment-row.ts";
 import { knownItems } from "./action-items-store.ts";
 import { identify } from "./known-items.ts";
-import { countTokens, putBack, readModelShare, tryModelLater } from "./model-work-store.ts";
+import { countTokens, haveWorded, putBack, readModelShare } from "./model-work-store.ts";
 
 /** The present words to summarise, without redacted ones. */
 interface SummarySource {
@@ -20,7 +20,7 @@ interface SummarySource {
   fingerprint: Buffer;
   /** Number of redactions of the session so far. */
   redactions: number;
-  /** How often a language model was away for this job. */
+  /** 0 where the summary is made by rule; else it is there, and a language model is asked to word it. */
   modelAttempt: number;
 }
 
@@ -87,24 +87,20 @@ export class SummaryJobStore {
   /**
    * Stores the summary, completes the job and makes the session's command due, in one transaction.
    * Throws `session_deleted`, `lease_lost` when the claim no longer holds, and `conflict` when
-   * words were redacted since `load`. Where a language model was away the summary is by rule, and is worded
-   * later; a job that is for that alone is put back.
+   * words were redacted since `load`. A summary by rule that a language model may word gets another job
+   * for that, which is put back while the model is away.
    */
   store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
     return this.#pool.transaction(async (tx) => {
       await lockUnchanged(tx, job, source);
       const { model } = source.request;
-      const isAway = summary.model?.outcome === "away";
       if (model !== undefined && summary.model !== undefined) {
         await countTokens(tx, model, summary.model);
       }
-      if (isAway && source.modelAttempt > 0) {
-        await putBack(tx, job, source.modelAttempt);
-        return [];
-      }
+      if (summary.model?.outcome === "away") return await this.#putBack(tx, job, source);
       const { summaryType, isAutomatic } = await complete(tx, job, summary);
       await insertSummary(tx, job, summaryType, source, summary);
-      if (isAway) await tryModelLater(tx, job);
+      if (summary.model?.outcome === "later") await haveWorded(tx, job);
       if (isAutomatic) await dropOldVersions(tx, job.sessionId, summaryType);
       const stored = { type: "SummaryStored", jobId: job.id, summaryType } as const;
       const completesNotes = isAutomatic && (await areNotesThere(tx, job.sessionId, source));
@@ -112,6 +108,22 @@ export class SummaryJobStore {
       await writeOutbox(tx, row);
       return [row];
     });
+  }
+
+  /** Whoever waits for all notes is told that the others are there, before the model is asked again. */
+  async #putBack(
+    tx: CommonQueryMethods,
+    job: ClaimedJob,
+    source: SummarySource,
+  ): Promise<OutboxRow[]> {
+    const { summaryType, isAutomatic } = await putBack(tx, job, source.modelAttempt);
+    const isFirst = source.modelAttempt === 1;
+    if (!isFirst || !isAutomatic || !(await areNotesThere(tx, job.sessionId, source))) return [];
+    const row = outboxRow(job.sessionId, {
+      ...{ type: "SummaryStored", jobId: job.id, summaryType, completesNotes: true },
+    });
+    await writeOutbox(tx, row);
+    return [row];
   }
 }
 
@@ -187,7 +199,10 @@ async function dropOldVersions(
       order by job_id desc offset ${KEPT_VERSIONS})`);
 }
 
-/** True when the session is over and none of its notes is still to be made, or to be worded as this one was. */
+/**
+ * True when the session is over and none of its notes is still to be made, or to be worded for the first
+ * time; those for which a language model was away are not waited for.
+ */
 function areNotesThere(
   tx: CommonQueryMethods,
   sessionId: string,
@@ -198,7 +213,7 @@ function areNotesThere(
     where s.id = ${sessionId} and s.status = 'completed' and not exists (
       select from jobs j
       where j.session_id = s.id and j.kind = 'summarisation' and j.automatic
-        and j.status in ('queued', 'running') and j.model_attempt <= ${modelAttempt})`);
+        and j.status in ('queued', 'running') and j.model_attempt <= ${Math.max(1, modelAttempt)})`);
 }
 
 async function insertSummary(

@@ -1,18 +1,20 @@
 import { type CommonQueryMethods, sql } from "slonik";
 import { z } from "zod";
 import { backOff } from "../../base/back-off.ts";
+import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { tenantOf } from "../../postgres/tenants.ts";
 import type { ModelShare, ModelWork } from "../../wire/gen/voice/v1/text.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
 
-/** What a job may ask a language model for, and how often one was away for it. */
+/** What a job may ask a language model for. */
 interface JobModel {
   share: ModelShare;
+  /** 0: it makes the summary by rule; else how often it has a model asked to word that, from 1. */
   attempt: number;
 }
 
-/** After one, four, sixteen and 64 minutes, four and 17 hours; then the notes by rule stay. */
+/** After one, four, 16, 64 and 256 minutes; then the notes by rule stay. */
 const RETRIES = { firstMs: 60_000, factor: 4 };
 const MOST_ATTEMPTS = 6;
 /** How long the tokens of a day are kept, days. */
@@ -27,6 +29,8 @@ const shareRow = z.object({
   used: z.number(),
   attempt: z.number(),
 });
+
+const jobRow = z.object({ summaryType: z.string(), isAutomatic: z.boolean() });
 
 const TODAY = sql.fragment`(now() at time zone 'utc')::date`;
 const tenantOfSession = sql.fragment`coalesce(${tenantOf(sql.fragment`s.workspace_id`)}, s.workspace_id)`;
@@ -48,7 +52,7 @@ export async function readModelShare(
     cross join lateral (select ${tenantOfSession} as tenant) as t
     where j.id = ${job.id}`);
   const tokens = Math.min(MOST_TOKENS, Math.max(0, dailyTokens - used));
-  return { share: { mayLeave, tenant, tokens }, attempt };
+  return { share: { mayLeave, tenant, tokens, later: attempt === 0 }, attempt };
 }
 
 /** Counts the tokens that a job used for its tenant. */
@@ -64,39 +68,36 @@ export async function countTokens(
   await tx.query(sql.unsafe`delete from model_tokens where day < ${TODAY} - ${KEPT_DAYS}::int`);
 }
 
-/** Another job that has the summary worded later, as the model was away; unless one waits already. */
-export async function tryModelLater(tx: CommonQueryMethods, job: ClaimedJob): Promise<void> {
+/** Another job that has the summary worded by a language model; unless one waits already. */
+export async function haveWorded(tx: CommonQueryMethods, job: ClaimedJob): Promise<void> {
   await tx.query(sql.unsafe`
     insert into jobs
       (id, kind, session_id, workspace_id, status, summary_type, automatic, model_attempt, due_at)
-    select ${newId()}, kind, session_id, workspace_id, 'queued', summary_type, automatic, 1, ${after(1)}
+    select ${newId()}, kind, session_id, workspace_id, 'queued', summary_type, automatic, 1, now()
     from jobs where id = ${job.id}
     on conflict (session_id, summary_type)
       where kind = 'summarisation' and status in ('queued', 'running')
       do nothing`);
 }
 
-/** Puts such a job back, as the model is still away; ends it after the last attempt. */
+/** Puts such a job back, as the model is away; ends it after the last attempt. Throws `lease_lost`. */
 export async function putBack(
   tx: CommonQueryMethods,
   { id, claimId }: ClaimedJob,
   attempt: number,
-): Promise<void> {
-  const claimed = sql.fragment`id = ${id} and claim_id = ${claimId} and status = 'running'`;
-  if (attempt >= MOST_ATTEMPTS) {
-    await tx.query(sql.unsafe`
-      update jobs set status = 'cancelled', error = ${GAVE_UP}, completed_at = now(),
-        claim_id = null, claimed_until = null
-      where ${claimed}`);
-    return;
-  }
-  await tx.query(sql.unsafe`
-    update jobs set status = 'queued', model_attempt = ${attempt + 1}, due_at = ${after(attempt + 1)},
-      claim_id = null, claimed_until = null
-    where ${claimed}`);
+): Promise<z.output<typeof jobRow>> {
+  const end = sql.fragment`status = 'cancelled', error = ${GAVE_UP}, completed_at = now()`;
+  const wait = sql.fragment`
+    status = 'queued', model_attempt = ${attempt + 1}, due_at = ${after(attempt)}`;
+  const job = await tx.maybeOne(sql.type(jobRow)`
+    update jobs set ${attempt >= MOST_ATTEMPTS ? end : wait}, claim_id = null, claimed_until = null
+    where id = ${id} and claim_id = ${claimId} and status = 'running'
+    returning summary_type as "summaryType", automatic as "isAutomatic"`);
+  if (job === null) throw new AppError("lease_lost", "The job was cancelled or taken over.");
+  return job;
 }
 
-/** Changes a job that waits for the model only into one that is due now, as the words are new. */
+/** Changes a job that waits for the model alone into one that makes the summary by rule first, at once. */
 export const DUE_NOW = sql.fragment`
   due_at = case when jobs.model_attempt > 0 then least(jobs.due_at, now()) else jobs.due_at end,
   model_attempt = case when jobs.status = 'queued' then 0 else jobs.model_attempt end`;

@@ -170,7 +170,7 @@ function requestSummary({ directory, summaries, onRequested }: SummaryOptions): 
     tag: "Job",
     summary: "Ask for a summary of a session",
     description:
-      "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said, or is worded by a language model, where the operator has configured one, and borne by the segments that it cites: what they do not bear is dropped. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
+      "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said, or is worded by a language model, where the operator has configured one, and borne by the segments that it cites: what they do not bear is dropped. One by rule is there first, and the model's follows as the next version. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,

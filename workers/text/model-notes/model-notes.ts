@@ -55,7 +55,8 @@ export class ModelNotes {
   }
 
   /**
-   * The summary in the model's words, or the one by rule with what became of the model's. Rejects with
+   * The summary in the model's words, or the one by rule with what became of the model's; that one where the model
+   * is to be asked later. Rejects with
    * `overloaded` when too much waits for the model, and when `signal` aborts.
    */
   async word(
@@ -69,6 +70,7 @@ export class ModelNotes {
     const isHeard = clearShare(request.segments) >= 1 / 2;
     if (!isWorded(summaryType) || !isEnglish(request.language) || !isHeard) return byRule;
     const work = { name: settings.model, outcome: "away", dropped: 0, tokens: 0 };
+    if (share.later) return { ...byRule, model: { ...work, outcome: "later" } };
     // Whoever knows that it is away does not wait for it.
     if (!status.answers) return { ...byRule, model: work };
     try {

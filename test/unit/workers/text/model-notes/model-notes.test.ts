@@ -225,6 +225,18 @@ describe("notes by a language model: when it is asked", () => {
     expect(made.server.requests).toHaveLength(0);
   });
 
+  it("not yet, where it is to be asked later: the notes by rule say that it would be", async () => {
+    const made = await bench(NOTES);
+    const share = { ...SHARE, later: true };
+    const summary = await made.summarise("brief", TALK, { share });
+    expect(summary.engine).toMatch(/^extractive-/);
+    expect(summary.model).toMatchObject({ name: "small", outcome: "later", tokens: 0 });
+    expect((await made.summarise("topics", TALK, { share })).model).toBeUndefined();
+    const remote = await bench(NOTES, { isLocal: false });
+    expect((await remote.summarise("brief", TALK, { share })).model).toBeUndefined();
+    expect(made.server.requests).toHaveLength(0);
+  });
+
   it("not beyond the tokens of the day", async () => {
     const made = await bench(NOTES);
     const share = { ...SHARE, tokens: 500 };
