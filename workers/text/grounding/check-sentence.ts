@@ -42,7 +42,7 @@ export function checkSentence(sentence: NoteSentence, speakers: readonly string[
   const evidence = new Evidence(sentence.cited);
   const mentions = new People(speakers).find(tokens);
   return (
-    checkNumbers(tokens, evidence) ??
+    checkNumbers(tokens, mentions, evidence) ??
     checkMoments(tokens, evidence) ??
     checkNames(tokens, mentions, evidence) ??
     checkSpeakers(sentence, tokens, mentions, evidence) ??
@@ -51,16 +51,22 @@ export function checkSentence(sentence: NoteSentence, speakers: readonly string[
   );
 }
 
-function checkNumbers(tokens: readonly Token[], evidence: Evidence): Verdict | undefined {
+function checkNumbers(
+  tokens: readonly Token[],
+  mentions: readonly Mention[],
+  evidence: Evidence,
+): Verdict | undefined {
   for (const quantity of findQuantities(tokens)) {
-    if (isCounted(tokens, quantity) && !isNumberBorne(tokens, quantity, evidence)) {
+    // That of a label such as "S1" counts nothing.
+    const isOfName = mentions.some(({ from, to }) => quantity.from >= from && quantity.to <= to);
+    if (!isOfName && isCounted(tokens, quantity) && !isNumberBorne(tokens, quantity, evidence)) {
       return objection("number", textOf(tokens, quantity.from, quantity.to));
     }
   }
   return undefined;
 }
 
-/** False for "one" and "once", which mostly count nothing, and for names such as "S1". */
+/** False for "one" and "once", which mostly count nothing, and for "Speaker 1". */
 function isCounted(tokens: readonly Token[], { value, from, unit }: Quantity): boolean {
   const word = tokens[from]?.word ?? "";
   if (word === "speaker" || tokens[from - 1]?.word === "speaker") return false;

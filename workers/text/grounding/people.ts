@@ -52,10 +52,9 @@ export class People {
   }
 }
 
+/** As tokens have them, a label such as "S2" in two. */
 function wordsOf(name: string): string[] {
-  return foldWord(name)
-    .split(/[^\p{L}\p{N}']+/u)
-    .filter((word) => word !== "");
+  return foldWord(name).match(/\p{N}+|\p{L}+(?:'\p{L}+)*/gu) ?? [];
 }
 
 /** A letter alone, or "user" of "User interface designer", names nobody. */

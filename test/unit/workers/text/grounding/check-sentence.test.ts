@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkSentence } from "../../../../../workers/text/grounding/check-sentence.ts";
 
-const SPEAKERS = ["Anna Weber", "Ben Okafor", "S3"];
+const SPEAKERS = ["Anna Weber", "Ben Okafor", "S3", "S7"];
 const SAID = {
   anna: {
     speaker: "Anna Weber",
@@ -15,6 +15,7 @@ const SAID = {
     speaker: "S3",
     text: "Ben, can you send the offer to the caterer by the third of March?",
   },
+  seventh: { speaker: "S7", text: "The old printer costs forty euros, as I have told you." },
 };
 
 function check(text: string, cited: readonly (keyof typeof SAID)[], speaker?: string): string {
@@ -30,6 +31,9 @@ describe("grounding: what citations bear", () => {
     ["I'll call the printer in Hamburg tomorrow.", ["ben"], "Ben Okafor"],
     ["The posters didn't arrive.", ["ben"], undefined],
     ["Ben should send the offer to the caterer by 3 March.", ["third"], undefined],
+    ["S7 said that the old printer costs 40 euros.", ["seventh"], undefined],
+    ["Speaker 7 said that the old printer costs 40 euros.", ["seventh"], undefined],
+    ["S3 asked Ben to send the offer to the caterer by 3 March.", ["third"], undefined],
     ["Speaker 3 asked Ben to send the offer to the caterer.", ["third"], undefined],
   ] as const)("borne: %s", (text, cited, speaker) => {
     expect(check(text, cited, speaker)).toBe("borne");
@@ -37,6 +41,8 @@ describe("grounding: what citations bear", () => {
 
   it.each([
     ["number", "The budget is 35,000 euros.", ["anna"], undefined],
+    ["number", "S7 said that the 7 old printers cost 40 euros.", ["seventh"], undefined],
+    ["speaker", "S3 said that the old printer costs 40 euros.", ["seventh"], undefined],
     ["number", "The budget is twenty five million euros.", ["anna"], undefined],
     ["date", "They cannot spend more before Tuesday.", ["anna"], undefined],
     ["date", "Ben should send the offer to the caterer by 3 April.", ["third"], undefined],
