@@ -8,7 +8,7 @@ import type {
 import { type ChatAnswer, estimateTokens, ModelError } from "../../language-model/chat-client.ts";
 import type { LanguageModel } from "../../language-model/language-model.ts";
 import type { GroundRequest, GroundResponse } from "../grounding/ground-task.ts";
-import { lineSize, sectionPrompt } from "./prompts.ts";
+import { type EntryKind, lineSize, sectionPrompt } from "./prompts.ts";
 import {
   type NotesTools,
   noteBriefly,
@@ -18,7 +18,7 @@ import {
   UnreadableError,
 } from "./proved-notes.ts";
 import { keyOf, SectionMemo } from "./section-memo.ts";
-import { isWorded, toSummary } from "./summaries.ts";
+import { kindOf, toSummary } from "./summaries.ts";
 import { clearShare, cutSections, type Utterance, utterancesOf } from "./utterances.ts";
 
 interface ModelNotesOptions {
@@ -68,7 +68,8 @@ export class ModelNotes {
     const { model: share, summaryType } = request;
     if (share === undefined || !(settings.isLocal || share.mayLeave)) return byRule;
     const isHeard = clearShare(request.segments) >= 1 / 2;
-    if (!isWorded(summaryType) || !isEnglish(request.language) || !isHeard) return byRule;
+    if (kindOf(summaryType) === undefined || !isEnglish(request.language) || !isHeard)
+      return byRule;
     const work = { name: settings.model, outcome: "away", dropped: 0, tokens: 0 };
     if (share.later) return { ...byRule, model: { ...work, outcome: "later" } };
     // Whoever knows that it is away does not wait for it.
@@ -76,9 +77,9 @@ export class ModelNotes {
     try {
       const notes = await this.#notes(request, share, work, options);
       const summary = toSummary(request, notes.entries, byRule);
-      work.dropped = notes.dropped;
+      work.dropped = notes.dropped.filter((kind) => kind === kindOf(summaryType)).length;
       work.outcome = summary === undefined ? "nothing_borne" : "worded";
-      metrics.sentences({ shown: summary?.items.length ?? 0, dropped: notes.dropped });
+      metrics.sentences({ shown: summary?.items.length ?? 0, dropped: work.dropped });
       return { ...(summary ?? byRule), model: work };
     } catch (error) {
       work.outcome = outcomeOf(error);
@@ -101,16 +102,16 @@ export class ModelNotes {
       (utterance) => estimateTokens("x".repeat(lineSize(utterance))),
     );
     const entries: ProvedEntry[] = [];
-    let dropped = 0;
+    const dropped: EntryKind[] = [];
     for (const [at, section] of sections.entries()) {
       const notes = await this.#section(section, tools, signal);
       entries.push(...notes.entries);
-      dropped += notes.dropped;
+      dropped.push(...notes.dropped);
       onProgress((at + 1) / (sections.length + 1));
     }
     if (request.summaryType !== "brief") return { entries, dropped };
     const brief = await this.#brief(entries, tools, signal);
-    return { entries: brief.entries, dropped: dropped + brief.dropped };
+    return { entries: brief.entries, dropped: [...dropped, ...brief.dropped] };
   }
 
   #tools(
@@ -154,7 +155,7 @@ export class ModelNotes {
     signal: AbortSignal,
   ): Promise<ProvedNotes> {
     let points = entries.filter(({ kind }) => kind === "points");
-    let dropped = 0;
+    const dropped: EntryKind[] = [];
     const most = Math.max(2 * BRIEF_POINTS, Math.floor(tools.answerTokens / 25));
     while (points.length > BRIEF_POINTS) {
       const groups = Array.from({ length: Math.ceil(points.length / most) }, (_, at) =>
@@ -165,7 +166,7 @@ export class ModelNotes {
         signal.throwIfAborted();
         const notes = await this.#shorten(group, tools, signal);
         shorter.push(...notes.entries);
-        dropped += notes.dropped;
+        dropped.push(...notes.dropped);
       }
       points = shorter;
     }
@@ -177,7 +178,7 @@ export class ModelNotes {
     tools: NotesTools,
     signal: AbortSignal,
   ): Promise<ProvedNotes> {
-    if (group.length <= BRIEF_POINTS) return { entries: group, dropped: 0 };
+    if (group.length <= BRIEF_POINTS) return { entries: group, dropped: [] };
     const cited = group.flatMap((point) => point.cited.map(({ segmentId }) => segmentId));
     const texts = group.map(({ text }) => text);
     const key = `brief ${JSON.stringify([this.#options.model.settings.model, texts, cited])}`;

@@ -15,8 +15,8 @@ export interface ProvedEntry {
 
 export interface ProvedNotes {
   entries: readonly ProvedEntry[];
-  /** How many sentences were dropped. */
-  dropped: number;
+  /** Of what kind the sentences were that were dropped. */
+  dropped: readonly EntryKind[];
 }
 
 /** Thrown when a model's answers cannot be read. */
@@ -115,8 +115,9 @@ async function prove(claims: readonly Claim[], tools: NotesTools): Promise<Prove
     known.add(key);
     return [{ kind, text, cited: bearing, ...told(entry, bearing, tools.speakers) }];
   });
-  const kept = borne.filter((places) => places.length > 0).length;
-  return { entries, dropped: claims.length - kept };
+  const kept = new Set(plain.filter((_, at) => (borne[at] ?? []).length > 0));
+  const dropped = claims.filter((claim) => !kept.has(claim)).map(({ entry }) => entry.kind);
+  return { entries, dropped };
 }
 
 /** Owner and due of an action item, as far as what it cites tells them. */

@@ -10,7 +10,6 @@ import type { ProvedEntry } from "./proved-notes.ts";
 const ENGINE = "grounded-1";
 const MOST_ITEMS = 200;
 
-/** What each type of summary has of a model's notes; the others are by rule. */
 const ENTRIES: ReadonlyMap<string, EntryKind> = new Map([
   ["brief", "points"],
   ["detailed", "points"],
@@ -19,9 +18,9 @@ const ENTRIES: ReadonlyMap<string, EntryKind> = new Map([
   ["open_questions", "open_questions"],
 ]);
 
-/** Whether a type of summary is worded by a model. */
-export function isWorded(summaryType: string): boolean {
-  return ENTRIES.has(summaryType);
+/** What a type of summary has of a model's notes; undefined when it is by rule always. */
+export function kindOf(summaryType: string): EntryKind | undefined {
+  return ENTRIES.get(summaryType);
 }
 
 /** The summary of proved entries, in the same shape as by rule; undefined when there is none of its kind. */
@@ -30,7 +29,7 @@ export function toSummary(
   entries: readonly ProvedEntry[],
   byRule: Summary,
 ): Summary | undefined {
-  const kind = ENTRIES.get(summaryType);
+  const kind = kindOf(summaryType);
   const places = new Map(segments.map(({ id }, at) => [id, at]));
   const placeOf = (id: string | undefined): number => places.get(id ?? "") ?? 0;
   const items = entries

@@ -136,6 +136,10 @@ describe("notes by a language model: what is dropped", () => {
       },
     ]);
     expect(model).toMatchObject({ outcome: "worded", dropped: 1 });
+    // Those of another type are that one's.
+    expect((await made.summarise("decisions", TALK)).model).toMatchObject({
+      ...{ outcome: "nothing_borne", dropped: 0 },
+    });
   });
 
   it("words that were not heard clearly are no evidence, and not shown to the model", async () => {
