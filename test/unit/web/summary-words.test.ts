@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { itemWords, sectionTitle } from "../../../src/web/views/session/summary-words.ts";
+import {
+  itemWords,
+  sectionTitle,
+  wordedBy,
+  wordedText,
+} from "../../../src/web/views/session/summary-words.ts";
 
 const nameOf = (label: string) => `Speaker ${label.slice(1)}`;
 
@@ -25,6 +30,23 @@ describe("words of summaries", () => {
     [{ text: "It was decided." }, "It was decided."],
   ])("say who does it and by when, once: %j", (item, words) => {
     expect(itemWords(item, nameOf)).toBe(words);
+  });
+
+  it("tell who worded them, and how much of it is not shown", () => {
+    expect(wordedBy({ dropped_sentences: 3 })).toBe("");
+    const by = "Worded by the language model small from the lines that it leads to.";
+    expect(wordedBy({ model: "small", dropped_sentences: 0 })).toBe(by);
+    expect(wordedBy({ model: "small", dropped_sentences: 1 })).toBe(
+      `${by} 1 of its sentences was left out, as nothing that was said bears it.`,
+    );
+    expect(wordedBy({ model: "small", dropped_sentences: 4 })).toMatch(/4 of its sentences were/);
+  });
+
+  it("name a speaker with whom a model's sentence begins", () => {
+    expect(wordedText("S2 said that the files are in S3.", nameOf)).toBe(
+      "Speaker 2 said that the files are in S3.",
+    );
+    expect(wordedText("The files are in S3 now.", nameOf)).toBe("The files are in S3 now.");
   });
 
   it("are headed by names instead of labels", () => {

@@ -9,7 +9,7 @@ import { Failure, Loading } from "../../parts/states.tsx";
 import { tell } from "../../parts/toasts.tsx";
 import { Moments } from "./citations.tsx";
 import type { SessionModel } from "./model/session-model.ts";
-import { itemWords, sectionTitle } from "./summary-words.ts";
+import { itemWords, sectionTitle, wordedBy, wordedText } from "./summary-words.ts";
 
 type Kind = Summary["summary_type"];
 
@@ -114,6 +114,8 @@ export function SummaryPane({ model, onJump }: SummaryProps): VNode {
 
 function Shown({ model, summary, onJump }: SummaryProps & { summary: Summary }): VNode {
   const { items, text, stale } = summary;
+  const nameOf = (label: string) => model.nameOf(label);
+  const writer = wordedBy(summary);
   const sections = [...new Set(items.map(({ section = "" }) => section))];
   return (
     <div class="stack">
@@ -121,7 +123,7 @@ function Shown({ model, summary, onJump }: SummaryProps & { summary: Summary }):
       {items.length === 0 && <p>{text}</p>}
       {sections.map((section) => (
         <div key={section}>
-          {section !== "" && <h3>{sectionTitle(section, (label) => model.nameOf(label))}</h3>}
+          {section !== "" && <h3>{sectionTitle(section, nameOf)}</h3>}
           <Moments
             model={model}
             onJump={onJump}
@@ -129,12 +131,16 @@ function Shown({ model, summary, onJump }: SummaryProps & { summary: Summary }):
               .filter((item) => (item.section ?? "") === section)
               .map(({ start_ms, text: said, speaker, owner, due }) => ({
                 start_ms,
-                text: itemWords({ text: said, owner, due }, (label) => model.nameOf(label)),
+                text: itemWords(
+                  { text: writer === "" ? said : wordedText(said, nameOf), owner, due },
+                  nameOf,
+                ),
                 speaker: speaker !== undefined && /^S\d+$/.test(speaker) ? speaker : undefined,
               }))}
           />
         </div>
       ))}
+      {writer !== "" && <p class="soft small">{writer}</p>}
     </div>
   );
 }
