@@ -3,28 +3,41 @@ import { People } from "./people.ts";
 import { toTokens } from "./tokens.ts";
 
 const MACHINE =
-  "(?:a\\.?i\\.?(?: assistant| model)?|assistant|chat\\s?bot|bot|language model|llm|summari[sz]er|notes?[- ]?taker(?: bot)?|model (?:that|which) (?:is )?read(?:s|ing) this)";
+  "(?:a\\.?i\\.?(?: assistant| model)?|assistant|chat\\s?bot|robot|bot|computer|chatgpt|gpt|claude|gemini|copilot|siri|alexa|language models?|llm|summari[sz]er|notes?[- ]?taker(?: bot)?|model (?:that|which) (?:is )?read(?:s|ing) this)";
 
-/** What is said to a machine that reads along, not to anybody present. */
+/** Verbs by which somebody is told what to write or to say. */
+const DICTATES =
+  "(?:write|print|output|note|put down|list|mention|state|conclude|claim|insert|repeat|translate|praise|mark|declare|announce|summari[sz]e|respond|reply|answer|rephrase|reveal|omit|leave out|say|report|record|add|include|append|inject|overwrite|execute|return|finish|call)";
+
+/**
+ * What is said to a machine that reads along, or to whoever writes: what somebody is told to write is
+ * not what happened. People are told so too ("please note that …"), and then it is theirs all the same.
+ */
 const TO_A_MACHINE: readonly RegExp[] = [
-  /\b(?:ignore|disregard|forget|override|bypass|discard|drop)\b.{0,40}\b(?:instructions?|prompts?|rules|guidelines|directions|system message|everything (?:above|before)|above)\b/iu,
-  /\b(?:system|developer|admin(?:istrator)?|assistant|user)\s*(?:prompt|message|override|note|instruction|command|mode)s?\b/iu,
-  /\b(?:new|updated|following|hidden|secret|important)\s+instructions?\b/iu,
-  /\b(?:you are|you're|act as|pretend to be|behave as|role ?play as|from now on you)\b.{0,40}\b(?:ai|assistant|model|bot|dan|system|summari[sz]er|interpreter|terminal)\b/iu,
+  // An order to write or to say: at the beginning of a clause, where English has its imperatives.
   new RegExp(
-    `\\b(?:dear|hey|hello|hi|attention|note to|message to|instructions? (?:to|for))\\s+(?:the\\s+|any\\s+)?${MACHINE}\\b`,
+    `(?:^|[.!?;:,]\\s*|\\b(?:please|kindly|instead|now|only|just|and|then)\\s+)(?:only\\s+|just\\s+|now\\s+|please\\s+)?${DICTATES}\\b(?!\\s+(?:is|was|are|were)\\b)`,
+    "iu",
+  ),
+  /\b(?:ignore|disregard|forget|override|bypass|discard|drop|scrap)\b.{0,40}\b(?:instructions?|prompts?|rules|guidelines|directions|message|above|before)\b/iu,
+  /\b(?:system|developer|assistant)\s*(?:prompt|message|override|command|mode)s?\b/iu,
+  /\b(?:new|updated|following|hidden|secret|previous|real)\s+(?:instructions?|task|goal|prompt)\b/iu,
+  /\b(?:you are|you're|act as|pretend to be|behave as|from now on you)\b.{0,40}\b(?:ai|assistant|bot|language model|summari[sz]er|automated|reprogrammed|unrestricted)\b/iu,
+  new RegExp(
+    `\\b(?:dear|hey|hello|hi|attention|note to|message to|instruct|instructions? (?:to|for)|as|to|for)\\s*,?\\s+(?:the\\s+|any\\s+|an?\\s+)?${MACHINE}\\b`,
     "iu",
   ),
   new RegExp(
-    `\\b(?:the|any|this|whatever|every)\\s+${MACHINE}\\b.{0,40}\\b(?:must|should|shall|has to|needs to|is to|will now|now)\\b`,
+    `\\b(?:the|any|this|whatever|every)\\s+${MACHINE}\\b.{0,40}\\b(?:must|should|shall|has to|needs to|is to)\\b`,
     "iu",
   ),
-  new RegExp(`^\\W*${MACHINE}\\s*[,:]`, "iu"),
-  /\b(?:output|respond|reply|answer)\s+(?:only|exactly|with|in|nothing)\b/iu,
-  /\b(?:write|print|put|add|insert|include|append|state|say|claim|report)\b.{0,30}\b(?:in|into|to)\s+(?:the|your|these|this|all)\s+(?:summar(?:y|ies)|output|response|answer)\b/iu,
-  /\b(?:your|the)\s+(?:summary|output|response|answer)\s+(?:must|should|shall|has to|needs to|will|is)\b/iu,
+  new RegExp(`^\\W*(?:\\w+\\s+)?${MACHINE}\\s*[,:]`, "iu"),
+  /\byour\s+(?:\w+\s+){0,2}(?:summary|output|response|answer|notes|minutes|prompt|instructions|configuration|guidelines|task|goal)\b/iu,
   /\b(?:when|while|if|as)\s+(?:you\s+)?(?:summari[sz]e|summari[sz]ing|writing (?:the|your) (?:summary|notes))\b/iu,
+  /\b(?:the|this|our)\s+(?:recap|protocol|minutes|notes|summary|transcript)\s+(?:above|says?|contains?|must|should|has to|to say)\b/iu,
+  /\b(?:any|whatever|every)\s+(?:software|program|machine|model)\b/iu,
   /\b(?:end|begin|start) of (?:the\s+)?(?:transcript|conversation|data|document|context)\b/iu,
+  /\bautomat(?:ic|ed|ically)\b.{0,30}\b(?:minutes|notes|summary|summari[sz]\w+|transcript)\b|\bwrit\w+ this up\b/iu,
   /<\|?\/?\w+\|?>|\[\/?INST\]|<<\/?SYS>>|^\s*(?:#+\s*)?(?:system|assistant|user)\s*:/iu,
 ];
 
