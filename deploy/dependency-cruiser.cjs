@@ -57,7 +57,7 @@ const PAGE = [
   ["src/web/uploads"],
   ["src/web/views/session/model"],
   // What an open session consists of.
-  ["src/web/views/session/(edit|export|find|marks|voices)"],
+  ["src/web/views/session/(edit|export|find|marks|notes|voices)"],
   // One folder for each view.
   ["src/web/views/[^/]+"],
   ["src/web"],

@@ -127,6 +127,7 @@ function toEvent(frame: ServerFrame): Event {
     case "JobStatus":
     case "SummaryUpdated":
     case "ConcernRaised":
+    case "AnnotationChanged":
     case "GuestJoined":
     case "Stub":
       return toStatusEvent(frame);
@@ -187,7 +188,13 @@ function toEditEvent(frame: FrameOf<"SegmentRevised" | "TranscriptReplaced" | "R
 
 function toStatusEvent(
   frame: FrameOf<
-    "SessionStatus" | "JobStatus" | "SummaryUpdated" | "ConcernRaised" | "GuestJoined" | "Stub"
+    | "SessionStatus"
+    | "JobStatus"
+    | "SummaryUpdated"
+    | "ConcernRaised"
+    | "AnnotationChanged"
+    | "GuestJoined"
+    | "Stub"
   >,
 ): Event {
   switch (frame.type) {
@@ -203,6 +210,10 @@ function toStatusEvent(
     }
     case "ConcernRaised":
       return { $case: "concernRaised", value: { concernId: frame.concern_id } };
+    case "AnnotationChanged": {
+      const { annotation_type: annotationType, annotation_id: annotationId, removed } = frame;
+      return { $case: "annotationChanged", value: { annotationType, annotationId, removed } };
+    }
     case "GuestJoined": {
       const { guest_id: guestId, display_name: displayName } = frame;
       return { $case: "guestJoined", value: { guestId, displayName } };

@@ -106,9 +106,9 @@ function renderEvent(event: SessionEvent, { texts, displayNames }: FrameSources)
     case "SpeakerNamed":
       return renderName(event, displayNames);
     case "SummaryUpdated":
-      return { type: "SummaryUpdated", job_id: event.jobId, summary_type: event.summaryType };
     case "ConcernRaised":
-      return { type: "ConcernRaised", concern_id: event.concernId };
+    case "AnnotationChanged":
+      return renderAddition(event);
     case "GuestJoined":
       return renderGuest(event, displayNames.get(event.guestId));
   }
@@ -267,6 +267,22 @@ function renderName(
   const name = names.get(nameId);
   if (name === undefined) return { type: "Stub" };
   return { type: "SpeakerNamed", speaker_label: label, free_name: name };
+}
+
+/** What was made of the session, or said about it, by its id. */
+function renderAddition(
+  event: EventOf<"SummaryUpdated" | "ConcernRaised" | "AnnotationChanged">,
+): FrameBody {
+  if (event.type === "SummaryUpdated") {
+    return { type: "SummaryUpdated", job_id: event.jobId, summary_type: event.summaryType };
+  }
+  if (event.type === "ConcernRaised") return { type: event.type, concern_id: event.concernId };
+  return {
+    type: "AnnotationChanged",
+    annotation_type: event.annotationType,
+    annotation_id: event.annotationId,
+    removed: event.removed === true,
+  };
 }
 
 /** A guest's name is erased with the session's words. */

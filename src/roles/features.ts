@@ -55,14 +55,13 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     secrets: new WebhookSecrets(shared.keys.webhookKey),
   });
   const voices = openVoices(app, workspaces);
-  const sessions = createSessions(context, {
-    ...people,
-    patience,
-    suggestions: voices.suggester,
-  });
+  const sessions = createSessions(context, { ...people, patience, suggestions: voices.suggester });
   const { directory, awaited } = sessions;
   const guests = createEntry(app, people, directory, publicUrl);
-  const transcript = createTranscript(context, { directory, awaited, patience });
+  const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
+  const summaries = createSummaries(context, { directory, onRequested });
+  const hearing = { directory, awaited, patience, notes: summaries.notes };
+  const transcript = createTranscript(context, hearing);
   const retriever = createRetriever(app);
   const questions = createQuestions(context, { directory, workspaces, retriever });
   const { workspaceSessions } = questions;
@@ -72,8 +71,6 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const extractor = createExtractor(app);
   const graph = createGraph(context, { directory, workspaces, workspaceSessions, extractor });
   const erasure = createErasure(context, { directory, ...erasureEffects(shared) });
-  const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
-  const summaries = createSummaries(context, { directory, onRequested });
   const programs = openPrograms(app, { ...people, directory, backlog, recording, erasure });
   const admin = createAdmin(context, {
     workers: () => shared.placement.status(),

@@ -130,6 +130,7 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       state.concerns = [...(state.concerns ?? []), event.concernId].slice(-RAISED_KEPT);
       return;
     case "SummaryUpdated":
+    case "AnnotationChanged":
     case "GuestJoined":
       return;
     default:

@@ -62,6 +62,12 @@ export function decideConcernStored(turn: Turn, command: CommandOf<"ConcernStore
   turn.emit({ type: "ConcernRaised", concernId: command.concernId });
 }
 
+export function decideAnnotationStored(turn: Turn, command: CommandOf<"AnnotationStored">): void {
+  const { annotationType, annotationId, removed } = command;
+  const event = { type: "AnnotationChanged", annotationType, annotationId } as const;
+  turn.emit(removed === true ? { ...event, removed } : event);
+}
+
 export function decideGuestStored(turn: Turn, { guestId }: CommandOf<"GuestStored">): void {
   turn.emit({ type: "GuestJoined", guestId });
 }

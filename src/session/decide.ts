@@ -9,6 +9,7 @@ import {
   decideStop,
 } from "./decide-audio.ts";
 import {
+  decideAnnotationStored,
   decideConcernStored,
   decideEdit,
   decideGuestStored,
@@ -119,6 +120,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideSummaryStored(turn, command);
     case "ConcernStored":
       return decideConcernStored(turn, command);
+    case "AnnotationStored":
+      return decideAnnotationStored(turn, command);
     case "GuestStored":
       return decideGuestStored(turn, command);
   }

@@ -1,4 +1,10 @@
-import type { ClaimSource, FailureReason, ReviewOutcome, StopReason } from "./status.ts";
+import type {
+  Annotation,
+  ClaimSource,
+  FailureReason,
+  ReviewOutcome,
+  StopReason,
+} from "./status.ts";
 
 /**
  * The events of a session. They carry ids, times and labels only; words live in the segments table,
@@ -37,6 +43,7 @@ export type SessionEvent =
   | SpanRedacted
   | SummaryUpdated
   | ConcernRaised
+  | AnnotationChanged
   | GuestJoined
   | SessionDeleted;
 
@@ -381,6 +388,9 @@ interface ConcernRaised {
   type: "ConcernRaised";
   concernId: string;
 }
+
+/** Somebody marked a moment, changed or deleted a mark, or changed an action item. */
+type AnnotationChanged = Annotation & { type: "AnnotationChanged" };
 
 /** Somebody came in as a guest; the name that they gave lies with the guests. */
 interface GuestJoined {

@@ -1,4 +1,4 @@
-import { CLAIM_SOURCES, REVIEW_CHOICES, STOP_REASONS } from "./status.ts";
+import { ANNOTATION_TYPES, CLAIM_SOURCES, REVIEW_CHOICES, STOP_REASONS } from "./status.ts";
 
 type Check<T> = (value: unknown) => value is T;
 type Fields = Readonly<Record<string, Check<unknown>>>;
@@ -144,6 +144,12 @@ const OUTSIDE = {
   /** `completesNotes`: with it all notes of an ended session are there. */
   SummaryStored: once({ jobId: text, summaryType: text, completesNotes: optional(flag) }),
   ConcernStored: once({ concernId: text }),
+  /** A host of an older release drops it: then viewers see the change when they look again. */
+  AnnotationStored: once({
+    annotationType: oneOf(ANNOTATION_TYPES),
+    annotationId: text,
+    removed: optional(flag),
+  }),
   GuestStored: once({ guestId: text }),
 };
 

@@ -16,6 +16,18 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 export const CLAIM_SOURCES = ["self_claim", "moderator_assignment"] as const;
 export type ClaimSource = (typeof CLAIM_SOURCES)[number];
 
+/** What people add to a session beside its words. */
+export const ANNOTATION_TYPES = ["mark", "action_item"] as const;
+type AnnotationType = (typeof ANNOTATION_TYPES)[number];
+
+/** One that is new, another one now, or gone. */
+export interface Annotation {
+  annotationType: AnnotationType;
+  annotationId: string;
+  /** It was deleted. */
+  removed?: true;
+}
+
 /** What may be decided about the waiting result of a redo; nobody chooses `expired`. */
 export const REVIEW_CHOICES = ["accepted", "discarded", "expired"] as const;
 

@@ -135,6 +135,7 @@ function ownWebhookEvent(event: SessionEvent): ToldEvent | undefined {
     case "SegmentsReassigned":
     case "SpeakerUnclaimed":
     case "SpeakerNamed":
+    case "AnnotationChanged":
     case "GuestJoined":
     case "JobStarted":
     case "JobCompleted":

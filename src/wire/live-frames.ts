@@ -277,6 +277,15 @@ export const SERVER_FRAMES = {
     summary: "Somebody found something wrong.",
     payload: event("ConcernRaised", { concern_id: Type.String() }),
   },
+  AnnotationChanged: {
+    summary:
+      "Somebody marked a moment of the session, changed or deleted a mark, or changed an action item. GET /sessions/{session_id}/marks/{mark_id} or /sessions/{session_id}/action-items/{item_id} has it.",
+    payload: event("AnnotationChanged", {
+      annotation_type: oneOf("mark", "action_item"),
+      annotation_id: Type.String(),
+      removed: Type.Boolean({ description: "True where a mark was deleted" }),
+    }),
+  },
   GuestJoined: {
     summary:
       "Somebody came in as a guest, and reads along from now on. The session's owner can remove them.",

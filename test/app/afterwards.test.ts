@@ -46,10 +46,12 @@ describe("afterwards", () => {
       /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n<v Admin>Hello/,
     );
     expect(await text("srt")).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nAdmin: Hello/);
-    expect(await text("md")).toMatch(/^# Test\n\n\*\*Admin:\*\* Hello/);
+    expect(await text("md")).toMatch(
+      /^# Test\n\n\d{4}-\d\d-\d\d .* Admin, .*\n\n\*\*Admin\*\* \(00:00\): Hello/,
+    );
     for (const line of (await text("srt")).split("\n")) expect(line.length).toBeLessThan(100);
     expect((await send("DELETE", session("/speaker-claims/S1"))).status).toBe(200);
-    expect(await text("txt")).toContain("S1: Hello");
+    expect(await text("txt")).toContain("Speaker 1: Hello");
   });
 
   it("afterwards: a redo reads the stored audio again and changes no word of it", async () => {

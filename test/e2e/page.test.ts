@@ -188,6 +188,7 @@ describe("page over the whole service", () => {
   });
 
   it("page: an answer names its moments, each leads there, and a word plays from it", async () => {
+    await owner.getByRole("tab", { name: "Ask" }).click();
     await owner.getByLabel("Ask about this session").fill("When will we be ready?");
     await owner.getByRole("button", { name: "Ask", exact: true }).click();
     const moment = owner.locator(".asked .moment").first();
@@ -239,9 +240,10 @@ describe("page over the whole service", () => {
   });
 
   it("page: sums up, shows who spoke how much, and takes a concern", async () => {
-    await owner.getByRole("tab", { name: "Summary" }).click();
-    await owner.locator(".session-side .moment:visible").first().waitFor();
-    await walk.inspect(owner, "session-summary");
+    // They were made without anybody asking.
+    await owner.getByRole("tab", { name: "Notes" }).click();
+    await owner.locator(".session-side .note-link:visible").first().waitFor();
+    await walk.inspect(owner, "session-notes", { everywhere: true });
     await owner.getByRole("tab", { name: "Speakers" }).click();
     await owner.locator(".shares li").nth(2).waitFor();
     await walk.inspect(owner, "session-speakers");
@@ -383,6 +385,7 @@ describe("page over the whole service", () => {
       visitor.getByRole("button", { name: "Sign in", exact: true }).click(),
     ]);
     await visitor.getByRole("link", { name: TITLE }).click();
+    await visitor.getByRole("tab", { name: "Ask" }).click();
     await visitor.getByLabel("Ask about this session").fill("What is the price?");
     const { token } = (await login.json()) as { token: string };
     await call(service.api, "POST", "/auth/logout", { token });

@@ -5,6 +5,7 @@ import { SessionStore } from "../../src/features/sessions/store.ts";
 import { actionItemRoutes } from "../../src/features/summaries/action-item-routes.ts";
 import { ActionItemStore } from "../../src/features/summaries/action-items-store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
+import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {
@@ -22,6 +23,7 @@ describe("action items", () => {
   let summaries: SummaryStore;
   let items: ActionItemStore;
   let session: SpokenSession;
+  const told: OutboxRow[] = [];
 
   beforeAll(async () => {
     fixture = await SessionFixture.open();
@@ -57,6 +59,7 @@ describe("action items", () => {
     const routes = actionItemRoutes({
       directory: new SessionStore(fixture.pool),
       actionItems: items,
+      notifier: { notify: (rows) => told.push(...rows) },
     });
     const params = { session_id: session.sessionId, item_id: itemId };
     return callRoute(routes, id, { principal: session.owner, params, ...rest });
@@ -104,6 +107,17 @@ describe("action items", () => {
     const now = jsonBody(await call("getActionItem", id));
     await call("editActionItem", id, { body: { done: true }, expected: now });
     expect(await task()).toMatchObject({ owner: "Ben", done: true });
+  });
+
+  it("each change is told to the session's viewers, what is refused is not", async () => {
+    const { id } = await task();
+    told.length = 0;
+    await call("editActionItem", id, { body: { done: true } });
+    await codeOf(call("editActionItem", newId(), { body: { done: true } }));
+    const command = { type: "AnnotationStored", annotationType: "action_item", annotationId: id };
+    expect(told).toEqual([{ id: expect.any(String), sessionId: session.sessionId, command }]);
+    const stored = await fixture.sql("select 1 from outbox where id = $1", [told[0]?.id]);
+    expect(stored).toHaveLength(1);
   });
 
   it("refuses what is none, and a change of nothing", async () => {

@@ -83,6 +83,33 @@ describe("automatic notes", () => {
     expect(await jobs()).toHaveLength(NOTE_TYPES.length);
   });
 
+  it("what is being made or will be is listed, until it is there", async () => {
+    const pending = () => summaries.pending(session.sessionId);
+    expect(await pending()).toEqual([]);
+    await end();
+    const queued = NOTE_TYPES.map((summaryType) => ({
+      summaryType,
+      status: "queued",
+      progress: 0,
+    }));
+    expect(await pending()).toEqual(queued);
+    await notes.ended.run();
+    await fixture.sql(
+      "update jobs set status = 'running', progress = 0.5 where session_id = $1 and summary_type = 'topics'",
+      [session.sessionId],
+    );
+    expect(await pending()).toContainEqual({
+      ...{ summaryType: "topics", status: "running", progress: 0.5 },
+    });
+    await fixture.sql("update jobs set status = 'queued' where session_id = $1", [
+      session.sessionId,
+    ]);
+    await work();
+    expect(await pending()).toEqual([]);
+    await summaries.request(session.sessionId, "speakers");
+    expect((await pending()).map(({ summaryType }) => summaryType)).toEqual(["speakers"]);
+  });
+
   it("are stale after a correction, and made again when no other follows", async () => {
     await end();
     await notes.ended.run();

@@ -95,6 +95,21 @@ describe("marks of a session", () => {
     }
   });
 
+  it("each change of one is told to the session's viewers", async () => {
+    fixture.notified.length = 0;
+    const mark = await add(colleague, { at_ms: 7_000 });
+    await call("changeMark", colleague, { body: { text: "b" } }, mark.id);
+    await call("removeMark", owner, {}, mark.id);
+    const told = { type: "AnnotationStored", annotationType: "mark", annotationId: mark.id };
+    const commands = [told, told, { ...told, removed: true }];
+    expect(fixture.notified.map(({ command }) => command)).toEqual(commands);
+    const stored = await fixture.sql<{ command: object }>(
+      "select command from outbox where session_id = $1 and command ->> 'annotationId' = $2 order by id",
+      [id, mark.id],
+    );
+    expect(stored.map(({ command }) => command)).toEqual(commands);
+  });
+
   it("are 500 of a session at most", async () => {
     await fixture.sql(
       `insert into session_marks (id, session_id, at_ms, text, author_id)

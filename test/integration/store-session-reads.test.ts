@@ -276,9 +276,19 @@ describe("session reads", () => {
     expect(body.segments).toHaveLength(3);
     const reply = await call("getTranscript", { query: { format: "txt" } });
     expect(reply.headers?.["content-type"]).toBe("text/plain; charset=utf-8");
-    expect(textBody(reply)).toBe(
-      "[00:00] S1: One two three four.\n[00:01] Olga Owner: Five six.\n[00:01] UU: Seven.\n",
+    const [title, facts, empty, ...lines] = textBody(reply).split("\n");
+    expect([title, empty]).toEqual(["Standup", ""]);
+    expect(facts).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d UTC · .*Speaker 1, Olga Owner, Unknown speaker$/,
     );
+    expect(lines).toEqual([
+      "[00:00] Speaker 1: One two three four.",
+      "[00:01] Olga Owner: Five six.",
+      "[00:01] Unknown speaker: Seven.",
+      "",
+    ]);
+    const raw = await call("getTranscript", { query: { format: "txt", style: "raw" } });
+    expect(textBody(raw)).toMatch(/^\[00:00\] S1: one two three four\n.*\n\[00:01\] UU: seven\n$/i);
     const byHeader = await call("getTranscript", { headers: { accept: "text/plain" } });
     expect(textBody(byHeader)).toBe(textBody(reply));
   });

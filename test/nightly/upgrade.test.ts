@@ -150,7 +150,7 @@ describe("upgrade", () => {
     );
     expect(ids).toEqual(before.sort());
     const { body } = await edited.get<string>("/transcript?format=txt");
-    expect(String(body)).toMatch(/Admin: This is what.*Ben: The team.*S3: That is/s);
+    expect(String(body)).toMatch(/Admin: This is what.*Ben: The team.*Speaker 3: That is/s);
   });
 
   it("upgrade: redacted sound that lies in its file still is silenced", async () => {
@@ -183,7 +183,7 @@ describe("upgrade", () => {
     await until(ends, "the redo to end", 180_000);
     expectWords(await redone.said(), WORDS.ten);
     const { body } = await redone.get<string>("/transcript?format=txt");
-    expect(String(body)).toMatch(/Admin: Hello.*S2: The team/s);
+    expect(String(body)).toMatch(/Admin: Hello.*Speaker 2: The team/s);
   });
 
   it("upgrade: a summary that was asked for is made, and the one before stands", async () => {

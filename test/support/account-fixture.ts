@@ -250,5 +250,7 @@ function sessionRoutes(
 ): Route[] {
   const patience = PATIENCE;
   const sessions = createSessions(context, { ...given, patience, suggestions: NO_SUGGESTIONS });
-  return [...sessions.routes, ...createTranscript(context, { ...sessions, patience }).routes];
+  const notes = async () => [];
+  const transcript = createTranscript(context, { ...sessions, patience, notes });
+  return [...sessions.routes, ...transcript.routes];
 }

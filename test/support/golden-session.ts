@@ -93,6 +93,9 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.run({ type: "SummaryStored", jobId: "j2", summaryType: "brief" }));
   step(() => bench.run({ type: "ConcernStored", concernId: "c1" }));
   step(() => bench.run({ type: "GuestStored", guestId: "g1" }));
+  const mark = { type: "AnnotationStored", annotationType: "mark", annotationId: "m1" } as const;
+  step(() => bench.run(mark));
+  step(() => bench.run({ ...mark, removed: true }));
   step(() => bench.run({ type: "Redo", byUserId }));
   step(() => bench.run({ type: "CancelRedo", byUserId }));
   for (const choice of ["discarded", "accepted"] as const) {

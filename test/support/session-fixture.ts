@@ -20,6 +20,7 @@ import { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { createRecording } from "../../src/features/recording/feature.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import type { SessionStore } from "../../src/features/sessions/store.ts";
+import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
 import type { WorkspaceStore } from "../../src/features/workspaces/store.ts";
@@ -110,7 +111,9 @@ export class SessionFixture {
     });
     this.directory = sessions.directory;
     const { directory } = sessions;
-    const transcript = createTranscript(context, { ...sessions, patience });
+    const summaries = new SummaryStore(pool);
+    const notes = (sessionId: string) => summaries.latest(sessionId);
+    const transcript = createTranscript(context, { ...sessions, patience, notes });
     const jobs = createJobs(context, { directory, redo: transcript.redo });
     const recording = createRecording(context, {
       directory,

@@ -43,12 +43,21 @@ export async function textsOverRest(
   return {
     segments: (await device.segments()).map(({ text }) => text),
     json: json.body.segments.map(checked),
-    // Lines such as "[00:12] S1: words".
-    txt: [(txt ?? "").replace(/^\[[\d:]+\] [^:\n]+: /gm, "")],
-    md: [(md ?? "").replace(/^#.*$/gm, "").replace(/\*\*[^*]+\*\*:?|[*_]/g, "")],
+    // Title, facts and an empty line, then lines such as "[00:12] Anna: words".
+    txt: [(txt ?? "").replace(/^.*\n.*\n\n/, "").replace(/^\[[\d:]+\] [^:\n]+: /gm, "")],
+    md: [wordsOfMarkdown(md ?? "")],
     srt: [(srt ?? "").replace(/^\d+$|^[\d:,]+ --> .*$/gm, "").replace(/^[^:\n]+: /gm, "")],
     vtt: [(vtt ?? "").replace(/^WEBVTT.*$|^.* --> .*$|^NOTE.*$/gm, "").replace(/<[^>]+>/g, "")],
   };
+}
+
+/** Without the title, the line of facts, notes, and who speaks when. */
+function wordsOfMarkdown(document: string): string {
+  const [, words = document] = document.split("## Transcript\n");
+  return words
+    .replace(/^# .*\n\n.*UTC.*\n/, "")
+    .replace(/^#.*$/gm, "")
+    .replace(/\*\*[^*]+\*\*( \([\d:]+\))?:?|[*_]/g, "");
 }
 
 /** The same over gRPC: listed, and watched from the first event on. */

@@ -25,10 +25,10 @@ const languageRead = sql.fragment`coalesce(nullif(t.forced_language, ''), s.lang
 /** Six notes are made twice at most before a graph is looked at again. */
 const MOST_NOTES = 12;
 
-/** SQL condition: nothing but summaries came to session `s` since the input of its graph `b` was read. */
+/** SQL condition: nothing but summaries, marks and changed action items came to session `s` since the input of its graph `b` was read. */
 const onlyNotesSince = sql.fragment`(s.seq - b.seq <= ${MOST_NOTES} and s.seq - b.seq = (
   select count(*) from events e
-  where e.session_id = s.id and e.seq > b.seq and e.type = 'SummaryUpdated'))`;
+  where e.session_id = s.id and e.seq > b.seq and e.type in ('SummaryUpdated', 'AnnotationChanged')))`;
 
 const segmentRow = z.object({
   id: z.string(),

@@ -5,9 +5,9 @@ import { MarkStore } from "./store.ts";
 
 /** Moments that people mark in sessions. */
 export function createMarks(
-  { pool, cursorKey }: FeatureContext,
+  { pool, cursorKey, notifier }: FeatureContext,
   { directory }: { directory: SessionStore },
 ) {
   const marks = new MarkStore(pool);
-  return { marks, routes: markRoutes({ directory, marks, cursorKey }) };
+  return { marks, routes: markRoutes({ directory, marks, notifier, cursorKey }) };
 }

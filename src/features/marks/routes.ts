@@ -4,6 +4,7 @@ import type { Principal } from "../../access/principal.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
 import {
   cutPage,
@@ -23,6 +24,7 @@ import type { MarkRecord, MarkStore } from "./store.ts";
 interface MarkOptions {
   directory: SessionStore;
   marks: MarkStore;
+  notifier: CommandNotifier;
   /** Signs the cursors. */
   cursorKey: Uint8Array;
 }
@@ -118,7 +120,7 @@ function listMarks({ directory, marks, cursorKey }: MarkOptions): Route {
   });
 }
 
-function addMark({ directory, marks }: MarkOptions): Route {
+function addMark({ directory, marks, notifier }: MarkOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/marks",
@@ -126,7 +128,7 @@ function addMark({ directory, marks }: MarkOptions): Route {
     tag: "Session",
     summary: "Mark a moment of a session, while it is live or afterwards",
     description:
-      "By anybody with an account who may read its words; they all see it, and exports as Markdown and JSON have it. A session takes 500 marks. It is erased with the session, and with a redacted span that it stands in.",
+      "By anybody with an account who may read its words; they all see it, viewers at once by `AnnotationChanged`, and exports as Markdown and JSON have it. A session takes 500 marks. It is erased with the session, and with a redacted span that it stands in.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: sessionParams,
@@ -136,11 +138,12 @@ function addMark({ directory, marks }: MarkOptions): Route {
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, body, principal }) {
-      const made = await marks.add({
+      const { mark, outbox } = await marks.add({
         ...{ id: newId(), sessionId: params.session_id, authorId: requireUser(principal).id },
         ...{ atMs: body.at_ms, text: body.text?.trim() ?? "" },
       });
-      return { status: 201, body: present(made) };
+      notifier.notify(outbox);
+      return { status: 201, body: present(mark) };
     },
   });
 }
@@ -205,7 +208,8 @@ function changeMark(options: MarkOptions): Route {
       if (changed === undefined) {
         throw since === undefined ? unknownThing("mark", mark.id) : staleEdit();
       }
-      return { status: 200, body: present(changed) };
+      options.notifier.notify(changed.outbox);
+      return { status: 200, body: present(changed.mark) };
     },
   });
 }
@@ -231,7 +235,7 @@ function removeMark(options: MarkOptions): Route {
       throw new AppError("forbidden", "Only its author and the session's owner delete a mark.");
     },
     async handle(_request, { mark }: MarkGrant) {
-      await options.marks.remove(mark.id);
+      options.notifier.notify(await options.marks.remove(mark));
       return acknowledge(REMOVED);
     },
   });

@@ -4,6 +4,7 @@ import { SAMPLES_PER_MS } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
 import { allOf, nameColumn, updatedAt } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
 
 /** Marks of one session, however many people make them. */
@@ -21,6 +22,12 @@ export interface MarkRecord {
   authorName?: string | undefined;
   createdAt: number;
   updatedAt: number;
+}
+
+/** A mark as it stands after a change, and the command that is to be notified. */
+interface ChangedMark {
+  mark: MarkRecord;
+  outbox: OutboxRow[];
 }
 
 /** What an author says of a mark. */
@@ -52,8 +59,11 @@ export class MarkStore {
     this.#pool = pool;
   }
 
-  /** Throws `conflict` where the session has as many as it may, `session_deleted`. */
-  add(mark: Pick<MarkRecord, "id" | "sessionId" | "authorId"> & MarkContent): Promise<MarkRecord> {
+  /**
+   * Stores it and the command that tells the session's viewers, as the other changes do. Throws
+   * `conflict` where the session has as many as it may, `session_deleted`.
+   */
+  add(mark: Pick<MarkRecord, "id" | "sessionId" | "authorId"> & MarkContent): Promise<ChangedMark> {
     const { id, sessionId, atMs, text, authorId } = mark;
     return this.#pool.transaction(async (tx) => {
       await holdSession(tx, sessionId);
@@ -65,9 +75,10 @@ export class MarkStore {
       await tx.query(sql.unsafe`
         insert into session_marks (id, session_id, at_ms, text, author_id)
         values (${id}, ${sessionId}, ${atMs}, ${text}, ${authorId})`);
+      const outbox = await tellViewers(tx, { id, sessionId });
       const [made] = await read(tx, [sql.fragment`m.id = ${id}`], 1);
       if (made === undefined) throw new Error("The mark was not written.");
-      return made;
+      return { mark: made, outbox };
     });
   }
 
@@ -93,7 +104,7 @@ export class MarkStore {
     { id, sessionId }: Pick<MarkRecord, "id" | "sessionId">,
     { atMs, text }: Partial<MarkContent>,
     since?: number,
-  ): Promise<MarkRecord | undefined> {
+  ): Promise<ChangedMark | undefined> {
     return this.#pool.transaction(async (tx) => {
       await holdSession(tx, sessionId);
       const { rowCount } = await tx.query(sql.unsafe`
@@ -101,12 +112,19 @@ export class MarkStore {
         set at_ms = coalesce(${atMs ?? null}, at_ms), text = coalesce(${text ?? null}, text),
           updated_at = now()
         where id = ${id} and ${updatedAt(since)}`);
-      return rowCount === 0 ? undefined : (await read(tx, [sql.fragment`m.id = ${id}`], 1))[0];
+      if (rowCount === 0) return undefined;
+      const outbox = await tellViewers(tx, { id, sessionId });
+      const [mark] = await read(tx, [sql.fragment`m.id = ${id}`], 1);
+      return mark && { mark, outbox };
     });
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#pool.query(sql.unsafe`delete from session_marks where id = ${id}`);
+  /** Resolves to what is to be notified; nothing when it was gone already. */
+  remove({ id, sessionId }: Pick<MarkRecord, "id" | "sessionId">): Promise<OutboxRow[]> {
+    return this.#pool.transaction(async (tx) => {
+      const { rowCount } = await tx.query(sql.unsafe`delete from session_marks where id = ${id}`);
+      return rowCount === 0 ? [] : tellViewers(tx, { id, sessionId }, true);
+    });
   }
 }
 
@@ -122,6 +140,17 @@ async function read(
     from session_marks m left join users u on u.id = m.author_id
     where ${allOf([...conditions])}
     order by m.at_ms, m.id limit ${limit}`);
+}
+
+async function tellViewers(
+  tx: CommonQueryMethods,
+  { id, sessionId }: Pick<MarkRecord, "id" | "sessionId">,
+  removed = false,
+): Promise<OutboxRow[]> {
+  const command = { type: "AnnotationStored", annotationType: "mark", annotationId: id } as const;
+  const row = outboxRow(sessionId, removed ? { ...command, removed } : command);
+  await writeOutbox(tx, row);
+  return [row];
 }
 
 /** Locks the session's row: marks are counted one after the other, and none comes after an erasure. */

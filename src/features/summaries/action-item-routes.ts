@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { maySession } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
@@ -31,6 +32,7 @@ const edited = (description: string) =>
 interface ActionItemOptions {
   directory: SessionStore;
   actionItems: ActionItemStore;
+  notifier: CommandNotifier;
 }
 
 /** GET and PATCH /sessions/{id}/action-items/{item_id}. */
@@ -60,7 +62,7 @@ function getActionItem({ directory, actionItems }: ActionItemOptions): Route {
   });
 }
 
-function editActionItem({ directory, actionItems }: ActionItemOptions): Route {
+function editActionItem({ directory, actionItems, notifier }: ActionItemOptions): Route {
   return defineRoute({
     method: "patch",
     path: PATH,
@@ -68,7 +70,7 @@ function editActionItem({ directory, actionItems }: ActionItemOptions): Route {
     tag: "Session",
     summary: "Say that an action item is done, who does it, or by when",
     description:
-      "What is left out stays; null takes back what was changed, an empty text leaves nobody or no time. It is kept when the notes are made again, and erased when words of the session are redacted. The `text` of the summary stays as it was made.",
+      "What is left out stays; null takes back what was changed, an empty text leaves nobody or no time. It is kept when the notes are made again, and erased when words of the session are redacted. The `text` of the summary stays as it was made. Viewers get `AnnotationChanged`.",
     auth: ["bearer", "service_key"],
     params,
     body: {
@@ -100,8 +102,9 @@ function editActionItem({ directory, actionItems }: ActionItemOptions): Route {
         (expected.done === item.done && expected.owner === item.owner && expected.due === item.due);
       const place = { sessionId: facts.id, itemId, byId: principal.id };
       const changed = await actionItems.change(place, { done, owner, due }, isExpected);
-      if (changed !== undefined) return { status: 200, body: presentItem(changed) };
-      throw expected === undefined ? noSuchItem() : staleEdit();
+      if (changed === undefined) throw expected === undefined ? noSuchItem() : staleEdit();
+      notifier.notify(changed.outbox);
+      return { status: 200, body: presentItem(changed.item) };
     },
   });
 }

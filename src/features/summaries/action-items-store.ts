@@ -1,6 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/optional-column.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { digestOf, type KnownItem } from "./known-items.ts";
 
 /** An action item as it stands: what the notes say, and what people changed of it. */
@@ -60,14 +61,14 @@ export class ActionItemStore {
   }
 
   /**
-   * Changes an item. Undefined, and nothing is changed, when there is none of this id (any more), or
+   * Changes an item, and stores the command that tells the session's viewers. Undefined, and nothing is changed, when there is none of this id (any more), or
    * when it is no longer as `expected`.
    */
   change(
     { sessionId, itemId, byId }: { sessionId: string; itemId: string; byId: string },
     change: ActionItemChange,
     isExpected: (item: ActionItem) => boolean,
-  ): Promise<ActionItem | undefined> {
+  ): Promise<{ item: ActionItem; outbox: OutboxRow[] } | undefined> {
     return this.#pool.transaction(async (tx) => {
       // Two who change an item at once come one after the other; a redaction waits, or has erased it.
       await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for update`);
@@ -89,7 +90,13 @@ export class ActionItemStore {
           segment_id = excluded.segment_id, text_digest = excluded.text_digest,
           done = excluded.done, owner = excluded.owner, due = excluded.due,
           by_id = excluded.by_id, updated_at = now()`);
-      return present(items, await readItemEdits(tx, sessionId)).find(({ id }) => id === itemId);
+      const changed = present(items, await readItemEdits(tx, sessionId));
+      const stands = changed.find(({ id }) => id === itemId);
+      if (stands === undefined) throw new Error("The action item was not written.");
+      const about = { annotationType: "action_item", annotationId: itemId } as const;
+      const row = outboxRow(sessionId, { type: "AnnotationStored", ...about });
+      await writeOutbox(tx, row);
+      return { item: stands, outbox: [row] };
     });
   }
 }

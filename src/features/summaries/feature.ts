@@ -10,13 +10,18 @@ interface CreateSummaryOptions extends Pick<SummaryOptions, "onRequested"> {
 }
 
 /** Summaries that are asked for; whoever makes them is told. */
-export function createSummaries({ pool, cursorKey }: FeatureContext, parts: CreateSummaryOptions) {
+export function createSummaries(
+  { pool, cursorKey, notifier }: FeatureContext,
+  parts: CreateSummaryOptions,
+) {
   const { directory } = parts;
   const summaries = new SummaryStore(pool);
   return {
+    /** The newest of each type. */
+    notes: (sessionId: string) => summaries.latest(sessionId),
     routes: [
       ...summaryRoutes({ ...parts, summaries }),
-      ...actionItemRoutes({ directory, actionItems: new ActionItemStore(pool) }),
+      ...actionItemRoutes({ directory, notifier, actionItems: new ActionItemStore(pool) }),
       ...summarisationJobRoutes({ directory, summaries, cursorKey }),
     ],
   };

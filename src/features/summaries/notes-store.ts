@@ -8,8 +8,11 @@ const idRow = z.object({ id: z.string() });
 const sessionRow = z.object({ workspaceId: z.string(), isWanted: z.boolean() });
 const nothing = z.object({});
 
-/** Programs that call for a transcript get no notes with it. */
-const WANTS_NOTES = sql.fragment`w.automatic_notes and s.compat is null
+/**
+ * SQL condition: session `s` of workspace `w` gets notes by itself. Programs that call for a
+ * transcript get none with it.
+ */
+export const WANTS_NOTES = sql.fragment`w.automatic_notes and s.compat is null
   and s.status in ('recording', 'completed')
   and exists (select from segments g where g.session_id = s.id and not g.redacted and g.text <> '')`;
 

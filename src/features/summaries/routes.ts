@@ -116,6 +116,23 @@ const summarySchema = Type.Object(
   { $id: "Summary" },
 );
 
+const summaryPage = Type.Composite(
+  [
+    pageSchema(summarySchema),
+    Type.Object({
+      pending: Type.Array(
+        Type.Object({
+          summary_type: summaryType,
+          status: Type.Union([Type.Literal("queued"), Type.Literal("running")]),
+          progress: Type.Number({ minimum: 0, maximum: 1 }),
+        }),
+        { description: "Those that are being made, or will be by themselves" },
+      ),
+    }),
+  ],
+  { $id: "SummaryPage" },
+);
+
 function presentSummaryJob(job: SummaryJob): Static<typeof summaryJobSchema> {
   return {
     id: job.id,
@@ -205,13 +222,20 @@ function listSummaries({ directory, summaries }: SummaryOptions): Route {
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
-    responses: { 200: { description: "The summaries", schema: pageSchema(summarySchema) } },
+    responses: { 200: { description: "The summaries", schema: summaryPage } },
     errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.summaries"),
     async handle(_request, { facts }) {
+      // First what is under way: what is ready a moment later is then told twice rather than not at all.
+      const waiting = await summaries.pending(facts.id);
       const found = await summaries.latest(facts.id);
-      return { status: 200, body: { items: found.map(presentSummary), next_cursor: null } };
+      const pending = waiting.map(({ summaryType: type, ...rest }) => ({
+        summary_type: type,
+        ...rest,
+      }));
+      const items = found.map(presentSummary);
+      return { status: 200, body: { items, next_cursor: null, pending } };
     },
   });
 }

@@ -10,11 +10,16 @@ import { newId } from "../../base/ids.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
+import {
+  type JobStatus,
+  NOTE_TYPES,
+  SUMMARY_TYPES,
+  type SummaryType,
+} from "../../session/status.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { readItemEdits, withEdit } from "./action-items-store.ts";
-import { DUE_NOW } from "./model-work-store.ts";
+import { WANTS_NOTES } from "./notes-store.ts";
 
 /** A summarisation job, without its summary. Times are Unix milliseconds. */
 export interface SummaryJob {
@@ -68,6 +73,14 @@ export interface SummaryRecord {
   stale: boolean;
 }
 
+/** A summary that is being made, or waits for it. */
+interface PendingSummary {
+  summaryType: SummaryType;
+  status: "queued" | "running";
+  /** 0..1. */
+  progress: number;
+}
+
 interface SummaryJobFilter {
   status?: JobStatus;
   summaryType?: SummaryType;
@@ -79,6 +92,12 @@ interface SummaryJobFilter {
 const LOOKS = 3;
 
 const summaryType = z.enum(SUMMARY_TYPES);
+const nothing = z.object({});
+const pendingRow = z.object({
+  summaryType,
+  status: z.enum(["queued", "running"]),
+  progress: z.number(),
+});
 const workspaceRow = z.object({ workspaceId: z.string(), status: z.string() });
 const idRow = z.object({ id: z.string() });
 const textRow = z.object({ text: z.string() });
@@ -177,6 +196,26 @@ export class SummaryStore {
         id === undefined ? part : withEdit({ ...part, id }, edits),
       ),
     }));
+  }
+
+  /** What is being made, and what will be without being asked for, in the order of `SUMMARY_TYPES`. */
+  async pending(sessionId: string): Promise<PendingSummary[]> {
+    const rows = await this.#pool.any(sql.type(pendingRow)`
+      select summary_type as "summaryType", status, progress from jobs
+      where kind = 'summarisation' and session_id = ${sessionId}
+        and status in ('queued', 'running')`);
+    const found = new Map<SummaryType, PendingSummary>(rows.map((row) => [row.summaryType, row]));
+    const areDue = await this.#pool.exists(sql.type(nothing)`
+      select from notes_due d
+      join sessions s on s.id = d.session_id
+      join workspaces w on w.id = s.workspace_id
+      where d.session_id = ${sessionId} and ${WANTS_NOTES}`);
+    for (const summaryType of areDue ? NOTE_TYPES : []) {
+      if (!found.has(summaryType)) {
+        found.set(summaryType, { summaryType, status: "queued", progress: 0 });
+      }
+    }
+    return SUMMARY_TYPES.flatMap((type) => found.get(type) ?? []);
   }
 
   /** Lists jobs, newest first. */

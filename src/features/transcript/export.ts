@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { maySession } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Tenants } from "../../postgres/tenants.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
@@ -8,16 +9,19 @@ import { presentSpeaker, sessionParams } from "../sessions/schema.ts";
 import type { SpeakerRecord } from "../sessions/speakers-store.ts";
 import type { SessionRecord, SessionStore } from "../sessions/store.ts";
 import type { SegmentStore } from "./segments-store.ts";
+import type { WrittenNotes } from "./writing/document-parts.ts";
 import { transcriptSchema } from "./writing/segment-schemas.ts";
 import type { Format, TranscriptOrder } from "./writing/transcript-document.ts";
 import type { TranscriptWriter } from "./writing/transcript-writer.ts";
 import type { Writing } from "./writing/written-segments.ts";
 
-interface TranscriptOptions {
+export interface TranscriptOptions {
   directory: SessionStore;
   segments: Pick<SegmentStore, "asJson" | "vocabulary">;
   gaps: Pick<SegmentStore, "gaps">;
   marks: Pick<MarkStore, "list">;
+  /** The newest notes of a session, with what people changed of them. */
+  notes: (sessionId: string) => Promise<readonly WrittenNotes[]>;
   writer: Pick<TranscriptWriter, "transcript">;
   tenants: Tenants;
 }
@@ -68,14 +72,22 @@ function writingOf(
   return { style, numbers, language: session.language, names };
 }
 
-function namesOf(speakers: readonly SpeakerRecord[]): Map<string, string> {
+/** By label; whoever has no name is told by number in files for people. */
+function namesOf(speakers: readonly SpeakerRecord[], isForPeople: boolean): Map<string, string> {
   const names = new Map<string, string>();
   for (const { label, displayName, isGuest, isRemoved } of speakers) {
-    if (displayName === undefined) continue;
+    if (displayName === undefined) {
+      if (isForPeople) names.set(label, numbered(label));
+      continue;
+    }
     const guest = isRemoved ? "removed guest" : "guest";
     names.set(label, isGuest ? `${displayName} (${guest})` : displayName);
   }
   return names;
+}
+
+function numbered(label: string): string {
+  return label === "UU" ? "Unknown speaker" : label.replace(/^S(?=\d+$)/, "Speaker ");
 }
 
 function headersOf(sessionId: string, format: Format): Record<string, string> {
@@ -137,7 +149,7 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names, those of guests with `(guest)` or `(removed guest)` behind them. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `S1?`; JSON tells `speaker_confidence`. Words are those of the segments, with their capitals and sentence marks. English that version 1.0 recorded without marks gets them by rule, unless `style=raw`; in JSON they are in `readable_text`. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line. JSON and Markdown have the moments that people marked.",
+      "As JSON; as text with title, date, length and people above a line `[00:12] Anna: words` for each segment; as Markdown, with the times and, for whoever may read them, the notes; or as captions, SubRip or WebVTT with voice spans. Speakers have their names, those of guests with `(guest)` or `(removed guest)` behind them; without one they are `Speaker 1`, `Unknown speaker`. With `style=raw` they are labels, and nothing stands above the words. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`. They put a question mark behind a name that is a guess, `Anna?`; JSON tells `speaker_confidence`. Words are those of the segments, with their capitals and sentence marks. English that version 1.0 recorded without marks gets them by rule, unless `style=raw`; in JSON they are in `readable_text`. What a person wrote stays as it is. Captions have at most two lines of about 42 characters and 7 s. Where two speak at once, JSON tells the other one in `also_speaking` and `overlaps`, WebVTT in a cue without words, and RTTM (`format=rttm`: who spoke when, by labels, for programs that compare or count) in a line. JSON and Markdown have the moments that people marked.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: transcriptQuery,
@@ -162,22 +174,27 @@ export function transcriptRoutes(options: TranscriptOptions): Route[] {
         params.session_id,
         wantsFile(query, headers.accept) ? "session.export" : "session.content",
       ),
-    async handle({ params: { session_id: id }, query, headers, signal }) {
+    async handle({ params: { session_id: id }, query, headers, signal }, grant) {
       const { segments, gaps, marks, writer, tenants } = options;
-      const [found, missing, marked, tenant] = await Promise.all([
+      const format = transcriptFormat(query.format, headers.accept);
+      const mayReadNotes =
+        maySession(grant.principal, "session.summaries", grant.facts) === "allow";
+      const [found, missing, marked, tenant, notes] = await Promise.all([
         readAbout(options, id),
         gaps.gaps(id),
         marks.list(id, { limit: MOST_MARKS }),
         tenants.ofSession(id),
+        format === "md" && mayReadNotes ? options.notes(id) : [],
       ]);
       const read = () => segments.asJson(id);
       const { session, speakers } = found;
-      const { title, language, status, durationMs: soundEnd } = session;
-      const format = transcriptFormat(query.format, headers.accept);
+      const { title, language, status, durationMs: soundEnd, startedAt } = session;
+      const isForPeople = query.style !== "raw";
       const order: TranscriptOrder = {
         ...{ format, hasWords: query.words === true, gaps: missing, marks: marked, soundEnd },
         about: { session_id: id, title, language, status, speakers: speakers.map(presentSpeaker) },
-        names: namesOf(speakers),
+        names: namesOf(speakers, isForPeople && format !== "rttm"),
+        head: isForPeople ? { startedAt, notes } : undefined,
       };
       const body = await writer.transcript(tenant, read, writingOf(found, query), order, signal);
       return { status: 200, body, headers: headersOf(id, format) };

@@ -12,7 +12,7 @@ import { speakerClaimRoutes } from "./claims.ts";
 import { completenessRoutes } from "./completeness.ts";
 import { segmentEditRoutes, unclaimRoutes } from "./edit-routes.ts";
 import { engineRoutes } from "./engines.ts";
-import { transcriptRoutes } from "./export.ts";
+import { type TranscriptOptions, transcriptRoutes } from "./export.ts";
 import { transcriptionJobRoutes } from "./jobs-routes.ts";
 import { TranscriptionJobStore } from "./jobs-store.ts";
 import { lineHistoryRoutes } from "./line-history.ts";
@@ -31,12 +31,13 @@ interface CreateTranscriptOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;
+  notes: TranscriptOptions["notes"];
 }
 
 /** The words of sessions: read, marked, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
   context: FeatureContext,
-  { directory, awaited, patience }: CreateTranscriptOptions,
+  { directory, awaited, patience, notes }: CreateTranscriptOptions,
 ) {
   const { pool, cursorKey, actors, engines, languageModels, stack, queues, tenants } = context;
   const { marks, ...marking } = createMarks(context, { directory });
@@ -55,7 +56,7 @@ export function createTranscript(
     routes: [
       ...chunkRoutes({ directory, chunks, cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
-      ...transcriptRoutes({ directory, segments, gaps: segments, marks, writer, tenants }),
+      ...transcriptRoutes({ directory, segments, gaps: segments, marks, notes, writer, tenants }),
       ...marking.routes,
       ...speakerClaimRoutes({
         directory,

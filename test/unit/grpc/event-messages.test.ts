@@ -167,6 +167,17 @@ const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
     { $case: "concernRaised", value: { concernId: "c" } },
   ],
   [
+    {
+      type: "AnnotationChanged",
+      ...durable,
+      ...{ annotation_type: "mark", annotation_id: "m", removed: true },
+    },
+    {
+      $case: "annotationChanged",
+      value: { annotationType: "mark", annotationId: "m", removed: true },
+    },
+  ],
+  [
     { type: "GuestJoined", ...durable, guest_id: "g", display_name: "Gus" },
     { $case: "guestJoined", value: { guestId: "g", displayName: "Gus" } },
   ],

@@ -174,6 +174,18 @@ describe("live frames", () => {
     }
   });
 
+  it("live frames: a mark or an action item is told of by its id, and that it is gone", () => {
+    const changed = { type: "AnnotationChanged", annotationId: "a" } as const;
+    expect(render({ ...changed, annotationType: "action_item" })).toEqual({
+      type: "AnnotationChanged",
+      ...{ annotation_type: "action_item", annotation_id: "a", removed: false },
+    });
+    expect(render({ ...changed, annotationType: "mark", removed: true })).toEqual({
+      type: "AnnotationChanged",
+      ...{ annotation_type: "mark", annotation_id: "a", removed: true },
+    });
+  });
+
   it("live frames: a replacement names what went and what came", () => {
     const added = { segmentId: "g2", start: 8_000, end: 9_000, label: "S1", cluster: 0 };
     expect(

@@ -16,7 +16,7 @@ import { type GoldenEvent, playGoldenSession } from "../../support/golden-sessio
 
 const FOLDER = resolve(import.meta.dirname, "golden");
 /** The newest form of events on file. */
-const NEWEST = 10;
+const NEWEST = 11;
 const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
@@ -66,6 +66,7 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   SpanRedacted: true,
   SummaryUpdated: true,
   ConcernRaised: true,
+  AnnotationChanged: true,
   GuestJoined: true,
   SessionDeleted: true,
 };

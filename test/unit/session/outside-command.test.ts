@@ -40,6 +40,8 @@ const OLDER_WISHES = [
   { type: "SummaryStored", jobId: "j", summaryType: "brief" },
   { type: "ConcernStored", concernId: "c" },
   { type: "GuestStored", guestId: "g" },
+  { type: "AnnotationStored", annotationType: "action_item", annotationId: "a" },
+  { type: "AnnotationStored", annotationType: "mark", annotationId: "m", removed: true },
 ];
 
 describe("commands from outside", () => {

@@ -65,6 +65,8 @@ describe("webhook events", () => {
     const chunk = { chunkId: "c", sequence: 0 };
     expect(toWebhookEvents({ type: "ChunkTranscribed", ...chunk })).toEqual([]);
     expect(toWebhookEvents({ type: "GuestJoined", guestId: "g" })).toEqual([]);
+    const mark = { annotationType: "mark", annotationId: "m" } as const;
+    expect(toWebhookEvents({ type: "AnnotationChanged", ...mark })).toEqual([]);
     const placed = { type: "ChunkPlaced" as const, ...chunk, start: 0, length: 1 };
     expect(toWebhookEvents(placed)).toEqual([]);
   });

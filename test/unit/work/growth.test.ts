@@ -41,6 +41,7 @@ const PLACES: readonly WalkedInput[] = [
             gaps: [],
             marks: [],
             names: NOBODY,
+            head: { startedAt: 0, notes: [] },
             soundEnd: undefined,
           },
           talk,

@@ -4,6 +4,7 @@ import { inOneLine, withoutBreaks } from "../../../wire/one-line.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../../wire/unclear-words.ts";
 import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../../wire/unsure-speakers.ts";
 import { type Cue, toCues } from "./captions.ts";
+import { escapeText } from "./escape-markdown.ts";
 import type { SegmentRecord } from "./segment-record.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;
@@ -158,35 +159,40 @@ function escapeCue(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Escapes characters that Markdown would read as formatting. */
-function escapeText(text: string): string {
-  return text.replace(/([\\`*_{}[\]<>#|])/g, "\\$1");
+interface MarkdownHead {
+  title: string;
+  /** A line below the title. */
+  facts?: string;
+  /** A part before the words. */
+  notes?: string;
 }
 
 /**
- * A transcript as Markdown: a heading, then a paragraph for each run of one speaker. Its marks
- * are explained under the heading; in Markdown they are plain text.
+ * A transcript as Markdown: a heading, then a paragraph with its time for each run of one speaker. Its
+ * marks are explained under the heading; in Markdown they are plain text.
  */
 export function toMarkdown(
-  title: string,
+  { title, facts = "", notes = "" }: MarkdownHead,
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
 ): string {
-  const blocks: { speaker: string; texts: string[] }[] = [];
+  const blocks: { speaker: string; at: string; texts: string[] }[] = [];
   for (const segment of segments) {
     if (segment.text === "") continue;
     const speaker = speakerOf(segment, names);
     const text = markedText(segment, escapeText);
     const last = blocks.at(-1);
     if (last?.speaker === speaker) last.texts.push(text);
-    else blocks.push({ speaker, texts: [text] });
+    else blocks.push({ speaker, at: clockTime(segment.start / SESSION_RATE), texts: [text] });
   }
   const heading = escapeText(inOneLine(title)) || "Transcript";
   const legend = legends(segments).map((line) => `*${line}*\n`);
   const paragraphs = blocks.map(
-    ({ speaker, texts }) => `**${escapeText(speaker)}:** ${texts.join(" ")}\n`,
+    ({ speaker, at, texts }) => `**${escapeText(speaker)}** (${at}): ${texts.join(" ")}\n`,
   );
-  return [`# ${heading}\n`, ...legend, ...paragraphs].join("\n");
+  const head = facts === "" ? [] : [`${escapeText(facts)}\n`];
+  const parts = notes === "" ? [] : [notes, "## Transcript\n"];
+  return [`# ${heading}\n`, ...head, ...parts, ...legend, ...paragraphs].join("\n");
 }
 
 /** The moments that people marked, as the last part of a Markdown document; nothing without any. */
@@ -200,6 +206,11 @@ export function markedMoments(
     return `- ${parts.filter((part) => part !== "").join(" ")}\n`;
   });
   return `\n## Marks\n\n${lines.join("")}`;
+}
+
+/** The lines above the words of a plain text: the title and `facts`. */
+export function textHead(title: string, facts: string): string {
+  return `${inOneLine(title) || "Transcript"}\n${facts}\n\n`;
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { Static } from "@sinclair/typebox";
 import { toMilliseconds } from "../../../base/audio/sample-rate.ts";
+import { type DocumentHead, factsLine, notesPart } from "./document-parts.ts";
 import {
   markedMoments,
   srtCues,
+  textHead,
   toMarkdown,
   toSrt,
   toVtt,
@@ -27,8 +29,10 @@ export interface TranscriptOrder {
   gaps: readonly GapRecord[];
   /** What people marked, in order. */
   marks: readonly Marked[];
-  /** Names of those who claimed a label, for files. */
+  /** What the speakers are called in files, by label. */
   names: ReadonlyMap<string, string>;
+  /** Undefined where only what was said is wanted. */
+  head: DocumentHead | undefined;
   /** End of the recording, milliseconds, where it is known. */
   soundEnd: number | undefined;
 }
@@ -39,10 +43,12 @@ export interface TranscriptOrder {
  * @param written the segments as people read them, in their places
  */
 export function writeTranscript(
-  { format, hasWords, about, gaps, marks, names, soundEnd }: TranscriptOrder,
+  order: TranscriptOrder,
   segments: readonly SegmentRecord[],
   written: readonly SegmentRecord[],
 ): string {
+  const { format, hasWords, about, gaps, marks, names, soundEnd, head } = order;
+  const facts = head === undefined ? "" : factsLine(head, written, names, soundEnd);
   switch (format) {
     case "json":
       return JSON.stringify({
@@ -56,9 +62,15 @@ export function writeTranscript(
         ...(marks.length === 0 ? {} : { marks: marks.map(presentMark) }),
       } satisfies TranscriptAnswer);
     case "txt":
-      return transcriptText(written, names);
-    case "md":
-      return toMarkdown(about.title, written, names) + markedMoments(marks);
+      return (
+        (head === undefined ? "" : textHead(about.title, facts)) + transcriptText(written, names)
+      );
+    case "md": {
+      const notes = notesPart(head?.notes ?? [], names);
+      return (
+        toMarkdown({ title: about.title, facts, notes }, written, names) + markedMoments(marks)
+      );
+    }
     case "srt":
       return toSrt(srtCues(written, names, soundEnd));
     case "vtt":

@@ -17,10 +17,10 @@ import { SessionKeys } from "./find/session-keys.tsx";
 import { HiddenWords } from "./hidden-words.tsx";
 import { MarkButton, MarkNote, MarksPane } from "./marks/marks-pane.tsx";
 import { SessionModel } from "./model/session-model.ts";
+import { NotesPane } from "./notes/notes-pane.tsx";
 import { PlayerBar } from "./player-bar.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import { SpokenLog } from "./spoken-log.tsx";
-import { SummaryPane } from "./summary-pane.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
 import { SpeakersPane } from "./voices/speakers-pane.tsx";
 import "./session.css";
@@ -54,8 +54,8 @@ export function View({ params }: { params: Params }): VNode | null {
 
 const PANES = [
   { id: "words", label: "Words" },
+  { id: "notes", label: "Notes" },
   { id: "ask", label: "Ask" },
-  { id: "summary", label: "Summary" },
   { id: "marks", label: "Marks" },
   { id: "speakers", label: "Speakers" },
   { id: "concerns", label: "Concerns" },
@@ -165,8 +165,17 @@ function Refused({ model, reason, code }: RefusedProps): VNode {
 }
 
 function Panes({ model }: { model: SessionModel }): VNode {
-  const [pane, setPane] = useState<PaneId>("words");
-  const side = pane === "words" ? "ask" : pane;
+  const isWide = useIsWide();
+  // On a phone the words are one of the parts; else another part always stands beside them.
+  const [isWords, setWords] = useState(true);
+  const [side, setSide] = useState<PaneId>(account.value?.kind === "guest" ? "ask" : "notes");
+  const pane = isWords ? "words" : side;
+  const chosen = isWide ? side : pane;
+  const showWords = () => {
+    setWords(true);
+    // The link that was pressed is not shown there any more.
+    if (!isWide) setTimeout(() => focusWords());
+  };
   return (
     <div class="session-panes" data-pane={pane}>
       <div
@@ -181,9 +190,12 @@ function Panes({ model }: { model: SessionModel }): VNode {
             type="button"
             role="tab"
             data-tab={id}
-            aria-selected={pane === id}
+            aria-selected={chosen === id}
             data-side={side === id}
-            onClick={() => setPane(id)}
+            onClick={() => {
+              setWords(id === "words");
+              if (id !== "words") setSide(id);
+            }}
           >
             {label}
           </button>
@@ -195,15 +207,34 @@ function Panes({ model }: { model: SessionModel }): VNode {
       <section class="session-side" aria-label={PANES.find(({ id }) => id === side)?.label}>
         {/* Asked questions stay while one looks at something else. */}
         <div hidden={side !== "ask"}>
-          <AskPane model={model} onJump={() => setPane("words")} />
+          <AskPane model={model} onJump={showWords} />
         </div>
-        {side === "summary" && <SummaryPane model={model} onJump={() => setPane("words")} />}
-        {side === "marks" && <MarksPane model={model} onJump={() => setPane("words")} />}
+        {side === "notes" && <NotesPane model={model} onJump={showWords} />}
+        {side === "marks" && <MarksPane model={model} onJump={showWords} />}
         {side === "speakers" && <SpeakersPane model={model} />}
-        {side === "concerns" && <ConcernsPane model={model} onJump={() => setPane("words")} />}
+        {side === "concerns" && <ConcernsPane model={model} onJump={showWords} />}
       </section>
     </div>
   );
+}
+
+/** As in session.css: where the words and another part stand side by side. */
+const WIDE = "(min-width: 62.01rem)";
+
+function useIsWide(): boolean {
+  const [isWide, setWide] = useState(() => matchMedia(WIDE).matches);
+  useEffect(() => {
+    const query = matchMedia(WIDE);
+    const look = () => setWide(query.matches);
+    look();
+    query.addEventListener("change", look);
+    return () => query.removeEventListener("change", look);
+  }, []);
+  return isWide;
+}
+
+function focusWords(): void {
+  document.querySelector<HTMLElement>(".transcript-scroll")?.focus({ preventScroll: true });
 }
 
 /** The arrows go from tab to tab, as people who use the keyboard expect of tabs. */

@@ -73,13 +73,15 @@ describe("exports", () => {
   it("exports: markup in names and words stays text", () => {
     const cues = vttCues([segment(0, "a<b & c", "S2")], new Map([["S2", "<Ann>"]]));
     expect(toVtt(cues)).toContain("<v &lt;Ann&gt;>a&lt;b &amp; c</v>");
-    const markdown = toMarkdown("*T*", [segment(0, "not_italic")], new Map());
-    expect(markdown).toBe("# \\*T\\*\n\n**S1:** not\\_italic\n");
+    const markdown = toMarkdown({ title: "*T*" }, [segment(0, "not_italic")], new Map());
+    expect(markdown).toBe("# \\*T\\*\n\n**S1** (00:00): not\\_italic\n");
   });
 
   it("exports: Markdown joins what one speaker says in a row, and empty transcripts are fine", () => {
     const segments = [segment(0, "a"), segment(2, "b"), segment(4, "c", "S2")];
-    expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** a b\n\n**S2:** c\n");
+    expect(toMarkdown({ title: "" }, segments, new Map())).toBe(
+      "# Transcript\n\n**S1** (00:00): a b\n\n**S2** (00:04): c\n",
+    );
     expect(toSrt([])).toBe("");
     expect(toVtt([])).toBe("WEBVTT\n");
   });
@@ -94,8 +96,8 @@ describe("exports", () => {
     expect(transcriptText(segments, new Map())).toBe(
       `[00:00] S1: we fly to [tunisia and?] back\n[00:08] S1: on [monday?]\n[00:16] S2: fine\n\n${legend}\n`,
     );
-    expect(toMarkdown("Trip", segments, new Map())).toBe(
-      `# Trip\n\n*${legend}*\n\n**S1:** we fly to [tunisia and?] back on [monday?]\n\n**S2:** fine\n`,
+    expect(toMarkdown({ title: "Trip" }, segments, new Map())).toBe(
+      `# Trip\n\n*${legend}*\n\n**S1** (00:00): we fly to [tunisia and?] back on [monday?]\n\n**S2** (00:16): fine\n`,
     );
     expect(toSrt(srtCues(segments, new Map()))).toContain("S1: we fly to [tunisia and?] back\n");
     expect(toVtt(vttCues(segments, new Map()))).toContain(
@@ -106,7 +108,9 @@ describe("exports", () => {
   it("exports: without unclear words nothing is marked and nothing explained", () => {
     const segments = [segment(0, "all is well")];
     expect(transcriptText(segments, new Map())).toBe("[00:00] S1: all is well\n");
-    expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** all is well\n");
+    expect(toMarkdown({ title: "" }, segments, new Map())).toBe(
+      "# Transcript\n\n**S1** (00:00): all is well\n",
+    );
   });
 
   it("exports: each caption's lines mark their own words, within their length", () => {
@@ -132,15 +136,15 @@ describe("exports", () => {
     expect(transcriptText(segments, names)).toBe(
       `[00:00] Ann: one\n[00:04] Ann?: two\n[00:08] Ann?: three\n[00:12] Ann: [four?]\n\n${unclear}\n${legend}\n`,
     );
-    expect(toMarkdown("Trip", segments, names)).toBe(
-      `# Trip\n\n*${unclear}*\n\n*${legend}*\n\n**Ann:** one\n\n**Ann?:** two three\n\n**Ann:** [four?]\n`,
+    expect(toMarkdown({ title: "Trip" }, segments, names)).toBe(
+      `# Trip\n\n*${unclear}*\n\n*${legend}*\n\n**Ann** (00:00): one\n\n**Ann?** (00:04): two three\n\n**Ann** (00:12): [four?]\n`,
     );
     expect(toVtt(vttCues(segments, names))).toContain("<v Ann?>two</v>\n");
   });
 
   it("exports: markup in unclear words stays text", () => {
     const odd = segment(0, "[a*b?] c");
-    expect(toMarkdown("", [odd], new Map())).toContain("**S1:** [a\\*b?] c\n");
+    expect(toMarkdown({ title: "" }, [odd], new Map())).toContain("**S1** (00:00): [a\\*b?] c\n");
     expect(toVtt(vttCues([segment(0, "[a<b?] c")], new Map()))).toContain("[a&lt;b?] c");
   });
 

@@ -21,6 +21,7 @@ describe("transcript writer", () => {
     about: { session_id: ID, title: "Talk", language: "en", status: "completed", speakers: NOBODY },
     names: new Map([["S2", "Ann"]]),
     marks: [],
+    head: undefined,
     soundEnd: undefined,
   } as const;
 

@@ -2,11 +2,14 @@ import { ArrowLeft, Printer } from "lucide-preact";
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 import { clockTime } from "../../../../wire/clock-time.ts";
+import { account } from "../../../api/account.ts";
 import { call } from "../../../api/client.ts";
+import type { Summary } from "../../../api/records.ts";
 import { useResource } from "../../../parts/resource.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../../parts/times.ts";
 import { ViewFrame } from "../../../parts/view.tsx";
+import { PrintedNotes } from "./printed-notes.tsx";
 import { type PrintedLine, turnsOf } from "./turns.ts";
 import "./print.css";
 
@@ -27,7 +30,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
         params: { path, query: { format: "json" as const } },
       }),
     )) as Transcript;
-    return { session, transcript };
+    return { session, transcript, notes: await notesOf(id) };
   }, [id]);
   if (state.kind === "loading") {
     return (
@@ -43,7 +46,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
       </ViewFrame>
     );
   }
-  const { session, transcript } = state.value;
+  const { session, transcript, notes } = state.value;
   const names = new Map(
     transcript.speakers.map(({ speaker_label: label, display_name: name }) => [label, name]),
   );
@@ -66,6 +69,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
           .filter((part) => part !== "")
           .join(" · ")}
       </p>
+      <PrintedNotes notes={notes} nameOf={(label) => nameOf(names.get(label), label)} />
       {turns.length === 0 && <p>Nobody was heard in this session.</p>}
       {turns.map(({ start, speaker, text }) => (
         <section key={start} class="printed-turn">
@@ -77,6 +81,16 @@ export function View({ params }: { params: { id?: string } }): VNode {
       ))}
     </ViewFrame>
   );
+}
+
+/** Guests are not given notes; where they cannot be read the words are printed all the same. */
+async function notesOf(id: string): Promise<readonly Summary[]> {
+  if (account.value?.kind !== "user") return [];
+  const params = { path: { session_id: id } };
+  const found = await call((api) => api.GET("/sessions/{session_id}/summaries", { params })).catch(
+    () => undefined,
+  );
+  return found?.items ?? [];
 }
 
 function nameOf(name: string | undefined, label: string): string {

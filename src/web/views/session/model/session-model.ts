@@ -10,6 +10,7 @@ import { LineEditing } from "./line-editing.ts";
 import { Player } from "./player.ts";
 import { type Readable, readableWords } from "./readable-words.ts";
 import { SessionMarks } from "./session-marks.ts";
+import { SessionNotes } from "./session-notes.ts";
 import { type Share, sharesOf } from "./speaker-shares.ts";
 import { type Line, type Names, nameOf, TranscriptState } from "./transcript-state.ts";
 import { VoiceEditing } from "./voice-editing.ts";
@@ -23,6 +24,15 @@ function isLasting(error: unknown): boolean {
   if (isPassing(error)) return false;
   throw error;
 }
+
+/** After these the notes of a session that is over are made again. */
+const OUTDATES_NOTES: ReadonlySet<ServerFrame["type"]> = new Set<ServerFrame["type"]>([
+  "SegmentRevised",
+  "SpeakerRevision",
+  "SpeakerClaimed",
+  "SpeakerNamed",
+  "TranscriptReplaced",
+]);
 
 /** One open session: its record, its words as they come, its sound. Ends with its view. */
 export class SessionModel {
@@ -50,6 +60,7 @@ export class SessionModel {
   readonly editing: LineEditing;
   readonly voices: VoiceEditing;
   readonly marks: SessionMarks;
+  readonly notes: SessionNotes;
   readonly link = computed(() => this.#channel.value.state.value);
 
   readonly #channel: Signal<LiveChannel>;
@@ -82,6 +93,10 @@ export class SessionModel {
       (change, said) => this.editing.keep(change, said),
     );
     this.marks = new SessionMarks(id);
+    this.notes = new SessionNotes({
+      id,
+      keep: (change, said) => this.editing.keep(change, said),
+    });
     this.#channel = signal(this.#open());
   }
 
@@ -128,6 +143,7 @@ export class SessionModel {
     this.#channel.value.stop();
     this.player.close();
     this.marks.close();
+    this.notes.close();
   }
 
   /** Connects at once instead of waiting. */
@@ -259,12 +275,22 @@ export class SessionModel {
       case "SessionEnded":
         this.warning.value = "";
         void this.refresh().then(() => this.#polishLater());
+        this.notes.news();
         break;
       case "ChunkStatus":
         if (frame.missing === true) void this.refresh();
         break;
       case "SummaryUpdated":
         this.summaryNews.value += 1;
+        this.notes.news();
+        break;
+      case "AnnotationChanged":
+        if (frame.annotation_type === "mark") void this.marks.load();
+        else this.notes.news();
+        break;
+      case "Redacted":
+        void this.marks.load();
+        this.notes.news();
         break;
       case "ConcernRaised":
         this.concernNews.value += 1;
@@ -274,6 +300,7 @@ export class SessionModel {
         break;
       default:
         if (frame.type === "Results") this.warning.value = "";
+        else if (OUTDATES_NOTES.has(frame.type) && !this.isLive) this.notes.news();
     }
   }
 

@@ -1,0 +1,34 @@
+const LABEL = /^S\d+$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The heading of a part of the notes, or an owner: a speaker by the name that they have now. */
+export function nameIn(said: string, nameOf: (label: string) => string): string {
+  return LABEL.test(said) ? nameOf(said) : said;
+}
+
+/** The label in what is said of who spoke; undefined where it is a name. */
+export function labelIn(speaker: string | undefined): string | undefined {
+  return speaker !== undefined && LABEL.test(speaker) ? speaker : undefined;
+}
+
+/** A day that was chosen, as `2026-12-02`; "" where the time stands in words. */
+export function dayIn(due: string): string {
+  return DAY.test(due) && !Number.isNaN(Date.parse(due)) ? due : "";
+}
+
+interface DueWords {
+  readonly text: string;
+  /** True when the day is over and it is not done. */
+  readonly isLate: boolean;
+}
+
+/** By when something is to be done: a day as people write it, or what was said. */
+export function dueWords(due: string, isDone: boolean, now = new Date()): DueWords {
+  const day = dayIn(due);
+  if (day === "") return { text: due, isLate: false };
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const end = new Date(year, month - 1, date + 1);
+  const format = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
+  const text = new Intl.DateTimeFormat(undefined, format).format(new Date(year, month - 1, date));
+  return { text: `by ${text}`, isLate: !isDone && end <= now };
+}

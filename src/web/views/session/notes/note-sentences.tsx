@@ -1,0 +1,64 @@
+import type { VNode } from "preact";
+import { clockTime } from "../../../../wire/clock-time.ts";
+import type { Summary } from "../../../api/records.ts";
+import { labelIn, nameIn } from "../model/note-words.ts";
+import type { SessionModel } from "../model/session-model.ts";
+
+type NotedItem = Summary["items"][number];
+
+interface MomentLinkProps {
+  model: SessionModel;
+  item: NotedItem;
+  onJump: () => void;
+  id?: string;
+}
+
+/** A sentence of the notes; a press shows where it was said, and puts the sound there. */
+export function MomentLink({ model, item, onJump, id }: MomentLinkProps): VNode {
+  const label = labelIn(item.speaker);
+  return (
+    <button
+      type="button"
+      class="note-link"
+      onClick={() => {
+        onJump();
+        model.jumpTo(item.start_ms);
+      }}
+    >
+      <span id={id}>{item.text}</span>{" "}
+      <span class="moment-at">
+        {clockTime(item.start_ms / 1_000)}
+        {label !== undefined && ` ${model.nameOf(label)}`}
+      </span>
+    </button>
+  );
+}
+
+interface SentencesProps {
+  model: SessionModel;
+  items: readonly NotedItem[];
+  onJump: () => void;
+}
+
+/** The sentences of a kind of notes, under the headings of its parts. */
+export function NoteSentences({ model, items, onJump }: SentencesProps): VNode {
+  const sections = [...new Set(items.map(({ section = "" }) => section))];
+  return (
+    <>
+      {sections.map((section) => (
+        <div key={section}>
+          {section !== "" && <h4>{nameIn(section, (label) => model.nameOf(label))}</h4>}
+          <ul class="note-list">
+            {items
+              .filter((item) => (item.section ?? "") === section)
+              .map((item) => (
+                <li key={`${item.start_ms} ${item.text}`}>
+                  <MomentLink model={model} item={item} onJump={onJump} />
+                </li>
+              ))}
+          </ul>
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import {
+  type TranscriptOrder,
+  writeTranscript,
+} from "../../../../src/features/transcript/writing/transcript-document.ts";
+
+const said = (start: number, label: string, text: string) => ({
+  ...{ id: `${start}`, start: start * 16_000, end: (start + 1) * 16_000, label, text },
+  ...{ words: [], confidence: 1, revision: 1 },
+});
+const SAID = [said(0, "S1", "Hello."), said(65, "S2", "Bye."), said(70, "S3", "")];
+
+const ORDER: Omit<TranscriptOrder, "format"> = {
+  ...{ hasWords: false, gaps: [], marks: [], soundEnd: 71_000 },
+  about: { session_id: "s", title: "A *plan*", language: "en", status: "completed", speakers: [] },
+  names: new Map([
+    ["S1", "Ada"],
+    ["S2", "Speaker 2"],
+  ]),
+  head: {
+    startedAt: Date.UTC(2026, 10, 28, 13, 4),
+    notes: [
+      {
+        summaryType: "action_items",
+        items: [
+          { text: "I write [it].", startMs: 65_000, owner: "S2", due: "by Friday" },
+          { text: "Send it.", startMs: 0, done: true },
+        ],
+      },
+      { summaryType: "brief", items: [{ text: "Hello.", startMs: 0 }] },
+      { summaryType: "decisions", items: [] },
+      { summaryType: "speakers", items: [{ text: "Hello.", startMs: 0 }] },
+    ],
+  },
+};
+
+const document = (order: Partial<TranscriptOrder>) =>
+  writeTranscript({ format: "md", ...ORDER, ...order }, SAID, SAID);
+
+describe("documents for people", () => {
+  it("have title, date, length and people above the words, Markdown the notes as well", () => {
+    expect(document({ format: "txt" })).toBe(
+      "A *plan*\n2026-11-28 13:04 UTC · 01:11 · Ada, Speaker 2\n\n[00:00] Ada: Hello.\n[01:05] Speaker 2: Bye.\n",
+    );
+    expect(document({})).toBe(`# A \\*plan\\*
+
+2026-11-28 13:04 UTC · 01:11 · Ada, Speaker 2
+
+## Notes
+
+### In brief
+
+- Hello. (00:00)
+
+### Action items
+
+- [ ] I write \\[it\\]. – Speaker 2, by Friday (01:05)
+- [x] Send it. (00:00)
+
+## Transcript
+
+**Ada** (00:00): Hello.
+
+**Speaker 2** (01:05): Bye.
+`);
+  });
+
+  it("without notes, or a length that is known, leave these out", () => {
+    const head = { startedAt: 0, notes: [] };
+    expect(document({ head, soundEnd: undefined })).toMatch(
+      /^# A \\\*plan\\\*\n\n1970-01-01 00:00 UTC · Ada, Speaker 2\n\n\*\*Ada\*\*/,
+    );
+  });
+
+  it("have nothing above the words where only these are wanted", () => {
+    expect(document({ head: undefined, format: "txt" })).toMatch(/^\[00:00\] Ada/);
+    expect(document({ head: undefined })).toMatch(/^# A \\\*plan\\\*\n\n\*\*Ada\*\*/);
+  });
+});

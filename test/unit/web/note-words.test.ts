@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import {
+  dayIn,
+  dueWords,
+  labelIn,
+  nameIn,
+} from "../../../src/web/views/session/model/note-words.ts";
+
+const nameOf = (label: string) => `Speaker ${label.slice(1)}`;
+const NOON = new Date(2026, 11, 2, 12);
+
+describe("words of notes", () => {
+  it("say who it is by name instead of by label", () => {
+    expect(nameIn("S3", nameOf)).toBe("Speaker 3");
+    expect(nameIn("Decisions", nameOf)).toBe("Decisions");
+    expect([labelIn("S3"), labelIn("Anna"), labelIn(undefined)]).toEqual([
+      "S3",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("say by when: a day as people write it, and what was said as it was said", () => {
+    expect(dueWords("2026-12-02", false, NOON).text).toMatch(/^by .*2.*2026$/);
+    expect(dueWords("by Wednesday", false, NOON)).toEqual({ text: "by Wednesday", isLate: false });
+    expect(dayIn("2026-12-02")).toBe("2026-12-02");
+    for (const said of ["by Wednesday", "2026-13-02", ""]) expect(dayIn(said)).toBe("");
+  });
+
+  it("tell what is late once its day is over, unless it is done", () => {
+    const isLate = (day: string, isDone = false) => dueWords(day, isDone, NOON).isLate;
+    expect([isLate("2026-12-01"), isLate("2026-12-02"), isLate("2026-12-03")]).toEqual([
+      ...[true, false, false],
+    ]);
+    expect(isLate("2026-12-01", true)).toBe(false);
+  });
+});
