@@ -6,7 +6,9 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { isTyping } from "../../parts/keys.tsx";
 import { MarkButton, MarkedSoFar, MarkNote } from "../session/marks/marks-pane.tsx";
 import { SessionModel } from "../session/model/session-model.ts";
+import { MicrophoneField } from "./microphone-field.tsx";
 import {
+  changeMicrophone,
   isConnected,
   isPaused,
   level,
@@ -76,6 +78,7 @@ export function Cockpit({ sessionId }: { sessionId: string }): VNode {
           Read along
         </Link>
       </div>
+      <MicrophoneField onChoose={changeMicrophone} />
       {model && <MarkNote marks={model.marks} />}
       {model && <MarkedSoFar marks={model.marks} />}
       {model && <NewestWords model={model} />}

@@ -1,4 +1,5 @@
 import workletUrl from "./capture-worklet.mjs?url";
+import { chosenMicrophone } from "./microphone-choice.ts";
 
 export interface Microphone {
   /** Samples a second, of one channel. */
@@ -22,7 +23,14 @@ export function requireSecurePage(): void {
   );
 }
 
-/** Opens the microphone; `onSound` gets 16-bit samples and the loudest of them, 0 to 1. */
+/** Asks the person to let the page use a microphone, and uses none. */
+export async function letUseMicrophone(): Promise<void> {
+  requireSecurePage();
+  const stream = await askForStream();
+  for (const track of stream.getTracks()) track.stop();
+}
+
+/** Opens the chosen microphone; `onSound` gets 16-bit samples and the loudest of them, 0 to 1. */
 export async function openMicrophone(
   onSound: (samples: ArrayBuffer, loudest: number) => void,
   onLost: () => void,
@@ -71,6 +79,11 @@ async function contextFor(stream: MediaStream) {
   }
 }
 
+/** Not every browser has it as a DOMException. */
+function isUnfit(error: unknown): error is { name: string } {
+  return typeof OverconstrainedError !== "undefined" && error instanceof OverconstrainedError;
+}
+
 const REFUSALS: Readonly<Record<string, string>> = {
   NotAllowedError:
     "The browser does not let this page use the microphone. Allow it, mostly with the sign beside the address, and try again.",
@@ -78,13 +91,20 @@ const REFUSALS: Readonly<Record<string, string>> = {
   NotReadableError: "The microphone does not answer; another program may be using it.",
 };
 
-async function askForStream(): Promise<MediaStream> {
+async function askForStream(wanted = chosenMicrophone.peek()): Promise<MediaStream> {
   try {
     return await navigator.mediaDevices.getUserMedia({
-      audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true },
+      audio: {
+        ...{ channelCount: 1, echoCancellation: true, noiseSuppression: true },
+        ...(wanted === "" ? {} : { deviceId: { exact: wanted } }),
+      },
     });
   } catch (error) {
-    const name = error instanceof DOMException ? error.name : "";
+    const name = error instanceof DOMException || isUnfit(error) ? error.name : "";
+    // The chosen one is not connected: what the browser takes by itself is better than none.
+    if (wanted !== "" && (name === "OverconstrainedError" || name === "NotFoundError")) {
+      return askForStream("");
+    }
     throw new Error(REFUSALS[name] ?? `The microphone could not be opened (${name || error}).`);
   }
 }

@@ -8,6 +8,8 @@ import { ViewFrame } from "../../parts/view.tsx";
 import { WorkshopField } from "../../parts/workshop-field.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { Cockpit } from "./cockpit.tsx";
+import { chooseMicrophone } from "./microphone-choice.ts";
+import { MicrophoneField } from "./microphone-field.tsx";
 import { recorder, startRecording } from "./recorder.ts";
 import "./record.css";
 
@@ -88,6 +90,7 @@ function StartForm({ workspaces, told }: StartProps): VNode {
           ))}
         </select>
       </label>
+      <MicrophoneField onChoose={chooseMicrophone} />
       <WorkshopField workspaceId={workspaceId} />
       {told !== "" && (
         <p class="notice" data-tone="danger" role="alert">

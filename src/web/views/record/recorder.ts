@@ -4,6 +4,7 @@ import { messageOf } from "../../api/client.ts";
 import { browserDevice, forgetKeys } from "./browser-device.ts";
 import { type KeptRecording, KeptSound } from "./kept-sound.ts";
 import { type Microphone, openMicrophone, requireSecurePage } from "./microphone.ts";
+import { chooseMicrophone } from "./microphone-choice.ts";
 import { beginSession, endSession, keepRest } from "./recorded-session.ts";
 import { keepScreenAwake } from "./screen-lock.ts";
 import { SoundKeeper } from "./sound-keeper.ts";
@@ -93,6 +94,12 @@ export function pauseRecording(): void {
   void running?.pause(!isPaused.value);
 }
 
+/** Records with this microphone from now on; "" is what the browser takes by itself. */
+export function changeMicrophone(id: string): void {
+  chooseMicrophone(id);
+  void running?.changeMicrophone();
+}
+
 /** Runs the work while no other tab of this browser records, and tells what came of it. */
 async function alone(work: (userId: string, email: string) => Promise<void>): Promise<void> {
   const who = account.value;
@@ -138,6 +145,8 @@ class Input {
   #microphone: Microphone | undefined;
   #take: ((samples: ArrayBuffer) => void) | undefined;
   #early: ArrayBuffer[] = [];
+  /** Which of those that were opened is heard. */
+  #heard: symbol | undefined;
   onLost: () => void = () => undefined;
 
   static async open(): Promise<Input> {
@@ -152,15 +161,37 @@ class Input {
 
   async reopen(): Promise<void> {
     this.close();
-    this.#microphone = await openMicrophone(
+    [this.#microphone, this.#heard] = await this.#open();
+  }
+
+  /** Goes over to the microphone that is chosen now, without a gap. */
+  async change(): Promise<void> {
+    const before = this.#microphone;
+    const [next, heard] = await this.#open();
+    if (before !== undefined && next.sampleRate !== before.sampleRate) {
+      next.close();
+      throw new Error(OTHER_RATE);
+    }
+    [this.#microphone, this.#heard] = [next, heard];
+    before?.close();
+  }
+
+  async #open(): Promise<[Microphone, symbol]> {
+    const mine = Symbol("microphone");
+    const opened = await openMicrophone(
       (samples, loudest) => {
+        // Another one is heard before, or by now.
+        if (mine !== this.#heard) return;
         level.value = isPaused.value ? 0 : loudest;
         if (isPaused.value) return;
         if (this.#take === undefined) this.#early.push(samples);
         else this.#take(samples);
       },
-      () => this.onLost(),
+      () => {
+        if (mine === this.#heard) this.onLost();
+      },
     );
+    return [opened, mine];
   }
 
   /** From now on its sound goes there, that of before first. */
@@ -268,6 +299,16 @@ class Recording {
     this.#microphone?.close();
     recorder.value = { kind: "finishing", sessionId: this.sessionId };
     this.#stream.end();
+  }
+
+  async changeMicrophone(): Promise<void> {
+    try {
+      await this.#microphone?.change();
+      if (notice.value !== "") isPaused.value = false;
+      notice.value = "";
+    } catch (error) {
+      notice.value = messageOf(error);
+    }
   }
 
   async pause(isWanted: boolean): Promise<void> {

@@ -1,0 +1,66 @@
+import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import { useDeed } from "../../parts/deed.ts";
+import { letUseMicrophone } from "./microphone.ts";
+import {
+  chosenMicrophone,
+  lookForMicrophones,
+  microphones,
+  watchMicrophones,
+} from "./microphone-choice.ts";
+
+/** Which microphone records; browsers name them once one was let in. */
+export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }): VNode {
+  const { isBusy, told, run } = useDeed();
+  useEffect(() => {
+    const stop = new AbortController();
+    watchMicrophones(stop.signal);
+    return () => stop.abort();
+  }, []);
+  const offered = microphones.value;
+  const chosen = chosenMicrophone.value;
+  const isThere = chosen === "" || offered.some(({ id }) => id === chosen);
+  if (offered.length === 0) {
+    return (
+      <div class="stack">
+        <div>
+          <button
+            type="button"
+            class="button"
+            aria-disabled={isBusy}
+            onClick={() =>
+              void run(async () => {
+                await letUseMicrophone();
+                await lookForMicrophones();
+              })
+            }
+          >
+            Choose the microphone
+          </button>
+        </div>
+        {told !== "" && (
+          <p class="notice" data-tone="danger" role="alert">
+            {told}
+          </p>
+        )}
+      </div>
+    );
+  }
+  return (
+    <label class="field">
+      <span>Microphone</span>
+      <select
+        class="input"
+        value={isThere ? chosen : ""}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+      >
+        <option value="">What the browser takes by itself</option>
+        {offered.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
