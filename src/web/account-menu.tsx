@@ -3,6 +3,7 @@ import {
   CircleUser,
   Drama,
   KeyRound,
+  LockKeyhole,
   LogOut,
   Mail,
   Moon,
@@ -20,6 +21,7 @@ import { backToAccount, signOut } from "./api/sign-in.ts";
 import { Menu } from "./parts/menu.tsx";
 import { chooseTheme, type Theme, theme } from "./parts/theme.ts";
 import { LeavingRecordings, useCutRecordings } from "./views/record/cut-recordings.tsx";
+import { PasswordDialog } from "./views/sign-in/password-dialog.tsx";
 
 const THEMES: readonly { id: Theme; label: string; Icon: typeof Sun }[] = [
   { id: "system", label: "As the system", Icon: SunMoon },
@@ -29,6 +31,17 @@ const THEMES: readonly { id: Theme; label: string; Icon: typeof Sun }[] = [
 
 /** Who is signed in, the look, and the way out. */
 export function AccountMenu(): VNode {
+  const who = account.value;
+  const [isChanging, setChanging] = useState(false);
+  return (
+    <>
+      <ChoicesMenu onPassword={() => setChanging(true)} />
+      {isChanging && who?.kind === "user" && <PasswordDialog onClose={() => setChanging(false)} />}
+    </>
+  );
+}
+
+function ChoicesMenu({ onPassword }: { onPassword: () => void }): VNode {
   const who = account.value;
   return (
     <Menu
@@ -50,6 +63,18 @@ export function AccountMenu(): VNode {
             </p>
           )}
           {who?.kind === "user" && <UserLinks close={close} />}
+          {who?.kind === "user" && (
+            <button
+              type="button"
+              class="button quiet"
+              onClick={() => {
+                close();
+                onPassword();
+              }}
+            >
+              <LockKeyhole size={16} aria-hidden="true" /> Change password
+            </button>
+          )}
           {THEMES.map(({ id, label, Icon }) => (
             <button
               key={id}

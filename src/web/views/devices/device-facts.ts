@@ -31,6 +31,17 @@ export function kindOf(device: Pick<Device, "model" | "device_serial">) {
   return device.model === "browser" ? "browser" : "program";
 }
 
+const OLD_MS = 30 * 24 * 60 * 60_000;
+
+/** The person's own browsers that have not recorded for 30 days. */
+export function oldBrowsersIn(devices: readonly Device[], me: string, now: Date): Device[] {
+  return devices.filter((device) => {
+    const { owner_id: owner, status, last_seen_at: seen } = device;
+    if (owner !== me || status !== "paired" || kindOf(device) !== "browser") return false;
+    return seen !== undefined && now.getTime() - Date.parse(seen) > OLD_MS;
+  });
+}
+
 interface Battery {
   readonly percent: number;
   readonly level: "low" | "medium" | "full";

@@ -2,6 +2,7 @@ import { Plus } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
+import { account } from "../../api/account.ts";
 import type { Device, Workspace } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { RecordList } from "../../parts/record-row.tsx";
@@ -9,6 +10,7 @@ import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
 import { DeviceRow } from "./device-row.tsx";
+import { OldBrowsers } from "./old-browsers.tsx";
 import { PairDialog } from "./pair-dialog.tsx";
 import { type DeviceStatus, useDevices, usePeople, useRecordings } from "./use-devices.ts";
 import "./devices.css";
@@ -51,6 +53,7 @@ export function View({ params }: { params: Params }): VNode {
           <option value="paired">Paired</option>
           <option value="revoked">Unpaired</option>
         </select>
+        <OldBrowsers devices={list.items} me={account.value?.id ?? ""} onGone={list.drop} />
       </div>
       {list.state.kind === "loading" && <Loading what="devices" />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}

@@ -4,6 +4,7 @@ import { Link } from "wouter-preact";
 import type { Session } from "../../api/records.ts";
 import { StatusChip } from "../../parts/status-chip.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
+import { useOwnerName } from "./owner-name.ts";
 import { ReadingProgress, useReading } from "./reading-progress.tsx";
 
 interface SessionRowProps {
@@ -21,6 +22,7 @@ export function SessionRow({ session, workspace, isFollowed }: SessionRowProps):
   // What was recorded, and not how long ago it began: an hour is uploaded in a minute.
   const recordedMs = session.duration_ms ?? (reading && reading.received_seconds * 1_000);
   const Seen = visibility === "workspace" ? Users : Lock;
+  const owner = useOwnerName(session.owner_id);
   const shownTitle = title || "Untitled conversation";
   return (
     <li>
@@ -29,6 +31,7 @@ export function SessionRow({ session, workspace, isFollowed }: SessionRowProps):
         <span class="session-facts">
           <span>{momentOf(start)}</span>
           {recordedMs !== undefined && recordedMs > 0 && <span>{lengthOf(recordedMs)}</span>}
+          {owner !== "" && <span>{`of ${owner}`}</span>}
           {workspace !== undefined && <span>{workspace}</span>}
           <span class="row">
             <Seen size={13} aria-hidden="true" />
