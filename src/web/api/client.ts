@@ -57,7 +57,9 @@ export async function exchange(request: Request): Promise<Response> {
     const response = await answerOf(attempt);
     if (response.ok) return response;
     // A sign-in that is refused is told by the form itself.
-    const hasEnded = response.status === 401 && token !== undefined && !isNamed;
+    // So is a password that somebody who is signed in gives once more.
+    const isWrongPassword = response.headers.get("x-error-code") === "invalid_credentials";
+    const hasEnded = response.status === 401 && token !== undefined && !isNamed && !isWrongPassword;
     if (!hasEnded) throw await failureOf(response);
     if (account.value?.token === token) await signInAgain();
   }

@@ -17,9 +17,10 @@ interface OldBrowsersProps {
 
 /** Offers to unpair one's own browsers that have not recorded for long; nothing where there are none. */
 export function OldBrowsers({ devices, me, onGone }: OldBrowsersProps): VNode | null {
-  const [isAsking, setAsking] = useState(false);
-  const old = oldBrowsersIn(devices, me, new Date());
-  if (old.length === 0 && !isAsking) return null;
+  // While it is asked the list stays as it was asked about.
+  const [asked, ask] = useState<readonly Device[] | undefined>();
+  const old = asked ?? oldBrowsersIn(devices, me, new Date());
+  if (old.length === 0) return null;
   const forget = async () => {
     for (const { id } of old) {
       const params = { path: { device_id: id } };
@@ -30,18 +31,18 @@ export function OldBrowsers({ devices, me, onGone }: OldBrowsersProps): VNode | 
   };
   return (
     <>
-      <button type="button" class="button" onClick={() => setAsking(true)}>
+      <button type="button" class="button" onClick={() => ask(old)}>
         <Eraser size={16} aria-hidden="true" />
         {old.length === 1 ? "Forget 1 old browser" : `Forget ${old.length} old browsers`}
       </button>
-      {isAsking && (
+      {asked !== undefined && (
         <FormDialog
           title="Forget browsers that you use no more?"
           submit={old.length === 1 ? "Forget it" : `Forget ${old.length}`}
           cancel="Keep them"
           isEnd
           onSubmit={forget}
-          onClose={() => setAsking(false)}
+          onClose={() => ask(undefined)}
         >
           <p>
             They have not recorded for a month. Sessions that they recorded stay; a browser that

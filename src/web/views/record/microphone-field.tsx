@@ -10,7 +10,7 @@ import {
 } from "./microphone-choice.ts";
 
 /** Which microphone records; browsers name them once one was let in. */
-export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }): VNode {
+export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }): VNode | null {
   const { isBusy, told, run } = useDeed();
   useEffect(() => {
     const stop = new AbortController();
@@ -18,6 +18,7 @@ export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }
     return () => stop.abort();
   }, []);
   const offered = microphones.value;
+  if (offered === undefined) return null;
   const chosen = chosenMicrophone.value;
   const isThere = chosen === "" || offered.some(({ id }) => id === chosen);
   if (offered.length === 0) {
