@@ -99,7 +99,7 @@ describe("cli sessions, export and search: against the service", () => {
     expect([refused.code, readFileSync(file, "utf8")]).toEqual([1, "mine"]);
     expect(refused.stderr).toBe(`voice: ${file} is there already; --force writes over it\n`);
     expect(await (await voice(owner, "export", "last", "-o", file, "--force")).code).toBe(0);
-    expect(readFileSync(file, "utf8")).toContain("**S2:** the launch is late");
+    expect(readFileSync(file, "utf8")).toContain("**Speaker 2** (00:03): the launch is late");
     const nowhere = join(folder, "none/x.txt");
     expect(await (await voice(owner, "export", "last", "-o", nowhere)).code).toBe(1);
     expect(existsSync(nowhere)).toBe(false);

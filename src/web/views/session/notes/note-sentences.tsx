@@ -47,7 +47,7 @@ export function NoteSentences({ model, items, onJump }: SentencesProps): VNode {
     <>
       {sections.map((section) => (
         <div key={section}>
-          {section !== "" && <h4>{nameIn(section, (label) => model.nameOf(label))}</h4>}
+          {section !== "" && <h3>{nameIn(section, (label) => model.nameOf(label))}</h3>}
           <ul class="note-list">
             {items
               .filter((item) => (item.section ?? "") === section)

@@ -169,9 +169,9 @@ function Section({ model, words, onJump }: SectionProps): VNode {
   const summary = model.notes.of(kind);
   const count = kind === "action_items" ? leftWords(summary) : "";
   const heading = (
-    <h3 id={`notes-${kind}`}>
+    <h2 id={`notes-${kind}`}>
       {title} {count !== "" && <span class="soft small">{count}</span>}
-    </h3>
+    </h2>
   );
   const content = <Content {...{ model, words, summary, onJump }} />;
   return (
