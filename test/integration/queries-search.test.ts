@@ -151,11 +151,22 @@ describe("workspace search", () => {
     expect(await everywhere({ workspace_id: elsewhere })).toEqual([]);
     const admin = await fixture.user("admin");
     expect(await everywhere({}, admin)).toEqual([]);
-    await queries.elevations().open({
-      ...{ id: newId(), adminId: admin.id, reason: "To answer a complaint" },
-      ...{ sessionId: theirs.sessionId, expiresAt: Date.now() + 60_000 },
-    });
-    expect(await everywhere({}, admin)).toEqual(theirs.segmentIds);
+    const elevations = queries.elevations();
+    const elevated = async (place: { sessionId?: string; workspaceId?: string }) => {
+      const id = newId();
+      await elevations.open({
+        ...{ id, adminId: admin.id, reason: "To answer a complaint" },
+        ...{ ...place, expiresAt: Date.now() + 60_000 },
+      });
+      const found = await everywhere({}, admin);
+      await elevations.end(id, admin);
+      return found;
+    };
+    expect(await elevated({ sessionId: theirs.sessionId })).toEqual(theirs.segmentIds);
+    expect(await elevated({ workspaceId: elsewhere })).toEqual(theirs.segmentIds);
+    expect(await elevated({ workspaceId })).toEqual(await find({ q: "report" }));
+    expect(await elevated({})).toHaveLength(4);
+    expect(await everywhere({}, admin)).toEqual([]);
   });
 
   it("shows a member only what is shared", async () => {

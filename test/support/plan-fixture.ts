@@ -118,7 +118,7 @@ export class PlanFixture {
     const body = { last_chunk_sequence: CHUNKS + 1 };
     await this.#do("POST", `/devices/${id}/session/stop`, key, body);
     const status = async () => (await this.#do("GET", `/sessions/${sessionId}`, user)).status;
-    await until(async () => (await status()) === "completed", "the session's end", 60_000);
+    await until(async () => (await status()) === "completed", "the session's end", 180_000);
     await this.#follow(user, { from_seq: 0 });
   }
 
@@ -139,7 +139,7 @@ export class PlanFixture {
         sample_rate: 16_000,
         channels: 1,
       },
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(180_000),
     });
     const running = sender.run();
     sender.push(Buffer.alloc(2 * CHUNK_SAMPLES));

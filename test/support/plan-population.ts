@@ -99,6 +99,15 @@ export async function populate(
        from sessions s, generate_series(0, $1::int - 1) n where partition_of(s.id) % 4 = 0`,
       [chunks, CHUNK_SAMPLES],
     ),
+    // Damaged once, and whole again: those that are not are looked for all the time.
+    run(
+      `insert into damaged_audio (session_id, sequence, kind, mended_at)
+       select session_id, sequence, 'changed', now() from chunks where sequence % 20 = 7`,
+    ),
+    run(
+      `insert into command_outcomes (session_id, command_id, outcome)
+       select id, gen_random_uuid(), '{}' from sessions, generate_series(1, 5)`,
+    ),
     run(
       `insert into outbox (id, session_id, command, attempts, not_before, parked_at)
        select gen_random_uuid(), id, '{"type": "Stop"}', 9, now() + interval '1 day',

@@ -42,6 +42,7 @@ const speakerRow = z.object({
 /**
  * SQL for a table of who speaks within segments besides their own speakers: session_id, within (the
  * segment), id, label (of the segment with that voice's words, as it is now), start_sample, end_sample.
+ * Without the offset PostgreSQL joins, and may compare all segments of a long session with each other.
  */
 export const OVERLAPPING = sql.fragment`(
     select s.session_id, s.id as within, other.id, other.label,
@@ -49,7 +50,9 @@ export const OVERLAPPING = sql.fragment`(
     from segments s
     cross join lateral jsonb_to_recordset(s.overlapping)
       as spoken ("segmentId" uuid, start bigint, "end" bigint)
-    join segments other on other.session_id = s.session_id and other.id = spoken."segmentId"
+    cross join lateral (
+      select id, label from segments
+      where session_id = s.session_id and id = spoken."segmentId" offset 0) as other
     where other.label <> s.label and other.label <> 'UU')`;
 
 /** SQL for a person's name, null when none was given: no part of an address stands in its place. */

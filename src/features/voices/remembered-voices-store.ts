@@ -169,9 +169,9 @@ async function readClaimProof(
       c.contested_at is not null as "isContested",
       c.by_user_id <> c.claimed_user_id as "isConfirmed",
       s.owner_id = c.claimed_user_id as "isOwner",
-      not exists (
-        select from segments g
-        where g.session_id = s.id and g.label not in (c.label, 'UU')) as "isAlone"
+      coalesce((
+        select bool_and(g.label in (c.label, 'UU')) from segments g
+        where g.session_id = s.id), true) as "isAlone"
     from speaker_claims c join sessions s on s.id = c.session_id and s.status <> 'deleted'
     where c.session_id = ${sessionId} and c.label = ${label} and c.claimed_user_id = ${userId}
       and c.revoked_at is null`);

@@ -63,11 +63,12 @@ export class AudioDamageStore {
       select ${sharedDigestsOf(sql.fragment`${sessionId}::uuid`, name)} as digests,
         max(c.bytes) as bytes, bool_or(c.silence_wanted > 0) as "isSilenced",
         bool_or(c.silence_done > 0) as "wasSilenced",
-        bool_or(d.sequence is not null) as "isNoted",
+        bool_or(exists (
+          select from damaged_audio d
+          where d.session_id = c.session_id and d.sequence = c.sequence and d.mended_at is null
+        )) as "isNoted",
         bool_or(c.media_type = 'audio/wav' and c.sample_rate = 16000) as "mayBeDecoded"
       from chunks c join sessions s on s.id = c.session_id and s.status <> 'deleted'
-        left join damaged_audio d on d.session_id = c.session_id and d.sequence = c.sequence
-          and d.mended_at is null
       where c.session_id = ${sessionId} and c.sha256 = ${name}
       having count(*) > 0`);
     if (row === null) return undefined;
