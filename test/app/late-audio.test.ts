@@ -41,7 +41,7 @@ describe.concurrent("late audio", () => {
   let spoken: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
+    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "4000" });
     owner = await newOwner(service, "admin");
     const device = await begun();
     await upload(device, [...chunks.keys()]);

@@ -35,6 +35,8 @@ async function openRaw(): Promise<{ raw: RawGrpc; address: string }> {
     entry: ENTRY,
     clock: systemClock,
     log: silentLog,
+    // A busy machine is no silent thread.
+    silenceMs: 60_000,
   });
   await pool.start();
   cleanups.push(() => pool.stop());

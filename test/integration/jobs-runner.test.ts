@@ -9,6 +9,7 @@ import { SessionFixture } from "../support/session-fixture.ts";
 import {
   fastRunner,
   hang,
+  LEASE_MS,
   LocalSummariser,
   type SpokenSession,
   spokenSession,
@@ -65,6 +66,23 @@ describe("job runner", () => {
 
   const reaches = (id: string, status: string) =>
     until(async () => (await jobOf(id)).status === status, `the job to be ${status}`);
+
+  /** Takes half of a job's claim away, and resolves when its runner has made it whole again. */
+  async function renewed(id: string): Promise<void> {
+    const lease = [id, LEASE_MS];
+    await fixture.sql(
+      "update jobs set claimed_until = now() + $2 * interval '0.5 ms' where id = $1",
+      lease,
+    );
+    await until(async () => {
+      const whole = await fixture.sql(
+        `select from jobs
+         where id = $1 and status = 'running' and claimed_until > now() + $2 * interval '0.75 ms'`,
+        lease,
+      );
+      return whole.length > 0;
+    }, "the claim to be renewed");
+  }
 
   async function countSummaries(): Promise<number> {
     const rows = await fixture.sql("select 1 from summaries where session_id = $1", [
@@ -137,11 +155,13 @@ describe("job runner", () => {
       new Promise((resolve) => {
         release = resolve;
       });
-    run({ leaseMs: 300 });
-    run({ leaseMs: 300 });
+    run();
+    run();
     await until(async () => (await jobOf(id)).progress > 0.4, "progress");
     await fixture.sql("update jobs set progress = 0.9 where id = $1", [id]);
-    await new Promise((wake) => setTimeout(wake, 700));
+    // By then the other runner has asked for work, too.
+    await renewed(id);
+    await renewed(id);
     expect((await jobOf(id)).progress).toBeCloseTo(0.9);
     release();
     await reaches(id, "completed");

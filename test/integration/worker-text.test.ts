@@ -47,6 +47,8 @@ async function startWorker(options: { threads?: number; model?: LanguageModel } 
     entry: ENTRY,
     clock: systemClock,
     log: silentLog,
+    // A busy machine is no silent thread.
+    silenceMs: 60_000,
   });
   await pool.start();
   cleanups.push(() => pool.stop());

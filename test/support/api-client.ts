@@ -47,19 +47,18 @@ export class ApiClient {
   readonly #document: OpenApi;
   readonly #ajv: Ajv2020;
 
-  private constructor(base: string, document: OpenApi) {
+  private constructor(base: string, text: string) {
     this.#base = base;
+    const { document, ajv } = compiled(text);
     this.#document = document;
-    this.#ajv = new Ajv2020({ strict: false, validateSchema: false });
-    addFormats.default(this.#ajv);
-    this.#ajv.addSchema(document, DOCUMENT);
+    this.#ajv = ajv;
   }
 
   /** `base` is the address up to and including `/api`. */
   static async connect(base: string): Promise<ApiClient> {
     const response = await fetch(`${base}/openapi.json`);
     if (!response.ok) throw new Error(`No OpenAPI document at ${base}: ${response.status}.`);
-    return new ApiClient(base, (await response.json()) as OpenApi);
+    return new ApiClient(base, await response.text());
   }
 
   async call<T = Members>(
@@ -138,6 +137,20 @@ export class ApiClient {
       .filter((template) => fits(template.split("/"), segments))
       .sort((one, other) => one.split("{").length - other.split("{").length)[0];
   }
+}
+
+/** Of the newest document: the services of most files have the same one, and its checks take time. */
+let newest: { text: string; document: OpenApi; ajv: Ajv2020 } | undefined;
+
+function compiled(text: string): { document: OpenApi; ajv: Ajv2020 } {
+  if (newest?.text !== text) {
+    const document = JSON.parse(text) as OpenApi;
+    const ajv = new Ajv2020({ strict: false, validateSchema: false });
+    addFormats.default(ajv);
+    ajv.addSchema(document, DOCUMENT);
+    newest = { text, document, ajv };
+  }
+  return newest;
 }
 
 function nameOf(reference: string): string {

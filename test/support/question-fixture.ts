@@ -73,6 +73,8 @@ export class QuestionFixture {
       entry: ENTRY,
       clock: systemClock,
       log: silentLog,
+      // A busy machine is no silent thread.
+      silenceMs: 60_000,
     });
     await this.#pool.start();
     this.#server = new WorkerServer({

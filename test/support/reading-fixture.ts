@@ -149,6 +149,8 @@ export class ReadingFixture {
       entry: ENTRY,
       clock: systemClock,
       log: silentLog,
+      // A busy machine is no silent thread.
+      silenceMs: 60_000,
       ...options,
     });
     await pool.start();

@@ -44,7 +44,10 @@ export async function hang(signal: AbortSignal): Promise<void> {
   throw new AppError("unavailable", "The call was given up.");
 }
 
-/** A runner that looks often and whose claims run out soon. */
+/** So long that no claim of a living runner runs out, however busy the machine is. */
+export const LEASE_MS = 60_000;
+
+/** A runner that looks often, and renews its claims often. */
 export function fastRunner(
   fixture: SessionFixture,
   summariser: Summariser,
@@ -63,7 +66,7 @@ export function fastRunner(
     ],
     log: silentLog,
     runtime: systemRuntime,
-    leaseMs: 1_000,
+    leaseMs: LEASE_MS,
     beatMs: 50,
     pollMs: 20,
     ...options,

@@ -57,9 +57,11 @@ describe("graph: communities", () => {
 
   it("takes a graph of the largest size within a blink", () => {
     const { entities, relations } = clusters(50, 10);
-    const begun = performance.now();
+    // Of the processor: what else runs here does not count.
+    const begun = process.threadCpuUsage();
     findCommunities(entities, relations.slice(0, 1_000));
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    const { user, system } = process.threadCpuUsage(begun);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });
 
