@@ -14,6 +14,8 @@ export interface SuiteProject {
   readonly isSplit?: boolean;
   /** Its files run one after the other, before all others. */
   readonly isAlone?: boolean;
+  /** They do so while those of other projects run: they wait for much, and use little of a core. */
+  readonly isBeside?: boolean;
 }
 
 /** What `npm test` runs. */

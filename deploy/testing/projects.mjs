@@ -24,7 +24,7 @@ const ON_INSTALLATION = {
 
 export const PROJECTS = [
   ...SUITES.map((suite) => ({ ...suite, folders: [suite.name, `${suite.name}/!(nightly)/**`] })),
-  { name: "e2e", folders: ["e2e"], ...ON_INSTALLATION },
+  { name: "e2e", folders: ["e2e"], ...ON_INSTALLATION, isBeside: true },
 ];
 
 export const NIGHTLY_PROJECTS = [

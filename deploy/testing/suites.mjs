@@ -5,16 +5,25 @@ import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { PROJECT, pinnedNode } from "../setup/paths.mjs";
 import { endLeftProcesses } from "./left-processes.mjs";
+import { NIGHTLY_PROJECTS, PROJECTS } from "./projects.mjs";
 
 const LONGEST_MS = 80 * 60_000;
 /** Browsers and databases may still be ending when the tests have. */
 const LEAVE_WITHIN_MS = 10_000;
 /** Where installations of the tests are noted; its value also marks the processes of a run. */
 const STARTS = "VOICE_TEST_STARTS";
+const STANDS_BESIDE = new Set(
+  [...PROJECTS, ...NIGHTLY_PROJECTS].filter(({ isBeside }) => isBeside).map(({ name }) => name),
+);
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
+/** Of the run whose output is held back; beyond it the beginning is dropped. */
+const KEPT_OUTPUT = 4 * 1024 * 1024;
+
 /**
- * Runs projects of vitest.config.ts in this terminal, as one run.
+ * Runs projects of vitest.config.ts in this terminal: those that stand beside others at the same time as
+ * those, in a vitest of their own, because one vitest has one number of workers at a time. What that one
+ * prints comes when it has ended.
  * @param {readonly string[]} projects their names
  * @param {readonly string[]} passedOn further arguments of vitest
  * @returns {Promise<{passed: number, failed: number, skipped: number, installations: string[],
@@ -23,19 +32,38 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
  */
 export async function runSuites(projects, passedOn, env) {
   const folder = mkdtempSync(join(tmpdir(), "voice-report-"));
-  const [report, starts] = [join(folder, "report.json"), join(folder, "starts")];
+  const starts = join(folder, "starts");
   try {
     // The recogniser's runtime has telemetry, which threads of tests cannot switch off themselves.
-    const own = { [STARTS]: starts, ORT_DISABLE_TELEMETRY: "1" };
-    const code = await runVitest(projects, report, passedOn, { ...env, ...own });
+    const own = { ...env, [STARTS]: starts, ORT_DISABLE_TELEMETRY: "1" };
+    const [first, ...beside] = splitRuns(projects);
+    const run = async (names, isHeldBack) => {
+      const report = join(folder, `${names[0]}.json`);
+      return count(report, await runVitest(names, report, passedOn, own, isHeldBack));
+    };
+    const counts = await Promise.all([
+      run(first, false),
+      ...beside.map((names) => run(names, true)),
+    ]);
     const left = await endLeftProcesses(`${STARTS}=${starts}`, LEAVE_WITHIN_MS);
-    return { ...count(report, code), installations: readLines(starts), left };
+    const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
+    return {
+      ...{ passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") },
+      ...{ installations: readLines(starts), left },
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function runVitest(projects, report, passedOn, env) {
+/** The projects of each vitest, of which there is at least one. */
+function splitRuns(projects) {
+  const beside = projects.filter((name) => STANDS_BESIDE.has(name));
+  const others = projects.filter((name) => !STANDS_BESIDE.has(name));
+  return [others, beside].filter((names) => names.length > 0);
+}
+
+function runVitest(projects, report, passedOn, env, isHeldBack) {
   const args = [
     "--disable-warning=ExperimentalWarning",
     join(PROJECT, "node_modules/vitest/vitest.mjs"),
@@ -52,14 +80,21 @@ function runVitest(projects, report, passedOn, env) {
     const child = spawn(pinnedNode(), args, {
       cwd: PROJECT,
       env: { ...env, PATH: path },
-      stdio: "inherit",
+      stdio: isHeldBack ? ["ignore", "pipe", "pipe"] : "inherit",
     });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text) => {
+        output = (output + text).slice(-KEPT_OUTPUT);
+      });
+    }
     const timer = setTimeout(() => child.kill("SIGTERM"), LONGEST_MS);
     const pass = (signal) => child.kill(signal);
     for (const signal of SIGNALS) process.on(signal, pass);
     child.on("close", (code) => {
       clearTimeout(timer);
       for (const signal of SIGNALS) process.off(signal, pass);
+      process.stdout.write(output);
       settle(code ?? 1);
     });
   });
