@@ -33,6 +33,8 @@ interface WorkerOptions {
   entry: URL;
   version: string;
   log: Log;
+  /** After so long without a sign of life a thread is replaced, milliseconds; five seconds unless given. */
+  silenceMs?: number;
 }
 
 interface RunningWorker {
@@ -55,7 +57,7 @@ function memoryLimit(): number {
  * stopped.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { settings, version, entry, log } = options;
+  const { settings, version, entry, log, silenceMs } = options;
   const parts = new Stack(log);
   const tried = await tryEngines(settings.engines);
   if (tried?.usable.length === 0) {
@@ -72,6 +74,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     ...(tried === undefined ? {} : { engines: tried.usable, unusable: tried.missing }),
     clock: systemClock,
     log,
+    ...(silenceMs !== undefined && { silenceMs }),
     maxResidentBytes: memoryLimit() * MEMORY_SHARE,
     onLoad: () => announcer?.changed(),
   });

@@ -40,6 +40,8 @@ beforeAll(async () => {
     connect: () => inference.connect(),
     clock: systemClock,
     log: silentLog,
+    // A busy machine is no silent thread.
+    silenceMs: 60_000,
   });
   await pool.start();
   const identity = { workerId: "speech", version: "0.0.0", key: WORKER_KEY };

@@ -87,6 +87,8 @@ export class AppFixture implements TestService {
         entry: ENTRY,
         version: "1.0.0",
         log: logs.worker,
+        // A busy machine is no silent thread.
+        silenceMs: 60_000,
       });
       parts.push("worker", () => worker.stop());
       const app = await startApp(config, "1.0.0", logs.main);

@@ -241,6 +241,8 @@ async function announceWorker({ nats }: PolicyParts): Promise<() => Promise<void
     entry: ENTRY,
     version: "1.0.0",
     log: silentLog,
+    // A busy machine is no silent thread.
+    silenceMs: 60_000,
   });
   return () => worker.stop();
 }

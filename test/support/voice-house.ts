@@ -33,6 +33,8 @@ export class VoiceHouse {
       entry: ENTRY,
       version: "0.0.0",
       log: silentLog,
+      // A busy machine is no silent thread.
+      silenceMs: 60_000,
     });
     return new VoiceHouse(service, worker);
   }
