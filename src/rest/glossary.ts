@@ -18,6 +18,8 @@ export const GLOSSARY: Readonly<Record<string, string>> = {
   closed_at: "When it was resolved or dismissed: RFC 3339, UTC, milliseconds",
   communities: "Groups of entities that hang together",
   completed_at: "When it ended: RFC 3339, UTC, milliseconds. Absent until then",
+  annotation_id: "UUID of the mark, or id of the action item",
+  annotation_type: "What was changed",
   concern_id: "UUID of the concern",
   confidence: "How sure the recogniser is of the words, 0 to 1",
   configuration: "The settings of the stream, with what was left out of Configure",

@@ -107,6 +107,8 @@ const FORGED = [
   "\u202eOEC ecilA",
 ];
 
+/** When it began, and who spoke. */
+const FACTS = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC · .*\(guest\\?\)$/;
 /** Marks that a normaliser has to sort, which takes it the square of their number. */
 const MARKS = "\u0301\u0316".repeat(20_000);
 /** Far above what any name may have, and sorted in no time. */
@@ -224,8 +226,10 @@ describe("names", () => {
     for (const name of FORGED) {
       await claim(name);
       const lines = (await exported("txt")).trimEnd().split(LINE_BREAK);
-      expect(lines, JSON.stringify(name)).toHaveLength(2);
-      expect(lines[1]).toMatch(/^\[00:03\] .* \(guest\): we go on$/);
+      // The head, an empty line, and a line of each of the two who spoke.
+      expect(lines, JSON.stringify(name)).toHaveLength(5);
+      expect(lines.slice(0, 3)).toEqual(["Transcript", expect.stringMatching(FACTS), ""]);
+      expect(lines[4]).toMatch(/^\[00:03\] .* \(guest\): we go on$/);
     }
   });
 
@@ -262,9 +266,12 @@ describe("names", () => {
     for (const name of FORGED) {
       await claim(name);
       const paragraphs = (await exported("md")).trimEnd().split(/\n\s*\n/);
-      expect(paragraphs, JSON.stringify(name)).toHaveLength(3);
+      expect(paragraphs, JSON.stringify(name)).toHaveLength(4);
       for (const paragraph of paragraphs) expect(paragraph.split(LINE_BREAK)).toHaveLength(1);
-      expect(paragraphs[2]).toMatch(/^\*\*.*\(guest\\?\):\*\* we go on$/);
+      expect(paragraphs[1]).toMatch(FACTS);
+      // What the name has of Markdown's marks is escaped.
+      expect(paragraphs[1]).not.toMatch(/(?<!\\)[*#<[]/);
+      expect(paragraphs[3]).toMatch(/^\*\*.*\(guest\\?\)\*\* \(00:03\): we go on$/);
     }
   });
 

@@ -96,7 +96,7 @@ describe("speech overlaps", () => {
       `SPEAKER ${sessionId} 1 1.000 0.250 <NA> <NA> S2 <NA> <NA>`,
       "",
     ]);
-    expect(await exported("vtt")).toContain("00:00:00.500 --> 00:00:01.000\n<v S2></v>\n");
+    expect(await exported("vtt")).toContain("00:00:00.500 --> 00:00:01.000\n<v Speaker 2></v>\n");
   });
 
   it("overlaps: follow the speaker of their words, and are none where that is the segment's own", async () => {

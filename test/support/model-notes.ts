@@ -27,7 +27,7 @@ export class NotesBench {
   /** How many sentences were compared with what they cite. */
   grounded = 0;
 
-  constructor(server: ModelServer, settings: Partial<ModelSettings> = {}) {
+  constructor(server: Pick<ModelServer, "url">, settings: Partial<ModelSettings> = {}) {
     this.model = new LanguageModel({
       settings: {
         ...{ baseUrl: server.url, model: "small", key: undefined, isLocal: true },

@@ -19,6 +19,7 @@ import {
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { readItemEdits, withEdit } from "./action-items-store.ts";
+import { DUE_NOW } from "./model-work-store.ts";
 import { WANTS_NOTES } from "./notes-store.ts";
 
 /** A summarisation job, without its summary. Times are Unix milliseconds. */

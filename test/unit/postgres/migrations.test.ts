@@ -96,6 +96,8 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0100_open_questions.sql": "fae9d0306a876cbe08c1f4ed54046adc3c132181e56f423c187b4271bf6acbcf",
   "0101_automatic_notes.sql": "ab5e49c634bf1a5254adec0bf88f402af9c44d82af1d6a3de2400b1183f81487",
   "0102_action_items.sql": "f470bfb7e8d5b5c7edeb5b510d2a237ef4e10bea0ef36206c9608e91c9adaef1",
+  "0103_remote_text.sql": "d90dcbca47e1b9755857d2f851ca0bdb0c5d3908b2426a321e804cc2c2b79b90",
+  "0104_model_notes.sql": "38ecb6bce997ffeacca48aa0c7cc8ae0e2c756479607aaf55a07b604c24d358c",
   "0108_open_damage.sql": "e1e9409401b671ebe3dbb7265c56ad5cffb0d644d0e2bd9574ec306abc65003a",
 };
 

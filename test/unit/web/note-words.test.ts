@@ -4,6 +4,8 @@ import {
   dueWords,
   labelIn,
   nameIn,
+  wordedBy,
+  wordedText,
 } from "../../../src/web/views/session/model/note-words.ts";
 
 const nameOf = (label: string) => `Speaker ${label.slice(1)}`;
@@ -33,5 +35,22 @@ describe("words of notes", () => {
       ...[true, false, false],
     ]);
     expect(isLate("2026-12-01", true)).toBe(false);
+  });
+
+  it("tell who worded them, and how much of it is not shown", () => {
+    expect(wordedBy({ dropped_sentences: 3 })).toBe("");
+    const by = "Worded by the language model small from the lines that it leads to.";
+    expect(wordedBy({ model: "small", dropped_sentences: 0 })).toBe(by);
+    expect(wordedBy({ model: "small", dropped_sentences: 1 })).toBe(
+      `${by} 1 of its sentences was left out, as nothing that was said bears it.`,
+    );
+    expect(wordedBy({ model: "small", dropped_sentences: 4 })).toMatch(/4 of its sentences were/);
+  });
+
+  it("name a speaker with whom a model's sentence begins", () => {
+    expect(wordedText("S2 said that the files are in S3.", nameOf)).toBe(
+      "Speaker 2 said that the files are in S3.",
+    );
+    expect(wordedText("The files are in S3 now.", nameOf)).toBe("The files are in S3 now.");
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 // Where the page is, which the client asks for when it is loaded.
 vi.stubGlobal("document", { baseURI: "http://page.test/" });
@@ -30,6 +30,8 @@ describe("marks on the page", () => {
   let service: MarkService;
   let marks: InstanceType<typeof SessionMarks>;
 
+  // Other files run in this process after it.
+  afterAll(() => vi.unstubAllGlobals());
   beforeEach(() => {
     vi.useFakeTimers();
     account.value = { kind: "user", role: "participant", ...ME };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 // Where the page is, which the client asks for when it is loaded.
 vi.stubGlobal("document", { baseURI: "http://page.test/" });
@@ -51,6 +51,8 @@ describe("notes on the page", () => {
   let notes: InstanceType<typeof SessionNotes>;
   let kept: Kept[];
 
+  // Other files run in this process after it.
+  afterAll(() => vi.unstubAllGlobals());
   beforeEach(async () => {
     vi.useFakeTimers();
     service = new NotesService();

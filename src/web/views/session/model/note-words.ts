@@ -16,6 +16,27 @@ export function dayIn(due: string): string {
   return DAY.test(due) && !Number.isNaN(Date.parse(due)) ? due : "";
 }
 
+interface WordedNotes {
+  readonly model?: string | undefined;
+  readonly dropped_sentences: number;
+}
+
+/** Who worded notes, as one line below them; empty where they are by rule. */
+export function wordedBy({ model, dropped_sentences: dropped }: WordedNotes): string {
+  if (model === undefined) return "";
+  const [were, it] = dropped === 1 ? ["was", "it"] : ["were", "them"];
+  const left =
+    dropped === 0
+      ? ""
+      : ` ${dropped} of its sentences ${were} left out, as nothing that was said bears ${it}.`;
+  return `Worded by the language model ${model} from the lines that it leads to.${left}`;
+}
+
+/** A sentence of a language model, which begins with a speaker's label, by the name that they have now. */
+export function wordedText(text: string, nameOf: (label: string) => string): string {
+  return text.replace(/^S\d+(?=\s)/, nameOf);
+}
+
 interface DueWords {
   readonly text: string;
   /** True when the day is over and it is not done. */

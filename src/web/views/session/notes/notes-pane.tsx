@@ -6,6 +6,7 @@ import type { Summary } from "../../../api/records.ts";
 import { useDeed } from "../../../parts/deed.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
 import { momentOf } from "../../../parts/times.ts";
+import { wordedBy, wordedText } from "../model/note-words.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { NOTE_KINDS } from "../model/session-notes.ts";
 import { ActionItems } from "./action-items.tsx";
@@ -218,7 +219,15 @@ interface ContentProps extends SectionProps {
 function Content({ model, words, summary, onJump }: ContentProps): VNode {
   const { kind, none } = words;
   if (summary === undefined) return <NotMade model={model} kind={kind} />;
-  const { items, text } = summary;
+  const { text } = summary;
+  const writer = wordedBy(summary);
+  const items =
+    writer === ""
+      ? summary.items
+      : summary.items.map((item) => ({
+          ...item,
+          text: wordedText(item.text, (label) => model.nameOf(label)),
+        }));
   if (items.length === 0) {
     const { language = "" } = model.session.value ?? {};
     const isForeign = ENGLISH_ONLY.has(kind) && !language.startsWith("en");
@@ -228,8 +237,13 @@ function Content({ model, words, summary, onJump }: ContentProps): VNode {
       </p>
     );
   }
-  if (kind === "action_items") return <ActionItems model={model} items={items} onJump={onJump} />;
-  return <NoteSentences model={model} items={items} onJump={onJump} />;
+  const Items = kind === "action_items" ? ActionItems : NoteSentences;
+  return (
+    <>
+      <Items model={model} items={items} onJump={onJump} />
+      {writer !== "" && <p class="soft small">{writer}</p>}
+    </>
+  );
 }
 
 function NotMade({ model, kind }: { model: SessionModel; kind: Kind }): VNode {
