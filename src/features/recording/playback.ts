@@ -44,7 +44,7 @@ function sessionAudio(options: SessionAudioOptions): Route {
       206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
       304: { description: "Still what `If-None-Match` names" },
     },
-    errors: ["elevation_required", "range_not_satisfiable"],
+    errors: ["elevation_required", "range_not_satisfiable", "session_deleted"],
     async resolve({ principal, params }) {
       const { session_id: id } = params;
       const grant = await requireSession(options.directory, principal, id, "session.audio");
@@ -89,7 +89,7 @@ function chunkAudio(options: SessionAudioOptions): Route {
       206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
       304: { description: "Still what `If-None-Match` names" },
     },
-    errors: ["elevation_required", "range_not_satisfiable"],
+    errors: ["elevation_required", "range_not_satisfiable", "session_deleted"],
     resolve: ({ principal, params }) =>
       requireSession(options.directory, principal, params.session_id, "session.audio"),
     async handle({ method, headers, params }, { principal }) {
