@@ -1,11 +1,13 @@
 import { newId } from "../../src/base/ids.ts";
 import { BenchFixture, type BenchUser, type MainProcess } from "./bench-fixture.ts";
+import { exactCpuSeconds, familyCpuSeconds } from "./process-cpu.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { quantile } from "./statistics.ts";
 
 const SESSIONS = 10_000;
 const REQUESTS = 200;
 const MARK_MS = 20;
+const NONE: ReadonlySet<number> = new Set();
 
 /** What a program looks for, each of one session or of some. */
 const WANTED: readonly [what: string, query: (n: number) => string][] = [
@@ -20,7 +22,8 @@ const WANTED: readonly [what: string, query: (n: number) => string][] = [
 
 /**
  * How long a service key waits for its own things among 10,000 sessions of its workspace and as many
- * of another one with the same tags, one request after the other: the 95th percentile.
+ * of another one with the same tags, one request after the other: the 95th percentile of the processor
+ * time of service and database together, and beside it of the time by the clock.
  */
 export async function measureFound(scale: BenchScale): Promise<BenchRow[]> {
   const fixture = await BenchFixture.open();
@@ -31,7 +34,7 @@ export async function measureFound(scale: BenchScale): Promise<BenchRow[]> {
     await fixture.owner.query("analyze");
     const main = await fixture.startMain("front");
     try {
-      return await ask(main, own, count);
+      return await ask(main, await fixture.postgresPid(), own, count);
     } finally {
       await main.stop();
     }
@@ -52,7 +55,13 @@ function fill({ owner }: BenchFixture, user: BenchUser, count: number): Promise<
   );
 }
 
-async function ask(main: MainProcess, user: BenchUser, count: number): Promise<BenchRow[]> {
+async function ask(
+  main: MainProcess,
+  postgres: number,
+  user: BenchUser,
+  count: number,
+): Promise<BenchRow[]> {
+  const worked = () => 1_000 * (exactCpuSeconds(main.pid) + familyCpuSeconds(postgres, NONE));
   const base = `http://127.0.0.1:${main.port}/api`;
   const made = await fetch(`${base}/api-keys`, {
     method: "POST",
@@ -66,23 +75,27 @@ async function ask(main: MainProcess, user: BenchUser, count: number): Promise<B
   const rows: BenchRow[] = [];
   for (const [what, query] of WANTED) {
     const times: number[] = [];
+    const work: number[] = [];
     let found = 0;
     for (let n = 0; n < REQUESTS + 20; n += 1) {
+      const before = worked();
       const begun = performance.now();
       const answer = await fetch(`${base}/sessions?${query(n)}`, { headers: { "x-api-key": key } });
       const { items } = (await answer.json()) as { items: unknown[] };
       found = items.length;
       // The first ones are of a process that is still warming up.
-      if (n >= 20) times.push(performance.now() - begun);
+      if (n < 20) continue;
+      times.push(performance.now() - begun);
+      work.push(worked() - before);
     }
-    const ours = quantile(times, 0.95);
+    const ours = quantile(work, 0.95);
     rows.push({
-      figure: `a session found among ${count}: ${what}, p95`,
+      figure: `a session found among ${count}: ${what}, processor time, p95`,
       unit: "ms",
       ours,
       mark: `<= ${MARK_MS} ms`,
       met: ours <= MARK_MS && found > 0,
-      detail: `${times.length} requests, the last one found ${found}; median ${quantile(times, 0.5).toFixed(1)} ms`,
+      detail: `${times.length} requests, the last one found ${found}; by the clock ${quantile(times, 0.95).toFixed(1)} ms, median ${quantile(times, 0.5).toFixed(1)} ms`,
     });
   }
   return rows;
