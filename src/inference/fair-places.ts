@@ -108,32 +108,35 @@ export class FairPlaces {
   }
 
   #next(roomFor: (engine: string) => number): Waiting | undefined {
+    const counts = this.#counts();
+    const of = ({ tenant }: Waiting): number => counts.get(tenant) ?? 0;
     let next: Waiting | undefined;
     for (const one of this.#waiting.values()) {
       if (roomFor(one.engine) <= this.#kept.size) continue;
-      if (next === undefined || this.#count(one.tenant) < this.#count(next.tenant)) next = one;
+      if (next === undefined || of(one) < of(next)) next = one;
     }
     return next;
   }
 
   #makeRoom(tenant: string | undefined): void {
     if (tenant === undefined || this.#freed.has(tenant)) return;
-    const own = this.#count(tenant);
+    const counts = this.#counts();
     const newest = [...this.#holders].reverse();
-    const counts = newest.map((holder) => this.#count(holder.tenant));
-    const most = Math.max(0, ...counts);
-    if (most < own + 2) return;
+    const most = Math.max(0, ...newest.map((holder) => counts.get(holder.tenant) ?? 0));
+    if (most < (counts.get(tenant) ?? 0) + 2) return;
     this.#freed.set(tenant, this.#runtime.monotonic() + ASKS_AGAIN_MS);
     const reason = "Others wait for a worker, too; audio waits for its turn.";
-    newest[counts.indexOf(most)]?.end(new AppError("overloaded", reason));
+    const holder = newest.find((each) => counts.get(each.tenant) === most);
+    holder?.end(new AppError("overloaded", reason));
   }
 
-  /** Places that it has or that are kept for it. */
-  #count(tenant: string | undefined): number {
-    let count = 0;
-    for (const holder of this.#holders) if (holder.tenant === tenant) count += 1;
-    for (const kept of this.#kept.values()) if (kept.tenant === tenant) count += 1;
-    return count;
+  /** Places that each tenant has or that are kept for it. */
+  #counts(): ReadonlyMap<string | undefined, number> {
+    const counts = new Map<string | undefined, number>();
+    for (const { tenant } of [...this.#holders, ...this.#kept.values()]) {
+      counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    }
+    return counts;
   }
 
   #forget(): void {

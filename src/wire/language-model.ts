@@ -34,3 +34,8 @@ export function tryLanguageModelStatus(value: unknown): LanguageModelStatus | un
     abilities: Array.isArray(abilities) ? ABILITIES.filter((each) => abilities.includes(each)) : [],
   };
 }
+
+/** A sentence of a language model, which begins with a speaker's label, by the name that they have now. */
+export function wordedText(text: string, nameOf: (label: string) => string): string {
+  return text.replace(/^S\d+(?=\s)/, nameOf);
+}

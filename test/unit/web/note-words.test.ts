@@ -5,8 +5,8 @@ import {
   labelIn,
   nameIn,
   wordedBy,
-  wordedText,
 } from "../../../src/web/views/session/model/note-words.ts";
+import { wordedText } from "../../../src/wire/language-model.ts";
 
 const nameOf = (label: string) => `Speaker ${label.slice(1)}`;
 const NOON = new Date(2026, 11, 2, 12);

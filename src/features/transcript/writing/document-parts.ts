@@ -1,4 +1,5 @@
 import { clockTime } from "../../../wire/clock-time.ts";
+import { wordedText } from "../../../wire/language-model.ts";
 import { inOneLine } from "../../../wire/one-line.ts";
 import { escapeText } from "./escape-markdown.ts";
 import type { SegmentRecord } from "./segment-record.ts";
@@ -6,6 +7,8 @@ import type { SegmentRecord } from "./segment-record.ts";
 /** A session's notes as documents for people have them. */
 export interface WrittenNotes {
   summaryType: string;
+  /** The language model that worded them; absent: they are by rule, in the words that were said. */
+  model?: string;
   items: readonly WrittenNote[];
 }
 
@@ -56,9 +59,13 @@ export function notesPart(
   names: ReadonlyMap<string, string>,
 ): string {
   const parts = PARTS.flatMap(([type, title]) => {
-    const items = notes.find(({ summaryType }) => summaryType === type)?.items ?? [];
+    const { items = [], model } = notes.find(({ summaryType }) => summaryType === type) ?? {};
     if (items.length === 0) return [];
-    return [`### ${title}\n\n${items.map((item) => lineOf(item, type, names)).join("")}`];
+    const nameOf = (label: string) => names.get(label) ?? label;
+    const said = (text: string) => (model === undefined ? text : wordedText(text, nameOf));
+    return [
+      `### ${title}\n\n${items.map((item) => lineOf({ ...item, text: said(item.text) }, type, names)).join("")}`,
+    ];
   });
   return parts.length === 0 ? "" : `## Notes\n\n${parts.join("\n")}`;
 }

@@ -76,4 +76,16 @@ describe("documents for people", () => {
     expect(document({ head: undefined, format: "txt" })).toMatch(/^\[00:00\] Ada/);
     expect(document({ head: undefined })).toMatch(/^# A \\\*plan\\\*\n\n\*\*Ada\*\*/);
   });
+
+  it("call speakers by name where a language model worded the notes, and quote words as they were said", () => {
+    const items = [{ text: "S1 said that the files are in S3.", startMs: 0 }];
+    const notes = [{ summaryType: "brief", items }];
+    const head = { startedAt: 0, notes };
+    expect(document({ head })).toContain("- S1 said that the files are in S3. (00:00)");
+    const worded = {
+      startedAt: 0,
+      notes: [{ ...notes[0], summaryType: "brief", items, model: "small" }],
+    };
+    expect(document({ head: worded })).toContain("- Ada said that the files are in S3. (00:00)");
+  });
 });

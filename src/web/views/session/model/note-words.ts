@@ -32,11 +32,6 @@ export function wordedBy({ model, dropped_sentences: dropped }: WordedNotes): st
   return `Worded by the language model ${model} from the lines that it leads to.${left}`;
 }
 
-/** A sentence of a language model, which begins with a speaker's label, by the name that they have now. */
-export function wordedText(text: string, nameOf: (label: string) => string): string {
-  return text.replace(/^S\d+(?=\s)/, nameOf);
-}
-
 interface DueWords {
   readonly text: string;
   /** True when the day is over and it is not done. */

@@ -1,12 +1,13 @@
 import { Sparkles } from "lucide-preact";
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { wordedText } from "../../../../wire/language-model.ts";
 import { account } from "../../../api/account.ts";
 import type { Summary } from "../../../api/records.ts";
 import { useDeed } from "../../../parts/deed.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
 import { momentOf } from "../../../parts/times.ts";
-import { wordedBy, wordedText } from "../model/note-words.ts";
+import { wordedBy } from "../model/note-words.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { NOTE_KINDS } from "../model/session-notes.ts";
 import { ActionItems } from "./action-items.tsx";
