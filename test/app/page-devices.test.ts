@@ -22,7 +22,7 @@ describe("page: old browsers, and whose a session is", () => {
     walk = await PageWalk.start(service.api.replace(/\/api$/, ""));
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(async () => {
     await walk?.stop();

@@ -40,7 +40,7 @@ describe("page: voices and corrections", () => {
     [page, reader] = [await open(), await open()];
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(async () => {
     await walk?.stop();

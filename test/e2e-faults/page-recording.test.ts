@@ -30,7 +30,7 @@ describe("recordings of the page that are held up", () => {
     ]);
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(() => walk?.stop());
 

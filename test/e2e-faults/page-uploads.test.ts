@@ -33,7 +33,7 @@ describe("page uploads that are held up, over the whole service", () => {
     walk = await PageWalk.start(`http://127.0.0.1:${proxy.port}`);
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(async () => {
     await walk?.stop();

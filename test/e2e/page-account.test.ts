@@ -38,7 +38,7 @@ describe("page: an account and its microphone", () => {
     await walk.signIn(page, owner);
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(() => walk?.stop());
 

@@ -36,7 +36,7 @@ describe("page: notes beside the words", () => {
     walk = await PageWalk.start(service.ready.base_url);
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(() => walk?.stop());
 

@@ -37,7 +37,7 @@ describe("page over the whole service", () => {
     device = await PairedDevice.pair(service, account);
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(async () => {
     await walk?.stop();
@@ -213,6 +213,8 @@ describe("page over the whole service", () => {
   });
 
   it("page: words are found by the keyboard, in the text and on the sound, and keys are listed", async () => {
+    // On a phone the words take the place of what is shown.
+    await owner.getByRole("tab", { name: "Ask" }).click();
     await owner.getByRole("heading", { level: 1 }).focus();
     await owner.keyboard.press("/");
     await owner.locator(".find-bar input:focus").waitFor();
@@ -225,6 +227,7 @@ describe("page over the whole service", () => {
     await owner.getByText("2 of 2", { exact: true }).waitFor();
     expect(await owner.locator(".player-clock").textContent()).not.toBe(first);
     await walk.inspect(owner, "session-find");
+    await owner.locator(".find-bar input:focus").waitFor();
     await owner.keyboard.type(" zanzibar");
     await owner.getByText("Not found", { exact: true }).waitFor();
     await owner.keyboard.press("Escape");

@@ -130,10 +130,14 @@ export class PageWalk {
     return flaws;
   }
 
-  /** Photographs everybody's page, for those who ask why a walk failed. */
-  async shootAll(name: string): Promise<void> {
+  /** Prints and photographs everybody's page, for those who ask why a walk failed. */
+  async tell(name: string): Promise<void> {
     for (const [n, context] of this.#contexts.entries()) {
-      for (const page of context.pages()) await this.shoot(page, `${name}-person-${n + 1}`);
+      for (const page of context.pages()) {
+        const text = await page.evaluate("document.body.innerText").catch(String);
+        console.error(`The page of person ${n + 1}:\n${String(text).slice(0, 4_000)}`);
+        await this.shoot(page, `${name}-person-${n + 1}`);
+      }
     }
   }
 

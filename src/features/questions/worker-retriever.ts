@@ -16,12 +16,20 @@ const RETRIEVE_MS = 15_000;
 const ATTEMPTS = 5;
 /** First wait for a busy worker, milliseconds; grows with each attempt. */
 const BUSY_MS = 150;
+/**
+ * How long a question waits for a worker that nobody hears of: one that starts again, or whose
+ * announcements are late on a busy machine. Milliseconds.
+ */
+const ABSENT_MS = 3_000;
+const POLL_MS = 100;
 
 interface PlacedRetrieverOptions {
   placement: Placement;
   client: WorkerClient;
   /** The workers' service key, when they have one. */
   key: string | undefined;
+  /** How long a question waits for a worker when none is heard of, milliseconds. */
+  absentMs?: number;
 }
 
 /**
@@ -34,11 +42,13 @@ export class WorkerRetriever {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
   readonly #key: string | undefined;
+  readonly #absentMs: number;
 
-  constructor({ placement, client, key }: PlacedRetrieverOptions) {
+  constructor({ placement, client, key, absentMs = ABSENT_MS }: PlacedRetrieverOptions) {
     this.#placement = placement;
     this.#client = client;
     this.#key = key;
+    this.#absentMs = absentMs;
   }
 
   async plan(query: string, now: number, signal: AbortSignal): Promise<QuestionPlan> {
@@ -74,8 +84,9 @@ export class WorkerRetriever {
     signal: AbortSignal,
   ): Promise<void> {
     const settings = { key: this.#key, deadlineMs, signal, onMessage };
+    const pickedBy = performance.now() + this.#absentMs;
     for (let attempt = 1; ; attempt += 1) {
-      const address = this.#pick();
+      const address = await this.#pick(pickedBy, signal);
       try {
         await this.#client.stream(address, method, request, settings);
         return;
@@ -88,9 +99,13 @@ export class WorkerRetriever {
     }
   }
 
-  #pick(): string {
-    const address = this.#placement.pickForText();
-    if (address !== undefined) return address;
+  async #pick(pickedBy: number, signal: AbortSignal): Promise<string> {
+    for (;;) {
+      const address = this.#placement.pickForText();
+      if (address !== undefined) return address;
+      if (signal.aborted || performance.now() >= pickedBy) break;
+      await delay(POLL_MS, signal);
+    }
     throw new AppError("unavailable", "No worker is running that could answer questions.", {
       retryAfter: 5,
     });

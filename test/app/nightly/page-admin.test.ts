@@ -45,7 +45,7 @@ describe("page for administrators, and for the people of a session", () => {
     await walk.signIn(olga, OLGA);
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(async () => {
     await walk?.stop();

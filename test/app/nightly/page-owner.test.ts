@@ -52,7 +52,7 @@ describe("page of an owner over the whole service", () => {
     await done("POST", `/invitations/${items[0]?.id}/accept`, { token });
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.shootAll(`failed-${task.id}`);
+    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
   });
   afterAll(async () => {
     await walk?.stop();

@@ -17,18 +17,24 @@ interface Asked {
 export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => void }): VNode {
   const [asked, setAsked] = useState<readonly Asked[]>([]);
   const [question, setQuestion] = useState("");
-  const ask = async (query: string) => {
+  const ask = (query: string) => {
     const n = asked.length;
     setQuestion("");
     setAsked((now) => [{ n, question: query }, ...now]);
-    const settle = (outcome: Partial<Asked>) =>
-      setAsked((now) => now.map((each) => (each.n === n ? { ...each, ...outcome } : each)));
+    void answer(n, query);
+  };
+  const answer = async (n: number, query: string) => {
+    const settle = (outcome: Omit<Asked, "n" | "question">) =>
+      setAsked((now) =>
+        now.map((each) => (each.n === n ? { n, question: query, ...outcome } : each)),
+      );
+    settle({});
     try {
       const params = { path: { session_id: model.id } };
-      const answer = await call((api) =>
+      const found = await call((api) =>
         api.POST("/sessions/{session_id}/hirag-query", { params, body: { query } }),
       );
-      settle({ answer });
+      settle({ answer: found });
     } catch (error) {
       settle({ error: messageOf(error) });
     }
@@ -39,7 +45,7 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
         class="row ask"
         onSubmit={(event) => {
           event.preventDefault();
-          if (question.trim() !== "") void ask(question.trim());
+          if (question.trim() !== "") ask(question.trim());
         }}
       >
         <input
@@ -66,9 +72,16 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
             <h3>{each.question}</h3>
             {each.answer === undefined && each.error === undefined && <p class="soft">Looking …</p>}
             {each.error !== undefined && (
-              <p class="notice small" data-tone="danger">
-                {each.error}
-              </p>
+              <div class="notice small row" data-tone="danger">
+                <span>{each.error}</span>
+                <button
+                  type="button"
+                  class="button push"
+                  onClick={() => void answer(each.n, each.question)}
+                >
+                  Ask again
+                </button>
+              </div>
             )}
             {each.answer && (
               <>

@@ -166,9 +166,14 @@ function Refused({ model, reason, code }: RefusedProps): VNode {
 
 function Panes({ model }: { model: SessionModel }): VNode {
   const isWide = useIsWide();
+  const isFinding = model.search.isOpen.value;
   // On a phone the words are one of the parts; else another part always stands beside them.
   const [isWords, setWords] = useState(true);
   const [side, setSide] = useState<PaneId>(account.value?.kind === "guest" ? "ask" : "notes");
+  // The field to find words stands above them.
+  useEffect(() => {
+    if (isFinding) setWords(true);
+  }, [isFinding]);
   const pane = isWords ? "words" : side;
   const chosen = isWide ? side : pane;
   const showWords = () => {
