@@ -52,6 +52,7 @@ export class QuestionFixture {
       placement: this.placement,
       client: this.#client,
       key: WORKER_KEY,
+      absentMs: 300,
     });
     const questions = createQuestions(context, { directory, workspaces, retriever });
     this.ports = questions.questions;
