@@ -1,27 +1,8 @@
 import type { InferenceAnswer, InferenceRequest } from "./inference-protocol.ts";
+import { WorkOfShares } from "./work-of-shares.ts";
 
 /** A longer piece goes before a shorter one that came this much later for each of its samples. */
 const PATIENCE = 100 / 16_000;
-
-/** Half of the work that was done for a share is forgotten after this time, milliseconds. */
-const HALF_LIFE_MS = 4_000;
-
-/** How much was done of late for each share, so that the one with the least is next. */
-export class WorkOfShares {
-  readonly #work = new Map<string | undefined, { ms: number; at: number }>();
-
-  /** Milliseconds of work, of which the older counts less. */
-  of(share: string | undefined, now: number): number {
-    const { ms, at } = this.#work.get(share) ?? { ms: 0, at: now };
-    return ms * 0.5 ** ((now - at) / HALF_LIFE_MS);
-  }
-
-  add(share: string | undefined, ms: number, now: number): void {
-    const before = this.of(share, now);
-    for (const old of this.#work.keys()) if (this.of(old, now) < 1) this.#work.delete(old);
-    this.#work.set(share, { ms: before + ms, at: now });
-  }
-}
 
 /** A piece of work in steps. */
 export interface Job {

@@ -3,9 +3,10 @@ import { backOff } from "../../src/base/back-off.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../../src/base/queue-metrics.ts";
-import { type Job, nextJob, WorkOfShares } from "./inference-jobs.ts";
+import { type Job, nextJob } from "./inference-jobs.ts";
 import type { InferenceCall, InferenceEvent, InferenceRequest } from "./inference-protocol.ts";
 import { InferenceThread } from "./inference-thread.ts";
+import { WorkOfShares } from "./work-of-shares.ts";
 
 /** Jobs that a thread has at once: it takes turns between them. */
 const TURNS = 3;

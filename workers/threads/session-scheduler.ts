@@ -1,12 +1,10 @@
 import { getHeapStatistics } from "node:v8";
 import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
 import { AppError } from "../../src/base/errors.ts";
-import {
-  type AnswerTime,
-  TranscribeRequest,
-  TranscribeResponse,
-} from "../../src/wire/gen/voice/v1/worker.ts";
+import { TranscribeRequest, TranscribeResponse } from "../../src/wire/gen/voice/v1/worker.ts";
+import { WorkOfShares } from "../inference/work-of-shares.ts";
 import type { Reader, ReaderFactory, RequestMessage, ResponseMessage } from "../speech/reader.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import {
   type EncodedResult,
   type FeedResult,
@@ -15,54 +13,6 @@ import {
   type ThreadEvent,
   toFault,
 } from "./thread-protocol.ts";
-
-/** Most arrivals that are remembered; of a long upload the newest ones. */
-const MAX_ARRIVALS = 1_024;
-
-interface Arrival {
-  /** End of the audio that arrived, in samples. */
-  end: number;
-  at: number;
-  engineMs: number;
-}
-
-/** Measures how long the answers of one session take after the audio that they need has arrived. */
-export class AnswerTimes {
-  readonly #now: () => number;
-  #arrivals: Arrival[] = [];
-
-  /** `now` returns milliseconds of a monotonic clock. */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /**
-   * Records that the audio up to `end`, or a message that ends an utterance there, has arrived; the
-   * engine has worked for `engineMs` so far.
-   */
-  arrived(end: number, engineMs: number): void {
-    while ((this.#arrivals.at(-1)?.end ?? -1) >= end) this.#arrivals.pop();
-    this.#arrivals.push({ end, at: this.#now(), engineMs });
-    if (this.#arrivals.length > MAX_ARRIVALS) this.#arrivals.shift();
-  }
-
-  /**
-   * The time of an answer that needed the audio up to `end`; undefined when its arrival is not
-   * known.
-   */
-  answered(end: number, engineMs: number): AnswerTime | undefined {
-    const needed = this.#arrivals.findIndex((arrival) => arrival.end >= end);
-    this.#arrivals.splice(0, Math.max(0, needed));
-    const arrival = needed < 0 ? this.#arrivals.at(-1) : this.#arrivals[0];
-    if (arrival === undefined) return undefined;
-    const total = this.#now() - arrival.at;
-    return { total: micros(total), engine: micros(engineMs - arrival.engineMs) };
-  }
-}
-
-function micros(ms: number): number {
-  return Math.min(0xffff_ffff, Math.max(0, Math.round(ms * 1_000)));
-}
 
 /** Results wait for others no longer than this, plus one step of the engine; milliseconds. */
 const TOGETHER_MS = 1;
@@ -73,9 +23,13 @@ const TOGETHER_MS = 1;
 const LOAD_ALLOWANCE_MS = 30_000;
 /** The final speaker pass is one step, which may take this share of the session's length. */
 const FINAL_PASS_SHARE = 0.25;
+/** Short, as the sessions of a busy share go on being live; milliseconds. */
+const HALF_LIFE_MS = 1_000;
 
 interface Entry {
   readonly session: number;
+  /** See `Open.share`. */
+  readonly share: string | undefined;
   reader: Reader | undefined;
   held: boolean;
   active: boolean;
@@ -98,13 +52,17 @@ interface SessionSchedulerOptions {
   emit: (event: ThreadEvent) => void;
 }
 
-/** Runs the sessions of one thread in turn, so that none waits for another's backlog. */
+/**
+ * Runs the sessions of one thread in turn, so that none waits for another's backlog: those of the
+ * share for which least was done of late go first, of these the ones that are urgent.
+ */
 export class SessionScheduler {
   readonly #readers: ReaderFactory;
   readonly #emit: (event: ThreadEvent) => void;
   readonly #entries = new Map<number, Entry>();
   /** Results that were not sent yet, by session. */
   readonly #batches = new Map<number, SessionBatch>();
+  readonly #work = new WorkOfShares(HALF_LIFE_MS);
   #toldAt = 0;
   #scheduled = false;
   #loading = 0;
@@ -125,6 +83,7 @@ export class SessionScheduler {
     }
     const entry: Entry = {
       session,
+      share: message.value.share,
       reader: undefined,
       held: false,
       active: false,
@@ -234,21 +193,31 @@ export class SessionScheduler {
   }
 
   /**
-   * Runs one step of every session that has work, or only of those that are urgent while there are
-   * any, then returns to the event loop.
+   * Runs one step of every session of one share that has work, or only of those that are urgent while
+   * there are any, then returns to the event loop.
    */
   #round(): void {
     this.#scheduled = false;
     if (this.#batches.size === 0) this.#toldAt = performance.now();
     const ready = [...this.#entries.values()].filter(isReady);
-    const urgent = ready.filter(({ reader }) => reader.isUrgent === true);
-    for (const entry of urgent.length > 0 ? urgent : ready) {
+    const ours = this.#ofNextShare(ready);
+    const urgent = ours.filter(({ reader }) => reader.isUrgent === true);
+    for (const entry of urgent.length > 0 ? urgent : ours) {
       const batch = this.#step(entry, entry.reader);
       if (batch !== undefined) this.#keep(batch);
       if (performance.now() - this.#toldAt >= TOGETHER_MS) this.#tell();
     }
     if (ready.some(isReady)) this.#schedule();
     else this.#tell();
+  }
+
+  #ofNextShare(ready: readonly ReadyEntry[]): readonly ReadyEntry[] {
+    const now = performance.now();
+    const shares = new Set(ready.map(({ share }) => share));
+    if (shares.size <= 1) return ready;
+    const work = new Map([...shares].map((share) => [share, this.#work.of(share, now)]));
+    const least = Math.min(...work.values());
+    return ready.filter(({ share }) => work.get(share) === least);
   }
 
   #keep(batch: SessionBatch): void {
@@ -265,6 +234,7 @@ export class SessionScheduler {
   }
 
   #step(entry: Entry, reader: Reader): SessionBatch | undefined {
+    const begun = performance.now();
     try {
       if (entry.finishing && reader.queuedSamples() === 0) {
         this.beat(LOAD_ALLOWANCE_MS + (entry.end / SAMPLES_PER_MS) * FINAL_PASS_SHARE);
@@ -280,6 +250,9 @@ export class SessionScheduler {
     } catch (error) {
       this.#fail(entry, error);
       return undefined;
+    } finally {
+      const now = performance.now();
+      this.#work.add(entry.share, now - begun, now);
     }
   }
 
@@ -296,7 +269,9 @@ export class SessionScheduler {
   }
 }
 
-function isReady(entry: Entry): entry is Entry & { reader: Reader } {
+type ReadyEntry = Entry & { reader: Reader };
+
+function isReady(entry: Entry): entry is ReadyEntry {
   return entry.active && !entry.held && entry.reader !== undefined;
 }
 

@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  InferenceJobs,
-  nextJob,
-  WorkOfShares,
-} from "../../../../workers/inference/inference-jobs.ts";
+import { InferenceJobs, nextJob } from "../../../../workers/inference/inference-jobs.ts";
 import type { InferenceRequest } from "../../../../workers/inference/inference-protocol.ts";
+import { WorkOfShares } from "../../../../workers/inference/work-of-shares.ts";
 
 const job = (id: number, arrivedAt: number, seconds: number, isFinal = true, share?: string) => {
   return { id, share, arrivedAt, samples: seconds * 16_000, isFinal };

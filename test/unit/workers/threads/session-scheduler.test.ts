@@ -152,6 +152,48 @@ describe("session host: turns", () => {
     host.closeAll();
   });
 
+  it("the sessions of a busy share hold up those of another for one step alone", async () => {
+    const steps: (string | undefined)[] = [];
+    const reader = ({ share }: Open): Reader => {
+      let left = share === "few" ? 4 : 50;
+      return {
+        opened: new ScriptedReader(openValue(false)).opened,
+        engineMs: 0,
+        enqueue: () => {},
+        queuedSamples: () => 0,
+        step: () => {
+          steps.push(share);
+          const until = performance.now() + 1;
+          while (performance.now() < until);
+          left -= 1;
+          return { messages: [], idle: left === 0, done: false };
+        },
+        close: () => {},
+      };
+    };
+    const readers: ReaderFactory = {
+      engines: [{ ...MOONSHINE, name: "steps" }],
+      open: async (open) => reader(open),
+      close: async () => {},
+    };
+    const host = new SessionScheduler({ readers, emit: () => {} });
+    const openOf = (share: string) =>
+      encode({ $case: "open", value: { ...openValue(false), share } });
+    for (const session of [1, 2, 3]) await host.open(session, openOf("many"));
+    await host.open(4, openOf("few"));
+    for (const session of [1, 2, 3]) host.feed(session, chunk(0, 1));
+    await expect.poll(() => steps.length, PATIENT).toBeGreaterThan(20);
+    const before = steps.length;
+    host.feed(4, chunk(0, 1));
+    await expect.poll(() => steps.length, PATIENT).toBe(3 * 50 + 4);
+    const last = steps.lastIndexOf("few");
+    // One round of the others may have begun.
+    expect(
+      steps.slice(before, last).filter((share) => share === "many").length,
+    ).toBeLessThanOrEqual(3);
+    host.closeAll();
+  });
+
   it("a batch is read like its requests one by one, and told of together", async () => {
     const { host, events, batches } = create();
     await host.open(1, open());
