@@ -5,8 +5,16 @@ import { doMainJob } from "./main-job.ts";
 import { TARGETS, type TargetName } from "./target.ts";
 import { ServiceWatch } from "./watch.ts";
 
-const USAGE =
-  "npm run fuzz -- [--requests n | --minutes n] [--only http,live,device,grpc,multipart] [--seed n] [--case n]";
+const USAGE = `npm run fuzz -- [--requests n | --minutes n] [--only ${TARGETS.join(",")}] [--seed n] [--case n]
+
+Sends random and broken requests to a whole service of its own, and ends with 1 if it finds something:
+an answer outside of the document, a process that ended, memory that stays, a standstill.
+
+  --requests n  so many cases, 20000 by default
+  --minutes n   for so long instead
+  --only names  some of the surfaces
+  --seed n      the same cases again, as a run prints it
+  --case n      one case alone, of that seed`;
 
 /** How the cases of a run are shared out. */
 const SHARES: Readonly<Record<TargetName, number>> = {
@@ -24,8 +32,13 @@ const { values } = parseArgs({
     only: { type: "string", default: TARGETS.join(",") },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     case: { type: "string" },
+    help: { type: "boolean", short: "h" },
   },
 });
+if (values.help === true) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const requests = Number(values.requests);
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 const seed = Number(values.seed);
