@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import {
   call,
@@ -14,7 +14,7 @@ describe("afterwards", () => {
   let service: AppFixture;
   let device: PairedDevice;
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     device = await PairedDevice.pair(service);
     await device.start();
     const chunks = scriptedChunks(2).slice(0, 11);
@@ -22,7 +22,6 @@ describe("afterwards", () => {
     await device.stop(chunks.length - 1);
     await device.completed();
   });
-  afterAll(() => service?.stop());
 
   const send = (method: string, path: string, body?: unknown) =>
     call<Record<string, unknown>>(service.api, method, path, {

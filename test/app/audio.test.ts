@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
@@ -15,10 +15,9 @@ describe("audio", () => {
   let service: AppFixture;
   let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
+    service = await AppFixture.shared({ LATE_DEVICE_SILENCE_MS: "2000" });
     owner = await newOwner(service);
   });
-  afterAll(() => service?.stop());
 
   async function record(missing?: number): Promise<{ device: PairedDevice; chunks: Buffer[] }> {
     const device = await PairedDevice.pair(service, owner);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
@@ -22,11 +22,10 @@ describe("chunks", () => {
   let owner: WorkspaceOwner;
   let undisturbed: string[];
   beforeAll(async () => {
-    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
+    service = await AppFixture.shared({ LATE_DEVICE_SILENCE_MS: "2000" });
     owner = await newOwner(service);
     undisturbed = await (await record(2)).said();
   });
-  afterAll(() => service?.stop());
 
   async function record(seconds: number, order?: (count: number) => number[]) {
     const device = await PairedDevice.pair(service, owner);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { wavHeader } from "../../src/base/audio/wav.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller } from "../support/compat-caller.ts";
@@ -30,13 +30,12 @@ describe("the documents' example for other services' clients", () => {
   let file: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     key = await (await CompatCaller.open(service)).key("transcribe");
     const [pcm = Buffer.alloc(0)] = scriptedChunks(10);
     file = join(service.folder, "talk.wav");
     writeFileSync(file, Buffer.concat([wavHeader(pcm.byteLength / 2), pcm]));
   });
-  afterAll(() => service?.stop());
 
   async function run(code: string): Promise<string> {
     const here = code

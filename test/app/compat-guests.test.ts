@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { wavHeader } from "../../src/base/audio/wav.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller } from "../support/compat-caller.ts";
@@ -10,7 +10,7 @@ describe("sessions of other services' clients", () => {
   let session: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     caller = await CompatCaller.open(service);
     const [pcm = Buffer.alloc(0)] = scriptedChunks(5);
     const answer = await fetch(`${service.api}/compat/deepgram/v1/listen?model=nova`, {
@@ -25,7 +25,6 @@ describe("sessions of other services' clients", () => {
     expect(JSON.stringify(body.results)).toContain("launch");
     session = body.metadata.request_id;
   });
-  afterAll(() => service?.stop());
 
   it("compat: an id that a program was answered with lets no guest in", async () => {
     const body = { session_id: session, display_name: "whoever saw a request id" };

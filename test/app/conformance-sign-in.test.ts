@@ -27,7 +27,7 @@ function claims(token: string): Record<string, number> {
 describe("conformance: signing in", () => {
   let fixture: ConformanceFixture;
   beforeAll(async () => {
-    fixture = await ConformanceFixture.open();
+    fixture = await ConformanceFixture.open({});
     fixture.sessionId = await fixture.start();
   });
   afterAll(() => fixture?.close());

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeepgramClient, DeepgramError } from "@deepgram/sdk";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
@@ -43,12 +43,11 @@ describe("deepgram client", () => {
   const pcm = scriptedPcm().subarray(0, SECONDS * 32_000);
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     caller = await CompatCaller.open(service);
     key = await caller.key("transcribe");
     client = withKey(key);
   });
-  afterAll(() => service?.stop());
 
   function withKey(apiKey: string): DeepgramClient {
     return new DeepgramClient({ apiKey, baseUrl: `${service.api}/compat/deepgram`, maxRetries: 0 });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, persistently, scriptedChunks } from "../support/paired-device.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 interface Entity {
   id: string;
@@ -28,8 +29,8 @@ describe("graph", () => {
   let device: PairedDevice;
   let workspaceId: string;
   beforeAll(async () => {
-    service = await AppFixture.start();
-    device = await PairedDevice.pair(service);
+    service = await AppFixture.shared();
+    device = await PairedDevice.pair(service, await newOwner(service));
     await device.start();
     const chunks = scriptedChunks(2);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
@@ -37,7 +38,6 @@ describe("graph", () => {
     await device.completed();
     workspaceId = (await device.get<{ workspace_id: string }>("")).body.workspace_id;
   });
-  afterAll(() => service?.stop());
 
   const get = <T>(path: string, token = device.token) =>
     persistently<T>(service, "GET", path, { token });
@@ -79,7 +79,7 @@ describe("graph", () => {
         },
         { timeout: 30_000, interval: 500 },
       )
-      .toContain("Admin");
+      .toContain("Olga");
   });
 
   it("graph: an entity leads to the words, and a path to those that connect", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, type Segment, scriptedChunks } from "../support/paired-device.ts";
 import { Viewer } from "../support/viewer.ts";
@@ -12,7 +12,7 @@ describe("groups", () => {
   let workshopId: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     device = await PairedDevice.pair(service);
     const { items } = (await send("GET", "/workspaces")).body as { items: Body[] };
     workspaceId = String(items[0]?.id);
@@ -24,7 +24,6 @@ describe("groups", () => {
     await device.stop(chunks.length - 1);
     await device.completed();
   });
-  afterAll(() => service?.stop());
 
   const send = (method: string, path: string, body?: unknown, token = device.token) =>
     call<Body>(service.api, method, path, { token, ...(body === undefined ? {} : { body }) });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { follow, resultsOf, streamParts } from "../support/interim-stream.ts";
 import { PairedDevice, scriptedChunks } from "../support/paired-device.ts";
@@ -10,10 +10,9 @@ describe("interim results", () => {
   let service: AppFixture;
   let owner: WorkspaceOwner;
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     owner = await newOwner(service);
   });
-  afterAll(() => service?.stop());
 
   const shown = (viewer: Viewer) =>
     until(() => resultsOf(viewer, false).length > 0, "a hypothesis", 60_000);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { wavHeader } from "../../src/base/audio/wav.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller } from "../support/compat-caller.ts";
@@ -26,7 +26,7 @@ describe("languages", () => {
   let workspaceId: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     token = await adminToken(service);
     const made = await persistently<{ id: string }>(service, "POST", "/workspaces", {
       token,
@@ -41,7 +41,6 @@ describe("languages", () => {
     };
     await until(heard, "the worker's engines to be known");
   });
-  afterAll(() => service?.stop());
 
   async function refusal(path: string, body: unknown, device?: PairedDevice) {
     const credential = device === undefined ? { token } : { key: device.key };

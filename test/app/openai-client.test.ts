@@ -6,7 +6,7 @@ import OpenAI, {
   PermissionDeniedError,
   toFile,
 } from "openai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { CompatCaller, conversationWav } from "../support/compat-caller.ts";
 import { call } from "../support/paired-device.ts";
@@ -23,11 +23,10 @@ describe("openai client", () => {
   const wav = conversationWav(SECONDS, scriptedPcm());
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     caller = await CompatCaller.open(service);
     client = await clientOf("transcribe");
   });
-  afterAll(() => service?.stop());
 
   async function clientOf(...scopes: string[]): Promise<OpenAI> {
     return withKey(await caller.key(...scopes));

@@ -23,7 +23,7 @@ describe("programs over gRPC", () => {
   let reader: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     const owner = await newOwner(service);
     const issue = async (...scopes: string[]) => {
       const body = { workspace_id: owner.workspaceId, name: "Program", scopes };
@@ -40,7 +40,6 @@ describe("programs over gRPC", () => {
   });
   afterAll(async () => {
     client?.close();
-    await service?.stop();
   });
 
   type Answer<T> = (error: ServiceError | null, answer: T) => void;
@@ -151,7 +150,7 @@ describe("programs over a WebSocket", () => {
   let sessionId: string;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     const owner = await newOwner(service);
     const issue = async (...scopes: string[]) => {
       const body = { workspace_id: owner.workspaceId, name: "Program", scopes };
@@ -165,7 +164,6 @@ describe("programs over a WebSocket", () => {
     const made = await call<{ id: string }>(service.api, "POST", "/sessions", { key, body: {} });
     sessionId = made.body.id;
   });
-  afterAll(() => service?.stop());
 
   const CONFIGURE = { type: "Configure", encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, type Segment, scriptedChunks } from "../support/paired-device.ts";
 
@@ -14,7 +14,7 @@ describe("queries", () => {
   let segments: Segment[];
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     device = await PairedDevice.pair(service);
     await device.start();
     const chunks = scriptedChunks(4);
@@ -23,7 +23,6 @@ describe("queries", () => {
     await device.completed();
     segments = await device.segments();
   });
-  afterAll(() => service?.stop());
 
   async function ask(path: string, query: string): Promise<Answer> {
     const { token } = device;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { adminToken, call, PairedDevice } from "../support/paired-device.ts";
 import { soundBytes } from "../support/sound-files.ts";
@@ -57,10 +57,9 @@ describe("pieces of a recording, cut anywhere", () => {
   let service: AppFixture;
   let token: string;
   beforeAll(async () => {
-    service = await AppFixture.start({ LATE_DEVICE_SILENCE_MS: "2000" });
+    service = await AppFixture.shared({ LATE_DEVICE_SILENCE_MS: "2000" });
     token = await adminToken(service);
   });
-  afterAll(() => service?.stop());
 
   async function send(device: PairedDevice, sequence: number, { bytes, type = UNTYPED }: Piece) {
     return call(service.api, "POST", `/sessions/${device.sessionId}/upload-audio`, {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
@@ -22,7 +22,7 @@ describe("redo for review", () => {
   let device: PairedDevice;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     device = await PairedDevice.pair(service);
     await device.start();
     const chunks = scriptedChunks(2);
@@ -30,7 +30,6 @@ describe("redo for review", () => {
     await device.stop(chunks.length - 1);
     await device.completed();
   }, LIMIT_MS);
-  afterAll(() => service?.stop());
 
   const send = <T = Record<string, unknown>>(method: string, path: string, body?: unknown) =>
     call<T>(service.api, method, `/sessions/${device.sessionId}/transcriptions${path}`, {

@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { paths } from "../../src/cli/gen/api-schema.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { PairedDevice, PCM, scriptedChunks } from "../support/paired-device.ts";
@@ -10,10 +10,9 @@ describe("typed client", () => {
   let service: AppFixture;
   let device: PairedDevice;
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     device = await PairedDevice.pair(service);
   });
-  afterAll(() => service?.stop());
 
   const clientWith = (headers: Record<string, string>) =>
     createClient<paths>({ baseUrl: service.api, headers });

@@ -34,7 +34,7 @@ describe("unclear words", () => {
   let client: SessionServiceClient | undefined;
 
   beforeAll(async () => {
-    service = await AppFixture.start();
+    service = await AppFixture.shared();
     device = await PairedDevice.pair(service);
     await device.start();
     const chunks = cut(10, mumbledPcm());
@@ -45,7 +45,6 @@ describe("unclear words", () => {
   });
   afterAll(async () => {
     client?.close();
-    await service?.stop();
   });
 
   async function read(): Promise<WithWords[]> {

@@ -21,6 +21,15 @@ const ENTRY = new URL("./conversation-thread-entry.ts", import.meta.url);
 const ADMIN = { email: "admin@voice.local", password: "violet harbour lantern" };
 const PLACES = 8;
 const STOP_PART_MS = 10_000;
+/** By their settings. */
+const SHARED = new Map<string, Promise<AppFixture>>();
+const SHARED_SERVERS: TestNats[] = [];
+
+/** Nothing waits for a process of the tests that is told to end: its servers end at once. */
+function endShared(): void {
+  for (const nats of SHARED_SERVERS) nats.killNow();
+  process.exit();
+}
 
 /**
  * The service and a worker in the test's own process: the database a copy of the run's template, a
@@ -42,6 +51,24 @@ export class AppFixture implements TestService {
     this.#app = app;
     this.#parts = parts;
     this.#logs = logs;
+  }
+
+  /**
+   * The one with these settings that the files of this process share, each with people and workspaces of
+   * its own. It ends with the process.
+   */
+  static shared(env: Readonly<Record<string, string>> = {}): Promise<AppFixture> {
+    const name = JSON.stringify(env);
+    const known = SHARED.get(name);
+    if (known !== undefined) return known;
+    if (SHARED.size === 0) process.once("SIGTERM", endShared);
+    const fixture = AppFixture.start(env, async () => {
+      const nats = await startNats();
+      SHARED_SERVERS.push(nats);
+      return nats;
+    });
+    SHARED.set(name, fixture);
+    return fixture;
   }
 
   /** `env`: settings of the service besides the usual; `startBus` may give a server that is away. */

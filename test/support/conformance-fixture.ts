@@ -102,25 +102,30 @@ export class ConformanceFixture {
   sessionId = "";
   jobId = "";
 
-  private constructor(service: AppFixture) {
+  readonly #isShared: boolean;
+
+  private constructor(service: AppFixture, isShared: boolean) {
     this.service = service;
+    this.#isShared = isShared;
   }
 
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<ConformanceFixture> {
-    const service = await AppFixture.start(env);
-    const fixture = new ConformanceFixture(service);
+  /** Without `env` at the service that the files of this process share. */
+  static async open(env?: Readonly<Record<string, string>>): Promise<ConformanceFixture> {
+    const isShared = env === undefined;
+    const service = await (isShared ? AppFixture.shared() : AppFixture.start(env));
+    const fixture = new ConformanceFixture(service, isShared);
     try {
       await fixture.#people();
       fixture.device = await fixture.pair();
     } catch (error) {
-      await service.stop();
+      await fixture.close();
       throw error;
     }
     return fixture;
   }
 
-  close(): Promise<void> {
-    return this.service.stop();
+  async close(): Promise<void> {
+    if (!this.#isShared) await this.service.stop();
   }
 
   send<T = Record<string, unknown>>(
@@ -152,6 +157,8 @@ export class ConformanceFixture {
     const token = await adminToken(this.service);
     const { id } = await this.done<{ id: string }>("GET", "/auth/me", { token });
     this.admin = { id, email, token };
+    // Whatever is allowed to this one is so here alone.
+    this.admin = await this.person("admin");
     this.owner = await this.person("participant");
     this.member = await this.person("participant");
     this.moderator = await this.person("moderator");

@@ -15,6 +15,8 @@ export interface TestNats {
   readonly token: string;
   /** Ends it. */
   stop(): Promise<void>;
+  /** SIGKILL, and its folder is gone, when this returns; for a process that ends. */
+  killNow(): void;
   /** SIGKILL; `restart` brings it back. */
   kill9(): Promise<void>;
   restart(): Promise<void>;
@@ -45,6 +47,10 @@ export async function startNats(users?: readonly NatsUser[], tls?: TlsFiles): Pr
   return {
     url: `nats://127.0.0.1:${port}`,
     token,
+    killNow: () => {
+      if (server.pid !== undefined) process.kill(server.pid, "SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
     kill9: () => server.kill9(),
     reload: () => {
       if (server.pid !== undefined) process.kill(server.pid, "SIGHUP");
