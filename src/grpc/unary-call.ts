@@ -3,6 +3,7 @@ import type { Principal } from "../access/principal.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { isStorable } from "../rest/storable-text.ts";
 import { toGrpcFailure } from "../wire/grpc-status.ts";
 import type { Budget, CallAdmission } from "./call-admission.ts";
 
@@ -15,13 +16,19 @@ export interface UnaryMethod<Q, A> {
   handle(request: Q, caller: { principal: Principal; signal: AbortSignal }): Promise<A>;
 }
 
-/** Decodes a request. Throws `invalid_body` for bytes that are not one. */
+/**
+ * Decodes a request. Throws `invalid_body` for bytes that are not one, and for text that cannot be stored
+ * or looked for.
+ */
 export function decodeRequest<Q>(decode: (bytes: Buffer) => Q, bytes: Buffer): Q {
+  let request: Q;
   try {
-    return decode(bytes);
+    request = decode(bytes);
   } catch (cause) {
     throw new AppError("invalid_body", "The request is not the message it should be.", { cause });
   }
+  if (isStorable(request)) return request;
+  throw new AppError("invalid_body", "The request holds the character U+0000.");
 }
 
 /** Creates a handler for grpc-js, which passes the request as bytes. */

@@ -140,6 +140,14 @@ describe("programs over gRPC", () => {
     expect(await codeOf(found({}, 101))).toBe("invalid_parameter");
     expect(await codeOf(found({ status: "over" }))).toBe("invalid_parameter");
     expect(await codeOf(found({ pageToken: "made up" }))).toBe("invalid_parameter");
+    const odd = "a\u0000b";
+    const wanted = [
+      { tags: [odd] },
+      { externalId: odd },
+      { language: odd },
+      { metadata: { a: odd } },
+    ];
+    for (const each of wanted) expect(await codeOf(found(each))).toBe("invalid_body");
   });
 });
 

@@ -180,6 +180,7 @@ describe("gRPC: records and questions", () => {
     ["an empty question", () => aboutSession(), " "],
     ["a question that is too long", () => aboutSession(), "x".repeat(2_001)],
     ["a question about nothing", () => undefined, "What?"],
+    ["a question that holds U+0000", () => aboutSession(), "What\u0000?"],
   ])("ask: %s is an invalid argument", async (_what, about, query) => {
     await expect(ask(about(), query)).rejects.toMatchObject({
       status: status.INVALID_ARGUMENT,

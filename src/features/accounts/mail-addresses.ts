@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { isStorable } from "../../rest/storable-text.ts";
 
 const ASCII = /^[\u0021-\u007e]*$/;
 const LONGEST = 320;
-const UNSTORABLE = /[\0\p{Cs}]/u;
 
 /** A new address of mail in requests: printable ASCII. */
 export const newAddressSchema = Type.String({
@@ -23,6 +23,6 @@ export function isNewAddress(text: string): boolean {
  * person's address could be read as another's. A text that no account can have becomes "".
  */
 export function comparableAddress(text: string): string {
-  if (text.length > LONGEST || UNSTORABLE.test(text)) return "";
+  if (text.length > LONGEST || !isStorable(text)) return "";
   return ASCII.test(text) ? text.toLowerCase() : text;
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Request, Route, Upload } from "../../rest/route.ts";
+import { isStorable } from "../../rest/storable-text.ts";
 import { BodyClock, type BodyPace } from "./body-clock.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Headers, type Incoming, parseQuery } from "./request.ts";
@@ -175,17 +176,6 @@ function startsWithMark(bytes: Buffer): boolean {
 }
 
 const ESCAPED = /\\u(?:0000|d[89a-f])/i;
-const UNSTORABLE = /[\0\p{Cs}]/u;
-
-/**
- * False for strings that PostgreSQL cannot store, in text or in jsonb: those with U+0000 or half a
- * surrogate pair.
- */
-export function isStorable(value: unknown): boolean {
-  if (typeof value === "string") return !UNSTORABLE.test(value);
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
-}
 
 /** The position where the parser stopped, without quoting the body. */
 function place(error: unknown): string {

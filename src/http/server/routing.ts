@@ -5,8 +5,9 @@ import { effectless } from "../../rest/effectless.ts";
 import type { Request, Route } from "../../rest/route.ts";
 import { type SchemaCheck, SchemaChecks } from "../../rest/schema-check.ts";
 import { kindOfListing, onlyParameters } from "../../rest/schemas.ts";
+import { isStorable } from "../../rest/storable-text.ts";
 import type { Exchange } from "./exchange.ts";
-import { isStorable, parseJson } from "./request-body.ts";
+import { parseJson } from "./request-body.ts";
 
 /** A route with its schemas compiled. */
 export class PreparedRoute {

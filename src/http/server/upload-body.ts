@@ -8,11 +8,11 @@ import { createDeferred } from "../../base/deferred.ts";
 import { AppError, systemFault, toAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { ByteSink, Upload } from "../../rest/route.ts";
+import { isStorable } from "../../rest/storable-text.ts";
 import type { BodyPace } from "./body-clock.ts";
 import { readByteBody } from "./byte-body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Headers } from "./request.ts";
-import { isStorable } from "./request-body.ts";
 
 interface UploadLimits {
   /**
