@@ -16,6 +16,12 @@ const SAID = [
   ...Array.from({ length: 8 }, (_, n) => [`S${n + 3}`, `this is voice ${n + 3}`] as const),
 ] as const;
 
+/** The buttons of the open menu whose middle is seen and can be pressed, without scrolling. */
+const SEEN_IN_MENU = `[...document.querySelectorAll(".menu-list button")].filter((button) => {
+  const { x, y, width, height } = button.getBoundingClientRect();
+  return button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}).map((button) => button.textContent.trim())`;
+
 interface Segment {
   readonly text: string;
   readonly speaker_label?: string;
@@ -93,7 +99,8 @@ describe("page: voices and corrections", () => {
     const areAsBefore = async () => (await labels()) === before;
     await walk.inspect(page, "session-ten-voices", { everywhere: true });
     await voice(page, "Speaker 2").press("Enter");
-    await page.getByLabel("Call this voice").fill("Robert");
+    await page.locator('.menu-list input:focus[list="names-S2"]').waitFor();
+    await page.keyboard.type("Robert");
     await walk.inspect(page, "session-voice-menu");
     await page.keyboard.press("Enter");
     await voice(reader, "Robert").waitFor();
@@ -116,6 +123,27 @@ describe("page: voices and corrections", () => {
     await until(areAsBefore, "the split to be taken back");
     await undoByKey();
     await voice(reader, "Speaker 2").waitFor();
+  });
+
+  it("page: the menu of a voice at the window's lower edge is whole, on a phone as well", async () => {
+    for (const [width, height] of [
+      [1280, 700],
+      [390, 640],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const last = page.getByRole("button", { name: "Speaker 10: who is this?" });
+      await last.scrollIntoViewIfNeeded();
+      await last.press("Enter");
+      await page.getByLabel("Call this voice").fill("Tamara");
+      // Each is where one sees it: nothing lies over it, and nothing cuts it off.
+      expect(await page.evaluate(SEEN_IN_MENU)).toEqual([
+        ...["This is me", "Save the name", "Reassign this line …", "Reassign from here on …"],
+        ...["Merge with another …", "Assign to a member …"],
+      ]);
+      await walk.shoot(page, `session-voice-menu-low-${width}`);
+      await page.keyboard.press("Escape");
+    }
+    await page.setViewportSize({ width: 1280, height: 1400 });
   });
 
   it("page: a merge is taken back after a reload too, and not when somebody else was quicker", async () => {

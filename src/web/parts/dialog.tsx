@@ -1,6 +1,7 @@
 import { X } from "lucide-preact";
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Toasts, toastsIn } from "./toasts.tsx";
 
 interface DialogProps {
   title: string;
@@ -17,6 +18,8 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
   const leaves = useRef(leavesForHeading);
   leaves.current = leavesForHeading;
   const id = useId();
+  const [self] = useState(() => Symbol("dialog"));
+  useEffect(() => toastsIn(self), [self]);
   useEffect(() => {
     const before = document.activeElement;
     const opened = dialog.current;
@@ -63,6 +66,7 @@ export function Dialog({ title, onClose, leavesForHeading, children }: DialogPro
         </div>
         {children}
       </div>
+      <Toasts within={self} />
     </dialog>
   );
 }

@@ -34,7 +34,20 @@ function forget(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
-export function Toasts(): VNode {
+/** Dialogs that are open, the newest last: nothing outside of it is seen well, pressed or read out. */
+const dialogs = signal<readonly symbol[]>([]);
+
+/** Shows toasts inside the dialog while it is the newest; until what it returns is called. */
+export function toastsIn(dialog: symbol): () => void {
+  dialogs.value = [...dialogs.value, dialog];
+  return () => {
+    dialogs.value = dialogs.value.filter((each) => each !== dialog);
+  };
+}
+
+/** What is told, where it can be seen: `within` a dialog, or on the page while none is open. */
+export function Toasts({ within }: { within?: symbol | undefined }): VNode | null {
+  if (dialogs.value.at(-1) !== within) return null;
   return (
     <div class="toasts" role="status">
       {toasts.value.map(({ id, text, action }) => (

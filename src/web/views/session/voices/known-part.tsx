@@ -73,6 +73,7 @@ function Naming({ model, label, carryOut, names, freeName }: NamingProps): VNode
         <span>Call this voice</span>
         <input
           class="input"
+          data-first
           value={name}
           list={`names-${label}`}
           placeholder={model.nameOf(label)}
