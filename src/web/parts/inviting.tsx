@@ -1,8 +1,9 @@
-import { Mail } from "lucide-preact";
+import { Copy, Mail } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import type { SentInvitation } from "../api/records.ts";
+import { copyText } from "./copying.ts";
 import { useDeed } from "./deed.ts";
 import { MoreButton } from "./more-button.tsx";
 import { usePages } from "./pages.ts";
@@ -64,10 +65,21 @@ export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>):
         Invite
       </button>
       {unmailed !== undefined && (
-        <p class="notice" role="status">
-          They are invited, but this service sends no mail: give them this address, where they
-          answer once an administrator has made them an account. <code>{unmailed}</code>
-        </p>
+        <div class="notice" role="status">
+          <p>
+            They are invited, but this service sends no mail: give them this address, where they
+            answer once an administrator has made them an account. <code>{unmailed}</code>
+          </p>
+          <button
+            type="button"
+            class="button icon"
+            aria-label="Copy the address"
+            title="Copy the address"
+            onClick={() => void copyText(unmailed, "The address is copied.")}
+          >
+            <Copy size={16} aria-hidden="true" />
+          </button>
+        </div>
       )}
       {told !== "" && (
         <p class="notice" data-tone="danger" role="alert">

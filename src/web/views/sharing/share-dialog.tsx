@@ -7,24 +7,29 @@ import { rightsTo } from "./people-rights.ts";
 import { ShareGuests } from "./share-guests.tsx";
 import { SharePeople } from "./share-people.tsx";
 import type { SharedSession } from "./shared-session.ts";
+import "./sharing.css";
 
 interface ShareProps {
   model: SharedSession;
   onClose: () => void;
 }
 
-/** Who may read along: the workspace, guests, and people. Others than the owner see who does. */
+/**
+ * Who may read along, what is done most first: people by address, whoever has the link, the
+ * workspace; then who is in. Others than the owner see who is.
+ */
 export function ShareDialog({ model, onClose }: ShareProps): VNode {
   const { isOwner } = model;
   return (
     <Dialog title={isOwner ? "Share this session" : "Who is in this session"} onClose={onClose}>
-      {isOwner && <Access model={model} />}
-      <SharePeople model={model} rights={rightsTo(model)} />
+      <SharePeople model={model} rights={rightsTo(model)}>
+        {isOwner && <Access model={model} />}
+      </SharePeople>
     </Dialog>
   );
 }
 
-/** Workspace and guests: its owner says. */
+/** Guests and workspace: its owner says. */
 function Access({ model }: { model: SharedSession }): VNode {
   const session = model.session.value;
   const change = async (body: {
@@ -42,16 +47,6 @@ function Access({ model }: { model: SharedSession }): VNode {
   };
   return (
     <>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={session?.visibility === "workspace"}
-          onChange={({ currentTarget }) =>
-            void change({ visibility: currentTarget.checked ? "workspace" : "private" })
-          }
-        />
-        All members of the workspace may read it
-      </label>
       <label class="field">
         <span>Guests, without an account</span>
         <select
@@ -69,6 +64,16 @@ function Access({ model }: { model: SharedSession }): VNode {
       {session && session.guest_access !== "closed" && (
         <ShareGuests model={model} needsCode={session.guest_access === "invitation"} />
       )}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={session?.visibility === "workspace"}
+          onChange={({ currentTarget }) =>
+            void change({ visibility: currentTarget.checked ? "workspace" : "private" })
+          }
+        />
+        All members of the workspace may read it
+      </label>
     </>
   );
 }

@@ -40,42 +40,49 @@ export function ShareGuests({ model, needsCode }: GuestsProps): VNode {
       {!needsCode && (
         <GuestLink label="Guest link, for whoever has it" link={`${page}#/sessions/${model.id}`} />
       )}
-      {code !== "" && (
-        <GuestLink label="Guest link; it is shown this once" link={`${page}#/join/${code}`} />
-      )}
-      <MakeCode
-        model={model}
-        onMade={(made) => {
-          setCode(made);
-          codes.reload();
-        }}
-      />
-      {codes.state.kind === "failed" && <Failure error={codes.state.error} retry={codes.reload} />}
-      {codes.items.length > 0 && (
-        <RecordList label="Guest codes">
-          {codes.items.map((each) => (
-            <CodeRow key={each.id} model={model} code={each} onEnded={codes.drop} />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={codes.more} />
+      <details class="share-limits" open={needsCode || codes.items.length > 0}>
+        <summary>Guest links that end, or for so many only</summary>
+        <div class="stack">
+          {code !== "" && (
+            <GuestLink label="Guest link; it is shown this once" link={`${page}#/join/${code}`} />
+          )}
+          <MakeCode
+            model={model}
+            onMade={(made) => {
+              setCode(made);
+              codes.reload();
+            }}
+          />
+          {codes.state.kind === "failed" && (
+            <Failure error={codes.state.error} retry={codes.reload} />
+          )}
+          {codes.items.length > 0 && (
+            <RecordList label="Guest codes">
+              {codes.items.map((each) => (
+                <CodeRow key={each.id} model={model} code={each} onEnded={codes.drop} />
+              ))}
+            </RecordList>
+          )}
+          <MoreButton more={codes.more} />
+        </div>
+      </details>
     </section>
   );
 }
 
 function GuestLink({ label, link }: { label: string; link: string }): VNode {
   return (
-    <div class="stack">
-      <label class="field">
-        <span>{label}</span>
-        <input
-          class="input"
-          readOnly
-          value={link}
-          onFocus={({ currentTarget }) => currentTarget.select()}
-        />
-      </label>
+    <div class="stack guest-link">
       <div class="row">
+        <label class="field">
+          <span>{label}</span>
+          <input
+            class="input"
+            readOnly
+            value={link}
+            onFocus={({ currentTarget }) => currentTarget.select()}
+          />
+        </label>
         <button
           type="button"
           class="button"
@@ -84,7 +91,10 @@ function GuestLink({ label, link }: { label: string; link: string }): VNode {
           <Copy size={16} aria-hidden="true" /> Copy link
         </button>
       </div>
-      <QrCode text={link} label="The guest link as a QR code" />
+      <details>
+        <summary>QR code</summary>
+        <QrCode text={link} label="The guest link as a QR code" />
+      </details>
     </div>
   );
 }
@@ -121,17 +131,23 @@ function MakeCode({ model, onMade }: MakeProps): VNode {
         void run(() => make(fields));
       }}
     >
-      <select class="input guest-choice" name="days" aria-label="The link is good for">
-        <option value="1">for a day</option>
-        <option value="7">for a week</option>
-        <option value="0">until it is ended</option>
-      </select>
-      <select class="input guest-choice" name="most" aria-label="How many guests">
-        <option value="0">for any number</option>
-        <option value="1">for one guest</option>
-        <option value="5">for five guests</option>
-        <option value="25">for 25 guests</option>
-      </select>
+      <label class="field guest-choice">
+        <span>The link is good</span>
+        <select class="input" name="days">
+          <option value="1">for a day</option>
+          <option value="7">for a week</option>
+          <option value="0">until it is ended</option>
+        </select>
+      </label>
+      <label class="field guest-choice">
+        <span>How many guests</span>
+        <select class="input" name="most">
+          <option value="0">any number</option>
+          <option value="1">one</option>
+          <option value="5">five</option>
+          <option value="25">25</option>
+        </select>
+      </label>
       <button type="submit" class="button" aria-disabled={isBusy}>
         Make a guest link
       </button>

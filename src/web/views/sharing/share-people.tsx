@@ -1,5 +1,5 @@
 import { Crown, DoorOpen, Eye, UserRound } from "lucide-preact";
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
@@ -22,35 +22,40 @@ const REFRESH_MS = 5_000;
 interface PeopleProps {
   model: SharedSession;
   rights: PeopleRights;
+  /** Stands between the invitation and the list. */
+  children?: ComponentChildren;
 }
 
 type Person = SessionMember & { readonly id: string };
 
-/** Those who belong to the session, guests among them, and those who are invited. */
-export function SharePeople({ model, rights }: PeopleProps): VNode {
+/** Invites; and those who belong to the session, guests among them, and those who are invited. */
+export function SharePeople({ model, rights, children }: PeopleProps): VNode {
   const { state, items, reload, more } = usePages<Person>((cursor) => page(model, cursor), [model]);
   useRefreshing(reload, items.length <= PAGE ? REFRESH_MS : undefined);
   const [removing, setRemoving] = useState<Person | undefined>();
   const [invited, setInvited] = useState(0);
   return (
-    <section class="stack" aria-labelledby="people">
-      <h3 id="people">People</h3>
-      {state.kind === "loading" && <Loading what="people" lines={2} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {items.length > 0 && (
-        <RecordList label="People of this session">
-          {items.map((each) => (
-            <PersonRow
-              key={each.id}
-              person={each}
-              onRemove={mayRemove(each, rights) ? () => setRemoving(each) : undefined}
-            />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} />
-      {rights.takeBack && <SessionInvited key={invited} model={model} />}
+    <>
       {rights.give && <Invite model={model} onInvited={() => setInvited(invited + 1)} />}
+      {children}
+      <section class="stack" aria-labelledby="people">
+        <h3 id="people">People</h3>
+        {state.kind === "loading" && <Loading what="people" lines={2} />}
+        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        {items.length > 0 && (
+          <RecordList label="People of this session">
+            {items.map((each) => (
+              <PersonRow
+                key={each.id}
+                person={each}
+                onRemove={mayRemove(each, rights) ? () => setRemoving(each) : undefined}
+              />
+            ))}
+          </RecordList>
+        )}
+        <MoreButton more={more} />
+        {rights.takeBack && <SessionInvited key={invited} model={model} />}
+      </section>
       {removing && (
         <RemoveDialog
           model={model}
@@ -59,7 +64,7 @@ export function SharePeople({ model, rights }: PeopleProps): VNode {
           onRemoved={reload}
         />
       )}
-    </section>
+    </>
   );
 }
 
