@@ -210,6 +210,7 @@ describe("page: notes beside the words", () => {
       ...(["GET", `/sessions/${session}/segments`] as const),
     );
     const before = (await notes()).items.map(({ version }) => version);
+    await done("PATCH", `/sessions/${session}/speakers/S1`, { body: { display_name: "Amelia" } });
     const line = `/sessions/${session}/segments/${items[0]?.id}`;
     await done("PATCH", line, { body: { text: "Hello to everybody in the shop." } });
     await side(page)
@@ -222,6 +223,10 @@ describe("page: notes beside the words", () => {
     const after = (await notes()).items.map(({ version }) => version);
     expect(after).toEqual(before.map((version) => version + 1));
     expect(await box(page).isChecked()).toBe(true);
+    await side(page)
+      .locator(".moment-at", { hasText: /^\d\d:\d\d Amelia$/ })
+      .first()
+      .waitFor();
   });
 
   it("page: they are printed, and stand in Markdown", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   dayIn,
   dueWords,
-  labelIn,
+  heardParts,
   nameIn,
   wordedBy,
 } from "../../../src/web/views/session/model/note-words.ts";
@@ -15,10 +15,19 @@ describe("words of notes", () => {
   it("say who it is by name instead of by label", () => {
     expect(nameIn("S3", nameOf)).toBe("Speaker 3");
     expect(nameIn("Decisions", nameOf)).toBe("Decisions");
-    expect([labelIn("S3"), labelIn("Anna"), labelIn(undefined)]).toEqual([
-      "S3",
-      undefined,
-      undefined,
+    // Whoever was named before the notes were made is told by that name.
+    expect(nameIn("Anna", nameOf)).toBe("Anna");
+  });
+
+  it("show which words were not heard clearly", () => {
+    expect(heardParts("We flew to [tunisia and?] back [home?]")).toEqual([
+      { text: "We flew to ", isUnclear: false },
+      { text: "tunisia and", isUnclear: true },
+      { text: " back ", isUnclear: false },
+      { text: "home", isUnclear: true },
+    ]);
+    expect(heardParts("Nothing [at all] is unclear?")).toEqual([
+      { text: "Nothing [at all] is unclear?", isUnclear: false },
     ]);
   });
 

@@ -1,14 +1,24 @@
 const LABEL = /^S\d+$/;
+const UNCLEAR = /\[([^[\]]+)\?\]/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The heading of a part of the notes, or an owner: a speaker by the name that they have now. */
+/** The heading of a part of the notes, who said it, or an owner: a speaker by the name that they have now. */
 export function nameIn(said: string, nameOf: (label: string) => string): string {
   return LABEL.test(said) ? nameOf(said) : said;
 }
 
-/** The label in what is said of who spoke; undefined where it is a name. */
-export function labelIn(speaker: string | undefined): string | undefined {
-  return speaker !== undefined && LABEL.test(speaker) ? speaker : undefined;
+interface Heard {
+  readonly text: string;
+  /** Words that were not heard clearly. */
+  readonly isUnclear: boolean;
+}
+
+/** The parts of a sentence of the notes, where runs of unclear words are in brackets, `to [tunisia and?] back`. */
+export function heardParts(text: string): readonly Heard[] {
+  return text
+    .split(UNCLEAR)
+    .map((part, n) => ({ text: part, isUnclear: n % 2 === 1 }))
+    .filter((part) => part.text !== "");
 }
 
 /** A day that was chosen, as `2026-12-02`; "" where the time stands in words. */

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { clockTime } from "../../../../wire/clock-time.ts";
 import type { Summary } from "../../../api/records.ts";
-import { labelIn, nameIn } from "../model/note-words.ts";
+import { heardParts, nameIn } from "../model/note-words.ts";
 import type { SessionModel } from "../model/session-model.ts";
 
 type NotedItem = Summary["items"][number];
@@ -15,7 +15,7 @@ interface MomentLinkProps {
 
 /** A sentence of the notes; a press shows where it was said, and puts the sound there. */
 export function MomentLink({ model, item, onJump, id }: MomentLinkProps): VNode {
-  const label = labelIn(item.speaker);
+  const { speaker } = item;
   return (
     <button
       type="button"
@@ -25,10 +25,20 @@ export function MomentLink({ model, item, onJump, id }: MomentLinkProps): VNode 
         model.jumpTo(item.start_ms);
       }}
     >
-      <span id={id}>{item.text}</span>{" "}
+      <span id={id}>
+        {heardParts(item.text).map(({ text, isUnclear }, n) => (
+          <span
+            key={n}
+            data-unclear={isUnclear ? "" : undefined}
+            title={isUnclear ? "Not heard clearly" : undefined}
+          >
+            {text}
+          </span>
+        ))}
+      </span>{" "}
       <span class="moment-at">
         {clockTime(item.start_ms / 1_000)}
-        {label !== undefined && ` ${model.nameOf(label)}`}
+        {speaker !== undefined && ` ${nameIn(speaker, (label) => model.nameOf(label))}`}
       </span>
     </button>
   );
