@@ -30,6 +30,15 @@ describe("question: its topic", () => {
     expect(read('who said "good news"?').phrases).toEqual([["good", "news"]]);
   });
 
+  it.each([
+    ["Summarise this meeting in three bullet points", "overview", []],
+    ["Give me a short summary in 5 sentences.", "overview", []],
+    ["Summarise the price in a few words", "lookup", ["price"]],
+    ["Summarise what was said about bullet trains", "lookup", ["bullet", "trains"]],
+  ])("leaves out what an answer is to look like: %s", (text, intent, words) => {
+    expect(read(text)).toMatchObject({ intent, words });
+  });
+
   it("takes every word of another language", () => {
     expect(read("quel est le prix").words).toEqual(["quel", "est", "le", "prix"]);
   });
