@@ -120,6 +120,27 @@ describe("page uploads over the whole service", () => {
     await rowOf(page, one.name).waitFor({ state: "detached" });
   });
 
+  it("uploads: their language is chosen where several can be read, and the service is told", async () => {
+    const page = await signedIn();
+    expect(await page.getByLabel("Language of what is uploaded").count()).toBe(0);
+    // As with a second engine, which is gone before the file comes.
+    await page.route("**/api/engines", async (route) => {
+      const answer = await route.fetch();
+      const { items, ...rest } = (await answer.json()) as { items: object[] };
+      const more = { ...items[0], name: "other", languages: ["de"] };
+      await route.fulfill({ json: { ...rest, items: [...items, more] } });
+    });
+    await page.reload();
+    await page.getByLabel("Language of what is uploaded").selectOption("Language: German");
+    await walk.inspect(page, "sessions-language");
+    const bytes = makeWav({ frames: 16_000 });
+    await hand(page, "drop", [{ name: "gruss.wav", type: "audio/wav", bytes }]);
+    await rowOf(page, "gruss.wav").getByText('No engine here reads "de".').waitFor();
+    await page.getByRole("link", { name: "Record", exact: true }).click();
+    await page.getByLabel("Language", { exact: true }).waitFor();
+    await walk.inspect(page, "record-language");
+  });
+
   it("uploads: what holds no sound is refused before it is sent, and leaves no session", async () => {
     const page = await signedIn();
     await page.route("**/uploads", (route, request) => {

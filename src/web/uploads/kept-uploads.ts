@@ -1,15 +1,21 @@
 import type { FileFacts } from "./file-facts.ts";
 import { noteUploadsKept } from "./upload-state.ts";
 
+/** Where a file goes, and what is spoken in it. */
+export interface Wanted {
+  /** "" for the account's own workspace, until one was chosen. */
+  readonly workspaceId: string;
+  /** BCP 47 tag, or `auto`; "" for what the workspace expects. Uploads of before have none. */
+  readonly language?: string;
+}
+
 /** What a browser keeps of an upload that is not done, to go on with after the page was loaded again. */
-export interface KeptUpload extends FileFacts {
+export interface KeptUpload extends FileFacts, Wanted {
   readonly id: string;
   /** Whose it is: nobody else who signs in here sees it or goes on with it. */
   readonly accountId: string;
   /** The media type that the browser gave, or "". */
   readonly type: string;
-  /** "" until one was chosen. */
-  readonly workspaceId: string;
   /** Counts the sessions that were made for it: it begins anew where one has ended too soon. */
   readonly round: number;
   readonly sessionId?: string | undefined;

@@ -40,6 +40,7 @@ export async function mostBytes(): Promise<number | undefined> {
 interface NewSession {
   readonly title: string;
   readonly workspaceId: string;
+  readonly language?: string | undefined;
   /** The same for the same wish, however often it is sent. */
   readonly key: string;
 }
@@ -47,10 +48,10 @@ interface NewSession {
 /** Makes the session of a file; returns its id. */
 export async function makeSession(
   accountId: string,
-  { title, workspaceId, key }: NewSession,
+  { title, workspaceId, language = "", key }: NewSession,
 ): Promise<string> {
   const headers = { authorization: authorizationOf(accountId), "idempotency-key": key };
-  const body = { title, workspace_id: workspaceId };
+  const body = { title, workspace_id: workspaceId, ...(language === "" ? {} : { language }) };
   const { id } = await call((api) => api.POST("/sessions", { headers, body }));
   return id;
 }

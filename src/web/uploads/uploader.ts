@@ -3,7 +3,7 @@ import { ApiFailure, messageOf } from "../api/client.ts";
 import { ownWorkspace } from "../parts/own-workspaces.ts";
 import { tell } from "../parts/toasts.tsx";
 import { fingerprintOf, sizeText, titleOf } from "./file-facts.ts";
-import { type KeptUpload, KeptUploads } from "./kept-uploads.ts";
+import { type KeptUpload, KeptUploads, type Wanted } from "./kept-uploads.ts";
 import { refusalByCode } from "./refusals.ts";
 import { nextStep, pauseMs } from "./retrying.ts";
 import { transfer } from "./transfer.ts";
@@ -98,8 +98,8 @@ export class Uploader {
     this.#publish();
   }
 
-  /** Sends files, into `workspaceId` or, where it is "", the account's own workspace. */
-  async bring(files: readonly File[], workspaceId: string): Promise<void> {
+  /** Sends files to where they are wanted. */
+  async bring(files: readonly File[], wanted: Wanted): Promise<void> {
     const most = await mostBytes();
     for (const file of files) {
       const refusal = await judge(file, most);
@@ -109,7 +109,7 @@ export class Uploader {
       );
       if (known?.phase.kind === "missing") this.#giveFile(known, file);
       else if (known !== undefined) tell(`“${file.name}” is being uploaded already.`);
-      else await this.#add(file, workspaceId, refusal);
+      else await this.#add(file, wanted, refusal);
     }
   }
 
@@ -179,10 +179,10 @@ export class Uploader {
     for (const { release } of entries) release();
   }
 
-  async #add(file: File, workspaceId: string, refusal: string | undefined): Promise<void> {
+  async #add(file: File, wanted: Wanted, refusal: string | undefined): Promise<void> {
     const { name, size, lastModified, type } = file;
     const kept: KeptUpload = {
-      ...{ id: newId(), accountId: this.#accountId, name, size, lastModified, type, workspaceId },
+      ...{ id: newId(), accountId: this.#accountId, name, size, lastModified, type, ...wanted },
       ...{ round: 0, sent: 0, isPaused: false, begunAt: Date.now() },
     };
     if (refusal !== undefined) {
@@ -274,9 +274,9 @@ export class Uploader {
   }
 
   async #begin(entry: Entry): Promise<string> {
-    const { id, name, round } = entry.kept;
+    const { id, name, round, language } = entry.kept;
     const workspaceId = await ownWorkspace(entry.kept.workspaceId);
-    const wish = { title: titleOf(name), workspaceId, key: `${id}-${round}` };
+    const wish = { title: titleOf(name), workspaceId, language, key: `${id}-${round}` };
     const sessionId = await makeSession(this.#accountId, wish);
     await this.#keep(entry, { sessionId, workspaceId });
     return sessionId;

@@ -6,6 +6,8 @@ export interface KeptRecording {
   readonly email: string;
   readonly workspaceId: string;
   readonly title: string;
+  /** "" for what the workspace expects; recordings of before have none. */
+  readonly language?: string;
   /** Samples a second, of one channel with 16 bits. */
   readonly sampleRate: number;
   /** Unix milliseconds. */

@@ -2,11 +2,13 @@ import { Mic } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
+import type { Workspace } from "../../api/records.ts";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { WorkshopField } from "../../parts/workshop-field.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
+import { LanguageField, useSpokenLanguage } from "../../uploads/language-field.tsx";
 import { Cockpit } from "./cockpit.tsx";
 import { chooseMicrophone } from "./microphone-choice.ts";
 import { MicrophoneField } from "./microphone-field.tsx";
@@ -55,12 +57,13 @@ export function View(): VNode {
 }
 
 interface StartProps {
-  workspaces: readonly { id: string; name: string }[];
+  workspaces: readonly Workspace[];
   told: string;
 }
 
 function StartForm({ workspaces, told }: StartProps): VNode {
   const workspaceId = chosenWorkspace(workspaces);
+  const spoken = useSpokenLanguage(workspaces.find(({ id }) => id === workspaceId));
   return (
     <form
       class="card stack record-form"
@@ -69,7 +72,7 @@ function StartForm({ workspaces, told }: StartProps): VNode {
         const fields = new FormData(event.currentTarget);
         const title = String(fields.get("title")).trim();
         const workshopId = String(fields.get("workshop") ?? "");
-        void startRecording({ workspaceId, title, workshopId });
+        void startRecording({ workspaceId, title, workshopId, language: spoken.language });
       }}
     >
       <label class="field">
@@ -90,6 +93,7 @@ function StartForm({ workspaces, told }: StartProps): VNode {
           ))}
         </select>
       </label>
+      <LanguageField isField spoken={spoken} />
       <MicrophoneField onChoose={chooseMicrophone} />
       <WorkshopField workspaceId={workspaceId} />
       {told !== "" && (

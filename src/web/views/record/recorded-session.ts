@@ -5,13 +5,14 @@ import type { KeptRecording, RestOfSound } from "./kept-sound.ts";
 /** Begins a session of this browser, which ends one that was cut off and that nobody took up. */
 export async function beginSession(
   device: BrowserDevice,
-  { title, workshopId }: { title: string; workshopId: string },
+  { title, workshopId, language }: { title: string; workshopId: string; language: string },
 ): Promise<string> {
   const params = { path: { device_id: device.id } };
   const headers = { "x-api-key": device.key };
   const body = {
     ...(title === "" ? {} : { title }),
     ...(workshopId === "" ? {} : { workshop_id: workshopId }),
+    ...(language === "" ? {} : { language }),
   };
   const begin = () =>
     call((api) => api.POST("/devices/{device_id}/session/start", { params, headers, body }));
@@ -41,12 +42,13 @@ const MOST_BYTES = 60 * 1024 * 1024;
 
 /** Keeps sound that its session takes no more as a session of its own, named after it. */
 export async function keepRest(
-  { workspaceId, title, sampleRate }: KeptRecording,
+  { workspaceId, title, sampleRate, language = "" }: KeptRecording,
   { bytes }: RestOfSound,
 ): Promise<void> {
   if (bytes.byteLength < LEAST_SECONDS * 2 * sampleRate) return;
   const name = title === "" ? "Rest of a recording" : `${title} (rest)`;
-  const body = { title: name.slice(-200), workspace_id: workspaceId };
+  const told = language === "" ? {} : { language };
+  const body = { title: name.slice(-200), workspace_id: workspaceId, ...told };
   const { id } = await call((api) => api.POST("/sessions", { body }));
   const path = { session_id: id };
   // Whole samples each; the recording ends with the last of them.

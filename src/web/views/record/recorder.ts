@@ -38,6 +38,8 @@ interface Wanted {
   /** "" for none, as below. */
   readonly title: string;
   readonly workshopId: string;
+  /** BCP 47 tag, or `auto`. */
+  readonly language: string;
 }
 
 let running: Recording | undefined;
@@ -49,9 +51,9 @@ export function startRecording(wanted: Wanted): Promise<void> {
     try {
       const device = await browserDevice(userId, wanted.workspaceId);
       const sessionId = await beginSession(device, wanted);
-      const { workspaceId, title } = wanted;
+      const { workspaceId, title, language } = wanted;
       const [now, { sampleRate }] = [Date.now(), microphone];
-      const about = { sessionId, userId, email, workspaceId, title, sampleRate };
+      const about = { sessionId, userId, email, workspaceId, title, language, sampleRate };
       const recording = { ...about, startedAt: now, keptAt: now };
       const kept = await KeptSound.open();
       await kept?.begin(recording).catch(() => undefined);

@@ -8,6 +8,7 @@ import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces } from "../../parts/workspaces.tsx";
 import { IncomingFiles } from "../../uploads/incoming-files.tsx";
+import { LanguageField, useSpokenLanguage } from "../../uploads/language-field.tsx";
 import { UploadButton } from "../../uploads/upload-button.tsx";
 import { UploadList } from "../../uploads/upload-list.tsx";
 import { uploads } from "../../uploads/upload-state.ts";
@@ -43,12 +44,20 @@ export function View(): VNode {
     workspaces.reload();
   }, [sent]);
   const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
+  const workspaceId = chosenWorkspace(named);
+  const spoken = useSpokenLanguage(named.find(({ id }) => id === workspaceId));
+  const { language } = spoken;
   const bring = (files: readonly File[]) =>
-    void withUploader((uploader) => uploader.bring(files, chosenWorkspace(named)));
+    void withUploader((uploader) => uploader.bring(files, { workspaceId, language }));
   const listed = list.state.kind === "ready" ? list.state.value : undefined;
   const isEmpty = listed?.items.length === 0;
   const isFirst = isEmpty && uploads.value.length === 0;
-  const target = <UploadTarget workspaces={named} onChoose={rememberWorkspace} />;
+  const target = (
+    <>
+      <UploadTarget workspaces={named} onChoose={rememberWorkspace} />
+      <LanguageField spoken={spoken} />
+    </>
+  );
   return (
     <ViewFrame
       title="Sessions"
