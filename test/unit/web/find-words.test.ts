@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
-import { findWords, type Hit } from "../../../src/web/views/session/model/find-words.ts";
+import { findWords, type Hit, saidWords } from "../../../src/web/views/session/model/find-words.ts";
 import { WordSearch } from "../../../src/web/views/session/model/word-search.ts";
 
 const LINES = [
@@ -24,6 +24,13 @@ describe("words that are looked for", () => {
     expect(found("port")).toEqual(["b7-7"]);
     expect(found("very go")).toEqual(["a2-3"]);
     expect(found("ery good")).toEqual([]);
+  });
+
+  it("are those of a question that were said, the rarest first", () => {
+    expect(saidWords(LINES, "Was there good news about the reports of Zurich?")).toEqual([
+      ...["reports", "zurich", "good"],
+    ]);
+    expect(saidWords(LINES, "What is that?")).toEqual([]);
   });
 
   it("that are none are found nowhere", () => {

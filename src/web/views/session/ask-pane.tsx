@@ -1,4 +1,4 @@
-import { Send } from "lucide-preact";
+import { Search, Send } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
@@ -69,7 +69,7 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
       <div aria-live="polite" class="stack">
         {asked.map((each) => (
           <article key={each.n} class="asked">
-            <h3>{each.question}</h3>
+            <h3 tabIndex={-1}>{each.question}</h3>
             {each.answer === undefined && each.error === undefined && <p class="soft">Looking …</p>}
             {each.error !== undefined && (
               <div class="notice small row" data-tone="danger">
@@ -77,7 +77,11 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
                 <button
                   type="button"
                   class="button push"
-                  onClick={() => void answer(each.n, each.question)}
+                  onClick={({ currentTarget }) => {
+                    // The button goes with the failure.
+                    currentTarget.closest("article")?.querySelector("h3")?.focus();
+                    void answer(each.n, each.question);
+                  }}
                 >
                   Ask again
                 </button>
@@ -86,6 +90,9 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
             {each.answer && (
               <>
                 <p>{each.answer.answer}</p>
+                {each.answer.citations.length === 0 && (
+                  <SaidWords model={model} question={each.question} />
+                )}
                 <Moments
                   model={model}
                   onJump={onJump}
@@ -100,6 +107,30 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
           </article>
         ))}
       </div>
+    </div>
+  );
+}
+
+/** After a question without an answer: where its words were said all the same. */
+function SaidWords({ model, question }: { model: SessionModel; question: string }): VNode | null {
+  const words = model.search.saidOf(question);
+  if (words.length === 0) return null;
+  return (
+    <div class="row small">
+      <span class="soft">Said all the same:</span>
+      {words.map((word) => (
+        <button
+          key={word}
+          type="button"
+          class="button"
+          onClick={() => {
+            model.search.open();
+            model.search.look(word);
+          }}
+        >
+          <Search size={14} aria-hidden="true" /> {word}
+        </button>
+      ))}
     </div>
   );
 }

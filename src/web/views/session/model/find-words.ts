@@ -26,6 +26,29 @@ export function findWords(lines: readonly ShownLine[], query: string): Hit[] {
   return lines.flatMap(({ id, words }) => hitsIn(id, words, wanted));
 }
 
+/** Words of questions that say nothing of what is asked about; shorter ones say nothing at all. */
+const ASKING = new Set(
+  "about going have mean meeting much said that their there these they this those what when where which will with would could should".split(
+    " ",
+  ),
+);
+const LEAST_LETTERS = 4;
+const MOST_WORDS = 3;
+
+/** Words of a question that were said as they are, the rarest first, at most three. */
+export function saidWords(lines: readonly ShownLine[], question: string): string[] {
+  const counts = new Map<string, number>();
+  for (const { words } of lines) {
+    for (const word of words) counts.set(folded(word), (counts.get(folded(word)) ?? 0) + 1);
+  }
+  const asked = new Set(question.split(/\s+/u).map(folded));
+  const telling = [...asked].filter((word) => word.length >= LEAST_LETTERS && !ASKING.has(word));
+  return telling
+    .filter((word) => counts.has(word))
+    .sort((one, other) => (counts.get(one) ?? 0) - (counts.get(other) ?? 0))
+    .slice(0, MOST_WORDS);
+}
+
 function hitsIn(lineId: string, words: readonly string[], wanted: readonly string[]): Hit[] {
   // Words that are marks alone, such as a dash, stand between no others.
   const said = words

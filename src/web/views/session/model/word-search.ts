@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import { findWords, type Hit, type ShownLine } from "./find-words.ts";
+import { findWords, type Hit, type ShownLine, saidWords } from "./find-words.ts";
 
 /** What somebody looks for in the words of the open session, and which of the hits they are at. */
 export class WordSearch {
@@ -20,15 +20,22 @@ export class WordSearch {
     return found;
   });
   readonly #show: (hit: Hit) => void;
+  readonly #lines: ReadonlySignal<readonly ShownLine[]>;
 
   /** @param show brings a hit's line into sight */
   constructor(lines: ReadonlySignal<readonly ShownLine[]>, show: (hit: Hit) => void) {
     this.#show = show;
+    this.#lines = lines;
     this.hits = computed(() => (this.isOpen.value ? findWords(lines.value, this.query.value) : []));
   }
 
   open(): void {
     this.isOpen.value = true;
+  }
+
+  /** Words of a question that can be looked for here, because they were said. */
+  saidOf(question: string): string[] {
+    return saidWords(this.#lines.value, question);
   }
 
   close(): void {
