@@ -241,8 +241,14 @@ describe("page: notes beside the words", () => {
     await printed.getByRole("heading", { name: "Action items" }).waitFor();
     await printed.getByText(`☑ ${first?.text}`).waitFor();
     await walk.inspect(page, "session-print-notes");
+    // Who chose the dark look has dark words on paper all the same.
+    await page.evaluate("document.documentElement.dataset.theme = 'dark'");
+    const ink = () =>
+      page.evaluate<string>("getComputedStyle(document.querySelector('.printed-notes')).color");
+    expect(await ink()).toBe("rgb(236, 236, 238)");
     await page.emulateMedia({ media: "print" });
     await printed.waitFor();
+    expect(await ink()).toBe("rgb(27, 28, 31)");
     expect(walk.errors).toEqual([]);
   });
 });

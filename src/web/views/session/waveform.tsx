@@ -37,7 +37,13 @@ export function Waveform({ model, chapters }: WaveformProps): VNode {
     draw();
     const watch = new ResizeObserver(draw);
     watch.observe(box);
-    return () => watch.disconnect();
+    // The system's look may change while one reads, as in the evening.
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", draw);
+    return () => {
+      watch.disconnect();
+      dark.removeEventListener("change", draw);
+    };
   }, [model, chapters, length, lines, missing, hits, marks, measured, look]);
   const goTo = (event: PointerEvent) => {
     const box = canvas.current?.getBoundingClientRect();
