@@ -71,8 +71,9 @@ describe("page over the whole service", () => {
     guest = await walk.newPerson();
     const alsoConnected = socketsOf(guest);
     await walk.goTo(guest, `/sessions/${device.sessionId}`);
-    await guest.getByLabel("Your name").fill("Greta");
-    await guest.getByRole("button", { name: "Join" }).click();
+    await guest.locator('input[name="name"]:focus').waitFor();
+    await guest.keyboard.type("Greta");
+    await guest.keyboard.press("Enter");
     await guest.getByRole("heading", { name: TITLE, level: 1 }).waitFor();
     await owner.getByText("Greta reads along as a guest.").waitFor();
     const stream = streamOf(service, device);
@@ -210,6 +211,23 @@ describe("page over the whole service", () => {
     await walk.inspect(owner, "session-chapters");
     await chapter.click();
     await owner.getByText("00:00 / 00:42").waitFor();
+    // One that failed is asked again by one press, and the focus stays with it. One without an answer
+    // leads to where its words were said.
+    const refusal = { success: false, message: "Nobody answers questions at the moment." };
+    await owner.route("**/hirag-query", (to) => to.fulfill({ status: 503, json: refusal }), {
+      times: 1,
+    });
+    await owner.getByLabel("Ask about this session").fill("What is the price limit?");
+    await owner.getByRole("button", { name: "Ask", exact: true }).click();
+    await owner.getByText(refusal.message).waitFor();
+    await walk.inspect(owner, "session-ask-failed");
+    await owner.getByRole("button", { name: "Ask again" }).press("Enter");
+    await owner.locator(".asked h3:focus", { hasText: "What is the price limit?" }).waitFor();
+    await owner.getByText("Said all the same:").waitFor();
+    await walk.inspect(owner, "session-ask-nothing");
+    await owner.getByRole("button", { name: "price", exact: true }).click();
+    await owner.getByText("1 of 1", { exact: true }).waitFor();
+    await owner.keyboard.press("Escape");
   });
 
   it("page: words are found by the keyboard, in the text and on the sound, and keys are listed", async () => {
@@ -240,6 +258,17 @@ describe("page over the whole service", () => {
     await owner.getByRole("dialog", { name: "Keys" }).waitFor();
     await walk.inspect(owner, "session-keys");
     await owner.keyboard.press("Escape");
+  });
+
+  it("page: the sound takes the colours of the look that the system changes to", async () => {
+    const drawn = () =>
+      owner.evaluate<string>("document.querySelector('.waveform canvas').toDataURL()");
+    await owner.emulateMedia({ colorScheme: "light" });
+    const light = await drawn();
+    await owner.emulateMedia({ colorScheme: "dark" });
+    await until(async () => (await drawn()) !== light, "the bars of the dark", 10_000);
+    await owner.emulateMedia({ colorScheme: "light" });
+    await until(async () => (await drawn()) === light, "the bars of the light", 10_000);
   });
 
   it("page: sums up, shows who spoke how much, and takes a concern", async () => {
@@ -456,6 +485,7 @@ describe("page over the whole service", () => {
     await recorder.keyboard.press("m");
     await recorder.locator(".mark-note input:focus").waitFor();
     await recorder.keyboard.type("Ask for the figures");
+    await recorder.getByRole("heading", { name: "Board meeting" }).waitFor();
     await walk.inspect(recorder, "record-cockpit");
     await recorder.keyboard.press("Enter");
     await recorder.getByText(/^1 mark, the last at 00:\d\d Ask for the figures$/).waitFor();
@@ -521,7 +551,15 @@ describe("page over the whole service", () => {
   it("page: its owner deletes a session, and it is gone for the guest as well", async () => {
     await walk.goTo(owner, `/sessions/${device.sessionId}`);
     await owner.getByRole("button", { name: "Share" }).click();
+    await owner.getByRole("button", { name: "Copy link" }).click();
+    // It is told where it was done, as nothing beside a dialog is read out.
+    await owner.getByRole("dialog").getByText("The link is copied.").waitFor();
     await walk.inspect(owner, "session-share");
+    await owner.getByText("Guest links that end").click();
+    await owner.getByLabel("How many guests").selectOption("5");
+    await owner.getByRole("button", { name: "Make a guest link" }).click();
+    await owner.getByText("0 of 5 came by it").waitFor();
+    await walk.inspect(owner, "session-share-limits");
     await owner.keyboard.press("Escape");
     await owner.getByRole("button", { name: "More" }).click();
     await owner.getByRole("button", { name: "Delete" }).click();

@@ -57,7 +57,7 @@ export function wordsOf({ phase }: ShownUpload): string {
     case "failed":
       return phase.why;
     case "done":
-      return "Uploaded; its words are in the session";
+      return "Uploaded; its words follow in the session";
   }
 }
 

@@ -32,6 +32,7 @@ export function Cockpit({ sessionId }: { sessionId: string }): VNode {
   useMarkKey(model);
   return (
     <div class="card stack cockpit">
+      {model && <Title model={model} />}
       <p class="row">
         <span class="chip" data-tone={isPaused.value ? "warn" : "live"}>
           {!isPaused.value && <span class="pulse" aria-hidden="true" />}{" "}
@@ -84,6 +85,12 @@ export function Cockpit({ sessionId }: { sessionId: string }): VNode {
       {model && <NewestWords model={model} />}
     </div>
   );
+}
+
+/** What it is about, where that was said. */
+function Title({ model }: { model: SessionModel }): VNode | null {
+  const title = model.session.value?.title ?? "";
+  return title === "" ? null : <h2>{title}</h2>;
 }
 
 /** True when nothing was heard for some seconds although it records. */
@@ -141,7 +148,11 @@ function NewestWords({ model }: { model: SessionModel }): VNode {
       {lines.length === 0 && <p class="soft">The first words appear here.</p>}
       {lines.map((line) => (
         <p key={line.id} data-final={line.isFinal}>
-          <span class="soft small">{model.nameOf(line.speaker)}</span> {line.text}
+          {/* Who speaks is known some words later. */}
+          {(line.isFinal || line.speaker !== "UU") && (
+            <span class="soft small">{model.nameOf(line.speaker)} </span>
+          )}
+          {line.text}
         </p>
       ))}
     </section>

@@ -76,17 +76,17 @@ function Opened({ model }: { model: SessionModel }): VNode {
       <ConnectionChip model={model} />
       {session && <span class="soft small">{momentOf(session.started_at)}</span>}
       <div class="row push">
-        {account.value?.kind === "user" && (
-          <Link class="button" href={`/sessions/${model.id}/graph`}>
-            <Waypoints size={16} aria-hidden="true" /> <span>Graph</span>
-          </Link>
-        )}
         <button type="button" class="button" onClick={() => model.search.open()}>
           <Search size={16} aria-hidden="true" /> <span>Find</span>
         </button>
         {model.mayMark && <MarkButton marks={model.marks} at={() => model.momentMs} />}
         <UndoButtons editing={model.editing} />
         <ExportMenu model={model} />
+        {account.value?.kind === "user" && (
+          <Link class="button" href={`/sessions/${model.id}/graph`}>
+            <Waypoints size={16} aria-hidden="true" /> <span>Graph</span>
+          </Link>
+        )}
         <SessionActions model={model} onDeleted={() => navigate("/")} />
       </div>
     </>

@@ -10,8 +10,15 @@ interface Told {
   readonly isError: boolean;
 }
 
-/** E-mail and password, or a link by mail. With `email` it is for that person only. */
-export function SignInForm({ email = "" }: { email?: string }): VNode {
+interface SignInProps {
+  /** Whom alone it is for; "" for anybody. */
+  email?: string;
+  /** True where something else is what most come for. */
+  isAside?: boolean;
+}
+
+/** E-mail and password, or a link by mail. */
+export function SignInForm({ email = "", isAside = false }: SignInProps): VNode {
   const [told, setTold] = useState<Told | undefined>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
@@ -67,7 +74,7 @@ export function SignInForm({ email = "" }: { email?: string }): VNode {
         </p>
       )}
       <div class="row">
-        <button type="submit" class="button primary" disabled={isBusy}>
+        <button type="submit" class={isAside ? "button" : "button primary"} disabled={isBusy}>
           <LogIn size={17} aria-hidden="true" /> Sign in
         </button>
         <button type="submit" class="button" name="way" value="link" disabled={isBusy}>

@@ -1,6 +1,6 @@
 import { AudioLines } from "lucide-preact";
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import { messageOf } from "../../api/client.ts";
 import { joinAsGuest } from "../../api/sign-in.ts";
@@ -47,7 +47,7 @@ export function SignInView({ told, isArriving, back, onLeave }: SignInProps): VN
           {invited !== "" && <GuestEntry session={invited} />}
           <section class="card stack" aria-labelledby="account">
             <h2 id="account">Sign in</h2>
-            <SignInForm />
+            <SignInForm isAside={invited !== ""} />
             <Providers back={back} onLeave={onLeave} />
           </section>
           {invited === "" && <GuestEntry session="" />}
@@ -76,6 +76,11 @@ function sessionIn(path: string): string {
 
 function GuestForm({ session }: { session: string }): VNode {
   const [, navigate] = useLocation();
+  const name = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // On a phone the keyboard would cover what the page is.
+    if (session !== "" && matchMedia("(pointer: fine)").matches) name.current?.focus();
+  }, [session]);
   const [told, setTold] = useState("");
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
@@ -105,7 +110,14 @@ function GuestForm({ session }: { session: string }): VNode {
       )}
       <label class="field">
         <span>Your name, as the others will see it</span>
-        <input class="input" name="name" required maxLength={80} autoComplete="nickname" />
+        <input
+          ref={name}
+          class="input"
+          name="name"
+          required
+          maxLength={80}
+          autoComplete="nickname"
+        />
       </label>
       {told !== "" && (
         <p class="notice" data-tone="danger" role="alert">
@@ -113,7 +125,11 @@ function GuestForm({ session }: { session: string }): VNode {
         </p>
       )}
       <div>
-        <button type="submit" class="button" disabled={isBusy}>
+        <button
+          type="submit"
+          class={session === "" ? "button" : "button primary"}
+          disabled={isBusy}
+        >
           Join
         </button>
       </div>

@@ -37,6 +37,7 @@ export function ExportMenu({ model }: { model: SessionModel }): VNode {
     >
       {(close) => (
         <>
+          <p class="soft small">Copy or print</p>
           {COPIES.map(({ format, label }) => (
             <button
               key={format}
@@ -53,6 +54,7 @@ export function ExportMenu({ model }: { model: SessionModel }): VNode {
           <Link class="button quiet" href={`/sessions/${model.id}/print`}>
             <Printer size={16} aria-hidden="true" /> Print or PDF
           </Link>
+          <p class="soft small">As a file</p>
           {FORMATS.map(({ format, label }) => (
             <button
               key={format}
