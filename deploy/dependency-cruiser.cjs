@@ -73,6 +73,7 @@ const WORKERS = [
   ["workers/text/language", "workers/audio", "workers/inference"],
   ["workers/text/grounding"],
   ["workers/text/model-notes"],
+  ["workers/text/model-answers"],
   ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
   ["workers/speech"],
   // One folder for each engine.

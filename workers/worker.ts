@@ -19,6 +19,8 @@ import type { WorkerSettings } from "./settings.ts";
 import type { EngineSettings } from "./speech/engine-schemas.ts";
 import { DEFAULT_ENGINES } from "./speech/engine-settings.ts";
 import { tryEngines } from "./speech/sherpa/model-trial.ts";
+import type { GroundRequest } from "./text/grounding/ground-task.ts";
+import { ModelTurns } from "./text/model-answers/model-turns.ts";
 import { ModelNotes } from "./text/model-notes/model-notes.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
@@ -90,8 +92,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     parts.push("graph thread", () => thread.stop());
     const services = [graphService({ thread, log })];
     const identity = { workerId, version, host, port, advertise, key, tls };
-    const notes = model && notesWith(model, pool);
-    const server = new WorkerServer({ ...identity, pool, log, services, notes });
+    const server = new WorkerServer({
+      ...{ ...identity, pool, log, services },
+      ...(model && worksOf(model, pool)),
+    });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(
       settings,
@@ -144,11 +148,13 @@ async function startInference(
   return inference;
 }
 
-function notesWith(model: LanguageModel, pool: ThreadPool): ModelNotes {
-  return new ModelNotes({
+/** What the language model does. */
+function worksOf(model: LanguageModel, pool: ThreadPool) {
+  const given = {
     model,
-    ground: (request, signal) => groundInThread(pool, request, signal),
-  });
+    ground: (request: GroundRequest, signal: AbortSignal) => groundInThread(pool, request, signal),
+  };
+  return { notes: new ModelNotes(given), turns: new ModelTurns(given) };
 }
 
 /** The language model, of which is known from now on whether it answers; undefined where none is named. */

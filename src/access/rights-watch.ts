@@ -109,7 +109,11 @@ export class RightsWatch<H extends RightHolder> {
   }
 }
 
-function concerns(event: RevocationEvent, holder: RightHolder): boolean {
+/** Whether an event may have ended a right of the holder. */
+export function concerns(
+  event: RevocationEvent,
+  holder: Pick<RightHolder, "principal" | "follows">,
+): boolean {
   const { principal } = holder;
   const { id } = principal;
   switch (event.kind) {

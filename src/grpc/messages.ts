@@ -1,5 +1,5 @@
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
-import type { QuestionAnswer } from "../features/questions/ask.ts";
+import type { QuestionAnswer } from "../features/questions/by-rule.ts";
 import type { SessionRecord } from "../features/sessions/store.ts";
 import type { SegmentRecord } from "../features/transcript/writing/segment-record.ts";
 import { type EncodedFrame, isDurable, placeOf } from "../live/frames.ts";

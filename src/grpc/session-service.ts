@@ -11,8 +11,8 @@ import {
   askWorkspace,
   MAX_QUESTION,
   type QuestionOptions,
-  requireAskableWorkspace,
 } from "../features/questions/ask.ts";
+import { requireAskableWorkspace } from "../features/questions/askable.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { requireSession } from "../features/sessions/access.ts";
 import { readSegmentPage } from "../features/transcript/segments.ts";

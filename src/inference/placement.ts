@@ -157,11 +157,14 @@ export class Placement {
   /**
    * Returns the address of the least loaded worker for work on text, which needs no room for a
    * session; undefined when none was heard from lately.
+   *
+   * @param suits whether a worker can do the work, as it announces itself
    */
-  pickForText(): string | undefined {
+  pickForText(suits: (worker: WorkerAnnouncement) => boolean = () => true): string | undefined {
     this.#forgetSilent();
     const [best] = [...this.#workers.values()]
       .filter((worker) => ["available", "full"].includes(this.#stateOf(worker)))
+      .filter(({ announcement }) => suits(announcement))
       .sort((a, b) => loadOf(a) - loadOf(b) || a.pickedAt - b.pickedAt);
     if (best === undefined) return undefined;
     this.#picks += 1;

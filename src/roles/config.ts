@@ -55,6 +55,8 @@ export interface Config {
   speechEngine: string | undefined;
   /** Most tokens that a language model reads and writes a day for one tenant. */
   modelTokens: number;
+  /** How long a language model may look for the answer to a question, milliseconds. */
+  modelAnswerMs: number;
   /** Most guests in a session at once. */
   guestsPerSession: number;
   /** Multiplies every rate limit; 0 disables them. */
@@ -152,6 +154,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     invitedSignUp: reader.get("INVITED_SIGN_UP") === "invited",
     speechEngine: reader.get("SPEECH_ENGINE"),
     modelTokens: reader.get("LLM_DAILY_TOKENS"),
+    modelAnswerMs: reader.get("LLM_QUESTION_SECONDS") * 1_000,
     guestsPerSession: reader.get("GUESTS_PER_SESSION"),
     rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),
     leaseMs: reader.get("LEASE_MS"),

@@ -32,7 +32,7 @@ import { erasureEffects } from "./erasure.ts";
 import { healthPorts } from "./health.ts";
 import { intakeOf } from "./intake.ts";
 import { createFrameReaders } from "./live.ts";
-import { createExtractor, createRetriever } from "./queries.ts";
+import { createExtractor, createRetriever, questionModelOf } from "./queries.ts";
 import { createRoutes } from "./routes.ts";
 import { type AppContext, featureContext } from "./shared.ts";
 import { openVoices } from "./voices.ts";
@@ -63,7 +63,9 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const hearing = { directory, awaited, patience, notes: summaries.notes };
   const transcript = createTranscript(context, hearing);
   const retriever = createRetriever(app);
-  const questions = createQuestions(context, { directory, workspaces, retriever });
+  const questions = createQuestions(context, {
+    ...{ directory, workspaces, retriever, model: questionModelOf(app) },
+  });
   const { workspaceSessions } = questions;
   const jobs = createJobs(context, { directory, redo: transcript.redo });
   const concerns = createConcerns(context, { directory });

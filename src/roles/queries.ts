@@ -1,3 +1,4 @@
+import type { QuestionModel } from "../features/questions/feature.ts";
 import { WorkerRetriever } from "../features/questions/worker-retriever.ts";
 import { GrpcEntities } from "../inference/grpc-entities.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
@@ -8,6 +9,11 @@ export function createRetriever({ config, clock, stack, shared }: AppContext): W
   const client = new WorkerClient({ tls: config.tls, now: () => clock.now() });
   stack.push("query client", () => client.close());
   return new WorkerRetriever({ placement: shared.placement, client, key: config.workerKey });
+}
+
+/** What a language model may do for questions. */
+export function questionModelOf({ config }: AppContext): QuestionModel {
+  return { dailyTokens: config.modelTokens, answerMs: config.modelAnswerMs };
 }
 
 /** The workers, asked for what a graph is made of. */

@@ -17,7 +17,7 @@ import { serverCredentials } from "../wire/tls-files.ts";
 import { createAuthenticator } from "./accounts.ts";
 import { erasureEffects } from "./erasure.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
-import { createRetriever } from "./queries.ts";
+import { createRetriever, questionModelOf } from "./queries.ts";
 import { type AppContext, featureContext } from "./shared.ts";
 
 interface RpcRole {
@@ -36,6 +36,7 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
     directory,
     workspaces: new WorkspaceStore(pool),
     retriever: createRetriever(context),
+    model: questionModelOf(context),
   });
   const { engines, notifier, ceilings } = features;
   const starting = {

@@ -19,6 +19,14 @@ const ABILITIES = ["json_schema", "tools"] as const;
 const MAX_NAME = 200;
 const MAX_REASON = 1_000;
 
+/** Whether the text of a workspace may be given to it, whose owner allows that text leaves or does not. */
+export function mayGetText(
+  { local }: Pick<LanguageModelStatus, "local">,
+  mayLeave: boolean,
+): boolean {
+  return local || mayLeave;
+}
+
 /** The status in a message of another process; undefined when it is no valid one. */
 export function tryLanguageModelStatus(value: unknown): LanguageModelStatus | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -14,16 +14,18 @@ import {
   type GroundResponse,
   groundTask,
 } from "../../workers/text/grounding/ground-task.ts";
+import { ModelTurns } from "../../workers/text/model-answers/model-turns.ts";
 import { ModelNotes } from "../../workers/text/model-notes/model-notes.ts";
 import { summariseTask } from "../../workers/text/summary/summarise-task.ts";
 import type { ModelServer } from "./model-server.ts";
 
 export const SHARE = { mayLeave: false, tenant: "tenant", tokens: 1_000_000, later: false };
 
-/** What a language model makes of notes, in this process. */
+/** What a language model makes of notes and questions, in this process. */
 export class NotesBench {
   readonly model: LanguageModel;
   readonly notes: ModelNotes;
+  readonly turns: ModelTurns;
   /** How many sentences were compared with what they cite. */
   grounded = 0;
 
@@ -41,6 +43,7 @@ export class NotesBench {
       return groundHere(request);
     };
     this.notes = new ModelNotes({ model: this.model, ground });
+    this.turns = new ModelTurns({ model: this.model, ground });
   }
 
   /** The summary as a worker makes it, by rule first. */

@@ -4,11 +4,12 @@ import type { AddressInfo } from "node:net";
 /** A request of `/v1/chat/completions`, as a server sees it. */
 export interface ModelRequest {
   model: string;
-  messages: { role: string; content: string }[];
+  messages: { role: string; content: string; tool_calls?: { function: ModelCall }[] }[];
   max_tokens?: number;
   temperature?: number;
   response_format?: { type: string; json_schema?: { name: string; schema: object } };
-  tools?: { function: { name: string } }[];
+  tools?: { function: { name: string; description?: string; parameters?: object } }[];
+  tool_choice?: string;
   key: string | undefined;
 }
 

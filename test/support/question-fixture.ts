@@ -6,18 +6,25 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import { createAudit } from "../../src/features/audit/feature.ts";
-import { createQuestions } from "../../src/features/questions/feature.ts";
+import { createQuestions, type QuestionModel } from "../../src/features/questions/feature.ts";
 import type { QueryOptions } from "../../src/features/questions/routes.ts";
 import { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
+import { groundInThread } from "../../workers/grpc/summarise.ts";
+import type { LanguageModel } from "../../workers/language-model/language-model.ts";
+import type { GroundRequest } from "../../workers/text/grounding/ground-task.ts";
+import { ModelTurns } from "../../workers/text/model-answers/model-turns.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { SessionStory } from "./session-story.ts";
 import { WORKER_KEY } from "./worker-key.ts";
+
+/** So long that no answer of a test is late, however busy the machine is. */
+const MODEL: QuestionModel = { dailyTokens: 1_000_000, answerMs: 60_000 };
 
 const ENTRY = new URL("./scripted-thread-entry.ts", import.meta.url);
 
@@ -44,17 +51,21 @@ export class QuestionFixture {
   #pool: ThreadPool | undefined;
   #server: WorkerServer | undefined;
 
-  private constructor(fixture: SessionFixture) {
+  #model: LanguageModel | undefined;
+
+  private constructor(fixture: SessionFixture, given: Partial<QuestionModel>) {
     this.fixture = fixture;
     const { directory, workspaces } = fixture;
-    const context = { ...fixture.context, clock: systemClock };
+    const languageModels = () => this.placement.languageModels();
+    const context = { ...fixture.context, clock: systemClock, languageModels };
+    const model = { ...MODEL, ...given };
     const retriever = new WorkerRetriever({
       placement: this.placement,
       client: this.#client,
       key: WORKER_KEY,
       absentMs: 300,
     });
-    const questions = createQuestions(context, { directory, workspaces, retriever });
+    const questions = createQuestions(context, { directory, workspaces, retriever, model });
     this.ports = questions.questions;
     this.routes = [
       ...questions.routes,
@@ -62,12 +73,13 @@ export class QuestionFixture {
     ];
   }
 
-  static async open(): Promise<QuestionFixture> {
-    return new QuestionFixture(await SessionFixture.open());
+  static async open(model: Partial<QuestionModel> = {}): Promise<QuestionFixture> {
+    return new QuestionFixture(await SessionFixture.open(), model);
   }
 
-  /** Starts the worker and makes it known. */
-  async work(): Promise<void> {
+  /** Starts the worker, with a language model where one is given, and makes it known. */
+  async work(model?: LanguageModel): Promise<void> {
+    this.#model = model;
     this.#pool = new ThreadPool({
       threads: 1,
       sessionsPerThread: 1,
@@ -78,7 +90,11 @@ export class QuestionFixture {
       silenceMs: 60_000,
     });
     await this.#pool.start();
+    const pool = this.#pool;
+    const ground = (asked: GroundRequest, signal: AbortSignal) =>
+      groundInThread(pool, asked, signal);
     this.#server = new WorkerServer({
+      turns: model && new ModelTurns({ model, ground }),
       workerId: "w",
       version: "0.0.0",
       key: WORKER_KEY,
@@ -99,6 +115,7 @@ export class QuestionFixture {
       sessions: 0,
       version: "0.0.0",
       engines: [],
+      ...(this.#model && { language_model: this.#model.status }),
       draining: false,
     });
   }
@@ -111,6 +128,7 @@ export class QuestionFixture {
   async close(): Promise<void> {
     this.#client.close();
     await this.#server?.stop(0);
+    await this.#model?.stop();
     await this.#pool?.stop();
     await this.fixture.close();
   }
@@ -163,8 +181,8 @@ export class QuestionFixture {
     return this.#ask("querySession", principal, params, query);
   }
 
-  async askWorkspace(principal: Principal, id: string, query: string) {
-    return this.#ask("queryWorkspace", principal, { id }, query);
+  async askWorkspace(principal: Principal, id: string, query: string, signal?: AbortSignal) {
+    return this.#ask("queryWorkspace", principal, { id }, query, signal);
   }
 
   async search(principal: Principal, id: string, query: Record<string, unknown>) {
@@ -177,12 +195,19 @@ export class QuestionFixture {
     return jsonBody(answer) as unknown as Found;
   }
 
-  async #ask(route: string, principal: Principal, params: Record<string, string>, query: string) {
-    const call = { principal, params, body: { query } };
+  async #ask(
+    route: string,
+    principal: Principal,
+    params: Record<string, string>,
+    query: string,
+    signal?: AbortSignal,
+  ) {
+    const call = { principal, params, body: { query }, ...(signal && { signal }) };
     return jsonBody(await callRoute(this.routes, route, call)) as unknown as {
       answer: string;
       tools_used: string[];
       citations: Record<string, unknown>[];
+      model?: string;
     };
   }
 }

@@ -13,12 +13,14 @@ import { DEFAULT_CONNECTION_LIMITS, GrpcConnections } from "../../src/wire/grpc-
 import { gateOf } from "../../src/wire/grpc-gate.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
 import { WorkerTokenCheck } from "../../src/wire/worker-token.ts";
+import type { ModelTurns } from "../text/model-answers/model-turns.ts";
 import type { ModelNotes } from "../text/model-notes/model-notes.ts";
 import type { ThreadPool } from "../threads/pool.ts";
 import type { TextWork } from "../threads/text-calls.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 import { MAX_WAITING } from "./result-writer.ts";
 import { summarise } from "./summarise.ts";
+import { takeTurn } from "./take-turn.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
 import {
@@ -72,6 +74,8 @@ interface WorkerServerOptions {
   services?: readonly ExtraService[];
   /** Words notes by a language model; absent: all are by rule. */
   notes?: ModelNotes | undefined;
+  /** Has a language model take turns at questions; absent: it refuses to. */
+  turns?: ModelTurns | undefined;
 }
 
 /** A call that has not ended. */
@@ -135,6 +139,7 @@ export class WorkerServer implements QueueOwner {
     this.#server.addService(retrievalService, {
       understand: (call: EncodedTextCall) => this.#text(call, "understand"),
       retrieve: (call: EncodedTextCall) => this.#text(call, "retrieve"),
+      takeTurn: (call: EncodedTextCall) => this.#takeTurn(call),
     });
     this.#server.addService(voiceService, {
       compareVoice: (call: EncodedTextCall) => this.#text(call, "compareVoice"),
@@ -232,10 +237,24 @@ export class WorkerServer implements QueueOwner {
   }
 
   #text(call: EncodedTextCall, task: TextTaskName): void {
-    const { pool, log, notes } = this.#options;
+    const { pool, notes } = this.#options;
+    this.#work(call, task, (asked) =>
+      task === "summarise" ? summarise(asked, pool, notes) : pool.text({ ...asked, task }),
+    );
+  }
+
+  #takeTurn(call: EncodedTextCall): void {
+    const { turns } = this.#options;
+    this.#work(call, "takeTurn", (asked) => takeTurn(asked, turns));
+  }
+
+  #work(
+    call: EncodedTextCall,
+    task: string,
+    run: (asked: Omit<TextWork, "task">) => Promise<void>,
+  ): void {
+    const { log } = this.#options;
     const onClosed = (): void => this.#onClosed(work);
-    const run = (asked: TextWork): Promise<void> =>
-      task === "summarise" ? summarise(asked, pool, notes) : pool.text(asked);
     const work: TextCall = new TextCall({ call, task, run, log, onClosed });
     this.#begin(work);
   }

@@ -3,16 +3,16 @@ import { type AppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
 import type { TextWork } from "../threads/text-calls.ts";
-import type { TextTaskName } from "../threads/text-task.ts";
 
 /** A server-streaming call with encoded messages in both directions. */
 export type EncodedTextCall = ServerWritableStream<Buffer, Buffer>;
 
 interface TextCallOptions {
   call: EncodedTextCall;
-  task: TextTaskName;
+  /** What is done, for the log. */
+  task: string;
   /** Does the work. */
-  run(work: TextWork): Promise<void>;
+  run(work: Omit<TextWork, "task">): Promise<void>;
   log: Log;
   /** Called once, when the call has released everything. */
   onClosed: () => void;
@@ -47,13 +47,13 @@ export class TextCall {
   }
 
   async #run(): Promise<void> {
-    const { call, run, task } = this.#options;
+    const { call, run } = this.#options;
     const onMessage = (message: Uint8Array): void => {
       if (this.#isClosed) return;
       call.write(Buffer.from(message.buffer, message.byteOffset, message.byteLength));
     };
     try {
-      await run({ task, request: call.request, onMessage, signal: this.#giveUp.signal });
+      await run({ request: call.request, onMessage, signal: this.#giveUp.signal });
       if (this.#close()) call.end();
     } catch (error) {
       this.fail(toAppError(error));

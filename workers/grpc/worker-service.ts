@@ -35,6 +35,7 @@ export const textService = {
 export const retrievalService = {
   understand: { ...RetrievalServiceService.understand, ...ENCODED },
   retrieve: { ...RetrievalServiceService.retrieve, ...ENCODED },
+  takeTurn: { ...RetrievalServiceService.takeTurn, ...ENCODED },
 } as const;
 
 /** A Transcribe call with encoded messages. */

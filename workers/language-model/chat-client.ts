@@ -1,4 +1,5 @@
 import OpenAI, { APIError } from "openai";
+import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
 import { type BackOffWaits, backOff } from "../../src/base/back-off.ts";
 import { delay } from "../../src/base/deferred.ts";
 import { errorMessage } from "../../src/base/errors.ts";
@@ -11,19 +12,29 @@ export interface AnswerSchema {
 }
 
 /** A function that the model may call. */
-interface ChatTool {
+export interface ChatTool {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
 }
 
+/** A call that the model made before, and what came of it. */
+interface ChatStep {
+  call: { name: string; arguments: string };
+  result: string;
+}
+
 export interface ChatRequest {
   system: string;
   user: string;
+  /** What the model has called since, in order. */
+  steps?: readonly ChatStep[];
   /** Most tokens of the answer. */
   answerTokens: number;
   schema?: AnswerSchema;
   tools?: readonly ChatTool[];
+  /** True when it is to answer, and to call no more tools. */
+  mustAnswer?: boolean;
 }
 
 export interface ChatAnswer {
@@ -62,6 +73,12 @@ const TOKEN_CHARACTERS = 3;
 /** Estimated tokens of a text, rather too many than too few. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / TOKEN_CHARACTERS);
+}
+
+/** The same of a whole request with its answer. */
+export function estimateRequest({ system, user, steps, tools, answerTokens }: ChatRequest): number {
+  const more = steps === undefined && tools === undefined ? "" : JSON.stringify([steps, tools]);
+  return answerTokens + estimateTokens(system + user + more);
 }
 
 const RETRIES = 2;
@@ -160,13 +177,10 @@ export class ChatClient {
     }
   }
 
-  #body({ system, user, answerTokens, schema, tools }: ChatRequest) {
+  #body({ answerTokens, schema, tools, mustAnswer, ...asked }: ChatRequest) {
     return {
       model: this.#settings.model,
-      messages: [
-        { role: "system" as const, content: system },
-        { role: "user" as const, content: user },
-      ],
+      messages: messagesOf({ ...asked, mustAnswer: mustAnswer === true }),
       max_tokens: answerTokens,
       temperature: 0,
       seed: 1,
@@ -178,7 +192,7 @@ export class ChatClient {
       }),
       ...(tools && {
         tools: tools.map((each) => ({ type: "function" as const, function: { ...each } })),
-        tool_choice: "auto" as const,
+        tool_choice: mustAnswer ? ("none" as const) : ("auto" as const),
       }),
     };
   }
@@ -202,6 +216,31 @@ export class ChatClient {
   }
 }
 
+const ANSWER_NOW = "Call no more tools. Answer now from what you have read.";
+
+/** One call of a tool a message: servers differ in what they make of several. */
+function messagesOf({
+  system,
+  user,
+  steps = [],
+  mustAnswer,
+}: Pick<ChatRequest, "system" | "user" | "steps" | "mustAnswer">): ChatCompletionMessageParam[] {
+  return [
+    { role: "system", content: system },
+    { role: "user", content: user },
+    ...steps.flatMap(({ call, result }, at): ChatCompletionMessageParam[] => {
+      const id = `call_${at + 1}`;
+      const called = { id, type: "function" as const, function: call };
+      return [
+        { role: "assistant", content: "", tool_calls: [called] },
+        { role: "tool", tool_call_id: id, content: result },
+      ];
+    }),
+    // Some servers pass over `tool_choice`.
+    ...(mustAnswer ? [{ role: "user" as const, content: ANSWER_NOW }] : []),
+  ];
+}
+
 /** Takes the answer apart, of which nothing is sure. */
 function readAnswer(value: unknown, request: ChatRequest): ChatAnswer {
   const { choices, usage } = (value ?? {}) as { choices?: unknown; usage?: unknown };
@@ -216,7 +255,7 @@ function readAnswer(value: unknown, request: ChatRequest): ChatAnswer {
     calls: callsOf(called),
     isWhole: ending !== "length",
     tokens: {
-      read: count(told.prompt_tokens) ?? estimateTokens(request.system + request.user),
+      read: count(told.prompt_tokens) ?? estimateRequest({ ...request, answerTokens: 0 }),
       written: count(told.completion_tokens) ?? estimateTokens(text),
     },
   };

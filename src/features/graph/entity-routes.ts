@@ -4,7 +4,7 @@ import { isId } from "../../base/ids.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { cutPage, decodeCursor, encodeCursor, pageQuery } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import { recordReads } from "../questions/ask.ts";
+import { recordReads } from "../questions/askable.ts";
 import type { EntityRecord, GraphEdge, MentionPosition, MentionRecord } from "./records.ts";
 import { type GraphOptions, requireWorkspaceScope, type WorkspaceScope } from "./routes.ts";
 import {

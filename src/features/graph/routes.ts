@@ -8,7 +8,7 @@ import {
   recordReads,
   requireAskableWorkspace,
   type WorkspaceQuestionOptions,
-} from "../questions/ask.ts";
+} from "../questions/askable.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";

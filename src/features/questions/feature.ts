@@ -2,16 +2,28 @@ import { FairTurns } from "../../base/work/fair-turns.ts";
 import type { FeatureContext } from "../context.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
-import type { QuestionOptions } from "./ask.ts";
 import { ConversationStore } from "./conversations-store.ts";
+import { ModelAnswers } from "./model-answers.ts";
+import { ModelShareStore } from "./model-share-store.ts";
 import { queryRoutes } from "./routes.ts";
 import { searchRoutes } from "./search.ts";
 import { SearchStore } from "./search-store.ts";
+import { ToolReadsStore } from "./tool-reads-store.ts";
+import type { WorkerRetriever } from "./worker-retriever.ts";
 
 interface CreateQuestionOptions {
   directory: SessionStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
-  retriever: QuestionOptions["retriever"];
+  retriever: Pick<WorkerRetriever, "plan" | "retrieve" | "takeTurn">;
+  /** What a language model may do for questions. */
+  model: QuestionModel;
+}
+
+export interface QuestionModel {
+  /** The most that it may read and write a day for one tenant, tokens. */
+  dailyTokens: number;
+  /** How long it may take for an answer with all of its calls, milliseconds. */
+  answerMs: number;
 }
 
 /** Questions that are answered at once, and wait: a worker takes up to 15 s for one. */
@@ -22,16 +34,23 @@ const TURNS = {
 
 /** Questions about sessions and workspaces, and the search in their words. */
 export function createQuestions(
-  { pool, clock, cursorKey, tenants, queues }: FeatureContext,
-  { directory, workspaces, retriever }: CreateQuestionOptions,
+  context: FeatureContext,
+  { directory, workspaces, retriever, model }: CreateQuestionOptions,
 ) {
+  const { pool, clock, cursorKey, tenants, queues, languageModels, revocations } = context;
   const turns = new FairTurns(TURNS);
   queues.add(turns);
   const search = new SearchStore(pool);
   const conversations = new ConversationStore(pool);
   const access = { directory, workspaces, workspaceSessions: search };
+  const answering = { ...access, conversations, retriever, clock, turns };
+  const byModel = new ModelAnswers({
+    ...{ ...answering, languageModels, revocations, answerMs: model.answerMs },
+    reads: new ToolReadsStore(pool),
+    shares: new ModelShareStore(pool, model.dailyTokens),
+  });
   /** For whoever asks over another transport. */
-  const questions = { ...access, conversations, retriever, clock, tenants, turns };
+  const questions = { ...answering, tenants, byModel };
   return {
     questions,
     workspaceSessions: search,

@@ -3,15 +3,9 @@ import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { requireSession, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import {
-  type AskableWorkspace,
-  askSession,
-  askWorkspace,
-  MAX_QUESTION,
-  type QuestionAnswer,
-  type QuestionOptions,
-  requireAskableWorkspace,
-} from "./ask.ts";
+import { askSession, askWorkspace, MAX_QUESTION, type QuestionOptions } from "./ask.ts";
+import { type AskableWorkspace, requireAskableWorkspace } from "./askable.ts";
+import type { QuestionAnswer } from "./by-rule.ts";
 
 export interface QueryOptions extends QuestionOptions {
   directory: SessionStore;
@@ -63,6 +57,13 @@ const answerSchema = Type.Object(
       description:
         "The segments that the answer quotes or counts; none when nothing was found. GET /sessions/{session_id}/audio tells how to hear one",
     }),
+    model: Type.Optional(
+      Type.String({
+        description:
+          "The language model whose sentences the answer consists of; absent where it is by rule",
+        examples: ["llama3.1:8b"],
+      }),
+    ),
   },
   { $id: "Answer" },
 );
@@ -70,10 +71,14 @@ const answerSchema = Type.Object(
 const DESCRIPTION =
   "The answer quotes what was said, with who said it and when, and invents nothing; when nothing fits it says so and cites nothing. Questions are understood in English: who (`What did Anna say about …`), when (`at the beginning`, `in the last 10 minutes`), how often, who spoke, decisions, promises, summaries; in other languages all words are searched for.";
 
+const BY_MODEL =
+  "Where the operator has set up a language model that calls tools, and the workspace's text may be given to it, that looks for the answer: with at most eight calls of tools which read what the caller may read, `full_text_search` among them. Every sentence of it cites segments and is compared with them; what they do not bear is dropped. `model` names it then. Where nothing is left, it does not answer in time or at all, or its tokens of the day are used up, the answer is by rule, and `tools_used` has what both did.";
+
 function presentAnswer({
   text,
   toolsUsed,
   citations,
+  model,
 }: QuestionAnswer): Static<typeof answerSchema> {
   return {
     answer: text,
@@ -87,6 +92,7 @@ function presentAnswer({
       ...(cited.speakerName === "" ? {} : { speaker_name: cited.speakerName }),
       text: cited.text,
     })),
+    ...(model === undefined ? {} : { model }),
   };
 }
 
@@ -120,7 +126,7 @@ function queryWorkspace(options: QueryOptions): Route {
     id: "queryWorkspace",
     tag: "Workspace",
     summary: "Ask a question about all sessions of a workspace that the caller may read",
-    description: `${DESCRIPTION} Here also: which sessions speak of something, and when they took place (\`last week\`, \`yesterday\`).`,
+    description: `${DESCRIPTION} Here also: which sessions speak of something, and when they took place (\`last week\`, \`yesterday\`). ${BY_MODEL}`,
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),

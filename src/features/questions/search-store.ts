@@ -32,7 +32,15 @@ const hitRow = z.object({
 });
 
 const SAID_AT = sql.fragment`(s.started_at + g.start_sample / 16000.0 * interval '1 second')`;
-const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, n.display_name, '')`;
+/** Name of who said segment `g`; empty while nobody has a name for the label. */
+export const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, n.display_name, '')`;
+/** What it is read from, joined to segment `g`. */
+export const SPEAKER_JOINS = sql.fragment`
+  left join speaker_claims c
+    on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
+  left join users u on u.id = c.claimed_user_id
+  left join guests v on v.id = c.claimed_user_id
+  left join speaker_names n on n.session_id = g.session_id and n.label = g.label`;
 
 /**
  * Full-text search in the words of sessions, and the caller's relations to many sessions. Throws
@@ -113,11 +121,7 @@ function hitsIn(sessionIds: readonly string[], filter: SearchFilter): Fragment {
       from queries q
       join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
       join sessions s on s.id = g.session_id
-      left join speaker_claims c
-        on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
-      left join users u on u.id = c.claimed_user_id
-      left join guests v on v.id = c.claimed_user_id
-      left join speaker_names n on n.session_id = g.session_id and n.label = g.label
+      ${SPEAKER_JOINS}
       where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
     )`;
 }

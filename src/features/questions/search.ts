@@ -13,7 +13,7 @@ import {
   recordReads,
   requireAskableWorkspace,
   type WorkspaceQuestionOptions,
-} from "./ask.ts";
+} from "./askable.ts";
 import type { HitPosition, SearchHit, SearchStore } from "./search-store.ts";
 
 interface WorkspaceSearchOptions extends WorkspaceQuestionOptions {

@@ -5,10 +5,13 @@ import type { StreamingMethod, WorkerClient } from "../../inference/worker-clien
 import type {
   Answer,
   Conversation,
+  ModelTurn,
+  ModelTurnRequest,
   RetrieveResponse,
   Understanding,
 } from "../../wire/gen/voice/v1/retrieval.ts";
 import { RetrievalServiceService } from "../../wire/gen/voice/v1/worker_services.ts";
+import type { LanguageModelStatus } from "../../wire/language-model.ts";
 import type { SpokenConversation } from "./conversations-store.ts";
 
 const PLAN_MS = 3_000;
@@ -76,17 +79,34 @@ export class WorkerRetriever {
     return answer;
   }
 
+  /** Has a language model that suits take one turn at a question; its worker is the least busy one. */
+  async takeTurn(
+    request: ModelTurnRequest,
+    suits: (model: LanguageModelStatus) => boolean,
+    { deadlineMs, signal }: { deadlineMs: number; signal: AbortSignal },
+  ): Promise<ModelTurn> {
+    let turn: ModelTurn | undefined;
+    const onMessage = (message: ModelTurn): void => {
+      turn = message;
+    };
+    const method = RetrievalServiceService.takeTurn;
+    await this.#ask(method, request, onMessage, deadlineMs, signal, suits);
+    if (turn === undefined) throw silent();
+    return turn;
+  }
+
   async #ask<Q, A>(
     method: StreamingMethod<Q, A>,
     request: Q,
     onMessage: (message: A) => void,
     deadlineMs: number,
     signal: AbortSignal,
+    suits?: (model: LanguageModelStatus) => boolean,
   ): Promise<void> {
     const settings = { key: this.#key, deadlineMs, signal, onMessage };
     const pickedBy = performance.now() + this.#absentMs;
     for (let attempt = 1; ; attempt += 1) {
-      const address = await this.#pick(pickedBy, signal);
+      const address = await this.#pick(pickedBy, signal, suits);
       try {
         await this.#client.stream(address, method, request, settings);
         return;
@@ -99,9 +119,15 @@ export class WorkerRetriever {
     }
   }
 
-  async #pick(pickedBy: number, signal: AbortSignal): Promise<string> {
+  async #pick(
+    pickedBy: number,
+    signal: AbortSignal,
+    suits?: (model: LanguageModelStatus) => boolean,
+  ): Promise<string> {
     for (;;) {
-      const address = this.#placement.pickForText();
+      const address = this.#placement.pickForText(
+        suits && (({ language_model: model }) => model !== undefined && suits(model)),
+      );
       if (address !== undefined) return address;
       if (signal.aborted || performance.now() >= pickedBy) break;
       await delay(POLL_MS, signal);

@@ -2,6 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SAMPLES_PER_MS, toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
+import { countTokens } from "../../postgres/model-tokens.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voice/v1/text.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
@@ -11,7 +12,7 @@ import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { wordsColumn } from "../transcript/writing/segment-row.ts";
 import { knownItems } from "./action-items-store.ts";
 import { identify } from "./known-items.ts";
-import { countTokens, haveWorded, putBack, readModelShare } from "./model-work-store.ts";
+import { haveWorded, putBack, readModelShare } from "./model-work-store.ts";
 
 /** The present words to summarise, without redacted ones. */
 interface SummarySource {
@@ -95,7 +96,7 @@ export class SummaryJobStore {
       await lockUnchanged(tx, job, source);
       const { model } = source.request;
       if (model !== undefined && summary.model !== undefined) {
-        await countTokens(tx, model, summary.model);
+        await countTokens(tx, model.tenant, summary.model.tokens);
       }
       if (summary.model?.outcome === "away") return await this.#putBack(tx, job, source);
       const { summaryType, isAutomatic } = await complete(tx, job, summary);

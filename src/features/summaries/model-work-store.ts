@@ -3,8 +3,9 @@ import { z } from "zod";
 import { backOff } from "../../base/back-off.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { tokensLeft, tokensToday } from "../../postgres/model-tokens.ts";
 import { tenantOf } from "../../postgres/tenants.ts";
-import type { ModelShare, ModelWork } from "../../wire/gen/voice/v1/text.ts";
+import type { ModelShare } from "../../wire/gen/voice/v1/text.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
 
 /** What a job may ask a language model for. */
@@ -17,10 +18,6 @@ interface JobModel {
 /** After one, four, 16, 64 and 256 minutes; then the notes by rule stay. */
 const RETRIES = { firstMs: 60_000, factor: 4 };
 const MOST_ATTEMPTS = 6;
-/** How long the tokens of a day are kept, days. */
-const KEPT_DAYS = 31;
-/** Of a number on the wire. */
-const MOST_TOKENS = 2 ** 32 - 1;
 const GAVE_UP = "The language model did not answer; the summary by rule stands.";
 
 const shareRow = z.object({
@@ -32,7 +29,6 @@ const shareRow = z.object({
 
 const jobRow = z.object({ summaryType: z.string(), isAutomatic: z.boolean() });
 
-const TODAY = sql.fragment`(now() at time zone 'utc')::date`;
 const tenantOfSession = sql.fragment`coalesce(${tenantOf(sql.fragment`s.workspace_id`)}, s.workspace_id)`;
 
 /** @param dailyTokens the most that the model may read and write a day for one tenant */
@@ -44,28 +40,14 @@ export async function readModelShare(
   const { mayLeave, tenant, used, attempt } = await tx.one(sql.type(shareRow)`
     select
       w.remote_text as "mayLeave", t.tenant, j.model_attempt as attempt,
-      coalesce((select tokens from model_tokens m where m.day = ${TODAY} and m.tenant = t.tenant), 0)
-        as used
+      ${tokensToday(sql.fragment`t.tenant`)} as used
     from jobs j
     join sessions s on s.id = j.session_id
     join workspaces w on w.id = s.workspace_id
     cross join lateral (select ${tenantOfSession} as tenant) as t
     where j.id = ${job.id}`);
-  const tokens = Math.min(MOST_TOKENS, Math.max(0, dailyTokens - used));
+  const tokens = tokensLeft(dailyTokens, used);
   return { share: { mayLeave, tenant, tokens, later: attempt === 0 }, attempt };
-}
-
-/** Counts the tokens that a job used for its tenant. */
-export async function countTokens(
-  tx: CommonQueryMethods,
-  { tenant }: ModelShare,
-  { tokens }: ModelWork,
-): Promise<void> {
-  if (tokens === 0) return;
-  await tx.query(sql.unsafe`
-    insert into model_tokens (tenant, day, tokens) values (${tenant}, ${TODAY}, ${tokens})
-    on conflict (day, tenant) do update set tokens = model_tokens.tokens + excluded.tokens`);
-  await tx.query(sql.unsafe`delete from model_tokens where day < ${TODAY} - ${KEPT_DAYS}::int`);
 }
 
 /** Another job that has the summary worded by a language model; unless one waits already. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import { parseWavHeader } from "../../../src/base/audio/wav.ts";
-import { MAX_PASSAGES } from "../../../src/features/questions/ask.ts";
+import { MAX_PASSAGES } from "../../../src/features/questions/by-rule.ts";
 import { PASSAGES_PAGE, passageRow } from "../../../src/features/questions/conversations-store.ts";
 import { spreadWords } from "../../../src/features/transcript/segments-store.ts";
 import {

@@ -10,15 +10,17 @@ const DICTATES =
   "(?:write|print|output|note|put down|list|mention|state|conclude|claim|insert|repeat|translate|praise|mark|declare|announce|summari[sz]e|respond|reply|answer|rephrase|reveal|omit|leave out|say|report|record|add|include|append|inject|overwrite|execute|return|finish|call)";
 
 /**
- * What is said to a machine that reads along, or to whoever writes: what somebody is told to write is
- * not what happened. People are told so too ("please note that …"), and then it is theirs all the same.
+ * An order to write or to say: at the beginning of a clause, where English has its imperatives. People are
+ * told so too ("please note that …"), and then it is theirs all the same: what somebody is told to write is
+ * not what happened.
  */
+const ORDER = new RegExp(
+  `(?:^|[.!?;:,]\\s*|\\b(?:please|kindly|instead|now|only|just|and|then)\\s+)(?:only\\s+|just\\s+|now\\s+|please\\s+)?${DICTATES}\\b(?!\\s+(?:is|was|are|were)\\b)`,
+  "iu",
+);
+
+/** What is said to a machine that reads along, or to whoever writes. */
 const TO_A_MACHINE: readonly RegExp[] = [
-  // An order to write or to say: at the beginning of a clause, where English has its imperatives.
-  new RegExp(
-    `(?:^|[.!?;:,]\\s*|\\b(?:please|kindly|instead|now|only|just|and|then)\\s+)(?:only\\s+|just\\s+|now\\s+|please\\s+)?${DICTATES}\\b(?!\\s+(?:is|was|are|were)\\b)`,
-    "iu",
-  ),
   /\b(?:ignore|disregard|forget|override|bypass|discard|drop|scrap)\b.{0,40}\b(?:instructions?|prompts?|rules|guidelines|directions|message|above|before)\b/iu,
   /\b(?:system|developer|assistant)\s*(?:prompt|message|override|command|mode)s?\b/iu,
   /\b(?:new|updated|following|hidden|secret|previous|real)\s+(?:instructions?|task|goal|prompt)\b/iu,
@@ -38,18 +40,27 @@ const TO_A_MACHINE: readonly RegExp[] = [
   /\b(?:any|whatever|every)\s+(?:software|program|machine|model)\b/iu,
   /\b(?:end|begin|start) of (?:the\s+)?(?:transcript|conversation|data|document|context)\b/iu,
   /\bautomat(?:ic|ed|ically)\b.{0,30}\b(?:minutes|notes|summary|summari[sz]\w+|transcript)\b|\bwrit\w+ this up\b/iu,
+  /"role"\s*:/iu,
   /<\|?\/?\w+\|?>|\[\/?INST\]|<<\/?SYS>>|^\s*(?:#+\s*)?(?:system|assistant|user)\s*:/iu,
 ];
 
 /** So many utterances of the same speaker right after such a one go on with it. */
 const GOES_ON = 2;
 
-/** Which of the utterances, in order, speak to a machine that reads along, or go on with that. */
+/** True for a text that speaks to a machine that reads along, by its words. */
+export function speaksToMachine(text: string): boolean {
+  return TO_A_MACHINE.some((pattern) => pattern.test(text));
+}
+
+/**
+ * Which of the utterances, in order, speak to a machine that reads along, order somebody to write or to say
+ * something, or go on with that.
+ */
 export function findOrders(utterances: readonly CitedUtterance[]): boolean[] {
   let left = 0;
   let by: string | undefined;
   return utterances.map(({ speaker, text }) => {
-    if (TO_A_MACHINE.some((pattern) => pattern.test(text))) {
+    if (ORDER.test(text) || speaksToMachine(text)) {
       left = GOES_ON;
       by = speaker;
       return true;

@@ -5,6 +5,7 @@ import type {
   SummariseRequest,
   Summary,
 } from "../../../src/wire/gen/voice/v1/text.ts";
+import { mayGetText } from "../../../src/wire/language-model.ts";
 import { type ChatAnswer, estimateTokens, ModelError } from "../../language-model/chat-client.ts";
 import type { LanguageModel } from "../../language-model/language-model.ts";
 import type { GroundRequest, GroundResponse } from "../grounding/ground-task.ts";
@@ -66,7 +67,7 @@ export class ModelNotes {
   ): Promise<Summary> {
     const { settings, status, metrics } = this.#options.model;
     const { model: share, summaryType } = request;
-    if (share === undefined || !(settings.isLocal || share.mayLeave)) return byRule;
+    if (share === undefined || !mayGetText(status, share.mayLeave)) return byRule;
     const isHeard = clearShare(request.segments) >= 1 / 2;
     if (kindOf(summaryType) === undefined || !isEnglish(request.language) || !isHeard)
       return byRule;
