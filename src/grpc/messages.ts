@@ -74,10 +74,16 @@ export function toSegmentMessage(segment: SegmentRecord, withWords: boolean): Tr
   };
 }
 
-export function toAnswerMessage({ text, toolsUsed, citations }: QuestionAnswer): AskResponse {
+export function toAnswerMessage({
+  text,
+  toolsUsed,
+  citations,
+  model,
+}: QuestionAnswer): AskResponse {
   return {
     answer: text,
     toolsUsed,
+    model,
     citations: citations.map((cited) => ({
       sessionId: cited.sessionId,
       segmentId: cited.segmentId,

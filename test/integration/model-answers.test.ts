@@ -456,7 +456,7 @@ describe("questions by a language model: when it is not asked, or fails", () => 
 
 describe("questions by a language model: time", () => {
   it("the answer by rule is given when its time is over", async () => {
-    const slow = await QuestionFixture.open({ answerMs: 1_000 });
+    const slow = await QuestionFixture.open({ answerMs: 5_000 });
     try {
       await slow.work(await askedModel(server));
       const boss = await slow.fixture.user();

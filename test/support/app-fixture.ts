@@ -9,6 +9,7 @@ import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { readConfig } from "../../src/roles/config.ts";
+import type { ModelSettings } from "../../workers/language-model/model-settings.ts";
 import { startWorker } from "../../workers/worker.ts";
 import { KeptLog, type LogLine } from "./kept-log.ts";
 import { startNats, type TestNats } from "./nats.ts";
@@ -54,27 +55,13 @@ export class AppFixture implements TestService {
   }
 
   /**
-   * The one with these settings that the files of this process share, each with people and workspaces of
-   * its own. It ends with the process.
+   * `env`: settings of the service besides the usual; `startBus` may give a server that is away; `model`: the
+   * worker's language model.
    */
-  static shared(env: Readonly<Record<string, string>> = {}): Promise<AppFixture> {
-    const name = JSON.stringify(env);
-    const known = SHARED.get(name);
-    if (known !== undefined) return known;
-    if (SHARED.size === 0) process.once("SIGTERM", endShared);
-    const fixture = AppFixture.start(env, async () => {
-      const nats = await startNats();
-      SHARED_SERVERS.push(nats);
-      return nats;
-    });
-    SHARED.set(name, fixture);
-    return fixture;
-  }
-
-  /** `env`: settings of the service besides the usual; `startBus` may give a server that is away. */
   static async start(
     env: Readonly<Record<string, string>> = {},
     startBus: () => Promise<TestNats> = startNats,
+    model?: ModelSettings,
   ): Promise<AppFixture> {
     const logs = { main: new KeptLog(), worker: new KeptLog() };
     const parts = new Stack(logs.main);
@@ -110,7 +97,7 @@ export class AppFixture implements TestService {
         "test",
       );
       const worker = await startWorker({
-        settings: workerSettings(nats),
+        settings: { ...workerSettings(nats), model },
         entry: ENTRY,
         version: "1.0.0",
         log: logs.worker,

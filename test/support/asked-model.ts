@@ -3,16 +3,21 @@ import { LanguageModel } from "../../workers/language-model/language-model.ts";
 import type { ModelSettings } from "../../workers/language-model/model-settings.ts";
 import type { ModelAnswer, ModelRequest, ModelServer } from "./model-server.ts";
 
+/** Of a model that belongs to the installation. */
+export function modelSettings(server: Pick<ModelServer, "url">): ModelSettings {
+  return {
+    ...{ baseUrl: server.url, model: "small", key: undefined, isLocal: true },
+    ...{ requestTokens: 8_000, timeoutMs: 60_000, concurrency: 2 },
+  };
+}
+
 /** A language model over a test server, whose abilities are known. */
 export async function askedModel(
   server: Pick<ModelServer, "url">,
   settings: Partial<ModelSettings> = {},
 ): Promise<LanguageModel> {
   const model = new LanguageModel({
-    settings: {
-      ...{ baseUrl: server.url, model: "small", key: undefined, isLocal: true },
-      ...{ requestTokens: 8_000, timeoutMs: 60_000, concurrency: 2, ...settings },
-    },
+    settings: { ...modelSettings(server), ...settings },
     log: silentLog,
     waits: { firstMs: 10 },
   });

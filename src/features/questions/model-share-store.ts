@@ -16,12 +16,14 @@ export class ModelShareStore {
     this.#dailyTokens = dailyTokens;
   }
 
-  /** The share as it is now. */
+  /** The share as it is now; none for a workspace that is not there any more. */
   async read(workspaceId: string, tenant: string): Promise<ModelShare> {
-    const { mayLeave, used } = await this.#pool.one(sql.type(shareRow)`
+    const row = await this.#pool.maybeOne(sql.type(shareRow)`
       select remote_text as "mayLeave", ${tokensToday(sql.fragment`${tenant}::uuid`)} as used
       from workspaces where id = ${workspaceId}`);
-    return { mayLeave, tenant, tokens: tokensLeft(this.#dailyTokens, used), later: false };
+    if (row === null) return { mayLeave: false, tenant, tokens: 0, later: false };
+    const tokens = tokensLeft(this.#dailyTokens, row.used);
+    return { mayLeave: row.mayLeave, tenant, tokens, later: false };
   }
 
   count(tenant: string, tokens: number): Promise<void> {

@@ -50,6 +50,16 @@ describe("placement: language models", () => {
     expect(placement.languageModels()).toEqual([]);
     expect(create(A).placement.languageModels()).toEqual([]);
   });
+
+  it("a turn of a model goes to a worker that has it, however busy that is", () => {
+    const busy = { ...B, sessions: 4, language_model: model };
+    const { placement } = create(A, busy);
+    const hasModel = ({ language_model: own }: WorkerAnnouncement) => own?.name === "small";
+    expect(placement.pickForText()).toBe(A.address);
+    expect(placement.pickForText(hasModel)).toBe(B.address);
+    placement.update({ ...busy, draining: true });
+    expect(placement.pickForText(hasModel)).toBeUndefined();
+  });
 });
 
 describe("placement: engines", () => {
