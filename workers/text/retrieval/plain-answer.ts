@@ -1,8 +1,19 @@
 import { isEnglish } from "../../../src/language/english.ts";
 import { quoteAll } from "./compose.ts";
-import { CUES, confirms, tellsDecision, tellsNext, tellsOpen } from "./cues.ts";
-import { isSaidBy, type Sentence } from "./document.ts";
+import {
+  CUES,
+  confirms,
+  tellsAllotted,
+  tellsAmount,
+  tellsChoice,
+  tellsDeadline,
+  tellsDecision,
+  tellsNext,
+  tellsOpen,
+} from "./cues.ts";
+import { isSaidBy } from "./document.ts";
 import type { Deed, PlainKind } from "./plain-question.ts";
+import { REPLY_REACH, rankPlain } from "./plain-ranking.ts";
 import { isWithin } from "./question-time.ts";
 import { frequency } from "./ranking.ts";
 import { isCovered, lengthsOf, type Search } from "./search.ts";
@@ -32,13 +43,13 @@ export function answerPlainly(found: Search, kind: PlainKind, across: boolean): 
   const quote = (picks: readonly Pick[]): PlainResult => quoted(found, picks, across);
   if (found.terms.length === 0) {
     const cued = rankCued(found, kind);
-    return cued === undefined ? "other" : quote(selectFor(kind, cued));
+    return cued === undefined ? "other" : quote(selectFor(kind, cued, false));
   }
-  if (kind === "decision" || kind === "agenda" || kind === "closing") return "other";
+  if (kind === "agenda" || kind === "closing") return "other";
   if (!isCovered(found) || isHalfUnsaid(found)) return "absent";
-  if (kind === "first-mention") return quote(firstMention(found));
+  if (kind === "first-mention" || kind === "when-first") return quote(firstMention(found));
   const ranked = rankForKind(found, kind);
-  return ranked.length === 0 && kind === "who" ? "other" : quote(selectFor(kind, ranked));
+  return ranked.length === 0 && kind === "who" ? "other" : quote(selectFor(kind, ranked, true));
 }
 
 /** True where one of two words is a name that was never said: "the Christmas party" is not any party. */
@@ -48,14 +59,18 @@ function isHalfUnsaid({ terms, units }: Search): boolean {
   return names.some((name) => units.every(({ counts }) => frequency(name, counts) === 0));
 }
 
-function limitsOf(kind: PlainKind): SelectLimits {
-  if (isList(kind)) return SEVERAL;
+/** What was decided of a topic is often told in several sentences. */
+const DECISIONS: SelectLimits = { sentences: 5, words: 90, floor: 0.4 };
+
+function limitsOf(kind: PlainKind, hasTopic: boolean): SelectLimits {
+  if (kind === "decision" && hasTopic) return DECISIONS;
+  if (isList(kind, hasTopic)) return SEVERAL;
   return kind === "when" ? DATES : FEW;
 }
 
 /** Kinds whose answer is several sentences, in the order in which they were said. */
-function isList(kind: PlainKind): boolean {
-  return kind === "open" || kind === "decision" || kind === "disagreement";
+function isList(kind: PlainKind, hasTopic: boolean): boolean {
+  return kind === "open" || (!hasTopic && (kind === "decision" || kind === "disagreement"));
 }
 
 function computedAnswer(found: Search, kind: PlainKind, across: boolean): PlainResult {
@@ -82,44 +97,23 @@ function computedAnswer(found: Search, kind: PlainKind, across: boolean): PlainR
 }
 
 /** The best first, as that is what was asked for; lists in order. */
-function selectFor(kind: PlainKind, ranked: readonly Pick[]): Pick[] {
-  const chosen = select(ranked, limitsOf(kind));
-  if (isList(kind)) return chosen;
+function selectFor(kind: PlainKind, ranked: readonly Pick[], hasTopic: boolean): Pick[] {
+  const chosen = select(ranked, limitsOf(kind, hasTopic));
+  if (isList(kind, hasTopic)) return chosen;
   const [best, ...others] = chosen.sort((a, b) => b.score - a.score || a.index - b.index);
   if (best === undefined) return [];
+  // Who did it is who is named first.
+  if (kind === "who") return chosen;
   // A reply is read after its question.
   const asked = others.find((pick) => isQuestion(pick.sentence.clear) && isReplyTo(best, pick));
   return asked === undefined ? chosen : [asked, best, ...others.filter((pick) => pick !== asked)];
 }
-
-/** Most sentences between a question and its reply. */
-const REPLY_REACH = 3;
 
 function isReplyTo({ index, sentence }: Pick, asked: Pick): boolean {
   const distance = index - asked.index;
   const isSame = sentence.conversation === asked.sentence.conversation;
   return isSame && distance > 0 && distance <= REPLY_REACH;
 }
-
-/** Sentences with a date or number that reply to a question about the topic, with its score. */
-function withReplies(found: Search, picks: readonly Pick[], cue: RegExp): Pick[] {
-  const byIndex = new Map(picks.map((pick) => [pick.index, pick]));
-  for (const asked of picks) {
-    if (!isQuestion(asked.sentence.clear)) continue;
-    for (let index = asked.index + 1; index <= asked.index + REPLY_REACH; index += 1) {
-      const sentence = found.sentences[index];
-      if (sentence?.conversation !== asked.sentence.conversation || !sentence.isQuotable) break;
-      if (!isSaidBy(sentence, found.question.voices) || !cue.test(sentence.clear)) continue;
-      if (sentence.voice === asked.sentence.voice || isQuestion(sentence.clear)) continue;
-      const score = Math.max(asked.score * REPLY_SCORE, byIndex.get(index)?.score ?? 0);
-      byIndex.set(index, { sentence, index, score });
-      break;
-    }
-  }
-  return [...byIndex.values()];
-}
-
-const REPLY_SCORE = 0.8;
 
 function quoted(found: Search, picks: readonly Pick[], across: boolean): PlainResult {
   const sentences = picks.map(({ sentence }) => sentence);
@@ -145,15 +139,36 @@ function rankCued(found: Search, kind: PlainKind): Pick[] | undefined {
   const score = cueOf(kind);
   if (score === undefined) return undefined;
   const lengths = lengthsOf(found.conversations);
-  const picks = quotable(found).map((pick) => {
+  const picks = quotable(found).flatMap((pick) => {
     const { clear, length, passage, conversation } = pick.sentence;
     const at = passage.startMs / Math.max(1, lengths[conversation] ?? 0);
     const weight = length < 4 ? 0.3 : 1;
-    return { ...pick, score: weight * score(clear, at) };
+    const own = { ...pick, score: weight * score(clear, at) };
+    const next = found.sentences[pick.index + 1];
+    if (kind !== "next" || next?.passage !== passage || length > SHORT) return [own];
+    // "Next meeting. Thirty minutes."
+    const joined = score(`${clear} ${next.clear}`, at);
+    if (!next.isQuotable || joined <= own.score) return [own];
+    return [
+      { ...own, score: joined },
+      { sentence: next, index: pick.index + 1, score: joined },
+    ];
   });
-  const best = picks.filter((pick) => pick.score > 0);
+  const best = unique(picks.filter((pick) => pick.score > 0));
   const all = kind === "decision" ? withAntecedents(found, best) : best;
   return all.sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+/** Most words of a sentence that is read together with the next one. */
+const SHORT = 6;
+
+/** Each sentence once, with its best score. */
+function unique(picks: readonly Pick[]): Pick[] {
+  const byIndex = new Map<number, Pick>();
+  for (const pick of picks) {
+    if (pick.score > (byIndex.get(pick.index)?.score ?? 0)) byIndex.set(pick.index, pick);
+  }
+  return [...byIndex.values()];
 }
 
 type CueScore = (clear: string, at: number) => number;
@@ -165,6 +180,10 @@ function cueOf(kind: PlainKind): CueScore | undefined {
         const sure = tellsNext(clear);
         return sure === 0 ? 0 : sure + (isQuestion(clear) ? 0 : 0.5) + at;
       };
+    case "allotted":
+      return (clear) => tellsAllotted(clear) * (isQuestion(clear) ? 0.5 : 1);
+    case "when":
+      return (clear, at) => tellsDeadline(clear) * (isQuestion(clear) ? 0.5 : 1) * (1 + at / 2);
     case "open":
       return (clear, at) => tellsOpen(clear) * (1 + at / 2);
     case "decision":
@@ -201,49 +220,97 @@ function withAntecedents(found: Search, picks: readonly Pick[]): Pick[] {
   return [...picks, ...added];
 }
 
+/** Share at which what a sentence refers to counts for its topic. */
+const CONTEXT = 0.5;
+/** As `CONTEXT`, for dates and amounts, which are often in a reply. */
+const CONTEXT_OF_CUES = 0.9;
+
+/** Weight of a decision among the sentences of a topic. */
+const DECIDING = 0.5;
+
 /** The ranking by topic, changed by what an answer of the kind looks like. */
 function rankForKind(found: Search, kind: PlainKind): Pick[] {
-  const { deed } = found.question;
-  const ranking = rankSentences(found);
-  const cue = kind === "when" ? CUES.date : kind === "number" ? CUES.number : undefined;
-  const replied = cue === undefined ? ranking : withReplies(found, ranking, cue);
-  const picks = replied.map((pick) => {
-    const before = found.sentences[pick.index - 1];
-    return { ...pick, score: pick.score * bonusOf(pick.sentence, before, kind, deed) };
+  const ranking =
+    kind === "decision"
+      ? rankSentences(found)
+      : rankPlain(found, isCued(kind) ? CONTEXT_OF_CUES : CONTEXT);
+  const lengths = lengthsOf(found.conversations);
+  const picks = ranking.map((pick) => {
+    const { passage, conversation } = pick.sentence;
+    const at = passage.startMs / Math.max(1, lengths[conversation] ?? 0);
+    return { ...pick, score: pick.score * bonusOf(found, pick, kind, at) };
   });
-  const kept = picks.filter(({ score }) => score > 0);
+  const opposed = kind === "disagreement" ? withOpposed(picks) : picks;
+  const kept = opposed.filter(({ score }) => score > 0);
   return kept.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
+function isCued(kind: PlainKind): boolean {
+  return ["allotted", "amount", "next", "number", "when"].includes(kind);
+}
+
 function bonusOf(
-  { clear, voice }: Sentence,
-  before: Sentence | undefined,
+  { question, sentences }: Search,
+  { sentence: { clear, voice }, index }: Pick,
   kind: PlainKind,
-  deed: Deed | undefined,
+  at: number,
 ): number {
+  const asked = isQuestion(clear) ? 0.5 : 1;
   switch (kind) {
     case "when":
     case "next":
-      return CUES.date.test(clear) ? (isQuestion(clear) ? 1.5 : 3) : 1;
+      return CUES.date.test(clear) ? 3 * asked : 1;
+    case "allotted":
+      return 1.5 * tellsAllotted(clear) * asked;
     case "number":
-      return CUES.number.test(clear) ? (isQuestion(clear) ? 1.5 : 3) : 0;
+      return 1.5 * tellsAmount(clear, question.measure) * asked;
+    case "amount":
+      return 0.5 + tellsAmount(clear, question.measure) * asked;
+    case "decision":
+      return (1 + DECIDING * tellsChoice(clear)) * (1 + at / 4);
     case "open":
       return 1 + tellsOpen(clear);
     case "disagreement":
       return CUES.disagreement.test(clear) ? 3 : 0.3;
     case "who":
-      return deedBonus(clear, voice !== before?.voice, deed);
+      return deedBonus(clear, voice !== sentences[index - 1]?.voice, question.deed);
     default:
       return 1;
   }
 }
 
+/** Most sentences between a statement and one that speaks against it. */
+const OPPOSED_REACH = 20;
+const NEGATION = /n['’]t\b|\b(?:not?|never|without|no longer|unnecessary)\b/i;
+const OWN_OPINION = /\bi (?:\w+ )?(?:think|believe|prefer|like|want|would)\b|\bi['’]d\b/i;
+const JUDGEMENT = /\b(?:but|still|good|important|better|necessary|useful|need)\b/i;
+
+/** The picks, more for an opinion that contradicts what another speaker said of the topic before. */
+function withOpposed(picks: readonly Pick[]): Pick[] {
+  const inOrder = [...picks].sort((a, b) => a.index - b.index);
+  return inOrder.map((pick, at) => {
+    const { clear, voice, conversation } = pick.sentence;
+    if (CUES.disagreement.test(clear) || isQuestion(clear)) return pick;
+    const force = OWN_OPINION.test(clear) ? 9 : JUDGEMENT.test(clear) ? 5 : 1;
+    const isOpposed = inOrder.slice(0, at).some(({ index, sentence }) => {
+      const isNear = pick.index - index <= OPPOSED_REACH && sentence.conversation === conversation;
+      const isOther = sentence.voice !== voice && !isQuestion(sentence.clear);
+      return isNear && isOther && NEGATION.test(sentence.clear) !== NEGATION.test(clear);
+    });
+    return isOpposed ? { ...pick, score: pick.score * force } : pick;
+  });
+}
+
 function deedBonus(clear: string, isReply: boolean, deed: Deed | undefined): number {
-  if (deed === undefined) return 1;
+  const own = FIRST_PERSON.test(clear) ? 1.2 : 1;
+  if (deed === undefined) return own;
   if (deed === "question") return isQuestion(clear) ? 3 : 1;
   if (deed === "agreement") return isReply && CUES.agreement.test(clear) ? 3 : 1;
   return CUES[deed].test(clear) ? 1.6 : 1;
 }
+
+/** What somebody says of themselves tells who it is. */
+const FIRST_PERSON = /\b(?:i|i['’]\w+|my|me|mine)\b/i;
 
 /** The earliest sentence that holds nearly as much of the topic as any. */
 function firstMention(found: Search): Pick[] {

@@ -15,13 +15,26 @@ export type Intent =
 const SESSIONS = "(sessions?|meetings?|conversations?|calls?|recordings?)";
 const DONE = "(decided?|agreed?|decide on|agree on)";
 
+const VOICES = "(?:people|persons|speakers?|voices?|participants?|attendees|of (?:them|us))";
+const PRESENT =
+  "(?:speak\\w*|spoke\\w*|talk\\w*|attend\\w*|participat\\w*|(?:take|took|taking) part|present|involved|in (?:this|the) (?:one|room|meeting|conversation|recording|call|session)|can (?:i|you|we) hear|(?:are|were) (?:there|here|heard))";
+const COUNTS_VOICES = new RegExp(
+  `\\bhow many (?:different |distinct )?${VOICES}\\b(?:\\W*$|(?=.*\\b${PRESENT}\\b))(?!.*\\b(?:about|of that)\\b)`,
+);
+
+/** True when the question, in small letters, asks how many people took part. */
+export function countsVoices(folded: string): boolean {
+  return COUNTS_VOICES.test(folded);
+}
+
 const PATTERNS: readonly (readonly [Intent, RegExp])[] = [
   ["sessions", new RegExp(`\\b(which|what|how many) (of (the|my|our) )?${SESSIONS}\\b`)],
   [
     "voices",
     /\b(who (spoke|talked|was there|were there|was present|attended|participated|took part|is speaking)\b(?! about| of)|how many (people|speakers|voices|participants|persons)|(who|which speaker|which person) (spoke|talked|said) (the )?(most|least)|list (of )?(the )?(speakers|participants|attendees))/,
   ],
-  ["count", /\b(how (many times|often)|number of times)\b/],
+  ["voices", COUNTS_VOICES],
+  ["count", /\b(how (many times|often)|number of times|how frequently)\b/],
   [
     "actions",
     /\b(action items?|to-?dos?|next steps?|follow-?ups?|tasks?|promis(e|es|ed)|commitments?|committed to|who (will|should|has to|needs to|is going to) do what)\b/,

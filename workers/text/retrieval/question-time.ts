@@ -88,7 +88,8 @@ const RULES: readonly Rule[] = [
     span: () => ({ kind: "share", from: 0, to: 0.2 }),
   },
   {
-    pattern: rule(`(?:at|in|near|towards?) the (?:very )?end${OF_TALK}`),
+    // "In the end" means finally.
+    pattern: rule(`(?:at|near|towards?) the (?:very )?end${OF_TALK}`),
     span: () => ({ kind: "share", from: 0.8, to: 1 }),
   },
   {

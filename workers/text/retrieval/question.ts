@@ -1,7 +1,9 @@
 import {
   type Deed,
+  type Measure,
   type PlainKind,
   readDeed,
+  readMeasure,
   readPlainKind,
   topicOfKind,
 } from "./plain-question.ts";
@@ -23,6 +25,8 @@ export interface Question {
   plain: PlainKind | undefined;
   /** What the one who is asked for did. */
   deed: Deed | undefined;
+  /** What the number that is asked for measures. */
+  measure: Measure | undefined;
   /** Words of the topic, as written, without speakers' names and question words. */
   words: string[];
   /** Word sequences in quotation marks. */
@@ -47,20 +51,38 @@ export const ASKER = "asker";
 /** Parses a question in English; in other languages every word counts as topic. */
 export function readQuestion(text: string, voices: readonly NamedVoice[], now: number): Question {
   const times = readTimes(text, now);
-  const { asked, words } = takeVoices(times.rest, voices);
+  const { asked, words } = takeVoices(withoutReporting(times.rest), voices);
   const topic = topicOf(words);
   const phrases = phrasesOf(text);
-  const plain = readPlainKind(times.rest);
+  const plain = plainKindOf(times.rest, asked);
   const { intent, words: sought } = readIntent(times.rest, topic);
   const kept = plain === undefined ? sought : topicOfKind(plain, sought);
   const deed = plain === "who" ? readDeed(times.rest) : undefined;
-  return { intent, plain, deed, words: kept, phrases, voices: asked, times };
+  const measure = readMeasure(times.rest);
+  return { intent, plain, deed, measure, words: kept, phrases, voices: asked, times };
 }
 
-/** The words of the topic; after "about" even question words count: "about the team". */
+/** As `readPlainKind`; how long something was that a speaker did is how long they spoke. */
+function plainKindOf(text: string, asked: ReadonlySet<string>): PlainKind | undefined {
+  const kind = readPlainKind(text);
+  return kind === "length" && asked.size > 0 ? "speaking-time" : kind;
+}
+
+const REPORTING =
+  /\b((?:did|does|do|has|have|had)\b.{1,40}?)\b(?:report(?:ed)?|present(?:ed)?|show(?:n|ed)?|find out|found out|found|learn(?:ed|t)?|note[d]?|comment(?:ed)?|announce[d]?|complain(?:ed)?|warn(?:ed)?|claim(?:ed)?|add(?:ed)?|reveal(?:ed)?|discover(?:ed)?|observe[d]?|list(?:ed)?) (?=about|on|of|that|regarding|concerning|as)/i;
+
+/** The question without a verb of reporting, which is no topic: "what did Ada report about …". */
+function withoutReporting(text: string): string {
+  return text.replace(REPORTING, "$1");
+}
+
+/**
+ * The words of the topic; after "about" even question words count: "about the team". "May" without
+ * a capital is no month.
+ */
 function topicOf(words: readonly string[]): string[] {
   const folded = words.map(foldWord);
-  const topic = words.filter((_, at) => isTelling(folded[at] ?? ""));
+  const topic = words.filter((word, at) => word !== "may" && isTelling(folded[at] ?? ""));
   if (topic.length > 0) return topic;
   const about = Math.max(folded.lastIndexOf("about"), folded.lastIndexOf("regarding"));
   if (about === -1) return [];
@@ -111,8 +133,14 @@ function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
   }
   const isAsker = voices.some((voice) => voice.isAsker);
   if (isAsker && /\b(did|do|have|will|should|was|am) i\b/i.test(text)) asked.add(ASKER);
-  return { asked, words: words.filter((_, at) => !taken.has(at)) };
+  // "The marketing expert" is whom they call Marketing.
+  const isRole = (at: number): boolean => taken.has(at - 1) && ROLES.has(folded[at] ?? "");
+  return { asked, words: words.filter((_, at) => !taken.has(at) && !isRole(at)) };
 }
+
+const ROLES = new Set(
+  "designer expert guy lady man manager member person specialist woman".split(" "),
+);
 
 /** True when a longer name uses one of these words; one name may belong to several speakers. */
 function isTakenByLonger(taken: ReadonlyMap<number, number>, at: number, last: number): boolean {
@@ -135,6 +163,13 @@ function isAsked(
   return BEFORE.has(word) || (word === "and" && taken.has(before - 1));
 }
 
+/** Titles before a name, and letters after it. */
+const TITLES = new Set(
+  "am baroness dame dr esq hon jr lady lord md miss mp mr mrs ms msp phd prof qc rt sir sr".split(
+    " ",
+  ),
+);
+
 interface VoiceKey {
   id: string;
   words: string[];
@@ -154,11 +189,14 @@ function keysOf(voices: readonly NamedVoice[]): VoiceKey[] {
       keys.push({ id, words: ["speaker", number], needsCapital: false });
     }
     const parts = wordsOf(name).map(foldWord);
-    for (let count = parts.length; count > 0; count -= 1) {
-      const words = parts.slice(0, count);
-      keys.push({ id, words, needsCapital: count === 1 && needsCapital(words[0], parts.length) });
+    const own = parts.filter((part) => !TITLES.has(part));
+    for (const all of own.length > 1 && own.length < parts.length ? [parts, own] : [parts]) {
+      for (let count = all.length; count > 0; count -= 1) {
+        const words = all.slice(0, count);
+        keys.push({ id, words, needsCapital: count === 1 && needsCapital(words[0], parts.length) });
+      }
     }
-    const last = parts.at(-1) ?? "";
+    const last = own.at(-1) ?? "";
     if (parts.length > 1 && last.length > 3) keys.push({ id, words: [last], needsCapital: true });
   }
   return keys.sort((a, b) => b.words.length - a.words.length);

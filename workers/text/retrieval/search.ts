@@ -224,7 +224,7 @@ function coverage(found: Search): number {
 }
 
 /** Weight of the best stem of the term among the counts; similar words do not add up to the same. */
-function bestOf({ stems }: Term, counts: ReadonlyMap<string, number>): number {
+export function bestOf({ stems }: Term, counts: ReadonlyMap<string, number>): number {
   let best = 0;
   for (const [stem, weight] of stems) if (counts.has(stem)) best = Math.max(best, weight);
   return best;

@@ -87,7 +87,7 @@ function weightOf({ clear, length }: Sentence): number {
 }
 
 /** Decides which sentences may be quoted: by clearness, speaker, time and quoted phrase. */
-function admission({ question, conversations }: Search): (sentence: Sentence) => boolean {
+export function admission({ question, conversations }: Search): (sentence: Sentence) => boolean {
   const lengths = lengthsOf(conversations);
   const { within } = question.times;
   const phrases = question.phrases.map((words) => ` ${words.map(foldWord).join(" ")} `);

@@ -42,6 +42,7 @@ export const QUESTION_WORDS: ReadonlySet<string> = new Set(
   reasons elaborate elaborated elaborates elaborating disagree disagreed disagrees contribute
   contributed forward mainly members member mates whether review reflect reflecting introduce
   introduced introducing present presented presenting during exactly ever anything everything nothing find found use used using
+  made makes making
 `),
 );
 

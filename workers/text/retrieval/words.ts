@@ -1,6 +1,7 @@
 import { stemmer } from "stemmer";
 import { isEnglish } from "../../../src/language/english.ts";
 import { dictionaryOf } from "../language/dictionaries.ts";
+import { baseForm } from "./irregular-forms.ts";
 import { NUMBER_WORDS, STOP_WORDS } from "./stop-words.ts";
 
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu;
@@ -74,6 +75,6 @@ export class Stemmer {
     }
     if (!this.#isEnglish) return folded;
     if (isStopWord(folded)) return "";
-    return NUMBER_WORDS.get(folded) ?? stemmer(folded);
+    return NUMBER_WORDS.get(folded) ?? stemmer(baseForm(folded));
   }
 }
