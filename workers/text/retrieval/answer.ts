@@ -58,7 +58,7 @@ function rankCentral(found: Search): Pick[] {
 
 /** Most positions of unclear words that an answer names. */
 const MAX_MOMENTS = 3;
-const LOOKUP: SelectLimits = { sentences: 5, words: 90, floor: 0.4 };
+const LOOKUP: SelectLimits = { sentences: 5, words: 90, floor: 0.43 };
 /** Share of the best score from which a sentence counts as being about the topic. */
 const SPEAKS_OF = 0.6;
 const OVERVIEW: SelectLimits = { sentences: 5, words: 120, floor: 0 };
@@ -129,11 +129,28 @@ function draftFromTopic(found: Search, across: boolean, tools: Set<string>): Dra
     tools.add("list_sessions");
     return listConversations(found, relevant(ranked));
   }
-  const draft = quoted(found, select(ranked, LOOKUP), across);
+  const draft = quoted(found, withSequels(found, select(ranked, LOOKUP)), across);
   if (intent !== "who" || draft === undefined) return draft;
   tools.add("list_participants");
   const names = namesOf(found, relevant(ranked).slice(0, 10));
   return { ...draft, text: `${listed(names)} spoke of that. ${draft.text}` };
+}
+
+/** Words up to which a short answer also quotes what follows in the same turn. */
+const SHORT_ANSWER = 80;
+
+/** The picks, and where they are few words, the sentences after them of the same turn. */
+function withSequels(found: Search, picks: readonly Pick[]): Pick[] {
+  const chosen = new Map(picks.map((pick) => [pick.index, pick]));
+  let words = picks.reduce((sum, { sentence }) => sum + sentence.length, 0);
+  for (const { index, sentence, score } of [...picks].sort((a, b) => b.score - a.score)) {
+    const next = found.sentences[index + 1];
+    if (next?.passage !== sentence.passage || chosen.has(index + 1)) continue;
+    if (!next.isQuotable || next.length < 3 || words + next.length > SHORT_ANSWER) continue;
+    chosen.set(index + 1, { sentence: next, index: index + 1, score });
+    words += next.length;
+  }
+  return [...chosen.values()].sort((a, b) => a.index - b.index);
 }
 
 /** Sentences that are nearly as good as the best one. */

@@ -34,13 +34,13 @@ const WEEKDAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?";
 const COUNTED =
   "\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty|forty|fifty|half an|a few|a couple of";
 const DATED = new RegExp(
-  `\\b(?:${WEEKDAYS}|${MONTHS}|today|tomorrow|tonight|yesterday|noon|midnight|o['’]?clock|\\d{1,2}(?::\\d{2})? ?[ap]\\.?m|\\d{1,2}:\\d{2}|(?:19|20)\\d\\d|(?:next|this|last|coming) (?:week|month|year|spring|summer|autumn|winter|quarter|morning|afternoon|evening)|(?:in|after|within|for|about) (?:about |another )?(?:${COUNTED}) (?:second|minute|hour|day|week|month|year)s?|(?:end|beginning|middle) of (?:the|this|next) (?:day|week|month|year)|lunch ?time|after lunch|(?:by|at|before|after|until|in) (?:the |our )?(?:next|following) (?:meeting|session|call|class|one)|as soon as|(?:at|by|until|till|before) (?:${COUNTED}|eleven|twelve)(?= |$|[.,?!])(?! of\\b))`,
+  `\\b(?:${WEEKDAYS}|${MONTHS}|today|tomorrow|tonight|yesterday|noon|midnight|o['’]?clock|\\d{1,2}(?::\\d{2})? ?[ap]\\.?m|\\d{1,2}:\\d{2}|(?:19|20)\\d\\d|(?:next|this|last|coming) (?:week|month|year|spring|summer|autumn|winter|quarter|morning|afternoon|evening)|(?:in|after|within|for|about) (?:about |another )?(?:${COUNTED}) (?:second|minute|hour|day|week|month|year)s?|(?:end|beginning|middle) of (?:the|this|next) (?:day|week|month|year)|lunch ?time|after lunch|(?:by|at|before|after|until|in) (?:the |our )?(?:next|following) (?:meeting|session|call|class|one)|as soon as|the day (?:before|after)|(?:at|by|until|till|before) (?:${COUNTED}|eleven|twelve)(?= |$|[.,?!])(?! of\\b))`,
   "i",
 );
 const NUMBERED =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half|couple|both|none|nobody|no one|single|zero|percent)\b|\bone\b(?! (?:of|that|thing|more))/i;
 const AMOUNT =
-  "(?:\\d[\\d,.]*|an?|half an|half a|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|and a half|half)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine|hundred|thousand|million|billion|and a half))*)";
+  "(?:\\d[\\d,.]*|(?:a )?half an?|an?|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|and a half|half)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine|hundred|thousand|million|billion|and a half))*)";
 const TIME_UNIT = "(?:seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?)";
 const LASTING = new RegExp(`\\b${AMOUNT}[ -](?:more |another )?${TIME_UNIT}\\b`, "i");
 const MONEY_UNIT =
@@ -57,8 +57,10 @@ const DUE =
   /\b(?:due|deadline|by (?:then|the|next|\w+day|when)|until|no later|at the latest|(?:has|have|need|needs) to (?:be|have|get|hand|send|finish|submit)|ready|finished|done)\b/i;
 const ALLOTTED =
   /\b(?:have|['’]ve|got|only|total|left|take|lasts?|until|for (?:this|the) meeting|meeting)\b/i;
+const NAMED =
+  /\b(?:[Mm]y name(?:['’]s| is)|(?:[Cc]all me|I am called)) (?!not\b)\w+|\b[Ii](?:['’]m| am) \p{Lu}\p{Ll}+(?=[,.]|$| and\b)/u;
 const NEXT =
-  /\bnext (?:meeting|session|call|time)\b|\b(?:meet|meeting|see (?:you|each other)|talk|reconvene|continue|get together)\b.*\b(?:again|next (?:week|month|time)|tomorrow|in (?:\w+ ){1,3}(?:minutes?|hours?)|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+  /\bnext (?:meeting|session|call|time)\b|\b(?:meet|meeting|see (?:you|each other)|talk|reconvene|continue|get together)\b.*\b(?:again|next (?:week|month|time)|tomorrow|in (?:\w+ ){1,5}(?:minutes?|hours?)|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
 const NEXT_NAMED = /\bnext (?:meeting|session|call)\b/i;
 const BEGINNING =
   /\b(?:(?:start|begin|starting|beginning) with|first (?:topic|thing|item|point|of all)|talk about|agenda|(?:meeting|call) (?:is )?about)\b/i;
@@ -88,6 +90,11 @@ export function tellsAmount(clear: string, measure: Measure | undefined): number
 export function tellsAllotted(clear: string): number {
   if (!LASTING.test(clear)) return 0;
   return ALLOTTED.test(clear) ? 2 : 1;
+}
+
+/** How surely a sentence tells the name of its speaker, 0..2. */
+export function tellsName(clear: string): number {
+  return NAMED.test(clear) ? 2 : 0;
 }
 
 /** How surely a sentence tells until when something has to be done, 0..2. */

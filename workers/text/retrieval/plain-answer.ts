@@ -8,11 +8,12 @@ import {
   tellsChoice,
   tellsDeadline,
   tellsDecision,
+  tellsName,
   tellsNext,
   tellsOpen,
 } from "./cues.ts";
 import { isSaidBy } from "./document.ts";
-import type { Deed, PlainKind } from "./plain-question.ts";
+import type { Deed, Measure, PlainKind } from "./plain-question.ts";
 import { REPLY_REACH, rankPlain } from "./plain-ranking.ts";
 import { isWithin } from "./question-time.ts";
 import { frequency } from "./ranking.ts";
@@ -41,6 +42,8 @@ export function answerPlainly(found: Search, kind: PlainKind, across: boolean): 
   if (computed !== "other") return computed;
   if (!found.conversations.every(({ language }) => isEnglish(language))) return "other";
   const quote = (picks: readonly Pick[]): PlainResult => quoted(found, picks, across);
+  if (kind === "name" && (found.terms.length > 0 || found.question.voices.size === 0))
+    return "other";
   if (found.terms.length === 0) {
     const cued = rankCued(found, kind);
     return cued === undefined ? "other" : quote(selectFor(kind, cued, false));
@@ -136,7 +139,7 @@ function quotable(found: Search): Pick[] {
 
 /** Sentences that the kind's cue alone finds; undefined for kinds that need a topic. */
 function rankCued(found: Search, kind: PlainKind): Pick[] | undefined {
-  const score = cueOf(kind);
+  const score = cueOf(kind, found.question.measure);
   if (score === undefined) return undefined;
   const lengths = lengthsOf(found.conversations);
   const picks = quotable(found).flatMap((pick) => {
@@ -173,8 +176,12 @@ function unique(picks: readonly Pick[]): Pick[] {
 
 type CueScore = (clear: string, at: number) => number;
 
-function cueOf(kind: PlainKind): CueScore | undefined {
+function cueOf(kind: PlainKind, measure: Measure | undefined): CueScore | undefined {
   switch (kind) {
+    case "amount":
+    case "number":
+      if (measure !== "money") return undefined;
+      return (clear) => (tellsAmount(clear, measure) === 2 ? (isQuestion(clear) ? 0.5 : 1) : 0);
     case "next":
       return (clear, at) => {
         const sure = tellsNext(clear);
@@ -184,6 +191,8 @@ function cueOf(kind: PlainKind): CueScore | undefined {
       return (clear) => tellsAllotted(clear) * (isQuestion(clear) ? 0.5 : 1);
     case "when":
       return (clear, at) => tellsDeadline(clear) * (isQuestion(clear) ? 0.5 : 1) * (1 + at / 2);
+    case "name":
+      return tellsName;
     case "open":
       return (clear, at) => tellsOpen(clear) * (1 + at / 2);
     case "decision":
@@ -258,6 +267,7 @@ function bonusOf(
   const asked = isQuestion(clear) ? 0.5 : 1;
   switch (kind) {
     case "when":
+      return dateBonus(question.isDue, clear) * asked;
     case "next":
       return CUES.date.test(clear) ? 3 * asked : 1;
     case "allotted":
@@ -301,11 +311,17 @@ function withOpposed(picks: readonly Pick[]): Pick[] {
   });
 }
 
+function dateBonus(isDue: boolean, clear: string): number {
+  if (!CUES.date.test(clear)) return 1;
+  return isDue && tellsDeadline(clear) === 2 ? 4 : 3;
+}
+
 function deedBonus(clear: string, isReply: boolean, deed: Deed | undefined): number {
   const own = FIRST_PERSON.test(clear) ? 1.2 : 1;
   if (deed === undefined) return own;
   if (deed === "question") return isQuestion(clear) ? 3 : 1;
   if (deed === "agreement") return isReply && CUES.agreement.test(clear) ? 3 : 1;
+  if (deed === "liking") return CUES.liking.test(clear) ? 2.2 : 1;
   return CUES[deed].test(clear) ? 1.6 : 1;
 }
 

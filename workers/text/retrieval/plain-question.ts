@@ -14,6 +14,7 @@ export type PlainKind =
   | "least"
   | "length"
   | "most"
+  | "name"
   | "next"
   | "number"
   | "open"
@@ -114,8 +115,9 @@ const PATTERNS: readonly (readonly [PlainKind, RegExp])[] = [
   ],
   [
     "number",
-    /\bhow (?:many|much)\b(?! (?:times|time))|\bhow (?:big|large|old|far|expensive|tall|heavy|long)\b|\bwhat (?:percentage|number|price|share)\b|\bwhat (?:does|did|will|would|do) .*\bcost\b/,
+    /\bhow (?:many|much)\b(?! (?:times|time))|\bhow (?:big|large|old|far|expensive|tall|heavy|long)\b|\bwhat (?:percentage|number|price|share)\b|\bwhat (?:does|did|will|would|do) (?:\w+ ){1,5}cost\W*$/,
   ],
+  ["name", /\bwhat(?:['’]s| is| was) .*\b(?:names?|called)\W*$/],
   [
     "amount",
     /\bwhat(?:['’]s| is| was| are| were| will be) (?:the|our|their|its|your) (?:\w+ ){0,2}(?:price|costs?|budget|percentage|target|score|salary|fee|rent|amount|number|size|rate|profit)\b|\b(?:what|which) (?:\w+ )?(?:score|amount|figure|sum|size|rate) (?:did|do|does|is|was|were|are|will|would|should)\b/,
@@ -138,6 +140,7 @@ const ASKING: Readonly<Partial<Record<PlainKind, RegExp>>> = {
   disagreement: /^(?:disagree\w*|object\w*|opposed|against|there)$/,
   decision:
     /^(?:settled?|made|make|final|finally|taken|take|conclusions?|end|choose|chose|chosen|pick(?:ed)?|selected|opt|kind|sort|type)$/,
+  name: /^(?:names?|called)$/,
   "topic-time": /^(?:spend|spent|long|much|minutes?|seconds?|total)$/,
   "first-mention": /^(?:first|brought|bring|raised?)$/,
   "when-first":

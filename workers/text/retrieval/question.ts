@@ -25,6 +25,8 @@ export interface Question {
   plain: PlainKind | undefined;
   /** What the one who is asked for did. */
   deed: Deed | undefined;
+  /** True when it asks until when something has to be done. */
+  isDue: boolean;
   /** What the number that is asked for measures. */
   measure: Measure | undefined;
   /** Words of the topic, as written, without speakers' names and question words. */
@@ -59,7 +61,8 @@ export function readQuestion(text: string, voices: readonly NamedVoice[], now: n
   const kept = plain === undefined ? sought : topicOfKind(plain, sought);
   const deed = plain === "who" ? readDeed(times.rest) : undefined;
   const measure = readMeasure(times.rest);
-  return { intent, plain, deed, measure, words: kept, phrases, voices: asked, times };
+  const isDue = /\b(?:due|deadline|until when|by when)\b/i.test(times.rest);
+  return { intent, plain, deed, isDue, measure, words: kept, phrases, voices: asked, times };
 }
 
 /** As `readPlainKind`; how long something was that a speaker did is how long they spoke. */
@@ -138,9 +141,7 @@ function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
   return { asked, words: words.filter((_, at) => !taken.has(at) && !isRole(at)) };
 }
 
-const ROLES = new Set(
-  "designer expert guy lady man manager member person specialist woman".split(" "),
-);
+const ROLES = new Set("expert guy lady man member person specialist woman".split(" "));
 
 /** True when a longer name uses one of these words; one name may belong to several speakers. */
 function isTakenByLonger(taken: ReadonlyMap<number, number>, at: number, last: number): boolean {

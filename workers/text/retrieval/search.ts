@@ -97,7 +97,8 @@ export function* search({ query, nowMs, conversations }: SearchRequest): Steps<S
   const stemmerOf = (language: string): Stemmer => stemmers.get(language) ?? fallback;
   const sentences = yield* cutSentences(conversations, stemmerOf);
   const units = packUnits(sentences);
-  const { terms, isFuzzy } = yield* expand(question, sentences, [...stemmers.values()]);
+  const { terms: all, isFuzzy } = yield* expand(question, sentences, [...stemmers.values()]);
+  const terms = question.measure === "money" ? withoutUnsaidPrice(all, sentences) : all;
   const idf = rarities(
     terms,
     units.map((unit) => unit.counts),
@@ -115,6 +116,15 @@ export function* search({ query, nowMs, conversations }: SearchRequest): Steps<S
     sentences.map((sentence) => sentence.terms),
   );
   return { question, conversations, sentences, units, terms, weights, scores, isFuzzy };
+}
+
+const PRICE = /^(?:cost|costs|price|prices|spend|pay|paid|charge|worth|expensive)$/i;
+
+/** An amount of money tells what something costs also where nobody says "cost". */
+function withoutUnsaidPrice(terms: readonly Term[], sentences: readonly Sentence[]): Term[] {
+  const isSaid = ({ stems }: Term): boolean =>
+    sentences.some((sentence) => [...stems.keys()].some((stem) => sentence.terms.has(stem)));
+  return terms.filter((term) => !PRICE.test(term.word) || isSaid(term));
 }
 
 /** Length of each conversation in milliseconds, by its last passage. */

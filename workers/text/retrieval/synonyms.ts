@@ -58,7 +58,6 @@ ugly horrible
 hate dislike
 reject refuse
 choose pick select
-prototype model
 broken damaged
 website site
 beginner novice

@@ -14,14 +14,25 @@ export interface Draft {
 const MAX_CITED = 5;
 const MAX_LISTED = 10;
 
-/** All sentences that contain a word of the topic, with the number of occurrences. */
-function mentions(found: Search): { sentence: Sentence; count: number }[] {
-  return found.sentences
-    .filter((sentence) => isSaidBy(sentence, found.question.voices))
-    .map((sentence) => {
-      const counts = found.terms.map((term) => Math.round(frequency(term, sentence.terms)));
-      return { sentence, count: Math.max(0, ...counts) };
-    })
+interface Mention {
+  sentence: Sentence;
+  count: number;
+}
+
+/**
+ * All sentences that contain all words of the topic, or any where none contains all, with the
+ * number of occurrences.
+ */
+function mentions(found: Search): Mention[] {
+  const own = found.sentences.filter((sentence) => isSaidBy(sentence, found.question.voices));
+  const counted = own.map((sentence) => {
+    const counts = found.terms.map((term) => Math.round(frequency(term, sentence.terms)));
+    return { sentence, all: Math.min(...counts), any: Math.max(0, ...counts) };
+  });
+  const together = counted.filter(({ all }) => all > 0 && Number.isFinite(all));
+  const isTogether = together.length > 0;
+  return (isTogether ? together : counted)
+    .map(({ sentence, all, any }) => ({ sentence, count: isTogether ? all : any }))
     .filter(({ count }) => count > 0);
 }
 
