@@ -42,11 +42,11 @@ describe("afterwards", () => {
     const text = async (format: string): Promise<string> =>
       String((await device.get<string>(`/transcript?format=${format}`)).body);
     expect(await text("vtt")).toMatch(
-      /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n<v Admin>Hello/,
+      /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n<v Olga>Hello/,
     );
-    expect(await text("srt")).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nAdmin: Hello/);
+    expect(await text("srt")).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nOlga: Hello/);
     expect(await text("md")).toMatch(
-      /^# Test\n\n\d{4}-\d\d-\d\d .* Admin, .*\n\n\*\*Admin\*\* \(00:00\): Hello/,
+      /^# Test\n\n\d{4}-\d\d-\d\d .* Olga, .*\n\n\*\*Olga\*\* \(00:00\): Hello/,
     );
     for (const line of (await text("srt")).split("\n")) expect(line.length).toBeLessThan(100);
     expect((await send("DELETE", session("/speaker-claims/S1"))).status).toBe(200);

@@ -4,14 +4,17 @@ import type { paths } from "../../src/cli/gen/api-schema.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { PairedDevice, PCM, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
+import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 
 /** An integrator's day with nothing but the client that is made from the document. */
 describe("typed client", () => {
   let service: AppFixture;
   let device: PairedDevice;
+  let owner: WorkspaceOwner;
   beforeAll(async () => {
     service = await AppFixture.shared();
-    device = await PairedDevice.pair(service);
+    owner = await newOwner(service, "admin");
+    device = await PairedDevice.pair(service, owner);
   });
 
   const clientWith = (headers: Record<string, string>) =>
@@ -27,7 +30,7 @@ describe("typed client", () => {
   }
 
   it("typed client: signs in, records, reads, claims, asks, sums up, deletes", async () => {
-    const { email, password } = service.ready.admin;
+    const { email, password } = owner;
     const { token } = await data(
       clientWith({}).POST("/auth/login", { body: { email, password, remember_me: false } }),
     );
