@@ -9,13 +9,14 @@ import {
 } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 describe("afterwards", () => {
   let service: AppFixture;
   let device: PairedDevice;
   beforeAll(async () => {
     service = await AppFixture.shared();
-    device = await PairedDevice.pair(service);
+    device = await PairedDevice.pair(service, await newOwner(service, "admin"));
     await device.start();
     const chunks = scriptedChunks(2).slice(0, 11);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, type Segment, scriptedChunks } from "../support/paired-device.ts";
 import { Viewer } from "../support/viewer.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 type Body = Record<string, unknown>;
 
@@ -13,7 +14,7 @@ describe("groups", () => {
 
   beforeAll(async () => {
     service = await AppFixture.shared();
-    device = await PairedDevice.pair(service);
+    device = await PairedDevice.pair(service, await newOwner(service, "admin"));
     const { items } = (await send("GET", "/workspaces")).body as { items: Body[] };
     workspaceId = String(items[0]?.id);
     const workshop = { workspace_id: workspaceId, name: "The Seagull" };

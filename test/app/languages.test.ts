@@ -11,6 +11,7 @@ import {
 } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 const REFUSED = [422, "language_unsupported"];
 /** The fixture's only engine reads English. */
@@ -124,7 +125,7 @@ describe("languages", () => {
   });
 
   it("languages: a session is read by the engine that its start named", async () => {
-    const device = await PairedDevice.pair(service);
+    const device = await PairedDevice.pair(service, await newOwner(service, "admin"));
     const started = await call<{ session_id: string }>(
       service.api,
       "POST",

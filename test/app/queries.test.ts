@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, type Segment, scriptedChunks } from "../support/paired-device.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 interface Answer {
   answer: string;
@@ -15,7 +16,7 @@ describe("queries", () => {
 
   beforeAll(async () => {
     service = await AppFixture.shared();
-    device = await PairedDevice.pair(service);
+    device = await PairedDevice.pair(service, await newOwner(service, "admin"));
     await device.start();
     const chunks = scriptedChunks(4);
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);

@@ -4,6 +4,7 @@ import { AppFixture } from "../support/app-fixture.ts";
 import { call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { voiceOutput } from "../support/voice-run.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 /** Each sounds like a word of the scripted conversation, to an engine that knows it. */
 const NAMES = ["Mondrian", "Marchetti", "Systema", "Custance"];
@@ -23,7 +24,7 @@ describe("redo for review", () => {
 
   beforeAll(async () => {
     service = await AppFixture.shared();
-    device = await PairedDevice.pair(service);
+    device = await PairedDevice.pair(service, await newOwner(service, "admin"));
     await device.start();
     const chunks = scriptedChunks(2);
     for (const [n, pcm] of chunks.entries()) await device.upload(n, pcm);

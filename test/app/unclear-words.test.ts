@@ -10,6 +10,7 @@ import { call, cut, PairedDevice, type Segment } from "../support/paired-device.
 import { scriptedPcm } from "../support/spoken-script.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
+import { newOwner } from "../support/workspace-owner.ts";
 
 interface SpokenWord {
   word: string;
@@ -35,7 +36,7 @@ describe("unclear words", () => {
 
   beforeAll(async () => {
     service = await AppFixture.shared();
-    device = await PairedDevice.pair(service);
+    device = await PairedDevice.pair(service, await newOwner(service, "admin"));
     await device.start();
     const chunks = cut(10, mumbledPcm());
     for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);

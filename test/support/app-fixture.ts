@@ -55,6 +55,24 @@ export class AppFixture implements TestService {
   }
 
   /**
+   * The one with these settings that the files of this process share, each with people and workspaces of
+   * its own. It ends with the process.
+   */
+  static shared(env: Readonly<Record<string, string>> = {}): Promise<AppFixture> {
+    const name = JSON.stringify(env);
+    const known = SHARED.get(name);
+    if (known !== undefined) return known;
+    if (SHARED.size === 0) process.once("SIGTERM", endShared);
+    const fixture = AppFixture.start(env, async () => {
+      const nats = await startNats();
+      SHARED_SERVERS.push(nats);
+      return nats;
+    });
+    SHARED.set(name, fixture);
+    return fixture;
+  }
+
+  /**
    * `env`: settings of the service besides the usual; `startBus` may give a server that is away; `model`: the
    * worker's language model.
    */

@@ -62,6 +62,13 @@ const TASK_WORDS = new Set(
   ),
 );
 
+const NUMBER = "(?:a|one|two|three|four|five|six|seven|eight|nine|ten|a few|some|\\d+)";
+/** What a summary is to look like, which is no topic: "in three bullet points", "a short summary". */
+const FORM = new RegExp(
+  `\\b(?:(?:in|into|as|with) (?:(?:at most|no more than|about) )?(?:${NUMBER} )?(?:(?:short|brief|key|main|bullet|numbered) )*(?:sentences?|paragraphs?|bullets?|points?|lines?|words|list)|(?:short|brief|quick)(?= (?:summary|overview)\\b)|briefly|shortly)\\b`,
+  "g",
+);
+
 /** "How often is the word budget used" counts the budget. */
 const NAMING = /^(?:words?|terms?|names?|phrases?|expressions?)$/i;
 
@@ -81,7 +88,7 @@ export function readIntent(text: string, topic: readonly string[]): ReadIntent {
   const intent = PATTERNS.find(([, pattern]) => pattern.test(folded))?.[0] ?? "lookup";
   const isTasks = intent === "actions";
   if (intent === "count") return { intent, words: withoutNaming(topic) };
-  const words = isTasks ? topic.filter((word) => !TASK_WORDS.has(foldWord(word))) : [...topic];
+  const words = topic.filter((word) => !isOfWish(foldWord(word), intent, folded));
   if (words.length === 0) return { intent: intent === "lookup" ? "overview" : intent, words };
   // "Summarise the discussion about the price" asks about the price.
   const isBroad = intent === "overview" || intent === "decisions" || isTasks;
