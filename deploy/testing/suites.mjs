@@ -35,7 +35,12 @@ export async function runSuites(projects, passedOn, env) {
   const starts = join(folder, "starts");
   try {
     // The recogniser's runtime has telemetry, which threads of tests cannot switch off themselves.
-    const own = { ...env, [STARTS]: starts, ORT_DISABLE_TELEMETRY: "1" };
+    // Processes and threads of one run load the same sources hundreds of times.
+    const compiled = join(folder, "compiled");
+    const own = {
+      ...{ ...env, [STARTS]: starts, ORT_DISABLE_TELEMETRY: "1" },
+      NODE_COMPILE_CACHE: compiled,
+    };
     const [first, ...beside] = splitRuns(projects);
     const run = async (names, isHeldBack) => {
       const report = join(folder, `${names[0]}.json`);
