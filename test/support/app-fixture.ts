@@ -69,6 +69,8 @@ export class AppFixture implements TestService {
       return nats;
     });
     SHARED.set(name, fixture);
+    // The next file tries it again.
+    fixture.catch(() => SHARED.delete(name));
     return fixture;
   }
 
