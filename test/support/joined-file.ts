@@ -1,3 +1,4 @@
+import { bytesInMemory } from "../../src/base/codecs/file-bytes.ts";
 import { recordingStarts } from "../../src/base/codecs/joined-recordings.ts";
 import { openSoundFile } from "../../src/base/codecs/sound-file.ts";
 import type { AudioContainer } from "../../src/features/recording/audio-container.ts";
@@ -14,9 +15,11 @@ export async function readJoined(
     // What is not opened here is decoded.
     measure: async () => {
       const file = openSoundFile(data);
-      return "error" in file ? file : { ...file, isJoined: recordingStarts(data).length > 0 };
+      return "error" in file
+        ? file
+        : { ...file, isJoined: recordingStarts(bytesInMemory(data)).length > 0 };
     },
-    starts: async () => recordingStarts(data),
+    starts: async () => recordingStarts(bytesInMemory(data)),
   };
   const { audio, release } = await readableUpload(
     {

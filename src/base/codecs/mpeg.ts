@@ -1,4 +1,5 @@
 import { type FrameHeader, readFrameHeader } from "../audio/mpeg-frames.ts";
+import type { FileBytes } from "./file-bytes.ts";
 import { afterId3Tags } from "./id3.ts";
 
 /** Junk before the first frame that is searched for it, bytes. */
@@ -22,8 +23,6 @@ export interface MpegAudio {
   skip: number;
   /** Samples of each channel that count. */
   frames: number;
-  /** Behind the last frame, bytes: sound of another kind may follow. */
-  end: number;
   /** Whether the frames are so many that they are no bytes that look like some. */
   isLong: boolean;
 }
@@ -38,9 +37,13 @@ export function findMpegFrames(bytes: Uint8Array): MpegAudio | undefined {
   const from = afterId3Tags(bytes);
   const begin = nextFrame(bytes, from, undefined, from + LONGEST_JUNK);
   if (begin === undefined) return undefined;
-  const { header: first } = begin;
+  return described(bytes, begin.header, placesFrom(bytes, begin.at, begin.header));
+}
+
+/** Offset and length of each frame of a stream from a place on, alternating, until other sound comes. */
+function placesFrom(bytes: Uint8Array, from: number, first: FrameHeader): number[] {
   const places: number[] = [];
-  for (let at = begin.at; at < bytes.byteLength; ) {
+  for (let at = from; at < bytes.byteLength; ) {
     let header = readFrameHeader(bytes, at);
     if (header === undefined || !isAlike(header, first)) {
       const next = nextFrame(bytes, at, first, bytes.byteLength);
@@ -52,7 +55,26 @@ export function findMpegFrames(bytes: Uint8Array): MpegAudio | undefined {
     places.push(at, header.length);
     at += header.length;
   }
-  return described(bytes, first, places);
+  return places;
+}
+
+/**
+ * Behind the last frame of the stream that a file begins with, bytes; undefined where no frame is.
+ *
+ * @param window bytes that are looked through at a time, more than a frame has
+ */
+export function endOfMpegFrames(file: FileBytes, window: number): number | undefined {
+  let end = afterId3Tags(file.read(0, window));
+  const begin = nextFrame(file.read(end, window), 0, undefined, LONGEST_JUNK);
+  if (begin === undefined) return undefined;
+  end += begin.at;
+  for (;;) {
+    const bytes = file.read(end, window);
+    const places = placesFrom(bytes, 0, begin.header);
+    const isLast = end + bytes.length >= file.size;
+    end += (places.at(-2) ?? 0) + (places.at(-1) ?? 0);
+    if (isLast || places.length === 0) return end;
+  }
 }
 
 function described(bytes: Uint8Array, first: FrameHeader, places: number[]): MpegAudio | undefined {
@@ -73,7 +95,6 @@ function described(bytes: Uint8Array, first: FrameHeader, places: number[]): Mpe
     places,
     skip,
     frames,
-    end: (places.at(-2) ?? 0) + (places.at(-1) ?? 0),
     isLong: places.length >= 2 * LONG,
   };
 }

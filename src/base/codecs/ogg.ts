@@ -1,5 +1,9 @@
+import type { FileBytes } from "./file-bytes.ts";
+
 /** The fixed part of a page header (RFC 3533). */
 const HEADER_BYTES = 27;
+/** Header, 255 lengths and as many segments of 255 bytes. */
+const LONGEST_PAGE = HEADER_BYTES + 255 + 255 * 255;
 const FLAG_CONTINUED = 1;
 const FLAG_FIRST = 2;
 const FLAG_LAST = 4;
@@ -73,20 +77,32 @@ export function oggKinds(bytes: Uint8Array): Uint8Array[] {
 /**
  * Where a stream begins behind others that no reader of theirs reaches: one of another kind, or any
  * behind one that is not `chainable`. Undefined when there is none.
+ *
+ * @param window bytes that are looked through at a time, more than the longest page
  */
 export function joinedOggStream(
-  bytes: Uint8Array,
+  file: FileBytes,
   chainable: (packet: Uint8Array) => boolean,
+  window: number,
 ): number | undefined {
   let [isBegun, isChain] = [false, true];
-  for (const page of pagesOf(bytes)) {
-    if ((page.flags & FLAG_FIRST) === 0) {
-      isBegun = true;
-      continue;
+  for (let from = 0; from < file.size; ) {
+    const bytes = file.read(from, window);
+    const isLast = from + bytes.length >= file.size;
+    let end = 0;
+    for (const page of pagesOf(bytes)) {
+      // What is cut off by the window is whole in the next one.
+      if (page.rest !== undefined && !isLast) break;
+      end = page.end;
+      if ((page.flags & FLAG_FIRST) === 0) {
+        isBegun = true;
+        continue;
+      }
+      const isChainable = chainable(bytes.subarray(page.body, page.end));
+      if (isBegun && !(isChain && isChainable)) return from + page.at;
+      isChain &&= isChainable;
     }
-    const isChainable = chainable(bytes.subarray(page.body, page.end));
-    if (isBegun && !(isChain && isChainable)) return page.at;
-    isChain &&= isChainable;
+    from += isLast ? bytes.length : Math.max(end, bytes.length - LONGEST_PAGE);
   }
   return undefined;
 }

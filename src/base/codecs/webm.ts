@@ -1,4 +1,5 @@
 import { childrenOf, UNKNOWN_SIZE, unsigned, vintAt } from "./ebml.ts";
+import { type FileBytes, findMark } from "./file-bytes.ts";
 import { type OpusHead, plainHead, readOpusHead } from "./opus-head.ts";
 
 /** Ids of the elements of Matroska (RFC 9559) that are read or stepped into. */
@@ -35,6 +36,8 @@ const EBML_MARK = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
 const SEGMENT_MARK = Buffer.from([0x18, 0x53, 0x80, 0x67]);
 /** Those of a header are some forty bytes. */
 const LONGEST_EBML = 128;
+/** Marks and lengths of an EBML header and of the segment behind it. */
+const LONGEST_SEGMENT_HEAD = LONGEST_EBML + 24;
 /** Most marks that are looked at whether a file begins there. */
 const MOST_MARKS = 40;
 /** The longest block: a lace of Opus packets is far shorter. */
@@ -96,17 +99,22 @@ export function readWebm(bytes: Uint8Array): WebmAudio {
  * follows, as it may occur in the sound.
  *
  * @param isOther whether a file of another kind begins at a place
+ * @param window bytes that are looked through at a time
  */
-export function behindWebm(data: Buffer, isOther: (at: number) => boolean): number | undefined {
+export function behindWebm(
+  file: FileBytes,
+  isOther: (at: number) => boolean,
+  window: number,
+): number | undefined {
   let track: Track | undefined;
   let from = 0;
   for (let looked = 0; looked < MOST_MARKS; looked += 1) {
-    const at = data.indexOf(EBML_MARK, from);
-    if (at < 0) return undefined;
+    const at = findMark(file, [EBML_MARK], from, window);
+    if (at === undefined) return undefined;
     from = at + EBML_MARK.length;
-    const segment = segmentOf(data, at);
+    const segment = segmentOf(file, at);
     if (segment === undefined) continue;
-    const next = trackOf(data.subarray(segment.from, segment.from + LONGEST_TRACKS));
+    const next = trackOf(file.read(segment.from, LONGEST_TRACKS));
     if (at > 0 && !isAlike(track, next)) return at;
     track ??= next;
     from = segment.end ?? segment.from;
@@ -116,8 +124,9 @@ export function behindWebm(data: Buffer, isOther: (at: number) => boolean): numb
 }
 
 /** The segment behind a whole EBML header of a kind that is read; its end where it is told. */
-function segmentOf(bytes: Uint8Array, at: number): { from: number; end?: number } | undefined {
-  const size = vintAt(bytes, at + EBML_MARK.length);
+function segmentOf(file: FileBytes, at: number): { from: number; end?: number } | undefined {
+  const bytes = file.read(at, LONGEST_SEGMENT_HEAD);
+  const size = vintAt(bytes, EBML_MARK.length);
   if (size === undefined || size.value < 0 || size.value > LONGEST_EBML) return undefined;
   const behind = size.end + size.value;
   const docType = childrenOf(bytes.subarray(size.end, behind)).find(([id]) => id === ID.docType);
@@ -126,9 +135,9 @@ function segmentOf(bytes: Uint8Array, at: number): { from: number; end?: number 
   if (!SEGMENT_MARK.equals(bytes.subarray(behind, behind + SEGMENT_MARK.length))) return undefined;
   const length = vintAt(bytes, behind + SEGMENT_MARK.length);
   if (length === undefined) return undefined;
-  const { value, end: from } = length;
-  const isTold = value !== UNKNOWN_SIZE && from + value <= bytes.byteLength;
-  return { from, ...(isTold && { end: from + value }) };
+  const from = at + length.end;
+  const isTold = length.value !== UNKNOWN_SIZE && from + length.value <= file.size;
+  return { from, ...(isTold && { end: from + length.value }) };
 }
 
 /** The audio track of a segment by its first elements. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readChannels } from "../../base/audio/pcm-samples.ts";
 import { type AudioFormatError, isAudioFormatError, parseWavHeader } from "../../base/audio/wav.ts";
+import { bytesInMemory } from "../../base/codecs/file-bytes.ts";
 import { MOST_RECORDINGS, recordingStarts } from "../../base/codecs/joined-recordings.ts";
 import { openSoundFile } from "../../base/codecs/sound-file.ts";
 import { soundKind } from "../../base/codecs/sound-kinds.ts";
@@ -50,7 +51,7 @@ async function readRecording(file: string): Promise<WaveAudio> {
 
 /** Decodes the bytes of a whole file; see `readRecordings`. */
 export async function decodeRecording(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
-  const starts = recordingStarts(bytes);
+  const starts = recordingStarts(bytesInMemory(bytes));
   if (starts.length > 0) return decodeSeveral(bytes, starts);
   const audio = await readKnown(bytes);
   if (!("error" in audio) || isText(bytes)) return audio;

@@ -121,14 +121,11 @@ async function withStarts(
 }
 
 /** Where further recordings begin in a file, bytes; see `recordingStarts`. */
-export async function furtherStarts(
+export function furtherStarts(
   content: UploadContent,
   { sounds, accountId, signal }: Pick<InspectOptions, "sounds" | "accountId" | "signal">,
 ): Promise<readonly number[]> {
-  const starts = await sounds.starts(accountId, sourceOf(content), signal);
-  if (starts !== undefined) return starts;
-  const message = `The file holds several recordings one after the other, and more than ${READ_MIB} MiB: send them apart.`;
-  throw new AppError("payload_too_large", message);
+  return sounds.starts(accountId, sourceOf(content), signal);
 }
 
 function sourceOf(content: UploadContent): { data: Uint8Array } | { path: string } {

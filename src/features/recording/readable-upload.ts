@@ -16,7 +16,6 @@ import {
   unsupported,
 } from "./audio-container.ts";
 import type { ConvertedFile, FileConverter } from "./conversion/file-converter.ts";
-import { MOST_READ_BYTES } from "./read-limit.ts";
 
 interface ReadableOptions extends InspectOptions {
   converter: Pick<FileConverter, "convert" | "isAvailable">;
@@ -120,8 +119,6 @@ function convertibleKind(upload: Upload, head: Uint8Array, refusal: unknown): st
   if (!isRefused || upload.bytes === 0 || /^audio\/pcm\b/.test(upload.mediaType)) return undefined;
   const kind = soundKind(head);
   if (kind === "ogg-piece" || kind === "webm-piece") return undefined;
-  // Recordings put together: the decoder would take the first of them for all.
-  if (kind === "wav" && isAppError(refusal, "payload_too_large")) return undefined;
   const isOther = isText(head) || otherFile(head) !== undefined;
   if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isOther)) return undefined;
   const name = nameOf(kind);
@@ -134,14 +131,13 @@ function nameOf(kind: SoundKind | undefined): string {
 
 /** Of what has no mark at all the first refusal says more than the decoder's. */
 async function convert(
-  { content, bytes }: Upload,
+  { content }: Upload,
   { converter, ...order }: ReadableOptions,
   kind: string,
   refusal: AppError,
 ): Promise<ConvertedFile> {
-  // What has no mark is not looked through for others, nor what is too large to be read here.
-  const isLarge = bytes > MOST_READ_BYTES;
-  const starts = kind === "" || isLarge ? [] : await furtherStarts(content, order);
+  // What has no mark is not looked through for others.
+  const starts = kind === "" ? [] : await furtherStarts(content, order);
   if (starts.length >= MOST_RECORDINGS) throw tooMany(starts, `from byte ${starts[0]} on`);
   try {
     return await converter.convert(content, order, starts);

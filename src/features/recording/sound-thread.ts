@@ -3,10 +3,11 @@
  * event loop of the service never does.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { type AudioFormatError, wavFileHeader } from "../../base/audio/wav.ts";
-import { nextRecording, recordingStarts, wavStarts } from "../../base/codecs/joined-recordings.ts";
+import { bytesInMemory, readAhead } from "../../base/codecs/file-bytes.ts";
+import { nextRecording, recordingStarts } from "../../base/codecs/joined-recordings.ts";
 import { openSoundFile, type SoundFile, type StreamPart } from "../../base/codecs/sound-file.ts";
 import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
@@ -14,7 +15,6 @@ import { errnoOf } from "../../base/errors.ts";
 import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 import { damageOf } from "./integrity/file-damage.ts";
-import { MOST_READ_BYTES } from "./read-limit.ts";
 
 /** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
 export interface SoundSource {
@@ -54,8 +54,7 @@ export interface MeasuredSound {
 
 export type SoundAnswer =
   | { kind: "measured"; sound: MeasuredSound | AudioFormatError }
-  /** Undefined where the file is too large to be looked through. */
-  | { kind: "starts"; starts: number[] | undefined }
+  | { kind: "starts"; starts: number[] }
   | { kind: "wave"; bytes: Uint8Array | undefined }
   /** `damaged`: sequences of files that are gone, cannot be read, or hold other bytes. */
   | { kind: "samples"; samples: Int16Array; damaged: number[] };
@@ -68,6 +67,8 @@ const STEP = 48_000;
 /** Most files whose digests are remembered, some 250 bytes each. */
 const MOST_DIGESTS = 4_096;
 const HASHED_BYTES = 1024 * 1024;
+/** Of a file whose boxes are stepped over: of a long recording they lie close to each other. */
+const READ_AHEAD_BYTES = 256 * 1024;
 /** Version of a file that is not there. */
 const ABSENT = "";
 
@@ -141,12 +142,19 @@ function bytesOf({ path, data, lead }: SoundSource): Uint8Array {
   return lead === undefined ? bytes : Buffer.concat([lead, bytes]);
 }
 
-function startsOf(source: SoundSource): number[] | undefined {
+/** A file on the disk is looked through part by part, however large it is. */
+function startsOf(source: SoundSource): number[] {
   const { path, data } = source;
-  if (path === undefined || data !== undefined) return recordingStarts(bytesOf(source));
-  const { size } = statSync(path);
-  if (size <= MOST_READ_BYTES) return recordingStarts(bytesOf(source));
-  return wavStarts(size, (at, length) => part(path, at, length));
+  if (path === undefined || data !== undefined)
+    return recordingStarts(bytesInMemory(bytesOf(source)));
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const file = { size, read: (at: number, length: number) => readPart(fd, at, length) };
+    return recordingStarts(readAhead(file, READ_AHEAD_BYTES));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function measure(source: SoundSource): MeasuredSound | AudioFormatError {
@@ -161,7 +169,7 @@ function measure(source: SoundSource): MeasuredSound | AudioFormatError {
   if ("error" in file) return file;
   const { mediaType, sampleRate, channels, frames } = file;
   const part = lead === undefined ? file.part : partAfter(lead, bytes, file.part);
-  const isJoined = lead === undefined && nextRecording(bytes) !== undefined;
+  const isJoined = lead === undefined && nextRecording(bytesInMemory(bytes)) !== undefined;
   return { mediaType, sampleRate, channels, frames, isJoined, ...(part && { part }) };
 }
 
@@ -246,20 +254,18 @@ function versionOf(path: string): string {
 }
 
 function part(path: string, from: number, length: number): Buffer {
-  return reading(
-    path,
-    (fd) => {
-      const buffer = Buffer.allocUnsafe(length);
-      let filled = 0;
-      while (filled < length) {
-        const count = readSync(fd, buffer, filled, length - filled, from + filled);
-        if (count === 0) break;
-        filled += count;
-      }
-      return buffer.subarray(0, filled);
-    },
-    Buffer.alloc(0),
-  );
+  return reading(path, (fd) => readPart(fd, from, length), Buffer.alloc(0));
+}
+
+function readPart(fd: number, from: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(fd, buffer, filled, length - filled, from + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
 }
 
 /** Opens the file for `work`; `absent` when there is none. */

@@ -45,14 +45,14 @@ export class Sounds implements QueueOwner {
   }
 
   /**
-   * Where further recordings begin in a file that was put together; see `recordingStarts`. Undefined
-   * where it has more than `MOST_READ_BYTES` and is no WAV file, or not WAV alone. `signal` ends that.
+   * Where further recordings begin in a file that was put together; see `recordingStarts`. `signal`
+   * ends that.
    */
   async starts(
     tenant: string,
     source: SoundSource,
     signal?: AbortSignal,
-  ): Promise<readonly number[] | undefined> {
+  ): Promise<readonly number[]> {
     const request = { kind: "starts" as const, source };
     const answer = await this.#measuring.call(tenant, () => request, signal);
     return (answer as Answered<"starts">).starts;

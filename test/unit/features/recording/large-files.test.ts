@@ -9,6 +9,7 @@ import type { FileConverter } from "../../../../src/features/recording/conversio
 import { readableUpload } from "../../../../src/features/recording/readable-upload.ts";
 import { Sounds } from "../../../../src/features/recording/sounds.ts";
 import { makeWav } from "../../../support/make-wav.ts";
+import { soundBytes } from "../../../support/sound-files.ts";
 
 const MIB = 1024 * 1024;
 const LARGE = 300 * MIB;
@@ -19,10 +20,18 @@ describe("large files", () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "large-files-"));
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    await sounds.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   const unread = () => Promise.reject(new Error("It was read in the process of the service."));
-  const unreadSounds = { measure: unread, starts: unread };
+  const sounds = new Sounds();
+  /** Looks through files part by part, and takes none whole. */
+  const partly: Pick<Sounds, "measure" | "starts"> = {
+    measure: unread,
+    starts: (...asked) => sounds.starts(...asked),
+  };
   const noDecoder = { convert: unread, isAvailable: false };
 
   /** Notes where it was told that recordings begin. */
@@ -62,11 +71,11 @@ describe("large files", () => {
   ];
 
   it.each(MARKS)(
-    "large files: %s is decoded in a process of its own, unread",
+    "large files: %s is decoded in a process of its own, not measured here",
     async (mediaType, head) => {
       const { asked, converter } = decoder();
       const upload = { ...(await fileOf([[0, head]])), mediaType };
-      const read = await readableUpload(upload, { ...order, sounds: unreadSounds, converter });
+      const read = await readableUpload(upload, { ...order, sounds: partly, converter });
       expect(read.audio).toMatchObject({ mediaType: "audio/wav", durationSeconds: 1 });
       expect(asked).toEqual([[]]);
     },
@@ -76,14 +85,12 @@ describe("large files", () => {
     const [, head] = MARKS[0] ?? [];
     const upload = { ...(await fileOf([[0, head ?? Buffer.alloc(0)]])), mediaType: "audio/flac" };
     const reading = readableUpload(upload, {
-      ...{ ...order, sounds: unreadSounds, converter: noDecoder },
+      ...{ ...order, sounds: partly, converter: noDecoder },
     });
     await expect(reading).rejects.toMatchObject({ code: "payload_too_large" });
   });
 
   describe("WAV files put together", () => {
-    const sounds = new Sounds();
-    afterAll(() => sounds.stop());
     const first = wavFileHeader({ sampleRate: 48_000, channels: 2, frames: (280 * MIB) / 4 });
     const second = makeWav({ frames: 16_000 });
     const behind = first.byteLength + 280 * MIB;
@@ -118,15 +125,54 @@ describe("large files", () => {
       expect(audio.starts).toBeUndefined();
     });
 
-    it("large files: what only reading all of it would tell is refused, not left out", async () => {
+    it("large files: one of another kind behind them is found too", async () => {
       const [, flac] = MARKS[0] ?? [];
+      const { asked, converter } = decoder();
       const parts = [
         [0, first],
         [behind, flac ?? Buffer.alloc(0)],
       ] as const;
       const upload = { ...(await fileOf(parts, behind + MIB)), mediaType: "audio/wav" };
-      const reading = readableUpload(upload, { ...order, sounds, ...decoder() });
-      await expect(reading).rejects.toMatchObject({ code: "payload_too_large" });
+      await readableUpload(upload, { ...order, sounds, converter });
+      expect(asked).toEqual([[behind]]);
+    });
+  });
+
+  describe("other files put together", () => {
+    const behind = 280 * MIB;
+    /** A box of MP4 that is stepped over, up to the next file. */
+    const free = Buffer.from("\0\0\0\0free", "latin1");
+    const mp4 = soundBytes("front.mp4");
+    free.writeUInt32BE(behind - mp4.length);
+
+    it.each<[string, Buffer, Buffer]>([
+      ["FLAC", soundBytes("mono-16000.flac"), soundBytes("mono-16000.flac")],
+      ["Opus and Vorbis", soundBytes("mono.opus"), soundBytes("mono-44100.ogg")],
+      ["WebM and Matroska", soundBytes("left.webm"), soundBytes("mono.mka")],
+      ["MP4", Buffer.concat([mp4, free]), soundBytes("mono.m4a")],
+    ])("large files: %s, the second is found and decoded with the first", async (_n, one, two) => {
+      const { asked, converter } = decoder();
+      const parts = [
+        [0, one],
+        [behind, two],
+      ] as const;
+      const file = await fileOf(parts, behind + two.length);
+      const upload = { ...file, mediaType: "application/octet-stream" };
+      await readableUpload(upload, { ...order, sounds: partly, converter });
+      expect(asked).toEqual([[behind]]);
+    });
+
+    it("large files: MP3, of another rate from the middle on", async () => {
+      const { asked, converter } = decoder();
+      const [one, two] = [soundBytes("mono-44100.mp3"), soundBytes("left-16000.mp3")];
+      const times = Math.ceil((34 * MIB) / one.length);
+      const many = Buffer.concat(Array.from({ length: times }, () => one));
+      const upload = {
+        ...(await fileOf([[0, Buffer.concat([many, two])]])),
+        mediaType: "audio/mpeg",
+      };
+      await readableUpload(upload, { ...order, sounds: partly, converter });
+      expect(asked).toEqual([[many.length]]);
     });
   });
 });
