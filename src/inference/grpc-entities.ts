@@ -123,9 +123,8 @@ export class GrpcEntities {
     };
     const response = await new Promise<ExtractEntitiesResponse>((resolve, reject) => {
       const deadline = Date.now() + this.#deadlineMs;
-      const interceptors = this.#tokens === undefined ? [] : [this.#tokens.interceptor(address)];
-      const options = { deadline, interceptors };
-      client.extractEntities(request, new Metadata(), options, (error, answer) => {
+      const metadata = this.#tokens?.metadata(address) ?? new Metadata();
+      client.extractEntities(request, metadata, { deadline }, (error, answer) => {
         if (error === null) resolve(answer);
         else reject(fromGrpcFailure(error));
       });

@@ -1,7 +1,6 @@
 import {
   type ChannelCredentials,
   type ClientReadableStream,
-  type Interceptor,
   Metadata,
   type ServiceError,
 } from "@grpc/grpc-js";
@@ -117,7 +116,7 @@ export class WorkerClient implements QueueOwner {
   openTranscription(address: string, settings: TranscriptionSettings = {}): TranscriptionStream {
     const channel = this.#hold(address);
     const stream: GrpcTranscription = new GrpcTranscription({
-      call: channel.client.transcribe(new Metadata(), this.#callOptions(address, settings)),
+      call: channel.client.transcribe(this.#metadata(address, settings)),
       runtime: systemRuntime,
       openMs: this.#openMs,
       stallMs: this.#stallMs,
@@ -152,8 +151,8 @@ export class WorkerClient implements QueueOwner {
       requestSerialize,
       responseDeserialize,
       request,
-      new Metadata(),
-      { deadline: Date.now() + deadlineMs, ...this.#callOptions(address, { key }) },
+      this.#metadata(address, { key }),
+      { deadline: Date.now() + deadlineMs },
     );
     const cancel = (): void => call.cancel();
     const open = { cancel };
@@ -173,8 +172,8 @@ export class WorkerClient implements QueueOwner {
     const channel = this.#hold(address);
     return new Promise((resolve, reject) => {
       const deadline = Date.now() + ms;
-      const options = { deadline, ...this.#callOptions(address, settings) };
-      channel.client.describe({}, new Metadata(), options, (error, response) => {
+      const metadata = this.#metadata(address, settings);
+      channel.client.describe({}, metadata, { deadline }, (error, response) => {
         this.#release(address, channel);
         if (error === null) resolve(response);
         else reject(fromGrpcFailure(error));
@@ -183,14 +182,14 @@ export class WorkerClient implements QueueOwner {
   }
 
   /** The key itself is not sent: a call carries a token made with it. */
-  #callOptions(address: string, { key }: CallSettings): { interceptors: Interceptor[] } {
-    if (key === undefined) return { interceptors: [] };
+  #metadata(address: string, { key }: CallSettings): Metadata {
+    if (key === undefined) return new Metadata();
     let tokens = this.#tokens.get(key);
     if (tokens === undefined) {
       tokens = new WorkerTokens(key, this.#now);
       this.#tokens.set(key, tokens);
     }
-    return { interceptors: [tokens.interceptor(address)] };
+    return tokens.metadata(address);
   }
 
   /** Cancels every stream and closes every channel. */

@@ -76,10 +76,10 @@ describe("strangers at a worker's port", () => {
       undefined,
       // The key itself opens nothing: who overheard it in a caller of another release has no use of it.
       KEY,
-      await new WorkerTokens(`${KEY}x`, Date.now).for(address),
+      new WorkerTokens(`${KEY}x`, Date.now).for(address),
       // One that was meant for another worker, and one that was overheard some minutes ago.
-      await tokens.for("127.0.0.1:1"),
-      await new WorkerTokens(KEY, () => Date.now() - 600_000).for(address),
+      tokens.for("127.0.0.1:1"),
+      new WorkerTokens(KEY, () => Date.now() - 600_000).for(address),
     ];
     const client = new WorkerClient();
     cleanups.push(() => client.close());
@@ -95,7 +95,7 @@ describe("strangers at a worker's port", () => {
 
   it("who has the key and leaves a message half sent is not waited for", async () => {
     const { raw, address } = await openRaw();
-    const token = await new WorkerTokens(KEY, Date.now).for(address);
+    const token = new WorkerTokens(KEY, Date.now).for(address);
     const ended = await halfCalls(raw, { authorization: `Bearer ${token}` });
     expect(new Set(ended)).toEqual(new Set([String(status.DEADLINE_EXCEEDED)]));
   });

@@ -230,6 +230,20 @@ describe("worker: summaries", () => {
     expect(summary.items.length).toBeGreaterThan(0);
   });
 
+  it("a call ends whose caller leaves, or whose time is over, before it has begun", async () => {
+    const { client, address } = await startWorker();
+    const leaving = new AbortController();
+    const call = (deadlineMs: number) =>
+      client.stream(address, TextServiceService.summarise, request("topics", LONG), {
+        ...{ key: KEY, deadlineMs, signal: leaving.signal },
+        onMessage: () => {},
+      });
+    await expect(call(0)).rejects.toMatchObject({ code: "timeout" });
+    const left = call(60_000);
+    leaving.abort();
+    await expect(left).rejects.toMatchObject({ code: "unavailable" });
+  });
+
   it("takes a few at once and refuses more", async () => {
     const { client, address } = await startWorker();
     const placement = new Placement({ runtime: systemRuntime, silenceMs: 60_000 });

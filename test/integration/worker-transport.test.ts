@@ -347,7 +347,7 @@ describe("worker: what it says of itself", () => {
 
 async function bearingToken(address: string): Promise<Metadata> {
   const metadata = new Metadata();
-  const token = await new WorkerTokens(KEY, Date.now).for(address);
+  const token = new WorkerTokens(KEY, Date.now).for(address);
   metadata.set("authorization", `Bearer ${token}`);
   return metadata;
 }

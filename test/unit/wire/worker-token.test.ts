@@ -14,7 +14,7 @@ function bearing(token: string): Metadata {
 
 /** Whether the worker takes a token that was made when the main processes' clock said `now`. */
 async function takes(check: WorkerTokenCheck, now: number, key = KEY, address = ADDRESS) {
-  const token = await new WorkerTokens(key, () => now).for(address);
+  const token = new WorkerTokens(key, () => now).for(address);
   return check.check(bearing(token)).then(
     () => true,
     () => false,
@@ -51,10 +51,10 @@ describe("tokens for calls of workers", () => {
   it("are made anew after a minute, and kept till then", async () => {
     let now = Date.now();
     const tokens = new WorkerTokens(KEY, () => now);
-    const first = await tokens.for(ADDRESS);
+    const first = tokens.for(ADDRESS);
     now += 30_000;
-    expect(await tokens.for(ADDRESS)).toBe(first);
+    expect(tokens.for(ADDRESS)).toBe(first);
     now += 31_000;
-    expect(await tokens.for(ADDRESS)).not.toBe(first);
+    expect(tokens.for(ADDRESS)).not.toBe(first);
   });
 });
