@@ -47,7 +47,7 @@ if (!(Number.isInteger(files) && files > 0 && minutes > 0 && Number.isInteger(se
 }
 
 const OTHERS = ["mono.m4a", "front.mp4", "mono.3gp", "mono.aac", "alac.caf", "mono.aiff"];
-const MORE_OTHERS = ["mono.wma", "adpcm.wav", "mono.mka"];
+const MORE_OTHERS = ["mono.wma", "adpcm.wav", "mono.mka", "he-aac-v2.m4a", "narrow.amr"];
 const SOURCES = values.others
   ? [...OTHERS, ...MORE_OTHERS].map(fixture)
   : SOUND_NAMES.map((name) => soundBytes(name));

@@ -37,10 +37,11 @@ export async function decodeBundled(
 export async function decodeSpoken(folder: string, name: string) {
   const { shape, bytes } = await decodeBundled(folder, new URL(name, FIXTURES).pathname);
   const samples = new Int16Array(Uint8Array.from(bytes.subarray(WAV_HEADER_BYTES)).buffer);
+  const { channels } = shape;
   const spoken = envelope(decodedSound(soundBytes("mono-16000.flac")), RATE);
-  // Encoders put up to a tenth of a second of silence in front.
-  const likenesses = [0, 1, 2, 3, 4, 5, 6].map((shift) =>
-    likeness(envelope(samples.subarray(shift * 320), RATE), spoken),
+  // Encoders put up to a fifth of a second of silence in front.
+  const likenesses = Array.from({ length: 11 }, (_, shift) =>
+    likeness(envelope(samples.subarray(shift * 320 * channels), RATE, channels), spoken),
   );
   return {
     ...shape,

@@ -27,6 +27,9 @@ const OTHERS = [
   "alac.caf",
   "mono.aiff",
   "mono.mka",
+  "narrow.amr",
+  "wide.amr",
+  "narrow.3gp",
 ];
 
 /** A WAV file of constant values, one for each channel. */
@@ -51,6 +54,16 @@ describe("file formats", () => {
     expect(decoded.likeness).toBeGreaterThan(0.97);
     expect(Math.abs(decoded.longerBySeconds)).toBeLessThan(0.2);
   });
+
+  it.each(["he-aac.m4a", "he-aac-v2.m4a"])(
+    "%s says it, in stereo as it may have two sides",
+    async (name) => {
+      const decoded = await decodeSpoken(folder, name);
+      expect(decoded).toMatchObject({ sampleRate: 16_000, channels: 2 });
+      expect(decoded.likeness).toBeGreaterThan(0.97);
+      expect(Math.abs(decoded.longerBySeconds)).toBeLessThan(0.2);
+    },
+  );
 
   it.each([
     ["a list of parts", "ffconcat version 1.0\nfile '/etc/hostname'\n"],
