@@ -181,6 +181,76 @@ describe("ledger of erasures", () => {
     expect(asked).toEqual([expected, expected]);
   });
 
+  it("keys and sign-ins that ended since a backup do not come back with it", async () => {
+    const { owner, device } = await privacy.record();
+    const { fixture } = privacy;
+    const [login, key, oldSecret, secret, kept] = [newId(), newId(), newId(), newId(), newId()];
+    for (const id of [login, kept]) {
+      await fixture.sql(
+        "insert into logins (id, user_id, expires_at) values ($1, $2, now() + interval '30 days')",
+        [id, owner.id],
+      );
+    }
+    await fixture.sql(
+      `insert into service_keys (id, workspace_id, name, scopes)
+       select $1, workspace_id, 'a program', '{query}' from devices where id = $2`,
+      [key, device.id],
+    );
+    for (const id of [oldSecret, secret]) {
+      await fixture.sql(
+        `insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at)
+         values ($1::uuid, $2, decode(md5($1::text), 'hex'), 'v', now(), now() + interval '90 days')`,
+        [id, key],
+      );
+    }
+    await fixture.sql(
+      `insert into device_keys (id, device_id, key_hash, expires_at)
+       values ($1::uuid, $2, decode(md5($1::text), 'hex'), now() + interval '90 days')`,
+      [newId(), device.id],
+    );
+    const ends = [
+      "update logins set revoked_at = now() where id = $1",
+      "update service_keys set revoked_at = now() where id = $1",
+      "update service_key_secrets set expires_at = now() + interval '1 day' where id = $1",
+    ];
+    for (const [n, id] of [login, key, oldSecret].entries()) await fixture.sql(ends[n] ?? "", [id]);
+    // Replaced, with a day's grace, and then revoked all the same: the earlier end counts.
+    const ofDevice =
+      "update device_keys set expires_at = now() + interval '1 day' where device_id = $1";
+    await fixture.sql(ofDevice, [device.id]);
+    await privacy.ledger.recordPending();
+    await fixture.sql("update device_keys set revoked_at = now() where device_id = $1", [
+      device.id,
+    ]);
+    await privacy.ledger.recordPending();
+    expect(files()).toHaveLength(2);
+
+    for (const table of ["erasures", "erasure_ledger_files"]) {
+      await privacy.asOwner(`delete from ${table}`);
+    }
+    const restored = "revoked_at = null, expires_at = now() + interval '90 days'";
+    await fixture.sql(`update logins set ${restored}`);
+    await fixture.sql(`update device_keys set ${restored}`);
+    await fixture.sql("update service_keys set revoked_at = null");
+    await fixture.sql("update service_key_secrets set expires_at = now() + interval '90 days'");
+    await start();
+
+    const standing = async (table: string, end: string) => {
+      const rows = await fixture.sql(
+        `select id from ${table} where ${end} is null or ${end} > now() + interval '2 days'`,
+      );
+      return rows.map(({ id }) => id);
+    };
+    expect(await standing("logins", "expires_at")).toEqual([kept]);
+    expect(await standing("device_keys", "expires_at")).toEqual([]);
+    expect(await standing("service_keys", "revoked_at")).toEqual([]);
+    expect(await standing("service_key_secrets", "expires_at")).toEqual([secret]);
+    const [key1] = await fixture.sql("select expires_at <= now() as ended from device_keys");
+    expect(key1).toEqual({ ended: true });
+    const records = new ErasureLedgerStore(fixture.pool);
+    expect(await records.endRightsAgain()).toBe(0);
+  });
+
   it("a database older than the session: its sound goes at once, that of others stays", async () => {
     const [erased, unknown] = [newId(), newId()];
     for (const id of [erased, unknown]) {

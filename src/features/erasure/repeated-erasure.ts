@@ -6,7 +6,7 @@ import { type Progress, WorkList } from "../../base/work/work-list.ts";
 import type { FolderBlobs } from "../recording/blobs.ts";
 import type { AccountErasures } from "./account-erasure.ts";
 import type { ErasureLedger } from "./ledger/erasure-ledger.ts";
-import type { LedgerEntry } from "./ledger/ledger-folder.ts";
+import { type LedgerEntry, SESSION_ERASURES } from "./ledger/ledger-folder.ts";
 import type { ErasureLedgerStore } from "./ledger/ledger-store.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
@@ -28,7 +28,7 @@ interface RepeatedErasureOptions {
 }
 
 /**
- * Erases again what is on the ledger and is there all the same, because the database or the audio
+ * Erases again what is on the ledger and is there all the same, and ends rights again, because the database or the audio
  * was restored from a backup.
  */
 export class RepeatedErasure {
@@ -60,6 +60,7 @@ export class RepeatedErasure {
   /** Reads the ledger anew, and erases a page of what is on it. */
   async run(): Promise<Progress> {
     await this.#options.ledger.check();
+    await this.#endRights();
     this.#kept.clear();
     const { done, more } = await this.#undone.run();
     return { done: done + (await this.#removeSounds()), more };
@@ -72,6 +73,7 @@ export class RepeatedErasure {
   async complete(): Promise<void> {
     const { ledger, records, runtime } = this.#options;
     await ledger.check();
+    await this.#endRights();
     let until = runtime.monotonic() + PATIENCE_MS;
     while ((await records.undone(1, [...this.#kept])).length > 0) {
       const { done } = await this.#undone.run();
@@ -82,13 +84,20 @@ export class RepeatedErasure {
     await this.#removeSounds();
   }
 
+  async #endRights(): Promise<void> {
+    const { records, log } = this.#options;
+    const rights = await records.endRightsAgain();
+    if (rights > 0) log.warn({ rights }, "keys and sign-ins that had ended were there again");
+  }
+
   async #eraseAgain({ id, kind }: LedgerEntry): Promise<void> {
     const { sessions, accounts, log } = this.#options;
-    if (kind === "span_redacted") return;
-    if (kind !== "account_erased") {
-      await sessions.erase(id, kind, SYSTEM);
+    const session = SESSION_ERASURES.find((each) => each === kind);
+    if (session !== undefined) {
+      await sessions.erase(id, session, SYSTEM);
       return;
     }
+    if (kind !== "account_erased") return;
     if ((await accounts.erase(id, SYSTEM)) !== "last_admin") return;
     this.#kept.add(id);
     const message =

@@ -15,7 +15,20 @@ export const SESSION_ERASURES = [
   "retention_session_redacted",
 ] as const;
 
-export const erasureKind = z.enum([...SESSION_ERASURES, "account_erased", "span_redacted"]);
+/** Rights that ended for good: keys of devices, of programs and their single secrets, and sign-ins. */
+const ENDED_RIGHTS = [
+  "device_key_ended",
+  "service_key_ended",
+  "service_secret_ended",
+  "sign_in_ended",
+] as const;
+
+export const erasureKind = z.enum([
+  ...SESSION_ERASURES,
+  "account_erased",
+  "span_redacted",
+  ...ENDED_RIGHTS,
+]);
 
 /** What the command of a redaction says, besides its id. Positions are samples at 16 kHz. */
 export const redactionShape = z.object({
@@ -27,12 +40,12 @@ export const redactionShape = z.object({
   byUserId: z.string(),
 });
 
-/** One erasure; `id` is that of the session, the account or the redaction. */
+/** One erasure; `id` is that of the session, the account, the redaction or the right. */
 export interface LedgerEntry {
   id: string;
   kind: z.output<typeof erasureKind>;
   redaction?: z.output<typeof redactionShape> | undefined;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; of a right when it ends, which may be a day ahead. */
   at: number;
 }
 

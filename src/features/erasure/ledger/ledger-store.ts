@@ -8,6 +8,7 @@ import {
   type LedgerEntry,
   type LedgerFile,
   redactionShape,
+  SESSION_ERASURES,
 } from "./ledger-folder.ts";
 
 /** Health tells files that were missed within this time, days. */
@@ -33,6 +34,14 @@ export type LedgerGap = z.output<typeof gapRow>;
 
 /** A redaction that a restored database does not have. */
 export type UndoneRedaction = z.output<typeof redactionRow>;
+
+/** Where it stands when a right ends. */
+const RIGHTS = [
+  { kind: "device_key_ended", table: "device_keys", column: "expires_at" },
+  { kind: "service_key_ended", table: "service_keys", column: "revoked_at" },
+  { kind: "service_secret_ended", table: "service_key_secrets", column: "expires_at" },
+  { kind: "sign_in_ended", table: "logins", column: "expires_at" },
+] as const;
 
 /** Notes an erasure in the transaction that does it, so that it comes into the ledger. */
 export async function noteErasure(
@@ -91,7 +100,8 @@ export class ErasureLedgerStore {
         select id, kind, to_timestamp(at / 1000), redaction::jsonb, ${chain}::uuid, ${number}
         from unnest(${ids}, ${kinds}, ${times}, ${redactions}) as e (id, kind, at, redaction)
         order by id
-        on conflict (subject_id) do nothing`);
+        on conflict (subject_id) do update set at = excluded.at
+        where erasures.at > excluded.at`);
       await tx.query(sql.unsafe`
         update erasures set chain = ${chain}, number = ${number}
         where subject_id in (
@@ -196,12 +206,26 @@ export class ErasureLedgerStore {
       order by e.at limit ${limit}`);
   }
 
+  /** Ends rights again that the ledger says have ended; resolves to how many. */
+  async endRightsAgain(): Promise<number> {
+    const ended = await Promise.all(
+      RIGHTS.map(({ kind, table, column: name }) => {
+        const [rights, end] = [sql.identifier([table]), sql.identifier([name])];
+        return this.#pool.query(sql.unsafe`
+          update ${rights} r set ${end} = e.at from erasures e
+          where e.subject_id = r.id and e.kind = ${kind}
+            and (r.${end} is null or r.${end} > e.at)`);
+      }),
+    );
+    return ended.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  }
+
   /** Those of the sessions that are on the ledger and that this database does not have. */
   async orphaned(sessionIds: readonly string[]): Promise<string[]> {
     const rows = await this.#pool.any(sql.type(idRow)`
       select subject_id as id from erasures
       where subject_id = any(${sql.array([...sessionIds], "uuid")})
-        and kind not in ('account_erased', 'span_redacted')
+        and kind = any(${sql.array([...SESSION_ERASURES], "text")})
         and not exists (select from sessions s where s.id = subject_id)`);
     return rows.map(({ id }) => id);
   }
