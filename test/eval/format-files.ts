@@ -278,7 +278,7 @@ const OTHERS: readonly FormatFile[] = [
   ffmpeg("WavPack", "wv", "-c:a wavpack"),
   ffmpeg("AC-3", "ac3", "-c:a ac3 -ar 48000", WIDER),
   ffmpeg("True Audio", "tta", "-c:a tta", { read: "sound", seconds: [0, 12] }),
-  sox("GSM", "gsm", "-r 8000", refused(/not audio/)),
+  sox("GSM", "gsm", "-r 8000", SOUND),
   sox("Wave64", "w64", ""),
   plain("a PDF", Buffer.from("%PDF-1.7\n".padEnd(4_096)), refused(/a PDF document/)),
   plain(
