@@ -61,6 +61,27 @@ describe("long texts", () => {
     );
   }
 
+  it("long texts: a part of the timeline is what ends after its start and begins before its end", async () => {
+    const starts = async (query: object) => {
+      const { items, next_cursor } = jsonBody(await call("listSegments", query));
+      const found = (items as { start_ms: number }[]).map(({ start_ms }) => start_ms);
+      return { found, next_cursor };
+    };
+    const all = await starts({ limit: 100 });
+    const ends = jsonBody(await call("listSegments", { limit: 100 })).items as { end_ms: number }[];
+    const second = ends[1]?.end_ms ?? 0;
+    expect((await starts({ from_ms: second - 1 })).found).toEqual(all.found.slice(1));
+    expect((await starts({ from_ms: second })).found).toEqual(all.found.slice(2));
+    expect((await starts({ to_ms: 2_000 })).found).toEqual([0, 1_000]);
+    expect((await starts({ to_ms: 2_001 })).found).toEqual([0, 1_000, 2_000]);
+    const part = { from_ms: 1_400, to_ms: 5_000 };
+    const first = await starts({ ...part, limit: 2 });
+    expect(first.found).toEqual([1_000, 2_000]);
+    const cursor = first.next_cursor;
+    expect((await starts({ ...part, limit: 10, cursor })).found).toEqual([3_000, 4_000]);
+    expect(await codeOf(call("listSegments", { limit: 10, cursor }))).toBe("invalid_parameter");
+  });
+
   it("long texts: a page has as many segments as were asked for, and ends earlier where they are long", async () => {
     expect(await pages(4)).toEqual([4, 4]);
     expect(await pages(5)).toEqual([5, 3]);

@@ -6,6 +6,7 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
+import { allOf } from "../../postgres/columns.ts";
 import type { Word } from "../../session/write.ts";
 import { joinVocabulary } from "../../wire/vocabulary.ts";
 import { OVERLAPPING } from "../sessions/speakers-store.ts";
@@ -161,12 +162,17 @@ export class SegmentStore {
    */
   async page(
     sessionId: string,
-    { after, limit }: { after: SegmentPosition | undefined; limit: number },
+    { after, limit, span = {} }: SegmentPageRequest,
   ): Promise<{ page: SegmentRecord[]; last: SegmentRecord | undefined }> {
-    const from =
-      after === undefined
-        ? sql.fragment`true`
-        : sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`;
+    const { fromMs, toMs } = span;
+    const conditions = [sql.fragment`session_id = ${sessionId}`];
+    if (after !== undefined) {
+      conditions.push(
+        sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`,
+      );
+    }
+    if (fromMs !== undefined) conditions.push(sql.fragment`end_sample > ${fromMs} * 16::bigint`);
+    if (toMs !== undefined) conditions.push(sql.fragment`start_sample < ${toMs} * 16::bigint`);
     const rows = await this.#pool.any(sql.type(pageRow)`
       select ${COLUMNS}, found
       from (
@@ -174,7 +180,7 @@ export class SegmentStore {
             order by start_sample, id rows between unbounded preceding and 1 preceding) as before
         from (
           select * from segments
-          where session_id = ${sessionId} and ${from}
+          where ${allOf(conditions)}
           order by start_sample, id
           limit ${limit + 1}
         ) as listed
@@ -243,6 +249,19 @@ export class SegmentStore {
 export interface SegmentPosition {
   start: number;
   id: string;
+}
+
+/** A part of a session's timeline: what ends after `fromMs` and begins before `toMs`, milliseconds. */
+export interface TimelineSpan {
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+}
+
+interface SegmentPageRequest {
+  after: SegmentPosition | undefined;
+  limit: number;
+  /** The whole session unless told. */
+  span?: TimelineSpan;
 }
 
 /** Port: edited texts between the API and the session that applies them. */
