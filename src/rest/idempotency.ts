@@ -52,6 +52,7 @@ export function isRepeatable(route: Route): boolean {
  */
 export function isKept(route: Route): boolean {
   if (route.method !== "post" || (route.body?.kind ?? "json") !== "json") return false;
+  if (route.calls === true) return false;
   if (route.auth.length === 0 && mayAnswerSecrets(route)) return false;
   return 201 in route.responses || 202 in route.responses;
 }

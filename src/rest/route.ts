@@ -82,6 +82,11 @@ export interface Route {
    * only it knows whether an earlier attempt of the same command has changed the resource.
    */
   settlesStale?: true;
+  /**
+   * True when it carries out other routes for its caller, with `Request.call`. All of them read, and
+   * their answers are not kept for an Idempotency-Key.
+   */
+  calls?: true;
   /** How errors are told where another service's clients read them; else as everywhere here. */
   dialect?: ErrorDialect;
   /** Further headers of the answer to OPTIONS. */
@@ -219,6 +224,8 @@ export interface Request {
    * what `finish` makes of a whole one.
    */
   receive?: <T>(sink: ByteSink, most: number, finish: () => Promise<T>) => Promise<T>;
+  /** Carries out another route for the same caller; of routes with `calls`. */
+  call?: RouteCall;
   /**
    * The resource as the caller's If-Match knew it, and as it was just now. A store that supports
    * this compares it with the row under its lock, so that of two concurrent edits one is refused.
@@ -240,6 +247,19 @@ export interface Request {
   network: string;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
+}
+
+/**
+ * Carries out the route with this id as if the caller had asked for it: the same credentials, limits,
+ * roles and checks hold, and it rejects with the same errors. Returns the body of its answer.
+ */
+export type RouteCall = <T>(id: string, given: GivenCall) => Promise<T>;
+
+/** Members that are undefined count as left out. */
+export interface GivenCall {
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>>;
+  body?: unknown;
 }
 
 /**

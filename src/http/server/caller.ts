@@ -11,6 +11,7 @@ const ALLOWED_HEADERS = [
   "Idempotency-Key",
   "If-Match",
   "If-None-Match",
+  "MCP-Protocol-Version",
   "Range",
   "Tus-Resumable",
   "Upload-Checksum",

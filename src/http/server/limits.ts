@@ -43,6 +43,8 @@ function rateClassOf(route: Route): Exclude<RateClass, "address"> {
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
   if (route.body?.kind === "upload" || route.body?.kind === "bytes") return "upload";
   if (QUERIES.test(route.path) || route.tag === "Graph") return "query";
+  // What it calls is limited by itself.
+  if (route.calls === true) return "read";
   return route.method === "get" ? "read" : "write";
 }
 

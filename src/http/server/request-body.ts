@@ -199,6 +199,7 @@ export class ServedRequest implements Request {
   body: unknown = undefined;
   upload?: Upload;
   receive?: Request["receive"];
+  call?: Request["call"];
   expected?: unknown;
   commandId?: string;
 

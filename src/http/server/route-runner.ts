@@ -18,6 +18,7 @@ import {
   ServedRequest,
 } from "./request-body.ts";
 import type { Answer } from "./response.ts";
+import { RouteCalls } from "./route-calls.ts";
 import { PreparedRoute } from "./routing.ts";
 import { claimAddress, claimCaller, type Serving } from "./serving.ts";
 import { MEMORY_BYTES, readUpload, removeAfter, removeFile } from "./upload-body.ts";
@@ -56,6 +57,7 @@ const RIGHT_MS = 5_000;
 export class RouteRunner implements QueueOwner {
   readonly #options: RouteRunnerOptions;
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
+  readonly #calls: RouteCalls;
   readonly #idempotency: Idempotency;
   readonly #preconditions: Preconditions;
   readonly #uploads: Places<Holder>;
@@ -66,6 +68,7 @@ export class RouteRunner implements QueueOwner {
     const { shares, concurrentUploads, bodyBytes } = limits;
     this.#options = options;
     this.#prepared = PreparedRoute.all(routes);
+    this.#calls = new RouteCalls(this.#prepared.values(), options.rates);
     this.#idempotency = new Idempotency(options.idempotency, log);
     this.#preconditions = new Preconditions(routes);
     this.#uploads = new Places({
@@ -160,13 +163,15 @@ export class RouteRunner implements QueueOwner {
 
   /** Runs the checks after the body: the resource, and the input. */
   async #admit(
-    { incoming, exchange, principal }: Serving,
+    serving: Serving,
     prepared: PreparedRoute,
     params: Record<string, string>,
     json: Buffer | undefined,
   ): Promise<Admitted> {
+    const { incoming, exchange, principal } = serving;
     const { route } = prepared;
     const request = new ServedRequest(incoming, exchange, prepared.params(params), principal);
+    if (route.calls === true) request.call = this.#calls.of(serving, request);
     const resource = route.resolve === undefined ? undefined : await route.resolve(request);
     request.query = prepared.query(request.query);
     request.body = prepared.body(json);

@@ -112,7 +112,11 @@ export class PreparedRoute {
       if (this.route.body.optional === true) return undefined;
       throw new AppError("invalid_body", "This needs a JSON body.");
     }
-    const value = parseJson(bytes, this.route.body.anyText);
+    return this.value(parseJson(bytes, this.route.body.anyText));
+  }
+
+  /** Checks a JSON body that was parsed. */
+  value(value: unknown): unknown {
     const problem = this.#body?.(value) ?? this.#unknownMember(value);
     if (problem !== undefined) throw new AppError("invalid_body", problem);
     return value;
