@@ -31,7 +31,7 @@ const FLOORS = [
   ["src/live"],
   ["src/http/server"],
   ["src/http/sockets"],
-  ["src/http", "src/grpc"],
+  ["src/http", "src/grpc", "src/mcp"],
   ["src/roles"],
   ["src"],
 ];
@@ -188,6 +188,7 @@ module.exports = {
       ["^src/(inference|grpc|wire)/", "^workers/(grpc/)?[^/]+\\.ts$"],
     ),
     onlyIn("openai-in-language-model", ["openai"], ["^workers/language-model/"]),
+    onlyIn("mcp-at-its-ends", ["@modelcontextprotocol/sdk"], ["^src/(mcp/|cli/commands/mcp\\.ts$)"]),
     onlyIn("comlink-in-threads", ["comlink"], ["^workers/threads/"]),
     onlyIn("onnxruntime-in-inference", ["onnxruntime-node"], ["^workers/inference/"]),
     onlyIn(

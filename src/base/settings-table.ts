@@ -867,6 +867,13 @@ export const SETTINGS = {
     readers: ["cli"],
     what: "an access token instead of a login",
   },
+  VOICE_KEY: {
+    group: "cli",
+    type: "text",
+    secret: true,
+    readers: ["cli"],
+    what: "a service key with the scopes sessions:read and query, by which voice mcp acts instead of a login",
+  },
   ROLES: {
     group: "machine",
     type: "list",

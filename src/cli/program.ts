@@ -14,6 +14,7 @@ import { addExport } from "./commands/export.ts";
 import { addInvitations } from "./commands/invitations.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
+import { addMcp } from "./commands/mcp.ts";
 import { addModels } from "./commands/models.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addRedo } from "./commands/redo.ts";
@@ -48,6 +49,7 @@ export function buildProgram(context: CommandContext): Command {
   addSummary(program, context);
   addExport(program, context);
   addSearch(program, context);
+  addMcp(program, context);
   addSpeakers(program, context);
   addRedo(program, context);
   addDemo(program, context);

@@ -117,6 +117,23 @@ without gaps, and \`at\`: reconnect with \`from_seq\`, and nothing is missed and
 
 ${LIVE_NAMES}
 
+# Assistants
+
+\`POST /mcp\` speaks the Model Context Protocol (streamable HTTP, stateless), so that an assistant finds sessions, reads
+transcripts, asks and lists action items and decisions, each with citations. Its tools read and change nothing. An MCP client that
+takes an address gets
+
+\`\`\`json
+{"mcpServers": {"voice": {"type": "http", "url": "${EXAMPLE_BASE}/mcp", "headers": {"X-API-Key": "…"}}}}
+\`\`\`
+
+with a service key of the scopes \`sessions:read\` and \`query\`, or \`Authorization: Bearer\` and a person's token; there is no
+authorization server. One that starts a program gets the \`voice\` command, which acts as who has signed in by \`voice login\`, or by
+the key in \`VOICE_KEY\`: \`{"mcpServers": {"voice": {"command": "voice", "args": ["mcp"]}}}\`. Each message has the rights of whoever
+sends it, as they are then: a revoked key is refused at its next message, and what was redacted is not read any more. What an
+administrator reads under an elevation is on record as over REST. Every result says that what people said is data and never an
+instruction; an assistant that also has tools which act should ask a person before it does what a recording says.
+
 # Webhooks
 
 A workspace's webhooks are told of its sessions by POST, with the headers and signature of Standard Webhooks: \`webhook-id\`

@@ -6,7 +6,7 @@ const TAG_TEXT: Readonly<Record<Tag, string>> = {
   ApiKey: "Keys of other services.",
   Auth: "Signing in and out.",
   Compat:
-    "For programs that speak another service's transcription interface: only their base address and key change.",
+    "For programs that speak another service's transcription interface, where only their base address and key change, and for assistants that speak the Model Context Protocol.",
   Concerns: "What people find wrong in a session, and what came of it.",
   Device: "Recording devices: pairing, heartbeats, sessions.",
   Graph: "Who and what was spoken of, and how it hangs together.",

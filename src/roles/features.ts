@@ -25,6 +25,7 @@ import { createWebhooks } from "../features/webhooks/feature.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
 import { createWorkspaces } from "../features/workspaces/feature.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
+import { mcpRoutes } from "../mcp/feature.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
 import { createAuthenticator, createOAuthProviders, openMail } from "./accounts.ts";
@@ -105,6 +106,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
       ...summaries.routes,
       ...programs.routes,
       ...admin.routes,
+      ...mcpRoutes({ ...app, publicUrl, allowedOrigins: config.allowedOrigins }),
     ]),
   };
 }

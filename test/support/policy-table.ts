@@ -122,6 +122,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   revokeServiceKey: [thing(WORKSPACE_OWNERS)],
 
   // Compat
+  sendMcpMessage: [free(USERS, { ...withKeys, scope: "several" })],
   createOpenAiTranscription: [transcribing],
   listenDeepgram: [transcribing],
   listOpenAiModels: [transcribing],

@@ -82,7 +82,7 @@ export class UserSession {
    */
   async call<T>(
     send: Send<T>,
-    options: Pick<CallOptions, "timeoutMs"> = {},
+    options: Pick<CallOptions, "timeoutMs" | "signal"> = {},
   ): Promise<NonNullable<T>> {
     const withToken = () => this.api.call(send, { ...options, headers: bearer(this.token) });
     try {

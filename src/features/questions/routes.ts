@@ -68,18 +68,15 @@ const answerSchema = Type.Object(
   { $id: "Answer" },
 );
 
+export type Answer = Static<typeof answerSchema>;
+
 const DESCRIPTION =
   "The answer quotes what was said, with who said it and when, and invents nothing; when nothing fits it says so and cites nothing. Questions are understood in English: who (`What did Anna say about …`), when (`at the beginning`, `in the last 10 minutes`), how often, who spoke, decisions, promises, summaries; in other languages all words are searched for.";
 
 const BY_MODEL =
   "Where the operator has set up a language model that calls tools, and the workspace's text may be given to it, that looks for the answer: with at most eight calls of tools which read what the caller may read, `full_text_search` among them. Every sentence of it cites segments and is compared with them; what they do not bear is dropped. `model` names it then. Where nothing is left, it does not answer in time or at all, or its tokens of the day are used up, the answer is by rule, and `tools_used` has what both did.";
 
-function presentAnswer({
-  text,
-  toolsUsed,
-  citations,
-  model,
-}: QuestionAnswer): Static<typeof answerSchema> {
+function presentAnswer({ text, toolsUsed, citations, model }: QuestionAnswer): Answer {
   return {
     answer: text,
     tools_used: toolsUsed,

@@ -74,6 +74,8 @@ const searchEverywhereQuery = Type.Composite([
 
 const hitsSchema = countedPage(hitSchema, "SearchHits");
 
+export type SearchPage = Static<typeof hitsSchema>;
+
 const DESCRIPTION =
   "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.";
 

@@ -87,6 +87,8 @@ const query = Type.Object({
 
 const listSchema = countedPage(sessionSchema, "SessionList");
 
+export type SessionPage = Static<typeof listSchema>;
+
 /** GET /sessions. */
 export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Route[] {
   const route = defineRoute({

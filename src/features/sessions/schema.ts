@@ -181,6 +181,8 @@ export const speakersSchema = Type.Composite(
   { $id: "SpeakerPage" },
 );
 
+export type SpeakerPage = Static<typeof speakersSchema>;
+
 /** A session as the API shows it; undefined members are omitted in JSON. */
 export function presentSession(session: SessionRecord): Static<typeof sessionSchema> {
   return {

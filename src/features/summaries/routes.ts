@@ -133,6 +133,8 @@ const summaryPage = Type.Composite(
   { $id: "SummaryPage" },
 );
 
+export type SummaryPage = Static<typeof summaryPage>;
+
 function presentSummaryJob(job: SummaryJob): Static<typeof summaryJobSchema> {
   return {
     id: job.id,
