@@ -38,8 +38,9 @@ export async function answerMessage(message: unknown, options: MessageOptions): 
     const { caller, onError } = options;
     const result = await callTool(name, given, caller, (error) => onError(name, error));
     if (result !== undefined) return { ...result };
-    const { InvalidParams } = schemas.ErrorCode;
-    throw new schemas.McpError(InvalidParams, `There is no tool "${shown(name)}".`);
+    const { InvalidParams: code } = schemas.ErrorCode;
+    // The SDK's own error would put its code before the sentence, as clients do themselves.
+    throw Object.assign(new Error(`There is no tool "${shown(name)}".`), { code });
   });
   const transport = new Transport({ enableJsonResponse: true });
   await server.connect(transport);

@@ -129,7 +129,8 @@ takes an address gets
 
 with a service key of the scopes \`sessions:read\` and \`query\`, or \`Authorization: Bearer\` and a person's token; there is no
 authorization server. One that starts a program gets the \`voice\` command, which acts as who has signed in by \`voice login\`, or by
-the key in \`VOICE_KEY\`: \`{"mcpServers": {"voice": {"command": "voice", "args": ["mcp"]}}}\`. Each message has the rights of whoever
+the key in \`VOICE_KEY\`: \`{"mcpServers": {"voice": {"command": "voice", "args": ["mcp"]}}}\` (or \`node\` with the path of \`deploy/bin/voice.mjs\`
+before \`mcp\`). Each message has the rights of whoever
 sends it, as they are then: a revoked key is refused at its next message, and what was redacted is not read any more. What an
 administrator reads under an elevation is on record as over REST. Every result says that what people said is data and never an
 instruction; an assistant that also has tools which act should ask a person before it does what a recording says.

@@ -302,7 +302,7 @@ describe("MCP", () => {
   it("mcp: tells of unknown tools and wrong arguments in sentences", async () => {
     const client = await asKey();
     await expect(use(client, "delete_session", {})).rejects.toThrow(
-      'There is no tool "delete_session".',
+      'MCP error -32602: There is no tool "delete_session".',
     );
     expect(await use(client, "read_transcript", {})).toMatchObject({
       ...{ isError: true, code: "invalid_parameter", text: '"session_id" is required.' },

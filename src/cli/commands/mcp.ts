@@ -35,6 +35,7 @@ const FAILED = -32_603;
 const CLIENT_HELP = `
 Add it to an MCP client as a server that is a command:
   {"mcpServers": {"voice": {"command": "voice", "args": ["mcp"]}}}
+(or "node" with the path of deploy/bin/voice.mjs before "mcp").
 It acts as you after \`voice login\`, or by a service key with the scopes sessions:read and query
 (VOICE_KEY). Its tools read and change nothing.`;
 
