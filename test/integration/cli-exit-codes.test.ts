@@ -38,6 +38,7 @@ describe("cli: exit codes", () => {
     [["summary", "--help"]],
     [["export", "--help"]],
     [["search", "--help"]],
+    [["mcp", "--help"]],
     [["upload", "--help"]],
     [["device", "stream", "--help"]],
     [["admin", "jobs", "--help"]],

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import { ApiClient, ApiFailure, type Send } from "../client/api-client.ts";
 import { BRISK } from "../client/back-off.ts";
-import { type CommandContext, reasonOf } from "../client/command-context.ts";
+import { type CommandContext, CommandFailure, reasonOf } from "../client/command-context.ts";
 import { withConnectionFlags, withExamples } from "../client/flags.ts";
 import {
   baseUrlOf,
@@ -61,17 +61,22 @@ async function serve(options: McpOptions, context: CommandContext): Promise<void
   const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MOST_BYTES });
   const calls = new Calls(send, (answer) => transport.send(answer as never));
-  const closed = new Promise<void>((resolve) => {
-    transport.onclose = resolve;
+  // It closes itself at what it cannot read on from.
+  const closed = new Promise<boolean>((resolve) => {
+    transport.onclose = () => resolve(true);
   });
   transport.onmessage = (message) => calls.take(message as Partial<Message>);
   transport.onerror = (error) => stderr.write(`voice: ${reasonOf(error)}\n`);
-  const ended = once(stdin, "end", { signal }).catch(() => {});
+  const ended = once(stdin, "end", { signal }).then(
+    () => false,
+    () => false,
+  );
   await transport.start();
-  await Promise.race([ended, closed]);
+  const isTooLarge = await Promise.race([closed, ended]);
   if (signal.aborted) calls.stop();
   await calls.settled();
   await transport.close();
+  if (isTooLarge) throw new CommandFailure(`a message has more than ${MOST_BYTES} bytes`);
 }
 
 /** By the key if there is one, unless somebody is named; else as the user. */
