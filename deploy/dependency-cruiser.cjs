@@ -189,6 +189,13 @@ module.exports = {
     ),
     onlyIn("openai-in-language-model", ["openai"], ["^workers/language-model/"]),
     onlyIn("mcp-at-its-ends", ["@modelcontextprotocol/sdk"], ["^src/(mcp/|cli/commands/mcp\\.ts$)"]),
+    {
+      name: "mcp-when-it-is-spoken",
+      comment: "a start of the service or of a command does not load it",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "(^|/)node_modules/@modelcontextprotocol/", dynamic: false },
+    },
     onlyIn("comlink-in-threads", ["comlink"], ["^workers/threads/"]),
     onlyIn("onnxruntime-in-inference", ["onnxruntime-node"], ["^workers/inference/"]),
     onlyIn(
