@@ -12,7 +12,7 @@ import {
   textsOf,
   utterancesOf,
 } from "../support/engine-reading.ts";
-import { TOKENS, writeSenseVoice } from "../support/speech-model-files.ts";
+import { TOKENS, writeNemoTransducer, writeSenseVoice } from "../support/speech-model-files.ts";
 
 const LONG = 120_000;
 const SECONDS = 10;
@@ -29,6 +29,7 @@ describe("an engine of sherpa-onnx", { timeout: LONG }, () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "speech-models-"));
     writeSenseVoice(join(folder, "whole"));
+    writeNemoTransducer(join(folder, "transducer"));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -47,26 +48,31 @@ describe("an engine of sherpa-onnx", { timeout: LONG }, () => {
     }
   }
 
-  it("reads whole utterances, to words at their places, the same each time", async () => {
-    const [type, part] = ["sense-voice", "whole"] as const;
-    const { opened, messages } = await read(engine(type, part));
-    expect(opened).toMatchObject({ engine: "neural", engineVersion: `sherpa-onnx ${type}` });
-    const utterances = utterancesOf(messages);
-    expect(utterances.length).toBeGreaterThan(1);
-    for (const { start, end, segments } of utterances) {
-      for (const { words } of segments) {
-        for (const word of words) {
-          expect(word.text).toMatch(WORDS);
-          expect(word.start).toBeGreaterThanOrEqual(start);
-          expect(word.end).toBeGreaterThanOrEqual(word.start);
-          expect(word.end).toBeLessThanOrEqual(end);
+  it.each([
+    ["sense-voice", "whole"],
+    ["nemo-transducer", "transducer"],
+  ] as const)(
+    "%s reads whole utterances, to words at their places, the same each time",
+    async (type, part) => {
+      const { opened, messages } = await read(engine(type, part));
+      expect(opened).toMatchObject({ engine: "neural", engineVersion: `sherpa-onnx ${type}` });
+      const utterances = utterancesOf(messages);
+      expect(utterances.length).toBeGreaterThan(1);
+      for (const { start, end, segments } of utterances) {
+        for (const { words } of segments) {
+          for (const word of words) {
+            expect(word.text).toMatch(WORDS);
+            expect(word.start).toBeGreaterThanOrEqual(start);
+            expect(word.end).toBeGreaterThanOrEqual(word.start);
+            expect(word.end).toBeLessThanOrEqual(end);
+          }
         }
       }
-    }
-    const hypotheses = messages.filter(({ $case }) => $case === "hypothesis");
-    expect(hypotheses).toEqual([]);
-    expect(textsOf((await read(engine(type, part))).messages)).toEqual(textsOf(messages));
-  });
+      const hypotheses = messages.filter(({ $case }) => $case === "hypothesis");
+      expect(hypotheses).toEqual([]);
+      expect(textsOf((await read(engine(type, part))).messages)).toEqual(textsOf(messages));
+    },
+  );
 
   it("whose model is missing or broken is told of, and the others read", async () => {
     const broken = join(folder, "broken");

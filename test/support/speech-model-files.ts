@@ -9,6 +9,7 @@ const STACKED = 7;
 const INPUTS = BANDS * STACKED;
 const FLOAT = 1;
 const INT32 = 6;
+const INT64 = 7;
 
 /** What the network can say; `<blk>` is nothing. */
 export const TOKENS = ["<blk>", "▁tell", "▁me", "▁mo", "re", "▁now", "▁and", "▁then"];
@@ -63,13 +64,13 @@ interface Network {
   graph: Fill;
 }
 
-/** Weights `[inputs, tokens]`: each token is a cosine over the bands of the spectrum. */
-function weights(to: BinaryWriter, name: string, inputs: number, isZero = false): void {
+/** Weights `[…, inputs, tokens]`: each token is a cosine over the bands of the spectrum. */
+function weights(to: BinaryWriter, name: string, inputs: number, before: readonly 1[] = []): void {
   const values = Float32Array.from({ length: inputs * TOKENS.length }, (_, at) => {
     const [band, token] = [Math.floor(at / TOKENS.length) % BANDS, at % TOKENS.length];
-    return isZero ? 0 : Math.cos((Math.PI * (token + 1) * (band + 0.5)) / BANDS);
+    return Math.cos((Math.PI * (token + 1) * (band + 0.5)) / BANDS);
   });
-  tensor(to, name, [inputs, TOKENS.length], values);
+  tensor(to, name, [...before, inputs, TOKENS.length], values);
 }
 
 /** A constant of the network. */
@@ -77,11 +78,11 @@ function tensor(
   to: BinaryWriter,
   name: string,
   sizes: readonly number[],
-  values: Float32Array<ArrayBuffer>,
+  values: Float32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>,
 ): void {
   message(to, 5, (constant) => {
     for (const size of sizes) whole(constant, 1, size);
-    whole(constant, 2, FLOAT);
+    whole(constant, 2, values instanceof Float32Array ? FLOAT : INT64);
     text(constant, 8, name);
     constant.tag(9, WireType.LengthDelimited).bytes(new Uint8Array(values.buffer));
   });
@@ -104,13 +105,17 @@ function fileOf({ metadata, graph }: Network): Uint8Array {
   return file.finish();
 }
 
-function writeFolder(folder: string, networks: Readonly<Record<string, Network>>): void {
+function writeFolder(
+  folder: string,
+  networks: Readonly<Record<string, Network>>,
+  tokens: readonly string[],
+): void {
   mkdirSync(folder, { recursive: true });
   for (const [name, network] of Object.entries(networks)) {
     writeFileSync(join(folder, `${name}.onnx`), fileOf(network));
   }
-  const tokens = TOKENS.map((token, id) => `${token} ${id}`).join("\n");
-  writeFileSync(join(folder, "tokens.txt"), `${tokens}\n`);
+  const lines = tokens.map((token, id) => `${token} ${id}`).join("\n");
+  writeFileSync(join(folder, "tokens.txt"), `${lines}\n`);
 }
 
 /** What SenseVoice itself puts before the sound: language, emotion, event and style. */
@@ -140,5 +145,100 @@ const SENSE_VOICE: Network = {
  * words with times.
  */
 export function writeSenseVoice(folder: string): void {
-  writeFolder(folder, { model: SENSE_VOICE });
+  writeFolder(folder, { model: SENSE_VOICE }, TOKENS);
+}
+
+/** Frames that the encoder takes together. */
+const SUBSAMPLED = 8;
+/** Size of the prediction network's state and output. */
+const PREDICTED = 4;
+/** Frames by which each token may go on, of a token-and-duration transducer: 0 to 4. */
+const DURATIONS = 5;
+/** The one that it always takes. */
+const DURATION = 2;
+
+/** `outputs [N, 80, T / 8]` and their lengths: the mean of every eight frames. */
+const ENCODER: Network = {
+  metadata: {
+    vocab_size: String(TOKENS.length - 1),
+    subsampling_factor: String(SUBSAMPLED),
+    normalize_type: "per_feature",
+    pred_rnn_layers: "1",
+    pred_hidden: String(PREDICTED),
+    feat_dim: String(BANDS),
+    // By this it knows that durations follow the tokens.
+    url: "a tdt model",
+    comment: "made for tests: it is not trained",
+  },
+  graph: (to) => {
+    message(to, 1, (pool) => {
+      node(pool, "AveragePool", ["audio_signal"], "outputs");
+      attribute(pool, "kernel_shape", [SUBSAMPLED]);
+      attribute(pool, "strides", [SUBSAMPLED]);
+    });
+    message(to, 1, (ratio) => node(ratio, "Div", ["length", "eight"], "encoded_lengths"));
+    text(to, 2, "frames to fewer");
+    tensor(to, "eight", [1], BigInt64Array.of(BigInt(SUBSAMPLED)));
+    port(to, 11, "audio_signal", FLOAT, ["N", BANDS, "T"]);
+    port(to, 11, "length", INT64, ["N"]);
+    port(to, 12, "outputs", FLOAT, ["N", BANDS, "T8"]);
+    port(to, 12, "encoded_lengths", INT64, ["N"]);
+  },
+};
+
+/** Predicts nothing and keeps its state. */
+const DECODER: Network = {
+  metadata: {},
+  graph: (to) => {
+    const kept = [
+      ["nothing", "outputs"],
+      ["target_length", "prednet_lengths"],
+      ["states.1", "next.1"],
+      ["states.2", "next.2"],
+    ] as const;
+    for (const [from, into] of kept) {
+      message(to, 1, (same) => node(same, "Identity", [from], into));
+    }
+    text(to, 2, "tokens to nothing");
+    tensor(to, "nothing", [1, PREDICTED, 1], new Float32Array(PREDICTED));
+    port(to, 11, "targets", INT32, ["N", "U"]);
+    port(to, 11, "target_length", INT32, ["N"]);
+    for (const name of ["states.1", "states.2"]) port(to, 11, name, FLOAT, [1, "N", PREDICTED]);
+    port(to, 12, "outputs", FLOAT, [1, PREDICTED, 1]);
+    port(to, 12, "prednet_lengths", INT32, ["N"]);
+    for (const name of ["next.1", "next.2"]) port(to, 12, name, FLOAT, [1, "N", PREDICTED]);
+  },
+};
+
+/** `[1, 1, 1, tokens + durations]` from a frame of the encoder. */
+const JOINER: Network = {
+  metadata: {},
+  graph: (to) => {
+    message(to, 1, (turned) => {
+      node(turned, "Transpose", ["encoder_outputs"], "frame");
+      attribute(turned, "perm", [0, 2, 1]);
+    });
+    message(to, 1, (product) => node(product, "MatMul", ["frame", "weights"], "tokens"));
+    message(to, 1, (joint) => {
+      node(joint, "Concat", ["tokens", "durations"], "logits");
+      attribute(joint, "axis", 3);
+    });
+    text(to, 2, "frames to tokens");
+    weights(to, "weights", BANDS, [1, 1]);
+    const durations = Float32Array.from({ length: DURATIONS }, (_, n) => (n === DURATION ? 1 : 0));
+    tensor(to, "durations", [1, 1, 1, DURATIONS], durations);
+    port(to, 11, "encoder_outputs", FLOAT, [1, BANDS, 1]);
+    port(to, 11, "decoder_outputs", FLOAT, [1, PREDICTED, 1]);
+    port(to, 12, "logits", FLOAT, [1, 1, 1, TOKENS.length + DURATIONS]);
+  },
+};
+
+/**
+ * Writes a folder that sherpa-onnx takes as a transducer of NeMo with tokens and durations, of the shape
+ * of Parakeet: encoder, prediction network and joint network, blank as the last token.
+ */
+export function writeNemoTransducer(folder: string): void {
+  const [blank = "", ...tokens] = TOKENS;
+  const networks = { encoder: ENCODER, decoder: DECODER, joiner: JOINER };
+  writeFolder(folder, networks, [...tokens, blank]);
 }
