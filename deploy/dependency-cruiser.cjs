@@ -74,7 +74,8 @@ const WORKERS = [
   ["workers/text/grounding"],
   ["workers/text/model-notes"],
   ["workers/text/model-answers"],
-  ["workers/text/graph", "workers/text/retrieval", "workers/text/summary", "workers/speakers"],
+  ["workers/text/graph", "workers/text/retrieval", "workers/speakers"],
+  ["workers/text/summary"],
   ["workers/speech"],
   // One folder for each engine.
   ["workers/speech/[^/]+"],

@@ -60,7 +60,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const { directory, awaited } = sessions;
   const guests = createEntry(app, people, directory, publicUrl);
   const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
-  const summaries = createSummaries(context, { directory, onRequested });
+  const summaries = createSummaries(context, { directory, workspaces, onRequested });
   const hearing = { directory, awaited, patience, notes: summaries.notes };
   const transcript = createTranscript(context, hearing);
   const retriever = createRetriever(app);

@@ -44,9 +44,17 @@ export const NOTE_TYPES = [
   "open_questions",
 ] as const;
 
-export const SUMMARY_TYPES = [...NOTE_TYPES, "speakers"] as const;
+/** What a session's template wants in its workspace's own words; together they are one summary. */
+export const CUSTOM_SECTIONS = "custom_sections";
+
+export const SUMMARY_TYPES = [...NOTE_TYPES, CUSTOM_SECTIONS, "speakers"] as const;
 
 export type SummaryType = (typeof SUMMARY_TYPES)[number];
+
+/** The templates by which notes are arranged; each workspace may have its own version of one. */
+export const NOTE_TEMPLATES = ["general", "interview", "standup", "sales_call", "lecture"] as const;
+
+export type NoteTemplateId = (typeof NOTE_TEMPLATES)[number];
 
 /**
  * True when all recorded audio was read or could not be; late audio and another reading may follow.

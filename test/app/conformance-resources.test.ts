@@ -253,6 +253,7 @@ describe("conformance: resources", () => {
       remote_engines: flag,
       remote_text: flag,
       automatic_notes: flag,
+      notes_template: (value) => value === "general",
       vocabulary: (value) => Array.isArray(value),
       // Its owner's, who asks here.
       usage: (value) => value !== null && typeof value === "object",

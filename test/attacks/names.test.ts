@@ -61,6 +61,11 @@ async function doors(): Promise<Door[]> {
   const hook = await made(`/workspaces/${workspace}/webhooks`, { url });
   const paired = (name: string) => ({ workspace_id: workspace, code: "ABCD-2345", name });
   const own = owner.headers;
+  const template = `/workspaces/${workspace}/note-templates/standup`;
+  const sectioned = (section: object) => ({
+    title: "Calls",
+    sections: [{ title: "Price", kind: "custom", instruction: "the price", ...section }],
+  });
   const named = (name: string) => ({ name });
   const titled = (title: string) => ({ title });
   return [
@@ -94,6 +99,9 @@ async function doors(): Promise<Door[]> {
       own,
       (text) => ({ description: text }),
     ],
+    ["PUT", template, own, (title) => ({ ...sectioned({}), title })],
+    ["PUT", template, own, (title) => sectioned({ title })],
+    ["PUT", template, own, (instruction) => sectioned({ instruction })],
   ];
 }
 
@@ -139,9 +147,16 @@ async function exported(format: string): Promise<string> {
   return answer.text;
 }
 
-/** What takes the name in a body. */
-const memberOf = (body: object): string | undefined =>
-  Object.entries(body).find(([, value]) => value === "the name")?.[0];
+/** What takes the name in a body, with the members around it. */
+function memberOf(body: object): string | undefined {
+  for (const [member, value] of Object.entries(body)) {
+    if (value === "the name") return member;
+    const [first] = Array.isArray(value) ? (value as unknown[]) : [];
+    const inside = typeof first === "object" && first !== null ? memberOf(first) : undefined;
+    if (inside !== undefined) return `${member}.${inside}`;
+  }
+  return undefined;
+}
 
 describe("names", () => {
   it("names: each one of the API's document is behind a door here", async () => {

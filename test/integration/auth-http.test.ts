@@ -231,6 +231,7 @@ describe("accounts over HTTP", () => {
       remote_engines: false,
       remote_text: false,
       automatic_notes: true,
+      notes_template: "general",
       vocabulary: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: expect.any(String),

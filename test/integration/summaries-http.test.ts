@@ -10,6 +10,7 @@ import { PostgresSessionDeletion } from "../../src/features/erasure/session-eras
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { TemplateStore } from "../../src/features/summaries/templates-store.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {
@@ -34,9 +35,10 @@ describe("summaries: routes", () => {
     admin = await fixture.user("admin");
     const directory = new SessionStore(fixture.pool);
     const summaries = new SummaryStore(fixture.pool);
+    const templates = new TemplateStore(fixture.pool);
     const cursorKey = new Uint8Array(32).fill(7);
     routes = [
-      ...summaryRoutes({ directory, summaries }),
+      ...summaryRoutes({ directory, summaries, templates }),
       ...summarisationJobRoutes({ directory, summaries, cursorKey }),
     ];
   });

@@ -94,7 +94,7 @@ async function startModel(server: ModelServer): Promise<LanguageModel> {
 }
 
 function request(summaryType: string, segments = TALK): SummariseRequest {
-  return { summaryType, language: "en", segments };
+  return { summaryType, language: "en", segments, sections: [] };
 }
 
 const quietly = () => ({ signal: new AbortController().signal, onProgress: () => {} });

@@ -1,5 +1,6 @@
 import { silentLog } from "../../src/base/log.ts";
 import {
+  type CustomSection,
   SummariseRequest,
   SummariseResponse,
   type Summary,
@@ -50,10 +51,18 @@ export class NotesBench {
   async summarise(
     summaryType: string,
     segments: readonly TextSegment[],
-    options: { share?: typeof SHARE; language?: string; onProgress?: (at: number) => void } = {},
+    options: {
+      share?: typeof SHARE;
+      language?: string;
+      sections?: readonly CustomSection[];
+      onProgress?: (at: number) => void;
+    } = {},
   ): Promise<Summary> {
-    const { share = SHARE, language = "en", onProgress = () => {} } = options;
-    const request = { summaryType, language, segments: [...segments], model: share };
+    const { share = SHARE, language = "en", onProgress = () => {}, sections = [] } = options;
+    const request = {
+      ...{ summaryType, language, segments: [...segments], model: share },
+      sections: [...sections],
+    };
     const { signal } = new AbortController();
     return this.notes.word(request, byRule(request), { signal, onProgress });
   }

@@ -236,6 +236,7 @@ export class PolicyFixture {
     return {
       workspace_id: workspace,
       workshop_id: workshop,
+      template: "standup",
       character_id: character,
       webhook_id: webhook,
       delivery_id: newId(),

@@ -196,6 +196,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     }),
   ],
   removeWorkspace: [thing(WORKSPACE_OWNERS)],
+  listNoteTemplates: [thing(MEMBERS_AND_ADMINS)],
+  getNoteTemplate: [thing(MEMBERS_AND_ADMINS)],
+  replaceNoteTemplate: [thing(WORKSPACE_OWNERS)],
+  resetNoteTemplate: [thing(WORKSPACE_OWNERS)],
   queryWorkspace: [thing(ASKERS, { ...asking, content: true })],
   searchWorkspace: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "q=word" }) })],
 
@@ -322,6 +326,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   nameSpeaker: [session(["owner", "moderator"], writing)],
   editSession: [
     session(OWNER, { ...writing, ...ask({ as: "its title", body: { title: "T" } }) }),
+    session(OWNER, {
+      ...writing,
+      ...ask({ as: "the template of its notes", body: { notes_template: "general" } }),
+    }),
     session(OWNER, {
       ...sharing,
       ...ask({ as: "who sees it", body: { visibility: "{visibility}" } }),

@@ -20,7 +20,7 @@ import { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { createRecording } from "../../src/features/recording/feature.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import type { SessionStore } from "../../src/features/sessions/store.ts";
-import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { createSummaries } from "../../src/features/summaries/feature.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
 import type { WorkspaceStore } from "../../src/features/workspaces/store.ts";
@@ -111,8 +111,8 @@ export class SessionFixture {
     });
     this.directory = sessions.directory;
     const { directory } = sessions;
-    const summaries = new SummaryStore(pool);
-    const notes = (sessionId: string) => summaries.latest(sessionId);
+    const summaries = createSummaries(context, { directory, workspaces: groups.workspaces });
+    const { notes } = summaries;
     const transcript = createTranscript(context, { ...sessions, patience, notes });
     const jobs = createJobs(context, { directory, redo: transcript.redo });
     const recording = createRecording(context, {
@@ -125,7 +125,7 @@ export class SessionFixture {
       backlog: { check: (id) => this.checkBacklog(id) },
       ...{ publicUrl: undefined, disk: { room: undefined } },
     });
-    const features = [invited, groups, sessions, transcript, jobs, recording];
+    const features = [invited, groups, sessions, summaries, transcript, jobs, recording];
     this.routes = features.flatMap((feature) => feature.routes);
   }
 

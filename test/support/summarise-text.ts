@@ -1,4 +1,5 @@
 import {
+  type CustomSection,
   SummariseRequest,
   SummariseResponse,
   type Summary,
@@ -24,8 +25,9 @@ export function summariseText(
   summaryType: string,
   segments: readonly TextSegment[],
   language = "en",
+  sections: readonly CustomSection[] = [],
 ): Summary & { fractions: number[] } {
-  const request = { summaryType, language, segments: [...segments] };
+  const request = { summaryType, language, segments: [...segments], sections: [...sections] };
   const fractions: number[] = [];
   let summary: Summary | undefined;
   for (const bytes of summariseTask(SummariseRequest.encode(request).finish())) {

@@ -6,6 +6,7 @@ import { AppError } from "../../base/errors.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
+import { notesTemplate } from "../workspaces/routes.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { requireAction, requireSession } from "./access.ts";
@@ -36,6 +37,12 @@ const body = Type.Object({
         "A workshop of the session's workspace; null or an empty text takes the link away",
     }),
   ),
+  notes_template: Type.Optional(
+    Type.Union([notesTemplate, Type.Null()], {
+      description:
+        "By which its notes are arranged, from now on; null: as its workspace says. What its `custom` sections have is made with the next notes of a session that records, else when it is asked for (`custom_sections`)",
+    }),
+  ),
 });
 
 /**
@@ -55,9 +62,9 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
     id: "editSession",
     tag: "Session",
     summary:
-      "Change a session's title, ids, tags, workshop, who sees it, and whether guests may join",
+      "Change a session's title, ids, tags, workshop, notes, who sees it, and whether guests may join",
     description:
-      "By its owner; a moderator of its workspace may change `guest_access`. `closed` ends the tokens and connections of all guests within 5 s, `invitation` those of guests who came by the session's id; who was ended stays so when it is opened again. `metadata` and `tags` take the place of those that it had. A service key needs `sessions:write` for the title, its own ids and the workshop, `sessions:share` for `visibility` and `guest_access`.",
+      "By its owner; a moderator of its workspace may change `guest_access`. `closed` ends the tokens and connections of all guests within 5 s, `invitation` those of guests who came by the session's id; who was ended stays so when it is opened again. `metadata` and `tags` take the place of those that it had. A service key needs `sessions:write` for the title, its own ids, the workshop and the template of its notes, `sessions:share` for `visibility` and `guest_access`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: body },
@@ -77,7 +84,7 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
       if (Object.keys(change).length === 0) {
         throw new AppError(
           "invalid_body",
-          "Send `title`, `external_id`, `metadata`, `tags`, `visibility`, `guest_access` or `workshop_id`.",
+          "Send `title`, `external_id`, `metadata`, `tags`, `visibility`, `guest_access`, `workshop_id` or `notes_template`.",
         );
       }
       assertCustomFields(change);
@@ -90,11 +97,13 @@ export function sessionEditRoutes(options: SessionEditOptions): Route[] {
         ...known,
         guestAccess: known.guest_access,
         workshopId: known.workshop_id ?? null,
+        notesTemplate: known.notes_template ?? null,
         externalId: known.external_id ?? null,
       };
       const changed = {
         ...{ title, visibility, guestAccess: access, workshopId, externalId, metadata },
         tags: tags && unique(tags),
+        notesTemplate: change.notes_template,
       };
       const place = { workspaceId: facts.workspaceId, externalId };
       const done = await namingTheOther(directory, grant.principal, place, () =>

@@ -3,7 +3,12 @@ import { GUEST_ACCESS } from "../../access/policy.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { pageSchema } from "../../rest/page.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
-import { FAILURE_REASONS, type FailureReason, type StopReason } from "../../session/status.ts";
+import {
+  FAILURE_REASONS,
+  type FailureReason,
+  type NoteTemplateId,
+  type StopReason,
+} from "../../session/status.ts";
 import { FREE_NAME } from "../../wire/field-descriptions.ts";
 import {
   sessionCompat,
@@ -11,6 +16,7 @@ import {
   sessionWarnings,
   warningsOf,
 } from "../../wire/session-record.ts";
+import { notesTemplate } from "../workspaces/routes.ts";
 import { metadataSchema, tagsSchema } from "./custom-fields.ts";
 import type { SpeakerMerge, SpeakerRecord } from "./speakers-store.ts";
 import type { SessionRecord } from "./store.ts";
@@ -70,6 +76,12 @@ export const sessionSchema = Type.Object(
     visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
     guest_access: guestAccess,
     workshop_id: Type.Optional(Type.String()),
+    notes_template: Type.Optional(
+      Type.Unsafe<NoteTemplateId>({
+        ...notesTemplate,
+        description: "By which its notes are arranged; absent: as its workspace says",
+      }),
+    ),
     speaker_channels: Type.Optional(
       Type.Integer({
         description: "How many channels of its sound are one speaker each; mixed without it",
@@ -204,6 +216,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     visibility: session.visibility,
     guest_access: session.guestAccess,
     workshop_id: session.workshopId,
+    notes_template: session.notesTemplate,
     speaker_channels: session.speakerChannels,
     started_at: toTimestamp(session.startedAt),
     stopped_at: optionalTime(session.stoppedAt),

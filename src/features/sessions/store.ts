@@ -7,6 +7,8 @@ import { optionalColumn } from "../../postgres/optional-column.ts";
 import {
   FAILURE_REASONS,
   type FailureReason,
+  NOTE_TEMPLATES,
+  type NoteTemplateId,
   type SessionPhase,
   type StopReason,
 } from "../../session/status.ts";
@@ -51,6 +53,8 @@ export interface SessionRecord {
   /** As it holds now, wherever it was settled. */
   guestAccess: GuestAccess;
   workshopId?: string;
+  /** By which its notes are arranged; absent: as its workspace says. */
+  notesTemplate?: NoteTemplateId;
   startedAt: number;
   stoppedAt?: number;
   /** Set when the service stopped the session by itself. */
@@ -84,6 +88,7 @@ export const sessionRow = z.object({
   visibility: z.enum(["private", "workspace"]),
   guestAccess: z.enum(GUEST_ACCESS),
   workshopId: optionalColumn(z.string()),
+  notesTemplate: optionalColumn(z.enum(NOTE_TEMPLATES)),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
   stopReason: optionalColumn(z.enum(["device_silent", "not_audio"])),
@@ -119,6 +124,7 @@ export const SESSION_COLUMNS = sql.fragment`
   s.visibility,
   guest_access_of(s.guest_access, s.workspace_id) as "guestAccess",
   s.workshop_id as "workshopId",
+  s.notes_template as "notesTemplate",
   s.started_at as "startedAt",
   s.stopped_at as "stoppedAt",
   s.stop_reason as "stopReason",
@@ -270,11 +276,12 @@ export class SessionEditStore {
   }
 
   /** False, and nothing is changed, when the session no longer matches `expected`. */
-  change(
-    sessionId: string,
-    { title, visibility, guestAccess, workshopId, externalId, metadata, tags }: SessionChange,
-    expected?: KnownSession,
-  ): Promise<boolean> {
+  change(sessionId: string, change: SessionChange, expected?: KnownSession): Promise<boolean> {
+    const { title, visibility, guestAccess, workshopId, externalId, metadata, tags } = change;
+    const template =
+      change.notesTemplate === undefined
+        ? sql.fragment`notes_template`
+        : sql.fragment`${change.notesTemplate}::text`;
     const workshop =
       workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
     const access =
@@ -291,6 +298,7 @@ export class SessionEditStore {
             visibility = coalesce(${visibility ?? null}, visibility),
             guest_access = ${access},
             workshop_id = ${workshop},
+            notes_template = ${template},
             updated_at = now()
         where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
         returning id`);
@@ -308,6 +316,7 @@ function isAs(expected: KnownSession | undefined) {
       = (${title}, ${visibility}, ${guestAccess})
     and workshop_id is not distinct from ${workshopId}::uuid
     and external_id is not distinct from ${externalId}::text
+    and notes_template is not distinct from ${expected.notesTemplate}::text
     and metadata = ${JSON.stringify(metadata)}::jsonb and tags = ${sql.array([...tags], "text")}`;
 }
 
@@ -330,6 +339,8 @@ interface SessionChange {
   guestAccess?: GuestAccess | null | undefined;
   /** Null removes the link. */
   workshopId?: string | null | undefined;
+  /** Null: as the workspace says. */
+  notesTemplate?: NoteTemplateId | null | undefined;
   /** Null: none. */
   externalId?: string | null | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
@@ -342,6 +353,7 @@ interface KnownSession {
   visibility: "private" | "workspace";
   guestAccess: GuestAccess;
   workshopId: string | null;
+  notesTemplate: NoteTemplateId | null;
   externalId: string | null;
   metadata: Readonly<Record<string, string>>;
   tags: readonly string[];

@@ -1,12 +1,17 @@
 import type { FeatureContext } from "../context.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
 import { actionItemRoutes } from "./action-item-routes.ts";
 import { ActionItemStore } from "./action-items-store.ts";
+import { arrangeNotes } from "./arranged-notes.ts";
 import { type SummaryOptions, summarisationJobRoutes, summaryRoutes } from "./routes.ts";
 import { SummaryStore } from "./store.ts";
+import { templateRoutes } from "./template-routes.ts";
+import { TemplateStore } from "./templates-store.ts";
 
 interface CreateSummaryOptions extends Pick<SummaryOptions, "onRequested"> {
   directory: SessionStore;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
 }
 
 /** Summaries that are asked for; whoever makes them is told. */
@@ -14,13 +19,16 @@ export function createSummaries(
   { pool, cursorKey, notifier }: FeatureContext,
   parts: CreateSummaryOptions,
 ) {
-  const { directory } = parts;
+  const { directory, workspaces } = parts;
   const summaries = new SummaryStore(pool);
+  const templates = new TemplateStore(pool);
   return {
-    /** The newest of each type. */
-    notes: (sessionId: string) => summaries.latest(sessionId),
+    /** The newest ones, as the session's template arranges them. */
+    notes: async (sessionId: string) =>
+      arrangeNotes(await templates.ofSession(sessionId), await summaries.latest(sessionId)),
     routes: [
-      ...summaryRoutes({ ...parts, summaries }),
+      ...summaryRoutes({ ...parts, summaries, templates }),
+      ...templateRoutes({ workspaces, templates }),
       ...actionItemRoutes({ directory, notifier, actionItems: new ActionItemStore(pool) }),
       ...summarisationJobRoutes({ directory, summaries, cursorKey }),
     ],

@@ -4,6 +4,7 @@ import { SAMPLES_PER_MS, toMilliseconds } from "../../base/audio/sample-rate.ts"
 import { AppError } from "../../base/errors.ts";
 import { countTokens } from "../../postgres/model-tokens.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
+import { CUSTOM_SECTIONS } from "../../session/status.ts";
 import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voice/v1/text.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
@@ -13,6 +14,8 @@ import { wordsColumn } from "../transcript/writing/segment-row.ts";
 import { knownItems } from "./action-items-store.ts";
 import { identify } from "./known-items.ts";
 import { haveWorded, putBack, readModelShare } from "./model-work-store.ts";
+import { customSections } from "./templates.ts";
+import { readTemplate } from "./templates-store.ts";
 
 /** The present words to summarise, without redacted ones. */
 interface SummarySource {
@@ -75,11 +78,13 @@ export class SummaryJobStore {
         order by start_sample, id`);
       const names = toNames(await readSpeakers(tx, job.sessionId));
       const { share, attempt } = await readModelShare(tx, job, this.#dailyTokens);
+      const isCustom = summaryType === CUSTOM_SECTIONS;
       const request = {
         summaryType,
         language,
         segments: segments.map((segment) => toTextSegment(segment, names)),
         model: share,
+        sections: isCustom ? customSections(await readTemplate(tx, job.sessionId)) : [],
       };
       return { request, fingerprint, redactions, modelAttempt: attempt };
     });
@@ -233,13 +238,14 @@ async function insertSummary(
     segment_ids: segmentIds,
     start_ms: starts.get(segmentIds[0] ?? "") ?? 0,
   }));
+  const sections = summaryType === CUSTOM_SECTIONS ? JSON.stringify(request.sections) : null;
   await tx.query(sql.unsafe`
     insert into summaries
-      (job_id, session_id, summary_type, engine, model, dropped_sentences, text, items, fingerprint,
-       version)
+      (job_id, session_id, summary_type, engine, model, dropped_sentences, text, items, sections,
+       fingerprint, version)
     select ${id}, ${sessionId}, ${summaryType}, ${engine},
       ${model?.outcome === "worded" ? model.name : null}, ${model?.dropped ?? 0}, ${text},
-      ${JSON.stringify(stored)}::jsonb, ${sql.binary(fingerprint)},
+      ${JSON.stringify(stored)}::jsonb, ${sections}::jsonb, ${sql.binary(fingerprint)},
       1 + coalesce(max(version), 0)
     from summaries where session_id = ${sessionId} and summary_type = ${summaryType}`);
 }

@@ -1,8 +1,9 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { newId } from "../../base/ids.ts";
-import { NOTE_TYPES } from "../../session/status.ts";
 import { DUE_NOW } from "./model-work-store.ts";
+import { noteTypesOf } from "./templates.ts";
+import { readTemplate } from "./templates-store.ts";
 
 const idRow = z.object({ id: z.string() });
 const sessionRow = z.object({ workspaceId: z.string(), isWanted: z.boolean() });
@@ -89,13 +90,14 @@ async function postpone(tx: CommonQueryMethods, sessionId: string): Promise<void
     update notes_due set due_at = now() + interval '5 seconds' where session_id = ${sessionId}`);
 }
 
-/** One for each type; one that somebody has asked for and that waits counts as one of them. */
+/** One for each type that its template wants; one that somebody has asked for and that waits counts as one of them. */
 async function insertJobs(
   tx: CommonQueryMethods,
   sessionId: string,
   workspaceId: string,
 ): Promise<void> {
-  const rows = NOTE_TYPES.map((type) => [newId(), type]);
+  const types = noteTypesOf(await readTemplate(tx, sessionId));
+  const rows = types.map((type) => [newId(), type]);
   await tx.query(sql.unsafe`
     insert into jobs (id, kind, session_id, workspace_id, status, summary_type, automatic)
     select n.id, 'summarisation', ${sessionId}, ${workspaceId}, 'queued', n.type, true

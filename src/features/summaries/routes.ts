@@ -8,19 +8,22 @@ import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../.
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { deletionPlaceholder, REDACTED_SPAN } from "../../session/redaction.ts";
-import { SUMMARY_TYPES } from "../../session/status.ts";
+import { CUSTOM_SECTIONS, SUMMARY_TYPES } from "../../session/status.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { contentVerdict, HIDDEN, jobStatus } from "../transcript/jobs-routes.ts";
 import type { SummaryJob, SummaryRecord, SummaryStore } from "./store.ts";
+import { templateMembers } from "./template-routes.ts";
+import { customSections } from "./templates.ts";
+import type { TemplateStore } from "./templates-store.ts";
 
 const summaryType = Type.Union(
   SUMMARY_TYPES.map((type) => Type.Literal(type)),
   {
     $id: "SummaryType",
     description:
-      "`brief`: three to five sentences; `detailed`: about a fifth of what was said, by topic; `action_items`: who will do what by when; `decisions`; `topics`: what was talked about, how often, since when; `open_questions`: what nobody answered; `speakers`: each voice's share of the time and leading sentences. Cues of `action_items`, `decisions` and `open_questions` are English.",
+      "`brief`: three to five sentences; `detailed`: about a fifth of what was said, by topic; `action_items`: who will do what by when; `decisions`; `topics`: what was talked about, how often, since when; `open_questions`: what nobody answered; `custom_sections`: what the session's template wants in its workspace's own words; `speakers`: each voice's share of the time and leading sentences. Cues of `action_items`, `decisions` and `open_questions` are English.",
     examples: ["brief"],
   },
 );
@@ -110,7 +113,7 @@ const summarySchema = Type.Object(
     }),
     stale: Type.Boolean({
       description:
-        "The transcript, or who claimed a voice in it, has changed since. Notes that were made by themselves are made again soon",
+        "The transcript, who claimed a voice in it, or what its template wants (`custom_sections`) has changed since. Notes that were made by themselves are made again soon",
     }),
   },
   { $id: "Summary" },
@@ -128,6 +131,10 @@ const summaryPage = Type.Composite(
         }),
         { description: "Those that are being made, or will be by themselves" },
       ),
+      template: Type.Object(templateMembers, {
+        description:
+          "How they are arranged for people: by the session's `notes_template`, or that of its workspace. What a section of kind `custom` has are the items of `custom_sections` with its title as `section`",
+      }),
     }),
   ],
   { $id: "SummaryPage" },
@@ -172,6 +179,7 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
 export interface SummaryOptions {
   directory: SessionStore;
   summaries: SummaryStore;
+  templates: Pick<TemplateStore, "ofSession">;
   /** Called when a job was requested and committed, so that a worker can look for it at once. */
   onRequested?(): void;
 }
@@ -181,7 +189,8 @@ export function summaryRoutes(options: SummaryOptions): Route[] {
   return [requestSummary(options), listSummaries(options)];
 }
 
-function requestSummary({ directory, summaries, onRequested }: SummaryOptions): Route {
+function requestSummary(options: SummaryOptions): Route {
+  const { directory, summaries, templates, onRequested } = options;
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/summaries",
@@ -201,10 +210,16 @@ function requestSummary({ directory, summaries, onRequested }: SummaryOptions): 
         example: { status: "queued" },
       },
     },
-    errors: ["elevation_required"],
+    errors: ["conflict", "elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.summarise"),
     async handle({ body }, { facts }) {
+      if (body.summary_type === CUSTOM_SECTIONS) {
+        const { id, sections } = await templates.ofSession(facts.id);
+        if (customSections({ sections }).length === 0) {
+          throw new AppError("conflict", `The session's template, ${id}, has no custom sections.`);
+        }
+      }
       const job = await summaries.request(facts.id, body.summary_type);
       onRequested?.();
       return { status: 202, body: presentSummaryJob(job) };
@@ -212,7 +227,7 @@ function requestSummary({ directory, summaries, onRequested }: SummaryOptions): 
   });
 }
 
-function listSummaries({ directory, summaries }: SummaryOptions): Route {
+function listSummaries({ directory, summaries, templates }: SummaryOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/summaries",
@@ -220,7 +235,7 @@ function listSummaries({ directory, summaries }: SummaryOptions): Route {
     tag: "Session",
     summary: "The newest summary of each type",
     description:
-      "At most one for each type, so there is never a next page. Unless its workspace has switched that off (`automatic_notes`), a session gets all types but `speakers` by itself: when it ends, while it is live every five minutes or more, and again after its words or the names of its voices changed; then webhooks get `summary.ready`. When words of a session are redacted, its summaries are erased.",
+      "At most one for each type, so there is never a next page. Unless its workspace has switched that off (`automatic_notes`), a session gets all types but `speakers` by itself, `custom_sections` where its template wants some: when it ends, while it is live every five minutes or more, and again after its words or the names of its voices changed; then webhooks get `summary.ready`. When words of a session are redacted, its summaries are erased.",
     auth: ["bearer", "service_key"],
     roles: PEOPLE,
     params: sessionParams,
@@ -237,7 +252,9 @@ function listSummaries({ directory, summaries }: SummaryOptions): Route {
         ...rest,
       }));
       const items = found.map(presentSummary);
-      return { status: 200, body: { items, next_cursor: null, pending } };
+      const { sections, ...about } = await templates.ofSession(facts.id);
+      const template = { ...about, sections: [...sections] };
+      return { status: 200, body: { items, next_cursor: null, pending, template } };
     },
   });
 }

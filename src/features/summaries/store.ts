@@ -10,17 +10,14 @@ import { newId } from "../../base/ids.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import {
-  type JobStatus,
-  NOTE_TYPES,
-  SUMMARY_TYPES,
-  type SummaryType,
-} from "../../session/status.ts";
+import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { readItemEdits, withEdit } from "./action-items-store.ts";
 import { DUE_NOW } from "./model-work-store.ts";
 import { WANTS_NOTES } from "./notes-store.ts";
+import { isForOthers, noteTypesOf } from "./templates.ts";
+import { readTemplate } from "./templates-store.ts";
 
 /** A summarisation job, without its summary. Times are Unix milliseconds. */
 export interface SummaryJob {
@@ -70,7 +67,10 @@ export interface SummaryRecord {
   createdAt: number;
   /** How many of this type the session has had, with this one. */
   version: number;
-  /** True when the transcript, or a claim of a label in it, has changed since. */
+  /**
+   * True when the transcript, a claim of a label in it, or what the template wants in the workspace's words
+   * has changed since.
+   */
   stale: boolean;
 }
 
@@ -131,6 +131,7 @@ const partColumn = z
     segmentIds: segment_ids,
     startMs: start_ms,
   }));
+const sectionsColumn = z.array(z.object({ title: z.string(), instruction: z.string() }));
 const summaryRow = z.object({
   jobId: z.string(),
   sessionId: z.string(),
@@ -140,6 +141,7 @@ const summaryRow = z.object({
   droppedSentences: z.number(),
   text: z.string(),
   items: z.array(partColumn),
+  sections: optionalColumn(sectionsColumn),
   createdAt: z.number(),
   version: z.number(),
   stale: z.boolean(),
@@ -185,14 +187,16 @@ export class SummaryStore {
       now_as as (select ${transcriptFingerprint(sql.fragment`${sessionId}::uuid`)} as fingerprint)
       select
         job_id as "jobId", session_id as "sessionId", summary_type as "summaryType", engine,
-        model, dropped_sentences as "droppedSentences", text, items, created_at as "createdAt", version,
+        model, dropped_sentences as "droppedSentences", text, items, sections, created_at as "createdAt", version,
         newest.fingerprint <> now_as.fingerprint as stale
       from newest cross join now_as
       order by job_id desc
     `);
     const edits = await readItemEdits(this.#pool, sessionId);
-    return rows.map(({ items, ...row }) => ({
+    const template = await readTemplate(this.#pool, sessionId);
+    return rows.map(({ items, sections, stale, ...row }) => ({
       ...row,
+      stale: stale || isForOthers(sections, template),
       items: items.map(({ id, ...part }) =>
         id === undefined ? part : withEdit({ ...part, id }, edits),
       ),
@@ -211,7 +215,8 @@ export class SummaryStore {
       join sessions s on s.id = d.session_id
       join workspaces w on w.id = s.workspace_id
       where d.session_id = ${sessionId} and ${WANTS_NOTES}`);
-    for (const summaryType of areDue ? NOTE_TYPES : []) {
+    const due = areDue ? noteTypesOf(await readTemplate(this.#pool, sessionId)) : [];
+    for (const summaryType of due) {
       if (!found.has(summaryType)) {
         found.set(summaryType, { summaryType, status: "queued", progress: 0 });
       }

@@ -20,7 +20,7 @@ export interface TranscriptOptions {
   segments: Pick<SegmentStore, "asJson" | "vocabulary">;
   gaps: Pick<SegmentStore, "gaps">;
   marks: Pick<MarkStore, "list">;
-  /** The newest notes of a session, with what people changed of them. */
+  /** The newest notes of a session as its template arranges them, with what people changed of them. */
   notes: (sessionId: string) => Promise<readonly WrittenNotes[]>;
   writer: Pick<TranscriptWriter, "transcript">;
   tenants: Tenants;

@@ -6,6 +6,7 @@ import { AppError } from "../../base/errors.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
 import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { NoteTemplateId } from "../../session/status.ts";
 import { nameSchema } from "../../wire/names.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
@@ -13,6 +14,7 @@ import { type GivingOptions, requireGiving } from "./members-routes.ts";
 import {
   canonicalLanguage,
   guestAccess,
+  notesTemplate,
   presentManaged,
   requireWorkspace,
   WORKSPACE_VOCABULARY,
@@ -85,6 +87,12 @@ const changeBody = Type.Object({
         "Whether its sessions get notes without being asked for: summaries of all types but `speakers`",
     }),
   ),
+  notes_template: Type.Optional(
+    Type.Unsafe<NoteTemplateId>({
+      ...notesTemplate,
+      description: "By which template the notes of its sessions are arranged, where they name none",
+    }),
+  ),
 });
 
 function editWorkspace(options: WorkspaceEditOptions): Route {
@@ -95,7 +103,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
     id: "editWorkspace",
     tag: "Workspace",
     summary:
-      "Change a workspace's name, language, vocabulary, type, retention, guest access or engines",
+      "Change a workspace's name, language, vocabulary, type, retention, guest access, engines or notes",
     description:
       "By an owner of it or an administrator, who lets guests in under an elevation only, and closes without one. Members that are left out stay.",
     auth: ["bearer"],
@@ -120,11 +128,12 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
         remoteEngines: body.remote_engines,
         remoteText: body.remote_text,
         automaticNotes: body.automatic_notes,
+        notesTemplate: body.notes_template,
       };
       if (Object.values(change).every((value) => value === undefined)) {
         throw new AppError(
           "invalid_body",
-          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine`, `remote_engines`, `remote_text` or `automatic_notes`.",
+          "Send `name`, `preferred_language`, `vocabulary`, `workspace_type`, `retention_days`, `default_guest_access`, `speech_engine`, `remote_engines`, `remote_text`, `automatic_notes` or `notes_template`.",
         );
       }
       assertKnownEngine(engines(), change.speechEngine);

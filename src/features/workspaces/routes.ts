@@ -9,6 +9,7 @@ import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
+import { NOTE_TEMPLATES, type NoteTemplateId } from "../../session/status.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
 import type { WorkspaceRecord, WorkspaceStore } from "./store.ts";
@@ -65,6 +66,12 @@ export const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("
 });
 
 export const guestAccess = Type.Union(GUEST_ACCESS.map((each) => Type.Literal(each)));
+
+/** The name of a template of notes; GET /workspaces/{id}/note-templates tells what it has. */
+export const notesTemplate = Type.Union(
+  NOTE_TEMPLATES.map((id) => Type.Literal(id)),
+  { examples: ["sales_call"] },
+);
 
 const useSchema = Type.Object(
   {
@@ -134,6 +141,10 @@ export const workspaceSchema = Type.Object(
     automatic_notes: Type.Boolean({
       description: "Whether its sessions get notes without being asked for",
     }),
+    notes_template: Type.Unsafe<NoteTemplateId>({
+      ...notesTemplate,
+      description: "By which template their notes are arranged, where they name no other",
+    }),
     usage: Type.Optional(usageSchema),
     created_at: Type.String(),
     updated_at: Type.String(),
@@ -177,6 +188,7 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
     remote_engines: workspace.remoteEngines,
     remote_text: workspace.remoteText,
     automatic_notes: workspace.automaticNotes,
+    notes_template: workspace.notesTemplate,
     created_at: toTimestamp(workspace.createdAt),
     updated_at: toTimestamp(workspace.updatedAt),
   };

@@ -8,6 +8,7 @@ import { type Ceilings, NO_CEILINGS, type WorkspaceUse } from "../../postgres/ce
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
+import { NOTE_TEMPLATES, type NoteTemplateId } from "../../session/status.ts";
 
 export type WorkspaceRole = "owner" | "member";
 
@@ -30,6 +31,8 @@ export interface WorkspaceRecord {
   remoteText: boolean;
   /** Whether sessions get notes without being asked for. */
   automaticNotes: boolean;
+  /** By which their notes are arranged, where they name no other. */
+  notesTemplate: NoteTemplateId;
   createdAt: number;
   updatedAt: number;
 }
@@ -115,6 +118,7 @@ export class WorkspaceEditStore {
         update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
       await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
       await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
+      await tx.query(sql.unsafe`delete from note_templates where workspace_id = ${id}`);
       // Before the members: one that is being accepted just now becomes a member first, and goes too.
       await tx.query(sql.unsafe`delete from invitations where workspace_id = ${id}`);
       const memberIds = await removeMembers(tx, id);
@@ -172,6 +176,7 @@ async function updateWorkspace(
         remote_engines = coalesce(${change.remoteEngines ?? null}, remote_engines),
         remote_text = coalesce(${change.remoteText ?? null}, remote_text),
         automatic_notes = coalesce(${change.automaticNotes ?? null}, automatic_notes),
+        notes_template = coalesce(${change.notesTemplate ?? null}, notes_template),
         updated_at = now()
     where id = ${id}
     returning ${WORKSPACE_COLUMNS}`);
@@ -217,6 +222,7 @@ const workspaceRow = z.object({
   remoteEngines: z.boolean(),
   remoteText: z.boolean(),
   automaticNotes: z.boolean(),
+  notesTemplate: z.enum(NOTE_TEMPLATES),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
@@ -233,7 +239,8 @@ const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceTyp
   preferred_language as "preferredLanguage", retention_days as "retentionDays",
   default_guest_access as "defaultGuestAccess", vocabulary,
   speech_engine as "speechEngine", remote_engines as "remoteEngines",
-  remote_text as "remoteText", automatic_notes as "automaticNotes", created_at as "createdAt", updated_at as "updatedAt"`;
+  remote_text as "remoteText", automatic_notes as "automaticNotes", notes_template as "notesTemplate",
+  created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
 
@@ -329,6 +336,7 @@ export interface WorkspaceChange {
   remoteEngines?: boolean | undefined;
   remoteText?: boolean | undefined;
   automaticNotes?: boolean | undefined;
+  notesTemplate?: NoteTemplateId | undefined;
 }
 
 /** Members and devices whose rights ended with a workspace. */

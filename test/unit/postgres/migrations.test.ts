@@ -100,6 +100,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0104_model_notes.sql": "38ecb6bce997ffeacca48aa0c7cc8ae0e2c756479607aaf55a07b604c24d358c",
   "0108_open_damage.sql": "e1e9409401b671ebe3dbb7265c56ad5cffb0d644d0e2bd9574ec306abc65003a",
   "0111_ledger_rights.sql": "3c3770f4a9a18792658d94fc01d84797783999686c7e59d1e056b14c338ebeb6",
+  "0109_note_templates.sql": "6940d8efde11c6e5fbcd52bd96c75bf3daa905ac429937d81aa00867f12a3b64",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

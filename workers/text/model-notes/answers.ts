@@ -1,8 +1,8 @@
-import { type EntryKind, KINDS } from "./prompts.ts";
+import type { EntryKinds } from "./prompts.ts";
 
 /** An entry of a model's answer, of which nothing is proved. */
 export interface Entry {
-  kind: EntryKind;
+  kind: string;
   text: string;
   /** Numbers of lines, which need not exist. */
   cites: number[];
@@ -12,28 +12,26 @@ export interface Entry {
 
 const MOST_ENTRIES = 60;
 const MOST_CITES = 8;
-const LINE =
-  /^[\s>*#\d.)-]*(POINT|DECISION|ACTION|QUESTION)S?\s*:\s*(.+?)\s*\[([\d,\s;&-]+)\]\s*\.?\s*$/u;
+const LINE = /^[\s>*#\d.)-]*([A-Z]+(?: \d+)?)\s*:\s*(.+?)\s*\[([\d,\s;&-]+)\]\s*\.?\s*$/u;
 const NONE = /^\W*NONE\W*$/iu;
 
-/** The entries of an answer in JSON or in lines; undefined when it is neither. */
-export function readEntries(answer: string): Entry[] | undefined {
+/** The entries of these kinds of an answer in JSON or in lines; undefined when it is neither. */
+export function readEntries(answer: string, kinds: EntryKinds): Entry[] | undefined {
   const text = answer
     .replace(/^\s*```\w*\s*/u, "")
     .replace(/\s*```\s*$/u, "")
     .trim();
-  return text.startsWith("{") ? readJson(text) : readLines(text);
+  return text.startsWith("{") ? readJson(text, Object.keys(kinds)) : readLines(text, kinds);
 }
 
-function readJson(text: string): Entry[] | undefined {
+function readJson(text: string, kinds: readonly string[]): Entry[] | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  const lists = value as Partial<Record<EntryKind, unknown>>;
-  const kinds = Object.keys(KINDS) as EntryKind[];
+  const lists = value as Partial<Record<string, unknown>>;
   if (!kinds.some((kind) => Array.isArray(lists[kind]))) return undefined;
   return kinds.flatMap((kind) => {
     const list = lists[kind];
@@ -43,7 +41,7 @@ function readJson(text: string): Entry[] | undefined {
   });
 }
 
-function entryOf(kind: EntryKind, value: unknown): Entry[] {
+function entryOf(kind: string, value: unknown): Entry[] {
   if (typeof value !== "object" || value === null) return [];
   const { text, cites, owner, due } = value as Record<string, unknown>;
   if (typeof text !== "string") return [];
@@ -57,12 +55,12 @@ function entryOf(kind: EntryKind, value: unknown): Entry[] {
   ];
 }
 
-function readLines(text: string): Entry[] | undefined {
+function readLines(text: string, kinds: EntryKinds): Entry[] | undefined {
   if (NONE.test(text)) return [];
-  const kinds = new Map(Object.entries(KINDS).map(([kind, word]) => [word, kind as EntryKind]));
+  const known = new Map(Object.entries(kinds).map(([kind, word]) => [word, kind]));
   const entries = text.split("\n").flatMap((line): Entry[] => {
     const [, word = "", sentence = "", numbers = ""] = LINE.exec(line) ?? [];
-    const kind = kinds.get(word as (typeof KINDS)[EntryKind]);
+    const kind = known.get(word) ?? known.get(word.replace(/S$/u, ""));
     if (kind === undefined) return [];
     const cites = (numbers.match(/\d+/gu) ?? []).map(Number);
     return [{ kind, text: sentence.trim(), cites: cites.slice(0, MOST_CITES) }];

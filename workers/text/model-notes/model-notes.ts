@@ -9,7 +9,7 @@ import { mayGetText } from "../../../src/wire/language-model.ts";
 import { type ChatAnswer, estimateTokens, ModelError } from "../../language-model/chat-client.ts";
 import type { LanguageModel } from "../../language-model/language-model.ts";
 import type { GroundRequest, GroundResponse } from "../grounding/ground-task.ts";
-import { type EntryKind, lineSize, sectionPrompt } from "./prompts.ts";
+import { ALL_NOTES, customNotes, lineSize } from "./prompts.ts";
 import {
   type NotesTools,
   noteBriefly,
@@ -19,7 +19,7 @@ import {
   UnreadableError,
 } from "./proved-notes.ts";
 import { keyOf, SectionMemo } from "./section-memo.ts";
-import { kindOf, toSummary } from "./summaries.ts";
+import { kindsOf, toSummary } from "./summaries.ts";
 import { clearShare, cutSections, type Utterance, utterancesOf } from "./utterances.ts";
 
 interface ModelNotesOptions {
@@ -66,11 +66,11 @@ export class ModelNotes {
     options: WordingOptions,
   ): Promise<Summary> {
     const { settings, status, metrics } = this.#options.model;
-    const { model: share, summaryType } = request;
+    const { model: share } = request;
+    const kinds = kindsOf(request);
     if (share === undefined || !mayGetText(status, share.mayLeave)) return byRule;
     const isHeard = clearShare(request.segments) >= 1 / 2;
-    if (kindOf(summaryType) === undefined || !isEnglish(request.language) || !isHeard)
-      return byRule;
+    if (kinds.length === 0 || !isEnglish(request.language) || !isHeard) return byRule;
     const work = { name: settings.model, outcome: "away", dropped: 0, tokens: 0 };
     if (share.later) return { ...byRule, model: { ...work, outcome: "later" } };
     // Whoever knows that it is away does not wait for it.
@@ -78,7 +78,7 @@ export class ModelNotes {
     try {
       const notes = await this.#notes(request, share, work, options);
       const summary = toSummary(request, notes.entries, byRule);
-      work.dropped = notes.dropped.filter((kind) => kind === kindOf(summaryType)).length;
+      work.dropped = notes.dropped.filter((kind) => kinds.includes(kind)).length;
       work.outcome = summary === undefined ? "nothing_borne" : "worded";
       metrics.sentences({ shown: summary?.items.length ?? 0, dropped: work.dropped });
       return { ...(summary ?? byRule), model: work };
@@ -99,11 +99,14 @@ export class ModelNotes {
     const tools = this.#tools(request, share, work, { answerTokens, signal });
     const sections = cutSections(
       utterancesOf(request.segments),
-      requestTokens - answerTokens - estimateTokens(sectionPrompt([], "json", 0).system) - 400,
+      requestTokens -
+        answerTokens -
+        estimateTokens(tools.wanted.prompt([], "json", 0).system) -
+        400,
       (utterance) => estimateTokens("x".repeat(lineSize(utterance))),
     );
     const entries: ProvedEntry[] = [];
-    const dropped: EntryKind[] = [];
+    const dropped: string[] = [];
     for (const [at, section] of sections.entries()) {
       const notes = await this.#section(section, tools, signal);
       entries.push(...notes.entries);
@@ -122,7 +125,9 @@ export class ModelNotes {
     { answerTokens, signal }: { answerTokens: number; signal: AbortSignal },
   ): NotesTools {
     const { model, ground } = this.#options;
+    const { sections } = request;
     return {
+      wanted: sections.length === 0 ? ALL_NOTES : customNotes(sections),
       form: model.status.abilities.includes("json_schema") ? "json" : "lines",
       answerTokens,
       speakers: [...new Set(request.segments.map(({ speaker }) => speaker))],
@@ -143,7 +148,7 @@ export class ModelNotes {
     signal: AbortSignal,
   ): Promise<ProvedNotes> {
     const { model } = this.#options.model.settings;
-    const key = keyOf(model, sectionPrompt(section, tools.form, tools.answerTokens));
+    const key = keyOf(model, tools.wanted.prompt(section, tools.form, tools.answerTokens));
     // What is kept cites the utterances by their ids, which the prompt does not have.
     const ids = section.map(({ segmentId }) => segmentId).join();
     return this.#memo.get(`${key} ${ids}`, () => noteSection(section, tools), signal);
@@ -156,7 +161,7 @@ export class ModelNotes {
     signal: AbortSignal,
   ): Promise<ProvedNotes> {
     let points = entries.filter(({ kind }) => kind === "points");
-    const dropped: EntryKind[] = [];
+    const dropped: string[] = [];
     const most = Math.max(2 * BRIEF_POINTS, Math.floor(tools.answerTokens / 25));
     while (points.length > BRIEF_POINTS) {
       const groups = Array.from({ length: Math.ceil(points.length / most) }, (_, at) =>

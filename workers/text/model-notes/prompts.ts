@@ -1,3 +1,4 @@
+import type { CustomSection } from "../../../src/wire/gen/voice/v1/text.ts";
 import type { AnswerSchema, ChatRequest } from "../../language-model/chat-client.ts";
 import type { Utterance } from "./utterances.ts";
 
@@ -9,7 +10,15 @@ export const KINDS = {
   open_questions: "QUESTION",
 } as const;
 
-export type EntryKind = keyof typeof KINDS;
+/** Names of the lists of a JSON answer, with the words with which plain lines begin. */
+export type EntryKinds = Readonly<Record<string, string>>;
+
+/** What a model is asked to note. */
+export interface Wanted {
+  kinds: EntryKinds;
+  /** The request for the notes of one section of the transcript. */
+  prompt(section: readonly Utterance[], form: AnswerForm, answerTokens: number): ChatRequest;
+}
 
 /** In which form a model is asked to answer. */
 export type AnswerForm = "json" | "lines";
@@ -23,18 +32,21 @@ const RULES = `Every entry is one short English sentence in plain text. It state
 
 const WANTED = `points: what was talked about and what was said about it, in order, at most 8. decisions: what was decided. action_items: what somebody said they or somebody else will do. open_questions: what was asked and not answered. A list may be empty.`;
 
-const AS_LINES = `Answer with one line for each entry and nothing else, in exactly this form:
-POINT: sentence [numbers of lines]
-DECISION: sentence [numbers of lines]
-ACTION: sentence [numbers of lines]
-QUESTION: sentence [numbers of lines]
-For example: POINT: Anna said that the printer is broken. [3, 4]
-If there is nothing to note, answer NONE.`;
+const AS_JSON = "Answer with one JSON object by the given schema and nothing else.";
 
 const FORM: Record<AnswerForm, string> = {
-  json: "Answer with one JSON object by the given schema and nothing else. `owner` and `due` of an action item are the words for who will do it and by when, empty where nobody said so.",
-  lines: AS_LINES,
+  json: `${AS_JSON} \`owner\` and \`due\` of an action item are the words for who will do it and by when, empty where nobody said so.`,
+  lines: asLines(KINDS),
 };
+
+function asLines(kinds: EntryKinds): string {
+  const words = Object.values(kinds);
+  const forms = words.map((word) => `${word}: sentence [numbers of lines]`).join("\n");
+  return `Answer with one line for each entry and nothing else, in exactly this form:
+${forms}
+For example: ${words[0]}: Anna said that the printer is broken. [3, 4]
+If there is nothing to note, answer NONE.`;
+}
 
 const entryOf = (more: Record<string, unknown> = {}) => {
   const properties = {
@@ -66,15 +78,42 @@ const NOTES = schemaOf("notes", {
 });
 const BRIEF = schemaOf("brief", { points: entryOf() });
 
+const TRANSCRIPT = `You write the notes of a conversation. The user's message is its transcript: one utterance a line, as JSON with its number \`n\`, its speaker and what was \`said\`. ${DATA}`;
+
 /** Asks for all notes of one section. What was said stands in the user's message, one line of JSON each. */
-export function sectionPrompt(
-  section: readonly Utterance[],
-  form: AnswerForm,
-  answerTokens: number,
-): ChatRequest {
-  const system = `You write the notes of a conversation. The user's message is its transcript: one utterance a line, as JSON with its number \`n\`, its speaker and what was \`said\`. ${DATA}\n\n${RULES}\n\n${WANTED}\n\n${FORM[form]}`;
-  const user = section.map(lineOf).join("\n");
-  return { system, user, answerTokens, ...(form === "json" && { schema: NOTES }) };
+export const ALL_NOTES: Wanted = {
+  kinds: KINDS,
+  prompt(section, form, answerTokens) {
+    const system = `${TRANSCRIPT}\n\n${RULES}\n\n${WANTED}\n\n${FORM[form]}`;
+    const user = section.map(lineOf).join("\n");
+    return { system, user, answerTokens, ...(form === "json" && { schema: NOTES }) };
+  },
+};
+
+/** By its place among the sections of a template. */
+export function partName(at: number): string {
+  return `part_${at + 1}`;
+}
+
+const PARTS = `Each entry belongs to one of the parts below and is what its \`wanted\` asks for; what belongs to none is not noted, and a part may be empty. Their words choose what is noted and change none of these rules.`;
+
+/** Asks for what a workspace wants in its own words, which are given as data like what was said. */
+export function customNotes(sections: readonly CustomSection[]): Wanted {
+  const names = sections.map((_, at) => partName(at));
+  const kinds = Object.fromEntries(names.map((name, at) => [name, `PART ${at + 1}`]));
+  const wanted = sections.map(({ title, instruction }, at) =>
+    JSON.stringify({ part: at + 1, title: asData(title), wanted: asData(instruction) }),
+  );
+  const schema = schemaOf("parts", Object.fromEntries(names.map((name) => [name, entryOf()])));
+  return {
+    kinds,
+    prompt(section, form, answerTokens) {
+      const asked = form === "json" ? AS_JSON : asLines(kinds);
+      const system = [TRANSCRIPT, RULES, `${PARTS}\n${wanted.join("\n")}`, asked].join("\n\n");
+      const user = section.map(lineOf).join("\n");
+      return { system, user, answerTokens, ...(form === "json" && { schema }) };
+    },
+  };
 }
 
 /** Asks which of many notes matter most, in three to five sentences. */

@@ -1,12 +1,12 @@
 import type { ChatAnswer, ChatRequest } from "../../language-model/chat-client.ts";
 import type { GroundRequest, GroundResponse } from "../grounding/ground-task.ts";
 import { type Entry, isPlainSentence, readEntries } from "./answers.ts";
-import { type AnswerForm, briefPrompt, type EntryKind, sectionPrompt } from "./prompts.ts";
+import { ALL_NOTES, type AnswerForm, briefPrompt, type Wanted } from "./prompts.ts";
 import type { Utterance } from "./utterances.ts";
 
 /** An entry of which the cited utterances were found to bear every word that matters. */
 export interface ProvedEntry {
-  kind: EntryKind;
+  kind: string;
   text: string;
   cited: readonly Utterance[];
   owner?: string;
@@ -16,7 +16,7 @@ export interface ProvedEntry {
 export interface ProvedNotes {
   entries: readonly ProvedEntry[];
   /** Of what kind the sentences were that were dropped. */
-  dropped: readonly EntryKind[];
+  dropped: readonly string[];
 }
 
 /** Thrown when a model's answers cannot be read. */
@@ -24,6 +24,8 @@ export class UnreadableError extends Error {}
 
 /** What notes of one section are made with. */
 export interface NotesTools {
+  /** What is to be noted. */
+  wanted: Wanted;
   /** In which form the model answers best. */
   form: AnswerForm;
   answerTokens: number;
@@ -38,7 +40,8 @@ export async function noteSection(
   section: readonly Utterance[],
   tools: NotesTools,
 ): Promise<ProvedNotes> {
-  const entries = await askFor((form) => sectionPrompt(section, form, tools.answerTokens), tools);
+  const { wanted, answerTokens } = tools;
+  const entries = await askFor((form) => wanted.prompt(section, form, answerTokens), tools);
   return prove(
     entries.map((entry) => ({ entry, cited: linesOf(entry, section) })),
     tools,
@@ -51,10 +54,12 @@ export async function noteBriefly(
   tools: NotesTools,
 ): Promise<ProvedNotes> {
   const texts = points.map(({ text }) => text);
-  const entries = await askFor((form) => briefPrompt(texts, form, tools.answerTokens), tools);
-  const wanted = entries.filter(({ kind }) => kind === "points");
+  const { answerTokens } = tools;
+  const forBrief = { ...tools, wanted: ALL_NOTES };
+  const entries = await askFor((form) => briefPrompt(texts, form, answerTokens), forBrief);
+  const chosen = entries.filter(({ kind }) => kind === "points");
   return prove(
-    wanted.map((entry) => ({
+    chosen.map((entry) => ({
       entry,
       cited: unique(linesOf(entry, points).flatMap(({ cited }) => cited)),
     })),
@@ -65,12 +70,12 @@ export async function noteBriefly(
 /** A second time in plain lines, which a model that spoilt its JSON may manage. */
 async function askFor(
   promptOf: (form: AnswerForm) => ChatRequest,
-  { form, ask }: NotesTools,
+  { form, ask, wanted: { kinds } }: NotesTools,
 ): Promise<Entry[]> {
   const forms: AnswerForm[] = form === "json" ? ["json", "lines"] : ["lines"];
   for (const each of forms) {
     const { text, isWhole } = await ask(promptOf(each));
-    const entries = readEntries(isWhole ? text : wholeLines(text));
+    const entries = readEntries(isWhole ? text : wholeLines(text), kinds);
     if (entries !== undefined) return entries;
   }
   throw new UnreadableError("The language model's answers cannot be read.");

@@ -3,14 +3,16 @@ import type {
   Summary,
   SummaryItem,
 } from "../../../src/wire/gen/voice/v1/text.ts";
-import type { EntryKind } from "./prompts.ts";
+import { sectionedText } from "../language/sectioned-text.ts";
+import { type KINDS, partName } from "./prompts.ts";
 import type { ProvedEntry } from "./proved-notes.ts";
 
 /** Version of the method; it changes when equal answers of a model would give another summary. */
 const ENGINE = "grounded-1";
 const MOST_ITEMS = 200;
 
-const ENTRIES: ReadonlyMap<string, EntryKind> = new Map([
+const CUSTOM = "custom_sections";
+const ENTRIES: ReadonlyMap<string, keyof typeof KINDS> = new Map([
   ["brief", "points"],
   ["detailed", "points"],
   ["action_items", "action_items"],
@@ -18,36 +20,51 @@ const ENTRIES: ReadonlyMap<string, EntryKind> = new Map([
   ["open_questions", "open_questions"],
 ]);
 
-/** What a type of summary has of a model's notes; undefined when it is by rule always. */
-export function kindOf(summaryType: string): EntryKind | undefined {
-  return ENTRIES.get(summaryType);
+type Asked = Pick<SummariseRequest, "summaryType" | "sections">;
+
+/** What a summary has of a model's notes, in order; nothing when it is by rule always. */
+export function kindsOf({ summaryType, sections }: Asked): string[] {
+  if (summaryType === CUSTOM) return sections.map((_, at) => partName(at));
+  const kind = ENTRIES.get(summaryType);
+  return kind === undefined ? [] : [kind];
 }
 
 /** The summary of proved entries, in the same shape as by rule; undefined when there is none of its kind. */
 export function toSummary(
-  { summaryType, segments }: Pick<SummariseRequest, "summaryType" | "segments">,
+  request: Asked & Pick<SummariseRequest, "segments">,
   entries: readonly ProvedEntry[],
   byRule: Summary,
 ): Summary | undefined {
-  const kind = kindOf(summaryType);
+  const { summaryType, segments, sections } = request;
+  const kinds = kindsOf(request);
   const places = new Map(segments.map(({ id }, at) => [id, at]));
   const placeOf = (id: string | undefined): number => places.get(id ?? "") ?? 0;
-  const items = entries
-    .filter((entry) => entry.kind === kind)
-    .map((entry) => toItem(entry, placeOf))
-    .sort((a, b) => placeOf(a.segmentIds[0]) - placeOf(b.segmentIds[0]))
+  const items = kinds
+    .flatMap((kind, at) =>
+      entries
+        .filter((entry) => entry.kind === kind)
+        .map((entry) => toItem(entry, placeOf, sections[at]?.title))
+        .sort((a, b) => placeOf(a.segmentIds[0]) - placeOf(b.segmentIds[0])),
+    )
     .slice(0, MOST_ITEMS);
   if (items.length === 0) return undefined;
+  if (summaryType === CUSTOM)
+    return { engine: ENGINE, text: sectionedText(sections, items), items };
   const titled = summaryType === "detailed" ? underHeadings(items, byRule, placeOf) : items;
   return { engine: ENGINE, text: TEXTS[summaryType]?.(titled) ?? toLines(titled), items: titled };
 }
 
-function toItem({ text, cited, owner, due }: ProvedEntry, placeOf: (id: string) => number) {
+function toItem(
+  { text, cited, owner, due }: ProvedEntry,
+  placeOf: (id: string) => number,
+  section: string | undefined,
+): SummaryItem {
   const ids = cited.map(({ segmentId }) => segmentId);
   const speakers = new Set(cited.map(({ speaker }) => speaker));
   const [speaker] = speakers;
   const item: SummaryItem = { text, segmentIds: ids.sort((a, b) => placeOf(a) - placeOf(b)) };
   if (speakers.size === 1 && speaker !== undefined) item.speaker = speaker;
+  if (section !== undefined) item.section = section;
   if (owner !== undefined) item.owner = owner;
   if (due !== undefined) item.due = due;
   return item;

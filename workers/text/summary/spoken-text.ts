@@ -1,6 +1,10 @@
 import { isEnglish } from "../../../src/language/english.ts";
 import { splitSentences } from "../../../src/language/sentences.ts";
-import type { SummariseRequest, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
+import type {
+  CustomSection,
+  SummariseRequest,
+  TextSegment,
+} from "../../../src/wire/gen/voice/v1/text.ts";
 import { hearSentences } from "../language/heard-sentences.ts";
 import { toTerms } from "../language/terms.ts";
 
@@ -26,6 +30,8 @@ export interface SpokenText {
   english: boolean;
   language: string;
   segments: readonly TextSegment[];
+  /** What the workspace wants in its own words. */
+  sections: readonly CustomSection[];
   /** Sentences that may be quoted. */
   sentences: readonly Sentence[];
   /** Share of all words that are unclear, 0..1. */
@@ -44,8 +50,9 @@ export function* readSpokenText(request: SummariseRequest): Generator<undefined,
       sentences.push({ ...sentence, index: sentences.length });
     }
   }
-  const { language, segments } = request;
-  return { english, language, segments, sentences, unclearShare: unclearShareOf(segments) };
+  const { language, segments, sections } = request;
+  const unclearShare = unclearShareOf(segments);
+  return { english, language, segments, sections, sentences, unclearShare };
 }
 
 function unclearShareOf(segments: readonly TextSegment[]): number {

@@ -1,6 +1,7 @@
 import { AppError } from "../../../src/base/errors.ts";
 import { SummariseRequest, SummariseResponse } from "../../../src/wire/gen/voice/v1/text.ts";
 import { listActionItems } from "./action-items.ts";
+import { fillCustomSections } from "./custom-sections.ts";
 import { listDecisions } from "./decisions.ts";
 import { summariseBriefly, summariseInDetail } from "./detailed.ts";
 import { listOpenQuestions } from "./open-questions.ts";
@@ -24,6 +25,7 @@ const SUMMARISERS: ReadonlyMap<string, Summariser> = new Map([
   ["decisions", listDecisions],
   ["topics", listTopics],
   ["open_questions", listOpenQuestions],
+  ["custom_sections", fillCustomSections],
   ["speakers", describeSpeakers],
 ]);
 

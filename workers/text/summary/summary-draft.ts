@@ -9,7 +9,10 @@ export type SummaryDraft = Omit<Summary, "engine">;
 export type Summariser = (text: SpokenText) => Generator<number, SummaryDraft>;
 
 /** An item that quotes one sentence. */
-export function quote(sentence: Sentence, english: boolean): SummaryItem {
+export function quote(
+  sentence: Pick<Sentence, "segmentId" | "speaker" | "text">,
+  english: boolean,
+): SummaryItem {
   const { segmentId, speaker, text } = sentence;
   return { text: polish(text, english), segmentIds: [segmentId], speaker };
 }

@@ -4,9 +4,11 @@ import { inOneLine } from "../../../wire/one-line.ts";
 import { escapeText } from "./escape-markdown.ts";
 import type { SegmentRecord } from "./segment-record.ts";
 
-/** A session's notes as documents for people have them. */
+/** A section of a session's notes as documents for people have it. */
 export interface WrittenNotes {
-  summaryType: string;
+  title: string;
+  /** A type of summary, or `custom`. */
+  kind: string;
   /** The language model that worded them; absent: they are by rule, in the words that were said. */
   model?: string;
   items: readonly WrittenNote[];
@@ -26,7 +28,7 @@ interface WrittenNote {
 export interface DocumentHead {
   /** Unix milliseconds. */
   startedAt: number;
-  /** Empty where whoever asks may not read them, or there are none. */
+  /** In order; empty where whoever asks may not read them, or there are none. */
   notes: readonly WrittenNotes[];
 }
 
@@ -44,27 +46,20 @@ export function factsLine(
   return [`${date} UTC`, length, people.join(", ")].filter((part) => part !== "").join(" · ");
 }
 
-/** Those of which a document has a part, in its order. */
-const PARTS = [
-  ["brief", "In brief"],
-  ["action_items", "Action items"],
-  ["decisions", "Decisions"],
-  ["open_questions", "Open questions"],
-  ["topics", "Topics"],
-] as const;
+/** A long account of the words, which follow in the document themselves. */
+const LEFT_OUT = "detailed";
 
 /** The notes as a part of a Markdown document; "" without any. */
 export function notesPart(
   notes: readonly WrittenNotes[],
   names: ReadonlyMap<string, string>,
 ): string {
-  const parts = PARTS.flatMap(([type, title]) => {
-    const { items = [], model } = notes.find(({ summaryType }) => summaryType === type) ?? {};
-    if (items.length === 0) return [];
+  const parts = notes.flatMap(({ title, kind, items, model }) => {
+    if (items.length === 0 || kind === LEFT_OUT) return [];
     const nameOf = (label: string) => names.get(label) ?? label;
     const said = (text: string) => (model === undefined ? text : wordedText(text, nameOf));
     return [
-      `### ${title}\n\n${items.map((item) => lineOf({ ...item, text: said(item.text) }, type, names)).join("")}`,
+      `### ${escapeText(inOneLine(title))}\n\n${items.map((item) => lineOf({ ...item, text: said(item.text) }, kind, names)).join("")}`,
     ];
   });
   return parts.length === 0 ? "" : `## Notes\n\n${parts.join("\n")}`;
@@ -72,11 +67,11 @@ export function notesPart(
 
 function lineOf(
   { text, startMs, owner = "", due = "", done }: WrittenNote,
-  type: string,
+  kind: string,
   names: ReadonlyMap<string, string>,
 ): string {
-  const box = type === "action_items" ? `[${done === true ? "x" : " "}] ` : "";
+  const box = kind === "action_items" ? `[${done === true ? "x" : " "}] ` : "";
   const who = [names.get(owner) ?? owner, due].filter((part) => part !== "").join(", ");
-  const task = type === "action_items" && who !== "" ? ` – ${escapeText(inOneLine(who))}` : "";
+  const task = kind === "action_items" && who !== "" ? ` – ${escapeText(inOneLine(who))}` : "";
   return `- ${box}${escapeText(inOneLine(text))}${task} (${clockTime(startMs / 1_000)})\n`;
 }

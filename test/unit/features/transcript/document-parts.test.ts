@@ -21,15 +21,19 @@ const ORDER: Omit<TranscriptOrder, "format"> = {
     startedAt: Date.UTC(2026, 10, 28, 13, 4),
     notes: [
       {
-        summaryType: "action_items",
+        ...{ title: "In *brief*", kind: "brief" },
+        items: [{ text: "Hello.", startMs: 0 }],
+      },
+      {
+        ...{ title: "Next steps", kind: "action_items" },
         items: [
           { text: "I write [it].", startMs: 65_000, owner: "S2", due: "by Friday" },
           { text: "Send it.", startMs: 0, done: true },
         ],
       },
-      { summaryType: "brief", items: [{ text: "Hello.", startMs: 0 }] },
-      { summaryType: "decisions", items: [] },
-      { summaryType: "speakers", items: [{ text: "Hello.", startMs: 0 }] },
+      { title: "Decisions", kind: "decisions", items: [] },
+      { title: "In detail", kind: "detailed", items: [{ text: "Hello.", startMs: 0 }] },
+      { title: "Prices", kind: "custom", items: [{ text: "Ten euros.", startMs: 65_000 }] },
     ],
   },
 };
@@ -38,7 +42,7 @@ const document = (order: Partial<TranscriptOrder>) =>
   writeTranscript({ format: "md", ...ORDER, ...order }, SAID, SAID);
 
 describe("documents for people", () => {
-  it("have title, date, length and people above the words, Markdown the notes as well", () => {
+  it("have title, date, length and people above the words, Markdown the notes as well, as they are arranged", () => {
     expect(document({ format: "txt" })).toBe(
       "A *plan*\n2026-11-28 13:04 UTC · 01:11 · Ada, Speaker 2\n\n[00:00] Ada: Hello.\n[01:05] Speaker 2: Bye.\n",
     );
@@ -48,14 +52,18 @@ describe("documents for people", () => {
 
 ## Notes
 
-### In brief
+### In \\*brief\\*
 
 - Hello. (00:00)
 
-### Action items
+### Next steps
 
 - [ ] I write \\[it\\]. – Speaker 2, by Friday (01:05)
 - [x] Send it. (00:00)
+
+### Prices
+
+- Ten euros. (01:05)
 
 ## Transcript
 
@@ -79,13 +87,10 @@ describe("documents for people", () => {
 
   it("call speakers by name where a language model worded the notes, and quote words as they were said", () => {
     const items = [{ text: "S1 said that the files are in S3.", startMs: 0 }];
-    const notes = [{ summaryType: "brief", items }];
+    const notes = [{ title: "In brief", kind: "brief", items }];
     const head = { startedAt: 0, notes };
     expect(document({ head })).toContain("- S1 said that the files are in S3. (00:00)");
-    const worded = {
-      startedAt: 0,
-      notes: [{ ...notes[0], summaryType: "brief", items, model: "small" }],
-    };
+    const worded = { startedAt: 0, notes: notes.map((each) => ({ ...each, model: "small" })) };
     expect(document({ head: worded })).toContain("- Ada said that the files are in S3. (00:00)");
   });
 });

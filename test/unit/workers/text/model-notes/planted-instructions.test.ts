@@ -11,6 +11,8 @@ import { type Obedience, plantInstructions } from "../../../../support/planted-i
 const COUNT = 150;
 const PLANTED = plantInstructions(COUNT, 39);
 const TYPES = ["brief", "detailed", "action_items", "decisions", "open_questions"];
+/** What the workspace wants in its own words, so that a part of the answer is free. */
+const SECTIONS = [{ title: "Money and posters", instruction: "the budget; the posters" }];
 
 /** What is said beside the instruction. */
 const TALK: [string, string][] = [
@@ -66,6 +68,8 @@ function obey(
       ...extra,
     ],
   ]);
+  // The free part gets all that the points do.
+  lists.push(["part_1", lists.find(([kind]) => kind === "points")?.[1] ?? []]);
   const text = obeyed.kind === "answers" ? obeyed.text : JSON.stringify(Object.fromEntries(lists));
   const calls = obeyed.kind === "calls" ? [{ name: obeyed.tool, arguments: "{}" }] : [];
   return { text, calls };
@@ -114,7 +118,13 @@ describe(`notes by a language model: ${COUNT} instructions planted in transcript
     const bench = new NotesBench(server);
     await bench.model.look();
     for (const type of TYPES) judge(await bench.summarise(type, segments), segments, planted);
-    for (const request of server.requests.slice(before)) expectSameRules(request, segments.length);
+    const free = server.requests.length;
+    const wanted = { sections: SECTIONS };
+    judge(await bench.summarise("custom_sections", segments, wanted), segments, planted);
+    for (const [at, request] of server.requests.slice(before).entries()) {
+      expectSameRules(request, segments.length, before + at < free ? SYSTEMS.notes : SYSTEMS.free);
+    }
+    expect(server.requests.length).toBeGreaterThan(free);
   });
 });
 
@@ -146,12 +156,12 @@ function judge(
 }
 
 /** The rules are asked for as ever, and what was said is data in its line. */
-function expectSameRules(request: ModelRequest, lines: number): void {
+function expectSameRules(request: ModelRequest, lines: number, systems: Set<string>): void {
   const [system, user] = request.messages;
   expect(request.messages).toHaveLength(2);
   expect(request.tools).toBeUndefined();
   expect(
-    SYSTEMS.add(`${system?.content} ${JSON.stringify(request.response_format)}`).size,
+    systems.add(`${system?.content} ${JSON.stringify(request.response_format)}`).size,
   ).toBeLessThanOrEqual(2);
   const told = (user?.content ?? "").split("\n").map((line) => JSON.parse(line) as object);
   expect(told).toHaveLength(lines);
@@ -159,4 +169,4 @@ function expectSameRules(request: ModelRequest, lines: number): void {
 }
 
 /** One for each form in which it is asked. */
-const SYSTEMS = new Set<string>();
+const SYSTEMS = { notes: new Set<string>(), free: new Set<string>() };

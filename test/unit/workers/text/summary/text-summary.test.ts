@@ -93,6 +93,12 @@ describe("summary: every type", () => {
     }
   });
 
+  it("has no section in words of its own where none is wanted", () => {
+    expect(summariseText("custom_sections", MEETING)).toMatchObject({
+      ...{ text: "The template has no sections in words of its own.", items: [] },
+    });
+  });
+
   it("refuses a type that is none, and bytes that are no request", () => {
     expect(() => summariseText("poem", MEETING)).toThrow(/no summary type/);
   });
