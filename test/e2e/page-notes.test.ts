@@ -229,6 +229,89 @@ describe("page: notes beside the words", () => {
       .waitFor();
   });
 
+  it("page: another template is chosen where the notes are, and its sections appear", async () => {
+    const field = side(page).getByLabel("Template");
+    await field.waitFor();
+    // Whoever only reads along has none to choose.
+    expect(await side(beside).getByLabel("Template").count()).toBe(0);
+    await field.focus();
+    await field.selectOption("sales_call");
+    const price = side(page).getByRole("region", { name: "Price and budget" });
+    await price.locator(".note-link", { hasText: /price/i }).first().waitFor();
+    await side(page)
+      .getByRole("region", { name: "Competitors" })
+      .getByText("Nothing was found for this.")
+      .waitFor();
+    await side(page)
+      .getByRole("region", { name: "Next steps" })
+      .getByRole("checkbox")
+      .first()
+      .waitFor();
+    await side(page).getByRole("heading", { name: "Topics" }).waitFor({ state: "detached" });
+    await side(page).locator("select:focus").waitFor();
+    await walk.inspect(page, "session-notes-template", { everywhere: true });
+    await page.reload();
+    await price.waitFor();
+  });
+
+  it("page: a workspace makes its own version of a template by the keyboard", async () => {
+    await side(page).getByRole("link", { name: "Change templates" }).press("Enter");
+    const list = page.getByRole("list", { name: "Templates of notes" });
+    await list.getByText("Sales call", { exact: true }).waitFor();
+    await walk.inspect(page, "workspace-templates", { everywhere: true });
+    await page.getByRole("button", { name: "Change Sales call" }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.locator('input[name="title"]:focus').waitFor();
+    await walk.inspect(page, "workspace-template-form");
+    await dialog.getByRole("button", { name: "Add a section" }).press("Enter");
+    const last = dialog.getByRole("group").last();
+    await last.getByLabel("Heading").fill("Needs");
+    await last.getByLabel(/^What to look for/).fill("the final report");
+    await dialog.getByRole("button", { name: "Save" }).press("Enter");
+    await dialog.getByRole("alert").getByText("another section has this title").waitFor();
+    await walk.inspect(page, "workspace-template-refused");
+    await last.getByLabel("Heading").fill("Papers");
+    const up = dialog.getByRole("button", { name: "Move Papers up" });
+    for (let place = 0; place < 8; place += 1) await up.press("Enter");
+    await dialog.getByRole("button", { name: "Remove Competitors" }).press("Enter");
+    await dialog.getByRole("button", { name: "Save" }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await list.getByText("changed", { exact: true }).waitFor();
+    const path = `/workspaces/${owner.workspaceId}/note-templates/sales_call`;
+    const { sections } = await done<{ sections: { title: string }[] }>("GET", path);
+    expect(sections.map(({ title }) => title)).toEqual([
+      ...["Papers", "In brief", "Needs", "Price and budget", "Concerns"],
+      ...["Agreed", "Next steps", "Open questions"],
+    ]);
+    await page.getByLabel("The usual one").selectOption("standup");
+    await list.getByText("usual", { exact: true }).waitFor();
+    await until(async () => {
+      const found = await done<{ notes_template: string }>(
+        "GET",
+        `/workspaces/${owner.workspaceId}`,
+      );
+      return found.notes_template === "standup";
+    }, "the choice to be stored");
+  });
+
+  it("page: what a template wants since is told as out of date, and made with a press", async () => {
+    await walk.goTo(page, `/sessions/${session}`);
+    await side(page).getByText("Out of date").waitFor();
+    await press("Make them again");
+    const papers = side(page).getByRole("region", { name: "Papers" });
+    await papers
+      .locator(".note-link", { hasText: /report/i })
+      .first()
+      .waitFor();
+    await walk.goTo(page, `/workspaces/${owner.workspaceId}`);
+    await page.getByRole("button", { name: "Take back the changes of Sales call" }).press("Enter");
+    await page.getByRole("button", { name: "Take them back" }).press("Enter");
+    await page.getByText("changed", { exact: true }).waitFor({ state: "detached" });
+    await walk.goTo(page, `/sessions/${session}`);
+    await side(page).getByLabel("Template").selectOption("general");
+    await side(page).getByRole("heading", { name: "Topics" }).waitFor();
+  });
+
   it("page: they are printed, and stand in Markdown", async () => {
     const [first] = await tasks();
     const path = `/sessions/${session}/transcript?format=md`;

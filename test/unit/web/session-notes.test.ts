@@ -11,8 +11,15 @@ type Kept = Parameters<ConstructorParameters<typeof SessionNotes>[0]["keep"]>;
 class NotesService {
   item: Item = { id: "i", text: "Send it.", done: false, owner: "Ben" };
   pending: object[] = [];
+  template: object = {
+    id: "general",
+    title: "General",
+    sections: [{ title: "Action items", kind: "action_items" }],
+  };
   readonly patches: object[] = [];
   readonly asked: string[] = [];
+  /** Summaries that the page asked for. */
+  readonly wanted: string[] = [];
   /** Done once, after the item was read and before it is changed. */
   between: (() => void) | undefined;
   #version = 1;
@@ -21,10 +28,14 @@ class NotesService {
     const { pathname } = new URL(request.url);
     this.asked.push(`${request.method} ${pathname.split("/").at(-1)}`);
     if (pathname.endsWith("/summaries")) {
-      if (request.method === "POST") return Response.json({}, { status: 202 });
+      if (request.method === "POST") {
+        this.wanted.push(((await request.json()) as { summary_type: string }).summary_type);
+        return Response.json({}, { status: 202 });
+      }
       const items = [{ ...this.item, segment_ids: [], start_ms: 0 }];
       const summary = { summary_type: "action_items", stale: false, items };
-      return Response.json({ items: [summary], next_cursor: null, pending: this.pending });
+      const { pending, template } = this;
+      return Response.json({ items: [summary], next_cursor: null, pending, template });
     }
     if (request.method === "GET") {
       const reply = Response.json(this.item, { headers: { etag: `"${this.#version}"` } });
@@ -123,6 +134,27 @@ describe("notes on the page", () => {
       notes.change({ ...item(), done: true }, { done: false }, "Not done."),
     ]);
     expect(service.patches).toEqual([{ done: true }, { done: false }]);
+  });
+
+  it("are made of what the template has, and of what another one wants besides", async () => {
+    expect(notes.kinds.value).toEqual(["action_items"]);
+    expect(notes.wanted).toEqual([]);
+    const custom = (title: string) => ({ title, kind: "custom", instruction: "the price" });
+    const sections = [
+      custom("Prices"),
+      { title: "To do", kind: "action_items" },
+      custom("Costs"),
+      { title: "In brief", kind: "brief" },
+    ];
+    service.template = { id: "sales_call", title: "Sales call", sections };
+    service.pending = [{ summary_type: "brief", status: "queued", progress: 0 }];
+    await notes.rearrange();
+    expect(notes.sections.value.map(({ title }) => title)).toEqual([
+      ...["Prices", "To do", "Costs", "In brief"],
+    ]);
+    expect(notes.kinds.value).toEqual(["custom_sections", "action_items", "brief"]);
+    // What is being made already is not asked for once more.
+    expect(service.wanted).toEqual(["custom_sections"]);
   });
 
   it("what is being made is looked at until it is there", async () => {

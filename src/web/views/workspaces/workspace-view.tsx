@@ -16,15 +16,16 @@ import { tell } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import type { Member } from "./member.ts";
 import { MemberRow } from "./member-row.tsx";
+import { NoteTemplates } from "./note-templates.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 import "./workspaces.css";
 
 const PAGE = 100;
 
-/** The people of a workspace: who they are, who manages it, who is invited. */
+/** A workspace: who its people are, who manages it, who is invited; and how its notes are arranged. */
 export function View({ params }: { params: { id?: string } }): VNode {
   const { id = "" } = params;
-  const { state, reload } = useResource(
+  const { state, reload, set } = useResource(
     () => call((api) => api.GET("/workspaces/{id}", { params: { path: { id } } })),
     [id],
   );
@@ -40,7 +41,17 @@ export function View({ params }: { params: { id?: string } }): VNode {
     >
       {state.kind === "loading" && <Loading what="the workspace" />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && <People key={id} id={id} name={title} />}
+      {state.kind === "ready" && (
+        <div class="workspace-parts">
+          <People key={id} id={id} name={title} />
+          <NoteTemplates
+            workspace={state.value}
+            // What there is of it is told to whoever may change it.
+            mayChange={state.value.usage !== undefined}
+            onChanged={set}
+          />
+        </div>
+      )}
     </ViewFrame>
   );
 }

@@ -4,7 +4,7 @@ import { Link } from "wouter-preact";
 import { clockTime } from "../../../../wire/clock-time.ts";
 import { account } from "../../../api/account.ts";
 import { call } from "../../../api/client.ts";
-import type { Summary } from "../../../api/records.ts";
+import type { SummaryPage } from "../../../api/records.ts";
 import { useResource } from "../../../parts/resource.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../../parts/times.ts";
@@ -69,7 +69,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
           .filter((part) => part !== "")
           .join(" · ")}
       </p>
-      <PrintedNotes notes={notes} nameOf={(label) => nameOf(names.get(label), label)} />
+      {notes && <PrintedNotes notes={notes} nameOf={(label) => nameOf(names.get(label), label)} />}
       {turns.length === 0 && <p>Nobody was heard in this session.</p>}
       {turns.map(({ start, speaker, text }) => (
         <section key={start} class="printed-turn">
@@ -84,13 +84,12 @@ export function View({ params }: { params: { id?: string } }): VNode {
 }
 
 /** Guests are not given notes; where they cannot be read the words are printed all the same. */
-async function notesOf(id: string): Promise<readonly Summary[]> {
-  if (account.value?.kind !== "user") return [];
+async function notesOf(id: string): Promise<SummaryPage | undefined> {
+  if (account.value?.kind !== "user") return undefined;
   const params = { path: { session_id: id } };
-  const found = await call((api) => api.GET("/sessions/{session_id}/summaries", { params })).catch(
+  return call((api) => api.GET("/sessions/{session_id}/summaries", { params })).catch(
     () => undefined,
   );
-  return found?.items ?? [];
 }
 
 function nameOf(name: string | undefined, label: string): string {

@@ -1,32 +1,32 @@
 import type { VNode } from "preact";
 import { clockTime } from "../../../../wire/clock-time.ts";
-import type { Summary } from "../../../api/records.ts";
-import { dueWords, nameIn } from "../model/note-words.ts";
+import type { NoteSection, Summary, SummaryPage } from "../../../api/records.ts";
+import { dueWords, kindOf, nameIn } from "../model/note-words.ts";
 
-/** Those that are printed, in this order. */
-const PRINTED: readonly (readonly [kind: Summary["summary_type"], title: string])[] = [
-  ["brief", "In brief"],
-  ["action_items", "Action items"],
-  ["decisions", "Decisions"],
-  ["open_questions", "Open questions"],
-];
+/** What the words below them say at length. */
+const LEFT_OUT: ReadonlySet<NoteSection["kind"]> = new Set<NoteSection["kind"]>([
+  "topics",
+  "detailed",
+]);
 
 interface PrintedProps {
-  notes: readonly Summary[];
+  notes: Pick<SummaryPage, "items" | "template">;
   nameOf: (label: string) => string;
 }
 
 /** The notes above the printed words; nothing where there are none. */
 export function PrintedNotes({ notes, nameOf }: PrintedProps): VNode | null {
-  const parts = PRINTED.flatMap(([kind, title]) => {
-    const { items = [] } = notes.find(({ summary_type: type }) => type === kind) ?? {};
-    return items.length === 0 ? [] : [{ kind, title, items }];
+  const parts = notes.template.sections.flatMap((section) => {
+    const { kind, title } = section;
+    const made = notes.items.find(({ summary_type: type }) => type === kindOf(section));
+    const items = (made?.items ?? []).filter((item) => kind !== "custom" || item.section === title);
+    return items.length === 0 || LEFT_OUT.has(kind) ? [] : [{ kind, title, items }];
   });
   if (parts.length === 0) return null;
   return (
     <section class="printed-notes">
       {parts.map(({ kind, title, items }) => (
-        <div key={kind}>
+        <div key={title}>
           <h2>{title}</h2>
           <ul>
             {items.map((item) => (

@@ -1,6 +1,13 @@
+import type { NoteSection, Summary } from "../../../api/records.ts";
+
 const LABEL = /^S\d+$/;
 const UNCLEAR = /\[([^[\]]+)\?\]/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The kind of notes of which a section of a template is a part. */
+export function kindOf({ kind }: Pick<NoteSection, "kind">): Summary["summary_type"] {
+  return kind === "custom" ? "custom_sections" : kind;
+}
 
 /** The heading of a part of the notes, who said it, or an owner: a speaker by the name that they have now. */
 export function nameIn(said: string, nameOf: (label: string) => string): string {

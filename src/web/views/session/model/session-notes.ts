@@ -1,8 +1,9 @@
 import { computed, signal } from "@preact/signals";
 import { ApiFailure, call, isPassing, messageOf } from "../../../api/client.ts";
-import type { ActionItem, Summary, SummaryPage } from "../../../api/records.ts";
+import type { ActionItem, NoteSection, Summary, SummaryPage } from "../../../api/records.ts";
 import { tell } from "../../../parts/toasts.tsx";
 import { type Change, ChangedSince } from "./edit-history.ts";
+import { kindOf } from "./note-words.ts";
 
 type NoteKind = Summary["summary_type"];
 
@@ -14,16 +15,6 @@ export interface ItemChange {
 }
 
 type NotedItem = Summary["items"][number];
-
-/** Those that the service makes by itself, in the order in which they are shown. */
-export const NOTE_KINDS = [
-  "brief",
-  "action_items",
-  "decisions",
-  "open_questions",
-  "topics",
-  "detailed",
-] as const satisfies readonly NoteKind[];
 
 /** Pauses between looks at what is being made; then it is looked at no more but for news. */
 const LOOKS_MS = [1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
@@ -45,6 +36,12 @@ export class SessionNotes {
   /** Why they could not be brought, while there are none to show. */
   readonly failure = signal<unknown>(undefined);
   readonly list = computed(() => (this.page.value?.items ?? []).map((each) => this.#withNew(each)));
+  /** The headings under which they are shown, in order. */
+  readonly sections = computed<readonly NoteSection[]>(
+    () => this.page.value?.template.sections ?? [],
+  );
+  /** What these are made of. */
+  readonly kinds = computed(() => [...new Set(this.sections.value.map(kindOf))]);
   readonly #session: NotedSession;
   readonly #changing = signal<ReadonlyMap<string, ItemChange>>(new Map());
   #isWanted = false;
@@ -76,6 +73,19 @@ export class SessionNotes {
   news(): void {
     this.#looks = 0;
     if (this.#isWanted) void this.load();
+  }
+
+  /** Of its template those that are not there as they should be, and are not being made. */
+  get wanted(): readonly NoteKind[] {
+    return this.kinds.value.filter(
+      (kind) => this.of(kind)?.stale !== false && this.progressOf(kind) === undefined,
+    );
+  }
+
+  /** Another template was chosen: has made what it wants besides, where there are notes already. */
+  async rearrange(): Promise<void> {
+    await this.load();
+    if (this.list.value.length > 0 && this.wanted.length > 0) await this.make(this.wanted);
   }
 
   /** The newest of a kind. */

@@ -1,39 +1,35 @@
 import { Sparkles } from "lucide-preact";
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
 import { wordedText } from "../../../../wire/language-model.ts";
 import { account } from "../../../api/account.ts";
-import type { Summary } from "../../../api/records.ts";
+import type { NoteSection, Summary } from "../../../api/records.ts";
 import { useDeed } from "../../../parts/deed.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
 import { momentOf } from "../../../parts/times.ts";
-import { wordedBy } from "../model/note-words.ts";
+import { kindOf, wordedBy } from "../model/note-words.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import { NOTE_KINDS } from "../model/session-notes.ts";
 import { ActionItems } from "./action-items.tsx";
 import { NoteSentences } from "./note-sentences.tsx";
+import { TemplateField } from "./template-field.tsx";
 import "./notes.css";
 
 type Kind = Summary["summary_type"];
 
-interface KindWords {
-  readonly kind: Kind;
-  readonly title: string;
-  /** What is said where nothing was found. */
-  readonly none: string;
-  /** Long, or looked at rarely: opened by a press. */
-  readonly isFolded?: true;
-}
+/** What is said where nothing of a kind was found. */
+const NONE: Readonly<Record<Kind, string>> = {
+  brief: "Too little was said to sum it up.",
+  action_items: "Nobody said what they will do.",
+  decisions: "No decision was found.",
+  open_questions: "No question was left open.",
+  topics: "No topic stood out.",
+  detailed: "Too little was said.",
+  custom_sections: "Nothing was found for this.",
+  speakers: "Nobody was heard.",
+};
 
-const KINDS: readonly KindWords[] = [
-  { kind: "brief", title: "In brief", none: "Too little was said to sum it up." },
-  { kind: "action_items", title: "Action items", none: "Nobody said what they will do." },
-  { kind: "decisions", title: "Decisions", none: "No decision was found." },
-  { kind: "open_questions", title: "Open questions", none: "No question was left open." },
-  { kind: "topics", title: "Topics", none: "No topic stood out.", isFolded: true },
-  { kind: "detailed", title: "In detail", none: "Too little was said.", isFolded: true },
-  { kind: "speakers", title: "By speaker", none: "Nobody was heard.", isFolded: true },
-];
+/** Long, or looked at rarely: opened by a press. */
+const FOLDED: ReadonlySet<Kind> = new Set<Kind>(["topics", "detailed", "speakers"]);
 
 /** Their cues are English: of other languages they find little, which is no sign that there was none. */
 const ENGLISH_ONLY: ReadonlySet<Kind> = new Set<Kind>([
@@ -63,11 +59,19 @@ export function NotesPane({ model, onJump }: NotesProps): VNode {
       <Failure error={error} retry={() => void notes.load()} />
     );
   }
-  const isAny = NOTE_KINDS.some((kind) => notes.of(kind) !== undefined);
+  const isAny = notes.kinds.value.some((kind) => notes.of(kind) !== undefined);
   return (
     <div class="stack notes">
       <Standing model={model} />
-      {isAny && KINDS.map((words) => <Section key={words.kind} {...{ model, words, onJump }} />)}
+      {model.mayEdit && <TemplateField model={model} />}
+      {isAny &&
+        notes.sections.value.map((section) => (
+          <Section
+            key={section.title}
+            {...{ model, onJump, title: section.title, kind: kindOf(section) }}
+          />
+        ))}
+      {isAny && <Section {...{ model, onJump, title: "By speaker", kind: "speakers" }} />}
     </div>
   );
 }
@@ -76,19 +80,19 @@ export function NotesPane({ model, onJump }: NotesProps): VNode {
 function Standing({ model }: { model: SessionModel }): VNode {
   const { notes } = model;
   const { isBusy, run } = useDeed();
-  const shown = NOTE_KINDS.map((kind) => notes.of(kind));
-  const found = shown.flatMap((summary) => summary ?? []);
-  const wanted = NOTE_KINDS.filter((kind) => notes.of(kind)?.stale !== false);
+  const kinds = notes.kinds.value;
+  const found = kinds.flatMap((kind) => notes.of(kind) ?? []);
+  const { wanted } = notes;
   const isStale = found.some(({ stale }) => stale);
   const newest = found
     .map((each) => each.created_at)
     .sort()
     .at(-1);
-  const making = NOTE_KINDS.flatMap((kind) => notes.progressOf(kind) ?? []);
+  const making = kinds.flatMap((kind) => notes.progressOf(kind) ?? []);
   return (
     <div class="notes-standing stack">
       <div role="status">
-        {making.length > 0 && <p class="small">{makingWords(making.length)}</p>}
+        {making.length > 0 && <p class="small">{makingWords(making.length, kinds.length)}</p>}
         {making.length === 0 && found.length === 0 && <NoNotes model={model} />}
         {making.length === 0 && newest !== undefined && (
           <p class="soft small">
@@ -109,8 +113,8 @@ function Standing({ model }: { model: SessionModel }): VNode {
         <progress
           class="bar"
           aria-label="Notes being made"
-          max={NOTE_KINDS.length}
-          value={NOTE_KINDS.length - making.length + making.reduce((sum, each) => sum + each, 0)}
+          max={kinds.length}
+          value={kinds.length - making.length + making.reduce((sum, each) => sum + each, 0)}
         />
       )}
       {making.length === 0 && wanted.length > 0 && model.lines.value.length > 0 && (
@@ -130,10 +134,10 @@ function Standing({ model }: { model: SessionModel }): VNode {
   );
 }
 
-function makingWords(left: number): string {
-  return left === NOTE_KINDS.length
+function makingWords(left: number, all: number): string {
+  return left === all
     ? "The notes are being made …"
-    : `The notes are being made: ${NOTE_KINDS.length - left} of ${NOTE_KINDS.length} are there …`;
+    : `The notes are being made: ${all - left} of ${all} are there …`;
 }
 
 function staleWords(isLive: boolean): string {
@@ -163,22 +167,22 @@ function NoNotes({ model }: { model: SessionModel }): VNode {
 }
 
 interface SectionProps extends NotesProps {
-  words: KindWords;
+  title: NoteSection["title"];
+  kind: Kind;
 }
 
-function Section({ model, words, onJump }: SectionProps): VNode {
-  const { kind, title, isFolded } = words;
+function Section({ model, title, kind, onJump }: SectionProps): VNode {
+  const id = useId();
   const summary = model.notes.of(kind);
   const count = kind === "action_items" ? leftWords(summary) : "";
   const heading = (
-    <h2 id={`notes-${kind}`}>
+    <h2 id={id}>
       {title} {count !== "" && <span class="soft small">{count}</span>}
     </h2>
   );
-  const content = <Content {...{ model, words, summary, onJump }} />;
   return (
-    <Part label={`notes-${kind}`} isFolded={isFolded === true} heading={heading}>
-      {content}
+    <Part label={id} isFolded={FOLDED.has(kind)} heading={heading}>
+      <Content {...{ model, title, kind, summary, onJump }} />
     </Part>
   );
 }
@@ -217,15 +221,16 @@ interface ContentProps extends SectionProps {
   summary: Summary | undefined;
 }
 
-function Content({ model, words, summary, onJump }: ContentProps): VNode {
-  const { kind, none } = words;
+function Content({ model, title, kind, summary, onJump }: ContentProps): VNode {
   if (summary === undefined) return <NotMade model={model} kind={kind} />;
-  const { text } = summary;
+  const isCustom = kind === "custom_sections";
+  const text = isCustom ? "" : summary.text;
   const writer = wordedBy(summary);
+  const own = isCustom ? itemsUnder(summary, title) : summary.items;
   const items =
     writer === ""
-      ? summary.items
-      : summary.items.map((item) => ({
+      ? own
+      : own.map((item) => ({
           ...item,
           text: wordedText(item.text, (label) => model.nameOf(label)),
         }));
@@ -234,7 +239,7 @@ function Content({ model, words, summary, onJump }: ContentProps): VNode {
     const isForeign = ENGLISH_ONLY.has(kind) && !language.startsWith("en");
     return (
       <p class="soft small">
-        {isForeign ? "These are found in English conversations alone so far." : text || none}
+        {isForeign ? "These are found in English conversations alone so far." : text || NONE[kind]}
       </p>
     );
   }
@@ -245,6 +250,11 @@ function Content({ model, words, summary, onJump }: ContentProps): VNode {
       {writer !== "" && <p class="soft small">{writer}</p>}
     </>
   );
+}
+
+/** What stands under a heading of the template. */
+function itemsUnder({ items }: Summary, title: string): Summary["items"] {
+  return items.flatMap(({ section, ...item }) => (section === title ? [item] : []));
 }
 
 function NotMade({ model, kind }: { model: SessionModel; kind: Kind }): VNode {

@@ -1,0 +1,65 @@
+import type { VNode } from "preact";
+import { useId, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { call } from "../../../api/client.ts";
+import type { NoteTemplate } from "../../../api/records.ts";
+import { useDeed } from "../../../parts/deed.ts";
+import { useResource } from "../../../parts/resource.ts";
+import type { SessionModel } from "../model/session-model.ts";
+
+/** By which template the notes are arranged; nothing where the workspace's are not told. */
+export function TemplateField({ model }: { model: SessionModel }): VNode | null {
+  const { workspace_id: id = "" } = model.session.value ?? {};
+  const { state } = useResource(
+    () => call((api) => api.GET("/workspaces/{id}/note-templates", { params: { path: { id } } })),
+    [id],
+  );
+  const fieldId = useId();
+  const { isBusy, told, run } = useDeed();
+  /** What was asked for, until the service has said so. */
+  const [wanted, setWanted] = useState<NoteTemplate["id"] | undefined>();
+  const { template } = model.notes.page.value ?? {};
+  if (state.kind !== "ready" || template === undefined) return null;
+  const choose = (chosen: NoteTemplate["id"]) =>
+    run(async () => {
+      setWanted(chosen);
+      const params = { path: { session_id: model.id } };
+      const body = { notes_template: chosen };
+      try {
+        model.session.value = await call((api) =>
+          api.PATCH("/sessions/{session_id}", { params, body }),
+        );
+        await model.notes.rearrange();
+      } finally {
+        setWanted(undefined);
+      }
+    });
+  return (
+    <div class="field notes-template">
+      <label for={fieldId}>Template</label>
+      <div class="row">
+        <select
+          id={fieldId}
+          class="input"
+          value={wanted ?? template.id}
+          aria-disabled={isBusy}
+          onChange={({ currentTarget }) => void choose(currentTarget.value as NoteTemplate["id"])}
+        >
+          {state.value.items.map(({ id: each, title }) => (
+            <option key={each} value={each}>
+              {title}
+            </option>
+          ))}
+        </select>
+        <Link class="button quiet" href={`/workspaces/${id}`}>
+          Change templates
+        </Link>
+      </div>
+      {told !== "" && (
+        <p class="notice" data-tone="danger" role="alert">
+          {told}
+        </p>
+      )}
+    </div>
+  );
+}
