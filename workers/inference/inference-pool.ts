@@ -10,6 +10,8 @@ import { WorkOfShares } from "./work-of-shares.ts";
 
 /** Jobs that a thread has at once: it takes turns between them. */
 const TURNS = 3;
+/** Of a share of which the thread has none yet: one whose turn it is does not wait for another's whole job. */
+const MORE_TURNS = 1;
 /** An interim reading that waited longer is left out, milliseconds. */
 const INTERIM_WAIT_MS = 2_000;
 /** A piece whose thread ended is given to another thread so often. */
@@ -162,10 +164,10 @@ export class InferencePool implements QueueOwner {
   #assign(): void {
     this.#leaveOutOld();
     while (this.#waiting.size > 0) {
-      const [slot] = this.#slots
-        .filter(({ isReady, jobs }) => isReady && jobs.size < TURNS)
-        .sort((a, b) => a.jobs.size - b.jobs.size);
       const job = this.#next();
+      const [slot] = this.#slots
+        .filter((each) => each.isReady && each.jobs.size < placesFor(job, each))
+        .sort((a, b) => a.jobs.size - b.jobs.size);
       if (slot?.thread === undefined || job === undefined) return;
       this.#waiting.delete(job.id);
       slot.jobs.set(job.id, job);
@@ -230,4 +232,9 @@ export class InferencePool implements QueueOwner {
     }
     this.#assign();
   }
+}
+
+function placesFor(job: Waiting | undefined, { jobs }: Slot): number {
+  const hasOne = [...jobs.values()].some(({ share }) => share === job?.share);
+  return hasOne ? TURNS : TURNS + MORE_TURNS;
 }
