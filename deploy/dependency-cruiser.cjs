@@ -39,6 +39,8 @@ const FLOORS = [
 /** The same of the command line, which sees of the service only what crosses a process, and its decoders. */
 const COMMAND_LINE = [
   ["src/wire", "src/base/audio"],
+  // Published as a package: of all others it sees the close codes.
+  ["src/client"],
   ["src/base/codecs", "src/base/decoder"],
   ["src/cli/view"],
   ["src/cli/client"],
@@ -52,6 +54,7 @@ const COMMAND_LINE = [
 /** The same of the page, which sees of the service only what crosses a process. */
 const PAGE = [
   ["src/wire"],
+  ["src/client"],
   ["src/web/style", "src/web/api"],
   ["src/web/parts"],
   ["src/web/uploads"],
@@ -129,7 +132,7 @@ module.exports = {
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"], pathNot: "/@types/" },
     },
     ...floors(FLOORS, () => true),
-    ...floors(COMMAND_LINE, (folder) => folder.startsWith("src/cli")),
+    ...floors(COMMAND_LINE, (folder) => /^src\/(cli|client)/.test(folder)),
     ...floors(PAGE, (folder) => folder.startsWith("src/web")),
     ...floors(WORKERS, (folder) => folder.startsWith("workers")),
     {
@@ -149,6 +152,16 @@ module.exports = {
       // Who may say what at NATS, with what everybody comes in there, and what certificates say.
       "^src/wire/(subjects|nats-login|certificate-kinds)\\.ts$",
     ]),
+    {
+      name: "client-is-a-package",
+      comment: "what it needs is published with it, and runs in browsers",
+      severity: "error",
+      from: { path: "^src/client/" },
+      to: {
+        path: "^src/|(^|/)node_modules/|^(node:)?[a-z_]+$",
+        pathNot: "^src/client/|^src/wire/close-codes\\.ts$|(^|/)node_modules/(openapi-fetch|ws|@types/(ws|node))/",
+      },
+    },
     {
       name: "service-without-tests",
       severity: "error",
@@ -207,7 +220,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["node_modules"] },
-    exclude: { path: ["^src/(wire|cli)/gen/", "^src/web/dist/"] },
+    exclude: { path: ["^src/(wire|client)/gen/", "^src/web/dist/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     moduleSystems: ["es6", "cjs"],

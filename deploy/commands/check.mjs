@@ -11,7 +11,7 @@ await runEntry(async (screen) => {
   const check = (name) => runCheck(screen, name, env);
   // Made anew each time, as routes may have changed since; at first the others need it to be there.
   const client = check("client");
-  if (!existsSync(join(PROJECT, "src/cli/gen/api-schema.ts"))) await client;
+  if (!existsSync(join(PROJECT, "src/client/gen/api-schema.ts"))) await client;
   const types = client.then(async ({ failed }) => {
     if (failed > 0) return { failed: 0 };
     const [service, page] = [await check("types"), await check("page-types")];

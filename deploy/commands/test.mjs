@@ -112,7 +112,7 @@ function parseArguments(args) {
   const usualChecks = changed === undefined ? Object.keys(CHECKS) : CHECKS_OF_CHANGES;
   const checks = named.length === 0 ? usualChecks : named.filter((name) => name in CHECKS);
   const suites = named.length === 0 ? usual : named.filter((name) => !(name in CHECKS));
-  const client = join(PROJECT, "src/cli/gen/api-schema.ts");
+  const client = join(PROJECT, "src/client/gen/api-schema.ts");
   // Types of a client that was made before the routes changed would tell nothing.
   const needsClient = checks.some((name) => name.endsWith("types")) || !existsSync(client);
   if (needsClient && !checks.includes("client")) checks.unshift("client");

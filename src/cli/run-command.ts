@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
-import { type CommandContext, reasonOf } from "./client/command-context.ts";
+import { reasonOf } from "../client/errors.ts";
+import type { CommandContext } from "./client/command-context.ts";
 import { EXIT, exitCodeOf } from "./client/exit-codes.ts";
 import { buildProgram } from "./program.ts";
 

@@ -1,6 +1,6 @@
 import createClient from "openapi-fetch";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { paths } from "../../src/cli/gen/api-schema.ts";
+import type { paths } from "../../src/client/gen/api-schema.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { PairedDevice, PCM, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ApiFailure } from "../../src/cli/client/api-client.ts";
 import type { UserSession } from "../../src/cli/client/user-session.ts";
+import { ApiError } from "../../src/client/errors.ts";
 import { until } from "../support/until.ts";
 import type { Case } from "./case.ts";
 import { compareWords, plainWord, type Segment, wordsOf } from "./outcome.ts";
@@ -281,7 +281,7 @@ async function answersOf(user: UserSession, sessionId: string): Promise<string> 
     await user.call((client) => client.GET("/sessions/{session_id}/segments", { params }));
     return `${status}, 200`;
   } catch (error) {
-    if (error instanceof ApiFailure) return `${status}, ${error.status}`;
+    if (error instanceof ApiError) return `${status}, ${error.status}`;
     throw error;
   }
 }

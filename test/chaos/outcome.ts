@@ -1,5 +1,5 @@
 import type { UserSession } from "../../src/cli/client/user-session.ts";
-import type { operations } from "../../src/cli/gen/api-schema.ts";
+import type { operations } from "../../src/client/gen/api-schema.ts";
 
 /** A segment as REST lists it. */
 export type Segment =

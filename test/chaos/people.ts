@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiFailure, type Send } from "../../src/cli/client/api-client.ts";
 import type { UserSession } from "../../src/cli/client/user-session.ts";
+import type { Send } from "../../src/client/api-client.ts";
+import { ApiError } from "../../src/client/errors.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { readSegments } from "./outcome.ts";
 import type { Deed } from "./stories.ts";
@@ -57,7 +58,7 @@ async function refusedIsNothing<T>(work: () => Promise<T | undefined>): Promise<
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiFailure && error.status < 500) return undefined;
+    if (error instanceof ApiError && error.status < 500) return undefined;
     throw error;
   }
 }
@@ -79,7 +80,7 @@ async function wish<T>(
     try {
       return await user.call((client) => send(client, headers));
     } catch (error) {
-      const isUnknown = error instanceof ApiFailure && error.code === "outcome_unknown";
+      const isUnknown = error instanceof ApiError && error.code === "outcome_unknown";
       if (!isUnknown || performance.now() > deadline) throw error;
     }
     await delay(POLL_MS);

@@ -1,8 +1,8 @@
-import { reasonOf } from "../../src/cli/client/command-context.ts";
 import { LiveViewer } from "../../src/cli/client/live-viewer.ts";
 import type { UserSession } from "../../src/cli/client/user-session.ts";
 import type { AudioChunk } from "../../src/cli/device/audio-chunks.ts";
 import { Transcript } from "../../src/cli/view/transcript.ts";
+import { reasonOf } from "../../src/client/errors.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { Feat } from "./people.ts";
 import type { Story } from "./stories.ts";

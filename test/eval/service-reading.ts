@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiClient } from "../../src/cli/client/api-client.ts";
 import { chooseWorkspace } from "../../src/cli/client/flags.ts";
 import { baseUrlOf, logIn, UserSession } from "../../src/cli/client/user-session.ts";
 import { cutIntoChunks } from "../../src/cli/device/audio-chunks.ts";
@@ -7,7 +6,8 @@ import { streamChunks } from "../../src/cli/device/device-stream.ts";
 import { streamRecordings } from "../../src/cli/device/stream-audio.ts";
 import { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
 import { durationSeconds, type WaveAudio } from "../../src/cli/device/wave-file.ts";
-import type { operations } from "../../src/cli/gen/api-schema.ts";
+import { ApiClient } from "../../src/client/api-client.ts";
+import type { operations } from "../../src/client/gen/api-schema.ts";
 import { type Delivery, nameOf } from "./delivery.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 import { encodedSound } from "./encoded-sound.ts";

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { ApiClient } from "../../src/cli/client/api-client.ts";
 import { chooseWorkspace, describeChoice } from "../../src/cli/client/flags.ts";
 import { UserSession } from "../../src/cli/client/user-session.ts";
 import { DeviceShelf } from "../../src/cli/device/device-shelf.ts";
 import { simulateDevice } from "../../src/cli/device/simulate-device.ts";
 import type { WaveAudio } from "../../src/cli/device/wave-file.ts";
+import { ApiClient } from "../../src/client/api-client.ts";
 
 const SESSION = "0190c0de-0000-7000-8000-000000000001";
 const DAY_MS = 24 * 3_600_000;

@@ -2,9 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { ApiClient } from "../../src/cli/client/api-client.ts";
 import { LiveViewer } from "../../src/cli/client/live-viewer.ts";
 import { UserSession } from "../../src/cli/client/user-session.ts";
+import { ApiClient } from "../../src/client/api-client.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { ViewerFrame } from "../../src/wire/viewer-frames.ts";
 

@@ -1,14 +1,57 @@
 import openapiTS, { astToString } from "openapi-typescript";
+import { WEBHOOK_MESSAGES } from "../../src/features/webhooks/messages.ts";
+import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../../src/wire/device-frames.ts";
+import { SERVER_FRAMES } from "../../src/wire/live-frames.ts";
+import { VIEWER_FRAME_SCHEMAS } from "../../src/wire/viewer-frames.ts";
 import { wholeDocument } from "./whole-document.ts";
 
-/** Where the typed client has its types. */
-export const API_SCHEMA_FILE = "src/cli/gen/api-schema.ts";
+/** Where the package of the typed client has its types. */
+export const API_SCHEMA_FILE = "src/client/gen/api-schema.ts";
+export const LIVE_SCHEMA_FILE = "src/client/gen/live-schema.ts";
 
 const HEAD = "// Made from the OpenAPI document by `npm run client`; not edited by hand.\n\n";
 
 /** The types of the interface as the document gives them now. */
 export async function apiSchemaText(): Promise<string> {
   const document = essential(await wholeDocument());
+  const types = await openapiTS(JSON.stringify(document), { alphabetize: true });
+  return HEAD + brief(astToString(types));
+}
+
+/**
+ * The schemas of everything that comes without being asked for: each frame of the WebSockets, what
+ * each end may send as one schema of several forms, and the messages of webhooks.
+ */
+export function liveSchemas(): Record<string, object> {
+  const payloads = (frames: Readonly<Record<string, { payload: object }>>) =>
+    Object.entries(frames).map(([name, { payload }]): [string, object] => [name, payload]);
+  const toViewer = payloads(SERVER_FRAMES);
+  const toDevice = payloads(DEVICE_SERVER_FRAMES);
+  const fromViewer = Object.entries<object>(VIEWER_FRAME_SCHEMAS);
+  // A heartbeat of a device is another than the one that the service sends.
+  const fromDevice = Object.entries<object>(DEVICE_FRAME_SCHEMAS).map(
+    ([name, schema]): [string, object] => [`${name}Order`, schema],
+  );
+  const hooks = WEBHOOK_MESSAGES.map(({ schema }): [string, object] => [schema.$id ?? "", schema]);
+  return {
+    ...Object.fromEntries([...toViewer, ...toDevice, ...fromViewer, ...fromDevice, ...hooks]),
+    ServerFrame: oneOf(toViewer),
+    StreamServerFrame: oneOf(toDevice),
+    ViewerFrame: oneOf(fromViewer),
+    StreamFrame: oneOf(fromDevice),
+    WebhookMessage: oneOf(hooks),
+  };
+}
+
+function oneOf(schemas: readonly [string, object][]): object {
+  return { oneOf: schemas.map(([name]) => ({ $ref: `#/components/schemas/${name}` })) };
+}
+
+/** The types of the frames and of webhooks' messages as their schemas give them now. */
+export async function liveSchemaText(): Promise<string> {
+  const schemas = without(JSON.parse(JSON.stringify(liveSchemas())));
+  const info = { title: "live", version: "1" };
+  const document = { openapi: "3.1.0", info, paths: {}, components: { schemas } };
   const types = await openapiTS(JSON.stringify(document), { alphabetize: true });
   return HEAD + brief(astToString(types));
 }

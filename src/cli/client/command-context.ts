@@ -12,17 +12,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The message of any thrown value; a failed fetch has its reason in `cause`. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (cause instanceof Error && error.message === "fetch failed") {
-    const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
-    return [code, cause.message].find((text) => text !== "") ?? "connection failed";
-  }
-  return error.message || error.name;
-}
-
 /** The parts of the process that commands use. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;

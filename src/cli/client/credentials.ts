@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { CommandFailure, reasonOf } from "./command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "./command-context.ts";
 
 /** The login at one service, as `voice login` stores it. */
 export interface StoredLogin {

@@ -1,4 +1,4 @@
-import { ApiFailure, Unreachable } from "./api-client.ts";
+import { ApiError, Unreachable } from "../../client/errors.ts";
 import { CommandFailure } from "./command-context.ts";
 
 /** Exit codes of the `voice` command, for scripts. */
@@ -29,7 +29,7 @@ Exit codes:
 /** The exit code for an error that a command threw. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Unreachable) return EXIT.unavailable;
-  if (error instanceof ApiFailure) {
+  if (error instanceof ApiError) {
     return error.code === "session_deleted" ? EXIT.missing : codeOfStatus(error.status);
   }
   if (error instanceof CommandFailure) return error.exitCode;

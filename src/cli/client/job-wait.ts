@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { operations } from "../gen/api-schema.ts";
+import type { operations } from "../../client/gen/api-schema.ts";
 import { CommandFailure } from "./command-context.ts";
 import type { UserSession } from "./user-session.ts";
 

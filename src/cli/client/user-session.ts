@@ -1,5 +1,7 @@
-import { ApiClient, ApiFailure, type CallOptions, type Send, Unreachable } from "./api-client.ts";
-import { type BackOff, BRISK } from "./back-off.ts";
+import { Access } from "../../client/access.ts";
+import { ApiClient, type CallOptions, type Send } from "../../client/api-client.ts";
+import { type BackOff, BRISK } from "../../client/back-off.ts";
+import { ApiError, Unreachable } from "../../client/errors.ts";
 import { refuseClearText } from "./clear-text.ts";
 import { CommandFailure } from "./command-context.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
@@ -77,6 +79,16 @@ export class UserSession {
     return this.#login.token;
   }
 
+  /** For connections that stay open: with the token of the moment. */
+  get access(): Access {
+    return new Access({
+      token: async (isRefused) => {
+        if (isRefused) await this.renew();
+        return this.token;
+      },
+    });
+  }
+
   /**
    * Like `ApiClient.call`, with the token; repeated once with a fresh token when it has expired.
    */
@@ -88,7 +100,7 @@ export class UserSession {
     try {
       return await withToken();
     } catch (error) {
-      if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
       await this.renew();
       return withToken();
     }
@@ -105,7 +117,7 @@ export class UserSession {
       });
       this.#login = { ...this.#login, token };
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 401) throw expired(this.api.baseUrl);
+      if (error instanceof ApiError && error.status === 401) throw expired(this.api.baseUrl);
       throw error;
     }
     this.#renewed(this.#login);

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
+import type { components } from "../../client/gen/api-schema.ts";
 import { type CommandContext, writeJson } from "../client/command-context.ts";
 import { isSure } from "../client/confirm.ts";
 import { withConnectionFlags } from "../client/flags.ts";
 import { readPages } from "../client/pages.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import type { components } from "../gen/api-schema.ts";
 import { printable } from "../view/transcript-line.ts";
 
 type Key = components["schemas"]["ServiceKey"];

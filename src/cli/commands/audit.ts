@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import type { paths } from "../../client/gen/api-schema.ts";
 import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import type { paths } from "../gen/api-schema.ts";
 
 type Verdict =
   paths["/admin/audit/verify"]["get"]["responses"]["200"]["content"]["application/json"];

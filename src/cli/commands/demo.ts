@@ -1,12 +1,8 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { PATIENT } from "../client/back-off.ts";
-import {
-  type CommandContext,
-  CommandFailure,
-  reasonOf,
-  wantsColour,
-} from "../client/command-context.ts";
+import { PATIENT } from "../../client/back-off.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { type CommandContext, CommandFailure, wantsColour } from "../client/command-context.ts";
 import { parseDuration, parseSpeed, withConnectionFlags } from "../client/flags.ts";
 import {
   type ConnectionOptions,

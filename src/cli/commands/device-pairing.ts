@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { operations } from "../../client/gen/api-schema.ts";
 import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
 import { isSure } from "../client/confirm.ts";
 import {
@@ -10,7 +11,6 @@ import {
 import { readPages } from "../client/pages.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 import { DeviceShelf } from "../device/device-shelf.ts";
-import type { operations } from "../gen/api-schema.ts";
 import { localMinute, tableText } from "../view/table.ts";
 import { printable } from "../view/transcript-line.ts";
 

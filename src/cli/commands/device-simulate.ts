@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
+import { PATIENT } from "../../client/back-off.ts";
+import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import { PATIENT } from "../client/back-off.ts";
-import { type CommandContext, reasonOf, writeJson } from "../client/command-context.ts";
+import { type CommandContext, writeJson } from "../client/command-context.ts";
 import {
   describeChoice,
   parseDuration,

@@ -1,12 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { ApiClient, ApiFailure } from "../client/api-client.ts";
-import {
-  type CommandContext,
-  CommandFailure,
-  reasonOf,
-  writeJson,
-} from "../client/command-context.ts";
+import { ApiClient } from "../../client/api-client.ts";
+import { ApiError, reasonOf } from "../../client/errors.ts";
+import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
 import { exitCodeOf } from "../client/exit-codes.ts";
 import { chooseWorkspace, describeChoice, withConnectionFlags } from "../client/flags.ts";
 import {
@@ -212,7 +208,7 @@ async function describeSpeakers(user: UserSession, sessionId: string): Promise<s
     if (method === undefined) throw new CommandFailure("the session's job does not say by what");
     return `told apart by ${method}`;
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 403) throw error;
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
     return "told apart by what administrators are shown";
   }
 }

@@ -1,7 +1,8 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
-import { type CommandContext, CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { withConnectionFlags, withExamples } from "../client/flags.ts";
 import { SESSION_ARGUMENT, sessionIdOf } from "../client/session-choice.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";

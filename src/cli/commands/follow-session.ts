@@ -1,7 +1,7 @@
+import type { operations } from "../../client/gen/api-schema.ts";
 import type { ServerFrame } from "../../wire/live-frames.ts";
 import { LiveViewer } from "../client/live-viewer.ts";
 import type { UserSession } from "../client/user-session.ts";
-import type { operations } from "../gen/api-schema.ts";
 import type { TranscriptView } from "../view/plain-view.ts";
 import { REASONS } from "../view/session-rows.ts";
 import { type Line, lineOfSegment, Transcript } from "../view/transcript.ts";

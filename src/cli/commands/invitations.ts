@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { paths } from "../../client/gen/api-schema.ts";
 import { type CommandContext, writeJson } from "../client/command-context.ts";
 import { withConnectionFlags } from "../client/flags.ts";
 import { readPages } from "../client/pages.ts";
@@ -7,7 +8,6 @@ import {
   openUserSession,
   type UserSession,
 } from "../client/user-session.ts";
-import type { paths } from "../gen/api-schema.ts";
 import { printable } from "../view/transcript-line.ts";
 
 type Page = paths["/invitations"]["get"]["responses"]["200"]["content"]["application/json"];

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Command } from "commander";
-import { type CommandContext, CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../", import.meta.url));
 const TIMEOUT_MS = 30_000;

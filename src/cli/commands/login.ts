@@ -1,8 +1,9 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { ApiClient, ApiFailure } from "../client/api-client.ts";
-import { BRISK } from "../client/back-off.ts";
+import { ApiClient } from "../../client/api-client.ts";
+import { BRISK } from "../../client/back-off.ts";
+import { ApiError } from "../../client/errors.ts";
 import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { Credentials } from "../client/credentials.ts";
 import { EXIT } from "../client/exit-codes.ts";
@@ -35,7 +36,7 @@ async function login(options: ConnectionOptions, context: CommandContext): Promi
   try {
     credentials.save(baseUrl, await logIn(api, email, password));
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
     throw new CommandFailure(
       `${baseUrl} does not accept this e-mail and password`,
       error,

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { ApiFailure } from "../client/api-client.ts";
+import { ApiError } from "../../client/errors.ts";
+import type { paths } from "../../client/gen/api-schema.ts";
 import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
 import { isSure } from "../client/confirm.ts";
 import { withConnectionFlags } from "../client/flags.ts";
@@ -9,7 +10,6 @@ import {
   openUserSession,
   type UserSession,
 } from "../client/user-session.ts";
-import type { paths } from "../gen/api-schema.ts";
 import { printable } from "../view/transcript-line.ts";
 
 type Page = paths["/admin/outbox"]["get"]["responses"]["200"]["content"]["application/json"];
@@ -127,7 +127,7 @@ async function inPages(
     try {
       count += (await send(ids.slice(from, from + PAGE))).count;
     } catch (error) {
-      if (!(error instanceof ApiFailure) || error.code !== "not_found") throw error;
+      if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
     }
   }
   return count;

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { PATIENT } from "../../client/back-off.ts";
+import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import { PATIENT } from "../client/back-off.ts";
 import {
   type CommandContext,
   CommandFailure,
-  reasonOf,
   wantsColour,
   writeJson,
 } from "../client/command-context.ts";

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { operations } from "../../client/gen/api-schema.ts";
 import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
 import { withConnectionFlags, withExamples } from "../client/flags.ts";
 import { endOfJob, type Job } from "../client/job-wait.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { PATIENT } from "../../client/back-off.ts";
 import type { ServerFrame } from "../../wire/live-frames.ts";
-import { PATIENT } from "../client/back-off.ts";
 import { type CommandContext, wantsColour, writeJson } from "../client/command-context.ts";
 import { withConnectionFlags, withExamples } from "../client/flags.ts";
 import { SESSION_ARGUMENT, sessionIdOf } from "../client/session-choice.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
+import { reasonOf } from "../../client/errors.ts";
 import {
   type CommandContext,
   CommandFailure,
-  reasonOf,
   wantsColour,
   writeJson,
 } from "../client/command-context.ts";

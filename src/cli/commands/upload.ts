@@ -1,15 +1,10 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { MAX_CHANNELS } from "../../base/audio/wav.ts";
+import { PATIENT } from "../../client/back-off.ts";
+import { ApiError, reasonOf, Unreachable } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import { ApiFailure, Unreachable } from "../client/api-client.ts";
-import { PATIENT } from "../client/back-off.ts";
-import {
-  type CommandContext,
-  CommandFailure,
-  reasonOf,
-  writeJson,
-} from "../client/command-context.ts";
+import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
 import { EXIT } from "../client/exit-codes.ts";
 import {
   chooseWorkspace,
@@ -130,8 +125,7 @@ async function tryOne(
   } catch (error) {
     report.clear();
     if (signal.aborted) report.say("Interrupted; the same command goes on where it was.");
-    const isOurs =
-      error instanceof Unreachable || (error instanceof ApiFailure && isHopeless(error));
+    const isOurs = error instanceof Unreachable || (error instanceof ApiError && isHopeless(error));
     if (signal.aborted || isOurs) throw error;
     report.fail(file, reasonOf(error));
     return false;
@@ -139,7 +133,7 @@ async function tryOne(
 }
 
 /** True when no other file would fare better. */
-function isHopeless({ status }: ApiFailure): boolean {
+function isHopeless({ status }: ApiError): boolean {
   return status === 401 || status === 403 || status === 429 || status >= 500;
 }
 

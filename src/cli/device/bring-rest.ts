@@ -1,6 +1,6 @@
-import { ApiFailure } from "../client/api-client.ts";
+import type { UnstoredAudio } from "../../client/audio-sender.ts";
+import { ApiError } from "../../client/errors.ts";
 import { type AudioChunk, cutIntoChunks } from "./audio-chunks.ts";
-import type { UnstoredAudio } from "./audio-sender.ts";
 import type { VirtualDevice } from "./virtual-device.ts";
 import { frameBytes, type WaveAudio } from "./wave-file.ts";
 
@@ -31,7 +31,7 @@ export async function bringRest(
   onStored: (seconds: number) => void,
 ): Promise<void> {
   const { bytes, offset, chunkSequence } = unstored;
-  const rest = { ...format, data: bytes };
+  const rest = { ...format, data: Buffer.from(bytes) };
   const before = offset / frameBytes(rest) / rest.sampleRate;
   let shift = 0;
   let last = chunkSequence - 1;
@@ -48,7 +48,7 @@ export async function bringRest(
       await device.upload(sessionId, chunk, signal);
       return true;
     } catch (error) {
-      const isTaken = error instanceof ApiFailure && error.code === "chunk_conflict";
+      const isTaken = error instanceof ApiError && error.code === "chunk_conflict";
       if (isTaken && shift < MOST_TAKEN) return false;
       throw error;
     }

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "../client/command-context.ts";
 
 const READ_HERE = ".wav .wave .flac .mp3 .ogg .oga .opus .webm".split(" ");
 const READ_BY_FFMPEG =

@@ -13,7 +13,8 @@ import { DecodeFailure } from "../../base/decoder/decode-file.ts";
 import { decodeRecordings } from "../../base/decoder/decode-recordings.ts";
 import { findDecoder } from "../../base/decoder/decoder-program.ts";
 import { isText } from "../../base/decoder/text-file.ts";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "../client/command-context.ts";
 import type { WaveAudio } from "./wave-file.ts";
 
 const MOST_BYTES = 1024 ** 3;

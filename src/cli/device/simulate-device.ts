@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Attempts } from "../client/back-off.ts";
+import type { Attempts } from "../../client/back-off.ts";
 import { type ChosenWorkspace, chooseWorkspace } from "../client/flags.ts";
 import type { UserSession } from "../client/user-session.ts";
 import { type ChunkCodec, cutIntoChunks } from "./audio-chunks.ts";

@@ -1,5 +1,5 @@
-import { ApiFailure } from "../client/api-client.ts";
-import type { Attempts } from "../client/back-off.ts";
+import type { Attempts } from "../../client/back-off.ts";
+import { ApiError } from "../../client/errors.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { DeviceOwner, DeviceShelf, KeptDevice } from "./device-shelf.ts";
 import { type SessionWishes, VirtualDevice } from "./virtual-device.ts";
@@ -83,7 +83,7 @@ async function isTaken(device: VirtualDevice): Promise<boolean> {
 }
 
 function isRefused(error: unknown): boolean {
-  return error instanceof ApiFailure && (error.status === 401 || error.status === 404);
+  return error instanceof ApiError && (error.status === 401 || error.status === 404);
 }
 
 async function startUnlessBusy(
@@ -93,7 +93,7 @@ async function startUnlessBusy(
   try {
     return await device.startSession(wishes);
   } catch (error) {
-    if (error instanceof ApiFailure && error.code === "already_recording") return undefined;
+    if (error instanceof ApiError && error.code === "already_recording") return undefined;
     throw error;
   }
 }

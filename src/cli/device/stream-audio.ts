@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { AccessEnded } from "../../client/audio-sender.ts";
+import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
-import { AccessEnded, type AudioSender } from "./audio-sender.ts";
+import { CommandFailure } from "../client/command-context.ts";
+import type { AudioSender } from "./audio-sender.ts";
 import { bringRest } from "./bring-rest.ts";
 import { keepBeating, type StreamOptions, type StreamProgress } from "./device-stream.ts";
 import type { VirtualDevice } from "./virtual-device.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { ApiFailure } from "../client/api-client.ts";
-import { type Attempts, type BackOff, type Retry, withRetries } from "../client/back-off.ts";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { type Attempts, type BackOff, type Retry, withRetries } from "../../client/back-off.ts";
+import { ApiError, reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "../client/command-context.ts";
 import { readPages } from "../client/pages.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { DeviceOwner, DeviceShelf } from "./device-shelf.ts";
@@ -91,7 +91,7 @@ async function stateOf({ user }: UploadParts, entry: LedgerEntry): Promise<Set<n
     }, 1_000_000);
     return new Set(items.map(({ chunk_sequence }) => chunk_sequence));
   } catch (error) {
-    const isGone = error instanceof ApiFailure && /^(not_found|session_deleted)$/.test(error.code);
+    const isGone = error instanceof ApiError && /^(not_found|session_deleted)$/.test(error.code);
     if (!isGone) throw error;
     throw new CommandFailure(
       `it was uploaded before, and its session ${entry.session_id} was deleted since; --again uploads it once more`,
@@ -115,7 +115,7 @@ async function resume(
     await sendChunks(device, sessionId, plan, stored, options);
   } catch (error) {
     const isOver =
-      error instanceof ApiFailure && /^(session_ended|invalid_api_key)$/.test(error.code);
+      error instanceof ApiError && /^(session_ended|invalid_api_key)$/.test(error.code);
     if (!isOver) throw error;
     return undefined;
   }
@@ -154,7 +154,7 @@ async function sendAnew(
 
 /** True when the same file would be refused again. */
 function isRefused(error: unknown): boolean {
-  return error instanceof ApiFailure && [400, 413, 415, 422].includes(error.status);
+  return error instanceof ApiError && [400, 413, 415, 422].includes(error.status);
 }
 
 async function dropSession(
@@ -191,7 +191,7 @@ async function sendChunks(
 }
 
 function whenBusy(error: unknown): Retry {
-  if (!(error instanceof ApiFailure)) return { retryable: false };
+  if (!(error instanceof ApiError)) return { retryable: false };
   const { status, code, retryAfterMs } = error;
   return { retryable: status === 429 || code === "overloaded", retryAfterMs };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type ApiClient, ApiFailure, type CallOptions, type Send } from "../client/api-client.ts";
-import type { Attempts } from "../client/back-off.ts";
+import type { ApiClient, CallOptions, Send } from "../../client/api-client.ts";
+import type { Attempts } from "../../client/back-off.ts";
+import { ApiError } from "../../client/errors.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { AudioChunk } from "./audio-chunks.ts";
 import { AudioSender, type AudioSenderOptions } from "./audio-sender.ts";
@@ -108,7 +109,7 @@ export class VirtualDevice {
     } catch (error) {
       // If the answer of the first attempt was lost, the session is started; the refusal contains
       // its id.
-      const isOwn = isAnswerLost && error instanceof ApiFailure && error.status === 409;
+      const isOwn = isAnswerLost && error instanceof ApiError && error.status === 409;
       const started = isOwn && uuidIn(error.said);
       if (started) return started;
       throw error;

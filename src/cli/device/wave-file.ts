@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "../client/command-context.ts";
 
 const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;

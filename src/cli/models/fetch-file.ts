@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "../client/command-context.ts";
 import type { Model, ModelFile } from "./manifest.ts";
 import { partOf, sha256Of, sizeOf, stateOf } from "./model-folder.ts";
 

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
-import { CommandFailure, reasonOf } from "../client/command-context.ts";
+import { reasonOf } from "../../client/errors.ts";
+import { CommandFailure } from "../client/command-context.ts";
 
 const FETCH_MS = 30_000;
 /** A plain path below the model's folder. */

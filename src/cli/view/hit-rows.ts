@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
+import type { operations } from "../../client/gen/api-schema.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import type { operations } from "../gen/api-schema.ts";
 import { localMinute } from "./table.ts";
 import { printable } from "./transcript-line.ts";
 

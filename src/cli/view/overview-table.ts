@@ -1,4 +1,4 @@
-import type { paths } from "../gen/api-schema.ts";
+import type { paths } from "../../client/gen/api-schema.ts";
 import { tableRows } from "./table.ts";
 import { printable } from "./transcript-line.ts";
 

@@ -1,5 +1,5 @@
+import type { operations } from "../../client/gen/api-schema.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import type { operations } from "../gen/api-schema.ts";
 import { type Speaker, speakerRow } from "./speaker-rows.ts";
 import { localMinute } from "./table.ts";
 import { printable } from "./transcript-line.ts";

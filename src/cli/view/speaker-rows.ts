@@ -1,5 +1,5 @@
+import type { operations } from "../../client/gen/api-schema.ts";
 import { clockTime } from "../../wire/clock-time.ts";
-import type { operations } from "../gen/api-schema.ts";
 import { printable } from "./transcript-line.ts";
 
 type Answer = operations["listSpeakers"]["responses"]["200"]["content"]["application/json"];

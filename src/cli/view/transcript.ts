@@ -1,3 +1,4 @@
+import type { operations } from "../../client/gen/api-schema.ts";
 import type {
   InterimResultsFrame,
   ResultsBody,
@@ -8,7 +9,6 @@ import type {
 } from "../../wire/live-frames.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
 import { isUnsure } from "../../wire/unsure-speakers.ts";
-import type { operations } from "../gen/api-schema.ts";
 
 /** The present state of one utterance. */
 export interface Line {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import createClient, { type Client } from "openapi-fetch";
-import type { paths } from "../../cli/gen/api-schema.ts";
+import type { paths } from "../../client/gen/api-schema.ts";
 import { account, signInAgain } from "./account.ts";
 
 /** The service's address, below whatever path the page is served at; without a slash at its end. */

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
+import { Position } from "../../client/live-position.ts";
 import type { CLOSE as WIRE_CLOSE } from "../../wire/close-codes.ts";
 import type { ServerFrame } from "../../wire/live-frames.ts";
-import { Position } from "../../wire/live-position.ts";
 import type { ViewerFrame } from "../../wire/viewer-frames.ts";
 import { signInAgain } from "./account.ts";
 import { API_BASE, ApiFailure, call, messageOf } from "./client.ts";

@@ -1,4 +1,4 @@
-import type { operations } from "../../cli/gen/api-schema.ts";
+import type { operations } from "../../client/gen/api-schema.ts";
 
 type Body<O extends keyof operations> = operations[O] extends {
   responses: { 200: { content: { "application/json": infer B } } };

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ApiClient } from "../../../src/cli/client/api-client.ts";
 import { UserSession } from "../../../src/cli/client/user-session.ts";
 import { DeviceShelf } from "../../../src/cli/device/device-shelf.ts";
 import { simulateDevice } from "../../../src/cli/device/simulate-device.ts";
 import { parseWave } from "../../../src/cli/device/wave-file.ts";
+import { ApiClient } from "../../../src/client/api-client.ts";
 import { AppFixture } from "../../support/app-fixture.ts";
 import { conversationWav } from "../../support/compat-caller.ts";
 import { adminToken, call, PCM, scriptedChunks } from "../../support/paired-device.ts";

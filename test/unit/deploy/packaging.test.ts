@@ -169,7 +169,7 @@ describe("image", () => {
   test("image: takes along no data, no settings and nothing that was generated elsewhere", () => {
     const lines = read(".dockerignore").split("\n").filter(Boolean);
     expect(lines[1]).toBe("*");
-    for (const line of ["deploy/.env", "src/cli/gen", "src/wire/gen"])
+    for (const line of ["deploy/.env", "src/client/gen", "src/wire/gen"])
       expect(lines).toContain(line);
     const letIn = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
     for (const name of letIn) expect(existsSync(join(PROJECT, name)), name).toBe(true);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Position } from "../../../src/client/live-position.ts";
 import { readableWords } from "../../../src/web/views/session/model/readable-words.ts";
 import { sharesOf } from "../../../src/web/views/session/model/speaker-shares.ts";
 import {
@@ -8,7 +9,6 @@ import {
 } from "../../../src/web/views/session/model/transcript-state.ts";
 import { rowAt, rowsOf } from "../../../src/web/views/session/transcript-rows.ts";
 import type { ServerFrame } from "../../../src/wire/live-frames.ts";
-import { Position } from "../../../src/wire/live-position.ts";
 
 const SESSION = "s";
 const AT = "2026-01-01T00:00:00.000Z";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import type { paths } from "../../../client/gen/api-schema.ts";
 import { type CommandContext, CommandFailure, writeJson } from "../../client/command-context.ts";
 import { withConnectionFlags, withExamples } from "../../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../../client/user-session.ts";
-import type { paths } from "../../gen/api-schema.ts";
 import { barRow } from "../../view/progress-row.ts";
 
 type Verdict =

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { operations } from "../../../client/gen/api-schema.ts";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { type CommandContext, writeJson } from "../../client/command-context.ts";
 import { parseCount, withConnectionFlags, withExamples } from "../../client/flags.ts";
@@ -8,7 +9,6 @@ import {
   openUserSession,
   type UserSession,
 } from "../../client/user-session.ts";
-import type { operations } from "../../gen/api-schema.ts";
 import { localMinute, tableText } from "../../view/table.ts";
 import { printable } from "../../view/transcript-line.ts";
 

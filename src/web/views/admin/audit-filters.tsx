@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import type { operations } from "../../../cli/gen/api-schema.ts";
+import type { operations } from "../../../client/gen/api-schema.ts";
 
 type Kind = NonNullable<NonNullable<operations["listAudit"]["parameters"]["query"]>["kind"]>;
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { retryAfterMs } from "../../../../src/cli/client/api-client.ts";
 import { Credentials } from "../../../../src/cli/client/credentials.ts";
 import { parseDuration, parseShare, parseSpeed } from "../../../../src/cli/client/flags.ts";
 import { baseUrlOf, DEFAULT_BASE_URL } from "../../../../src/cli/client/user-session.ts";
+import { retryAfterMs } from "../../../../src/client/api-client.ts";
 
 let folder = "";
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseFrames } from "../../../../src/cli/client/live-viewer.ts";
 import { remarkOn } from "../../../../src/cli/commands/follow-session.ts";
 import { lineOfSegment, Transcript } from "../../../../src/cli/view/transcript.ts";
+import { parseFrames } from "../../../../src/client/frames.ts";
 import type {
   FinalResultsFrame,
   InterimResultsFrame,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type BackOff, waitBefore, withRetries } from "../../../../src/cli/client/back-off.ts";
+import { type BackOff, waitBefore, withRetries } from "../../../src/client/back-off.ts";
 
 const QUICK: BackOff = { attempts: 4, firstMs: 1, longestMs: 2 };
 
-describe("cli back-off: waits", () => {
+describe("client back-off: waits", () => {
   it("grow twofold up to the longest, half of each random", () => {
     const backOff = { attempts: 9, firstMs: 100, longestMs: 1_000 };
     const least = [1, 2, 3, 4, 5, 6].map((attempt) => waitBefore(attempt, backOff, () => 0));
@@ -13,7 +13,7 @@ describe("cli back-off: waits", () => {
   });
 });
 
-describe("cli back-off: retries", () => {
+describe("client back-off: retries", () => {
   it("goes on until the operation succeeds", async () => {
     const tried: number[] = [];
     const operation = async (attempt: number) => {

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { delay } from "./delay.ts";
 
 export interface BackOff {
   /** Number of attempts, the first one included. */
@@ -57,7 +57,7 @@ export async function withRetries<T>(
       if (hopeless || attempt >= backOff.attempts || signal?.aborted) throw error;
       const waitMs = Math.max(retryAfterMs, waitBefore(attempt, backOff));
       onRetry?.(error, waitMs);
-      await delay(waitMs, undefined, { signal });
+      await delay(waitMs, signal);
     }
   }
 }

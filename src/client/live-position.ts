@@ -1,4 +1,4 @@
-import type { ServerFrame } from "./live-frames.ts";
+import type { ServerFrame } from "./frames.ts";
 
 /** Where a viewer is in a session's durable events, so that each is taken once and none is missed. */
 export class Position {
@@ -7,9 +7,13 @@ export class Position {
   /** The newest durable `seq` that a heartbeat named. */
   #promised = 0;
 
-  /** `seq`: of the newest durable event that the viewer has; undefined for a snapshot first. */
-  constructor(seq?: number) {
+  /**
+   * `seq`: of the newest durable event that the viewer has, undefined for a snapshot first; `at`: of
+   * that event, if it is known.
+   */
+  constructor(seq?: number, at?: string) {
     this.#seq = seq;
+    this.#at = at;
   }
 
   /** What Subscribe says of the newest durable event that was taken; before the first nothing. */
