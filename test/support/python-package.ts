@@ -1,0 +1,101 @@
+import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { makeScratchFolder } from "./scratch-folder.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const DRIVER = resolve(import.meta.dirname, "python-client.py");
+const INSTALLED_MS = 300_000;
+
+/** An order to the program around the package, see `python-client.py`. */
+export interface PythonOrders {
+  readonly kind: "sync" | "async";
+  readonly client: Readonly<Record<string, unknown>>;
+  readonly back_off: Readonly<Record<string, number>>;
+  readonly do: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The program's environment: no proxy of the machine's stands between two ends of loopback. */
+const ENVIRONMENT = { PATH: process.env.PATH ?? "", LANG: "C.UTF-8" };
+
+/** The Python package, installed from its file into an empty environment. */
+export class PythonPackage {
+  readonly folder: string;
+  readonly version: string;
+
+  private constructor(folder: string, version: string) {
+    this.folder = folder;
+    this.version = version;
+  }
+
+  /**
+   * Installs the wheel and what it needs. A text says why that cannot be tried here: no Python of
+   * `python`'s name, or no package index.
+   */
+  static install(python = "python3"): PythonPackage | string {
+    const told = spawnSync(python, ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"], {
+      encoding: "utf8",
+    });
+    if (told.status !== 0) return `there is no ${python} here`;
+    const folder = makeScratchFolder("python-package");
+    const fault = PythonPackage.#fill(folder, python);
+    if (fault === undefined) return new PythonPackage(folder, told.stdout.trim());
+    rmSync(folder, { recursive: true, force: true });
+    return fault;
+  }
+
+  static #fill(folder: string, python: string): string | undefined {
+    const made = spawnSync(python, ["-m", "venv", folder], { encoding: "utf8" });
+    if (made.status !== 0) return `${python} makes no environments (venv)`;
+    const wheel = wheelOf(builtPackages("python"));
+    if (wheel === undefined) return "there is no Python with pip here";
+    const pip = [join(folder, "bin/pip"), "install", "--quiet", wheel] as const;
+    const installed = spawnSync(pip[0], pip.slice(1), { encoding: "utf8", timeout: INSTALLED_MS });
+    return installed.status === 0 ? undefined : `pip reaches no index: ${saidLast(installed)}`;
+  }
+
+  /** What became of each order. Throws when the program itself fails. */
+  async run(orders: PythonOrders): Promise<Record<string, unknown>[]> {
+    const child = spawn(join(this.folder, "bin/python"), ["-B", DRIVER], {
+      cwd: this.folder,
+      env: ENVIRONMENT,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    child.stdin.end(JSON.stringify(orders));
+    const outputs = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    const [said, failed, [code]] = await outputs;
+    if (code !== 0) throw new Error(failed);
+    return JSON.parse(said) as Record<string, unknown>[];
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Builds a package with the project's command; returns the folder with its file. */
+export function builtPackages(name: "python" | "typescript"): string {
+  const build = resolve(PROJECT, "deploy/clients/build.ts");
+  const flags = ["--disable-warning=ExperimentalWarning", build, name];
+  const made = spawnSync(process.execPath, flags, { encoding: "utf8", timeout: INSTALLED_MS });
+  if (made.status !== 0) throw new Error(made.stderr || made.stdout);
+  return resolve(PROJECT, "out/packages");
+}
+
+function wheelOf(folder: string): string | undefined {
+  const name = readdirSync(folder).find((each) => each.endsWith(".whl"));
+  return name === undefined ? undefined : join(folder, name);
+}
+
+function saidLast({ stderr }: SpawnSyncReturns<string>): string {
+  return stderr.trim().split("\n").at(-1) ?? "";
+}
+
+/** Bytes in a file, for a program that reads them. */
+export function fileWith(folder: string, bytes: Uint8Array, name = "sound"): string {
+  const file = join(folder, name);
+  writeFileSync(file, bytes);
+  return file;
+}
