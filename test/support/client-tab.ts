@@ -96,6 +96,8 @@ export class ClientTab {
 
   /** Utterances in the order in which they came. */
   get finals() {
-    return this.frames.filter(({ type, is_final }) => type === "Results" && is_final === true);
+    return this.frames.flatMap((frame) =>
+      frame.type === "Results" && frame.is_final ? [frame] : [],
+    );
   }
 }
