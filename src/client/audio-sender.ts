@@ -48,7 +48,7 @@ export class AccessEnded extends ChannelError {
   readonly reason: string;
 
   constructor(reason: string, closeCode: number, unstored: UnstoredAudio) {
-    super("forbidden", `The stream was refused: ${reason}`, false, closeCode);
+    super("forbidden", `The stream was refused: ${reason}`, { closeCode, said: reason });
     this.unstored = unstored;
     this.reason = reason;
   }
@@ -159,7 +159,11 @@ export class AudioSender {
 
   #fail(reason: string, code: number, isRetryable = false): never {
     const told = `The stream was refused: ${reason}`;
-    this.#failure = new ChannelError("closed", told, isRetryable, code);
+    this.#failure = new ChannelError("closed", told, {
+      isRetryable,
+      closeCode: code,
+      said: reason,
+    });
     throw this.#failure;
   }
 
@@ -212,9 +216,9 @@ export class AudioSender {
 
   async #listen(socket: FrameSocket): Promise<Ending> {
     for (;;) {
-      const frame = await socket.next<StreamServerFrame>(SILENCE_MS, this.#options.signal);
-      if (frame !== undefined) {
-        this.#hear(frame);
+      const frames = await socket.next<StreamServerFrame>(SILENCE_MS, this.#options.signal);
+      if (frames !== undefined) {
+        for (const frame of frames) this.#hear(frame);
         if (this.#failure !== undefined) return { code: 0, reason: this.#failure.message };
         continue;
       }

@@ -12,7 +12,8 @@ export class AudioStream {
   #failure: unknown;
   #hasFailed = false;
   #stored = 0;
-  #wake: () => void = () => undefined;
+  /** Writers that wait for room. */
+  #waiting: (() => void)[] = [];
 
   constructor(options: AudioSenderOptions) {
     this.#sender = new AudioSender({
@@ -45,11 +46,15 @@ export class AudioStream {
     if (this.#hasFailed) throw this.#failure;
     this.#sender.push(bytes);
     while (this.#sender.isFull && !this.#hasFailed) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     if (this.#hasFailed) throw this.#failure;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const go of waiting) go();
   }
 
   /** Ends the current utterance, as at the end of a turn. */

@@ -1,6 +1,6 @@
 import type { ApiClient } from "./api-client.ts";
 import { Unreachable } from "./errors.ts";
-import { FrameSocket, type OpenSocket, type RawSocket } from "./frame-socket.ts";
+import { FrameSocket, type OpenOptions, type OpenSocket, type RawSocket } from "./frame-socket.ts";
 
 interface OpeningSocket extends RawSocket {
   onopen: (() => void) | null;
@@ -14,31 +14,42 @@ declare const WebSocket: new (url: string) => OpeningSocket;
  * when the ticket is refused, and with `Unreachable` for what a browser tells no more of.
  */
 export function openWithTicket(api: ApiClient): OpenSocket {
-  return async (path, { handshakeMs, signal }) => {
+  return async (path, options) => {
+    const { signal } = options;
     const { ticket } = await api.call((client) => client.POST("/auth/live-ticket"), { signal });
-    const base = api.baseUrl.replace(/^http/, "ws");
-    const raw = new WebSocket(`${base}${path}?ticket=${encodeURIComponent(ticket)}`);
-    return new Promise((resolve, reject) => {
-      const end = (settle: () => void) => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-        settle();
-      };
-      const fail = (reason: unknown) => {
-        end(() => reject(reason));
-        // Node tells of the end within `close`.
-        [raw.onclose, raw.onerror] = [null, null];
-        raw.close();
-      };
-      const abort = () => fail(signal?.reason);
-      const lost = () =>
-        fail(new Unreachable(`GET ${path}`, "the connection was refused", handshakeMs));
-      const timer = setTimeout(lost, handshakeMs);
-      raw.onclose = lost;
-      raw.onerror = lost;
-      raw.onopen = () => end(() => resolve(new FrameSocket(raw)));
-      signal?.addEventListener("abort", abort, { once: true });
-      if (signal?.aborted) abort();
-    });
+    return openTicketed(api.baseUrl, path, ticket, options);
   };
+}
+
+/** Opens one WebSocket with a ticket. Rejects with `Unreachable`, or the reason of the signal. */
+export function openTicketed(
+  baseUrl: string,
+  path: string,
+  ticket: string,
+  { handshakeMs, signal }: OpenOptions,
+): Promise<FrameSocket> {
+  const base = baseUrl.replace(/^http/, "ws");
+  const raw = new WebSocket(`${base}${path}?ticket=${encodeURIComponent(ticket)}`);
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      settle();
+    };
+    const fail = (reason: unknown) => {
+      end(() => reject(reason));
+      // Node tells of the end within `close`.
+      [raw.onclose, raw.onerror] = [null, null];
+      raw.close();
+    };
+    const abort = () => fail(signal?.reason);
+    const lost = () =>
+      fail(new Unreachable(`GET ${path}`, "the connection was refused", handshakeMs));
+    const timer = setTimeout(lost, handshakeMs);
+    raw.onclose = lost;
+    raw.onerror = lost;
+    raw.onopen = () => end(() => resolve(new FrameSocket(raw)));
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
+  });
 }

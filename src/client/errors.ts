@@ -110,14 +110,27 @@ export class Unreachable extends VoiceError {
   }
 }
 
+interface ChannelEnding {
+  readonly isRetryable?: boolean;
+  readonly closeCode?: number | undefined;
+  readonly said?: string;
+}
+
 /** A WebSocket was refused for good, or broke so often that it was given up. */
 export class ChannelError extends VoiceError {
   /** The close code, see `CLOSE`; undefined when an error or another reason ended it. */
   readonly closeCode: number | undefined;
+  /** What the service said, or "". */
+  readonly said: string;
 
-  constructor(code: ErrorCode | "", message: string, isRetryable = false, closeCode?: number) {
+  constructor(
+    code: ErrorCode | "",
+    message: string,
+    { isRetryable = false, closeCode, said = "" }: ChannelEnding = {},
+  ) {
     super(code, message, isRetryable);
     this.closeCode = closeCode;
+    this.said = said;
   }
 }
 

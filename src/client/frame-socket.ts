@@ -3,10 +3,13 @@ import { parseFrames } from "./frames.ts";
 /** Why a WebSocket is over: the close code, 1006 without one, and what was said with it. */
 export class SocketClosed extends Error {
   readonly code: number;
+  /** The reason that came with the code, or "". */
+  readonly said: string;
 
-  constructor(code: number, reason: string) {
-    super(reason || `the connection was lost (${code})`);
+  constructor(code: number, said: string) {
+    super(said || `the connection was lost (${code})`);
     this.code = code;
+    this.said = said;
   }
 }
 
@@ -34,11 +37,10 @@ const OPEN = 1;
 /** Text that waits to be taken, characters; a slower taker is cut off, and goes on where it was. */
 const MOST_WAITING = 64 * 1024 * 1024;
 
-/** An open WebSocket whose frames are taken one by one. */
+/** An open WebSocket whose messages are taken one by one. */
 export class FrameSocket {
   readonly #raw: RawSocket;
   #texts: string[] = [];
-  #frames: { type: string }[] = [];
   #waiting = 0;
   #closed: SocketClosed | undefined;
   #isOver = false;
@@ -59,14 +61,20 @@ export class FrameSocket {
   }
 
   /**
-   * The next frame; undefined when nothing came for `ms`. Throws SocketClosed once all that came
-   * before the end is taken, and the signal's reason when it is aborted meanwhile.
+   * The frames of the next message; undefined when nothing came for `ms`. Throws SocketClosed once
+   * all that came before the end is taken, and the signal's reason when it is aborted meanwhile.
    */
-  async next<F extends { type: string }>(ms: number, signal?: AbortSignal): Promise<F | undefined> {
+  async next<F extends { type: string }>(
+    ms: number,
+    signal?: AbortSignal,
+  ): Promise<readonly F[] | undefined> {
     for (;;) {
       signal?.throwIfAborted();
-      const frame = this.#shift();
-      if (frame !== undefined) return frame as F;
+      const text = this.#texts.shift();
+      if (text !== undefined) {
+        this.#waiting -= text.length;
+        return parseFrames<F>(text);
+      }
       if (this.#closed !== undefined) throw this.#closed;
       const left = this.#heardAt + ms - performance.now();
       if (left <= 0) return undefined;
@@ -101,16 +109,6 @@ export class FrameSocket {
     this.#waiting += text.length;
     if (this.#waiting > MOST_WAITING) this.drop();
     this.#wake();
-  }
-
-  #shift(): { type: string } | undefined {
-    while (this.#frames.length === 0) {
-      const text = this.#texts.shift();
-      if (text === undefined) return undefined;
-      this.#waiting -= text.length;
-      this.#frames = parseFrames<{ type: string }>(text);
-    }
-    return this.#frames.shift();
   }
 
   #close(code: number, reason: string): void {

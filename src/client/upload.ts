@@ -186,11 +186,14 @@ export class FileUpload {
   }
 }
 
-/** 409 and 423: the request before, which broke, still has it in hand, or brought more than it told. */
+/**
+ * Of a piece also 409 and 423: the request before, which broke, still has it in hand, or brought more
+ * than it told.
+ */
 function isPassing(error: VoiceError): boolean {
   if (error.code === "session_ended") return false;
-  const isHeld = error instanceof ApiError && (error.status === 409 || error.status === 423);
-  return isHeld || error.isRetryable;
+  const isOfPiece = error instanceof ApiError && error.call.startsWith("PATCH ");
+  return error.isRetryable || (isOfPiece && (error.status === 409 || error.status === 423));
 }
 
 function base64(text: string): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import {
   API_SCHEMA_FILE,
@@ -7,12 +7,16 @@ import {
   liveSchemaText,
 } from "./api-schema-text.ts";
 
+const PROJECT = resolve(import.meta.dirname, "../..");
+
+// Where a clone has it that was made before: lint would read it there.
+rmSync(resolve(PROJECT, "src/cli/gen"), { recursive: true, force: true });
 write(API_SCHEMA_FILE, await apiSchemaText());
 write(LIVE_SCHEMA_FILE, await liveSchemaText());
 
 /** Written beside and swapped, so that no reader finds it half done. */
 function write(path: string, text: string): void {
-  const file = resolve(import.meta.dirname, "../..", path);
+  const file = resolve(PROJECT, path);
   const fresh = `${file}.${process.pid}`;
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(fresh, text);

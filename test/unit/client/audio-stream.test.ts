@@ -181,8 +181,10 @@ describe("audio streams", () => {
     });
     await new Promise((wake) => setTimeout(wake, 20));
     expect(isOn).toBe(false);
+    const other = stream.write(sound);
     stop.abort(new Error("enough"));
     await expect(written).rejects.toThrow("enough");
+    await expect(other).rejects.toThrow("enough");
     await expect(stream.end()).rejects.toThrow("enough");
   });
 });

@@ -82,6 +82,32 @@ describe("followers", () => {
     expect(subscribed.at(-1)).toMatchObject({ from_seq: 5, from_at: at(5) });
   });
 
+  it("follow: what came together is given together, and what is missing behind it is fetched", async () => {
+    acts = [
+      {
+        frames: [
+          [event(1), event(2), event(2)],
+          [event(3), event(5)],
+        ],
+      },
+      { frames: [[event(4), event(5), end(5)]] },
+    ];
+    const batches: number[][] = [];
+    const cursors: (number | undefined)[] = [];
+    const follower = follow({ seq: 0 });
+    for await (const frames of follower.together()) {
+      batches.push(seqs(frames));
+      cursors.push(follower.cursor?.seq);
+      if (frames.some(({ type }) => type === "SessionEnded")) break;
+    }
+    expect(batches).toEqual([[1, 2], [3], [4, 5]]);
+    expect(cursors).toEqual([2, 3, 5]);
+    acts = [{ frames: [[event(6), event(7)]] }];
+    const single = follow(follower.cursor);
+    for await (const _frame of single) break;
+    expect(single.cursor).toEqual({ seq: 6, at: at(6) });
+  });
+
   it("follow: an event that is missing is fetched before later ones are given", async () => {
     acts = [
       { frames: [event(1), event(3)] },

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InvalidRequestError, ServiceError, UploadError } from "../../../src/client/errors.ts";
+import {
+  ConflictError,
+  InvalidRequestError,
+  ServiceError,
+  UploadError,
+} from "../../../src/client/errors.ts";
 import { VoiceClient } from "../../../src/client/node.ts";
 import { refusal, ScriptedService } from "../../support/scripted-service.ts";
 import { ScriptedUploads } from "../../support/scripted-uploads.ts";
@@ -102,6 +107,10 @@ describe("uploads", () => {
     const error = await voice.upload("s1", bytes).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UploadError);
     expect(error).toMatchObject({ code: "not_audio", message: "It is a text." });
+    service.answer = () => ({ status: 409, body: refusal("A device records it.") });
+    const before = service.asked.length;
+    await expect(voice.upload("s1", bytes)).rejects.toThrow(ConflictError);
+    expect(service.asked).toHaveLength(before + 1);
     service.answer = () => ({ status: 415, body: refusal("No audio.") });
     await expect(voice.upload("s1", bytes)).rejects.toThrow(InvalidRequestError);
   });

@@ -153,7 +153,7 @@ class VoiceClient:
 
     def stream(
         self,
-        session_id: str,
+        session_id: Optional[str],
         source: Source,
         configuration: StreamConfiguration = _PCM,
         *,
@@ -170,12 +170,15 @@ class VoiceClient:
 
         With `resume` the source goes on with the stream of an earlier process: before its first piece
         is asked for, `on_begin` is told the session and the byte from which on to give it.
-        `device_id`: as this device, with its key. `on_frame`: words, if the configuration asks for
+        `device_id`: as this device, with its key; without `session_id` a session begins. `on_frame`: words, if the configuration asks for
         them (`transcript`), and warnings."""
-        path = f"{_session(session_id)}/stream"
+        if device_id is None and session_id is None:
+            raise ValueError("give a session, or the device that begins one")
+        path = f"{_session(session_id or '')}/stream"
         if device_id is not None:
             path = f"/devices/{quote(device_id, safe='')}/stream"
-            configuration = cast(StreamConfiguration, {**configuration, "session_id": session_id})
+            into = {} if session_id is None else {"session_id": session_id}
+            configuration = cast(StreamConfiguration, {**configuration, **into})
         return AudioStream(
             self._api, path, configuration, resume, back_off, on_begin, on_stored, on_frame, on_reconnect
         ).run(source)

@@ -75,8 +75,9 @@ class FileUpload:
 
     def _after(self, error: VoiceError) -> None:
         """Waits for the next attempt; raises what will not pass, or has failed too often."""
-        # 409 and 423: the request before, which broke, still has it in hand, or brought more.
-        is_held = isinstance(error, ApiError) and error.status in (409, 423)
+        # Of a piece 409 and 423: the request before, which broke, still has it in hand, or brought more.
+        is_of_piece = isinstance(error, ApiError) and error.call.startswith("PATCH ")
+        is_held = is_of_piece and cast(ApiError, error).status in (409, 423)
         self._failures += 1
         is_final = error.code == "session_ended" or not (error.retryable or is_held)
         if is_final or self._failures >= self._api.back_off.attempts:
