@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
@@ -18,6 +19,7 @@ import { newOwner, type WorkspaceOwner } from "../support/workspace-owner.ts";
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SUPPORT = resolve(import.meta.dirname, "../support");
 const NEEDED = ["ws", "openapi-fetch", "openapi-typescript-helpers"];
+const README_MS = 120_000;
 const pcm = scriptedPcm().subarray(0, 40 * 32_000);
 
 /** What a program told with one line. */
@@ -118,13 +120,13 @@ describe("client packages from their files", () => {
     const told: Told[] = [];
     let failed = "";
     let rest = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const lines = (rest + text).split("\n");
+    child.stdout.setEncoding("utf8").on("data", (said: string) => {
+      const lines = (rest + said).split("\n");
       rest = lines.pop() ?? "";
       told.push(...lines.map((line) => JSON.parse(line) as Told));
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      failed += text;
+    child.stderr.setEncoding("utf8").on("data", (said: string) => {
+      failed += said;
     });
     const ended = once(child, "close");
     const of = (what: Told["what"]) => told.filter((each) => each.what === what);
@@ -158,6 +160,29 @@ describe("client packages from their files", () => {
     ]);
   }
 
+  /** The programs of a package's README, one after the other as they stand there. */
+  function readmeProgram(name: string, language: string, before: string): string {
+    const readme = readFileSync(join(PROJECT, "deploy/clients", name, "README.md"), "utf8");
+    const blocks = readme.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"));
+    const programs = [...blocks].map(([, program = ""]) => program);
+    expect(programs.length).toBeGreaterThan(2);
+    const address = service.ready.base_url;
+    return [before, ...programs].join("\n").replace("https://voice.example.com", address);
+  }
+
+  /** Runs a README's program beside the file that it speaks of; returns what it printed. */
+  async function runReadme(program: string, args: readonly string[], cwd: string): Promise<string> {
+    copyFileSync(env.WAV ?? "", join(cwd, "standup.m4a"));
+    const child = spawn(program, args, {
+      ...{ cwd, timeout: README_MS, stdio: ["ignore", "pipe", "pipe"] },
+      env: { ...env, VOICE_KEY: env.KEY },
+    });
+    const outputs = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    const [said, failed, ended] = await outputs;
+    expect(ended, failed).toEqual([0, null]);
+    return said;
+  }
+
   describe("typescript", () => {
     let place: string;
     beforeAll(() => {
@@ -171,6 +196,17 @@ describe("client packages from their files", () => {
 
     it.each(nodes)("client packages: a stranger's hour on Node $major", async ({ program }) => {
       await strangersHour(program, ["stranger.mjs"], place);
+    });
+
+    it("client packages: what the README says can be pasted", async () => {
+      const before = [
+        'import { createReadStream } from "node:fs";',
+        "const microphone = createReadStream(process.env.PCM);",
+        "const [save, cursor] = [() => undefined, undefined];",
+      ].join("\n");
+      writeFileSync(join(place, "readme.mjs"), readmeProgram("typescript", "js", before));
+      const [{ program } = { program: "node" }] = nodes;
+      expect(await runReadme(program, ["readme.mjs"], place)).toMatch(/^S1: hello/m);
     });
 
     it.each([
@@ -207,6 +243,23 @@ describe("client packages from their files", () => {
     });
 
     it.runIf(typeof installed === "string").skip(`left out: ${String(installed)}`, () => {});
+
+    it.skipIf(typeof installed === "string")(
+      "client packages: what the README of Python says can be pasted",
+      async () => {
+        const { folder: place } = installed as PythonPackage;
+        const before = [
+          "from voice_session_client import Cursor",
+          "def save(seq, at): pass",
+          "import os",
+          "microphone = iter(lambda file=open(os.environ['PCM'], 'rb'): file.read(16_000), b'')",
+          "cursor = None",
+        ].join("\n");
+        writeFileSync(join(place, "readme.py"), readmeProgram("python", "python", before));
+        const python = join(place, "bin/python");
+        expect(await runReadme(python, ["-B", "readme.py"], place)).toMatch(/^S1: hello/m);
+      },
+    );
 
     it.skipIf(typeof installed === "string").each(["sync", "async"])(
       "client packages: a stranger's hour in Python, %s",
