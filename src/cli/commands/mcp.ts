@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import { ApiClient, ApiFailure, type Send } from "../client/api-client.ts";
-import { BRISK } from "../client/back-off.ts";
-import { type CommandContext, CommandFailure, reasonOf } from "../client/command-context.ts";
+import { ApiClient, type Send } from "../../client/api-client.ts";
+import { BRISK } from "../../client/back-off.ts";
+import { ApiError, reasonOf } from "../../client/errors.ts";
+import type { components } from "../../client/gen/api-schema.ts";
+import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { withConnectionFlags, withExamples } from "../client/flags.ts";
 import {
   baseUrlOf,
@@ -10,7 +12,6 @@ import {
   openUserSession,
   reach,
 } from "../client/user-session.ts";
-import type { components } from "../gen/api-schema.ts";
 
 interface McpOptions extends ConnectionOptions {
   readonly apiKey?: string;
@@ -96,8 +97,8 @@ async function senderOf(options: McpOptions, env: NodeJS.ProcessEnv): Promise<Se
 /** Sends a message that has an answer: no notification. */
 function post(body: Message): Send<Answer> {
   return async (client) => {
-    const { data } = await client.POST("/mcp", { body });
-    return { data: data as Answer };
+    const { data, response } = await client.POST("/mcp", { body });
+    return { data: data as Answer, response };
   };
 }
 
@@ -148,7 +149,7 @@ class Calls {
       await this.#answer(await this.#send(message, call.signal));
     } catch (error) {
       if (call.signal.aborted) return;
-      const said = error instanceof ApiFailure ? error.said : reasonOf(error);
+      const said = error instanceof ApiError ? error.said : reasonOf(error);
       await this.#answer(failure(id, said));
     } finally {
       this.#running.delete(id);

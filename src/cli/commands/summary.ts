@@ -9,7 +9,6 @@ import {
   openUserSession,
   type UserSession,
 } from "../client/user-session.ts";
-import type { operations } from "../gen/api-schema.ts";
 import { arrangedNotes } from "../view/arranged-notes.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
 import { barRow } from "../view/progress-row.ts";

@@ -1,4 +1,4 @@
-import type { operations } from "../gen/api-schema.ts";
+import type { operations } from "../../client/gen/api-schema.ts";
 
 type Page = operations["listSummaries"]["responses"]["200"]["content"]["application/json"];
 type Summary = Page["items"][number];
