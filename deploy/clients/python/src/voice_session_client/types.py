@@ -35,6 +35,7 @@ class Session(TypedDict):
     visibility: Literal['private', 'workspace']
     guest_access: Literal['open', 'invitation', 'closed']
     workshop_id: NotRequired[str]
+    notes_template: NotRequired[Literal['general', 'interview', 'standup', 'sales_call', 'lecture']]
     speaker_channels: NotRequired[int]
     started_at: str
     stopped_at: NotRequired[str]
@@ -82,6 +83,7 @@ class SessionDetail(TypedDict):
     visibility: Literal['private', 'workspace']
     guest_access: Literal['open', 'invitation', 'closed']
     workshop_id: NotRequired[str]
+    notes_template: NotRequired[Literal['general', 'interview', 'standup', 'sales_call', 'lecture']]
     speaker_channels: NotRequired[int]
     started_at: str
     stopped_at: NotRequired[str]
