@@ -68,7 +68,8 @@ export class NotesBench {
   }
 }
 
-function groundHere(request: GroundRequest): GroundResponse {
+/** Which of the citations of each sentence bear it. */
+export function groundHere(request: GroundRequest): GroundResponse {
   for (const bytes of groundTask(encodeGround(request))) {
     if (bytes !== undefined) return decodeGround<GroundResponse>(bytes);
   }
