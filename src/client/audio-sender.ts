@@ -19,6 +19,13 @@ export interface AudioSenderOptions {
    * process; they wait for `onBegin`, which tells their place.
    */
   readonly resume?: boolean | undefined;
+  /**
+   * What an earlier process had kept, and its place in the stream: it is sent first, but for what
+   * the service has by now; if that is more than this, the bytes follow that.
+   */
+  readonly kept?: KeptBytes | undefined;
+  /** Told when a connection is open and while it stays; else no more than that it is alive. */
+  readonly heartbeat?: Omit<Extract<StreamFrame, { type: "Heartbeat" }>, "type"> | undefined;
   /** The waits after consecutive connections that brought nothing. */
   readonly backOff?: BackOff | undefined;
   /** Called when a connection is open, with the session and the byte from which it goes on. */
@@ -30,11 +37,14 @@ export interface AudioSenderOptions {
   readonly onFrame?: ((frame: StreamServerFrame) => void) | undefined;
 }
 
-/** What a device still has when its right to the stream ends. */
-export interface UnstoredAudio {
-  /** Bytes of the stream that the service has not stored, from `offset` on. */
+/** Bytes of a stream, from `offset` on. */
+interface KeptBytes {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly offset: number;
+}
+
+/** What a device still has when its right to the stream ends. */
+export interface UnstoredAudio extends KeptBytes {
   /** The sequence with which an upload goes on after what is stored. */
   readonly chunkSequence: number;
 }
@@ -47,8 +57,13 @@ export class AccessEnded extends ChannelError {
   readonly unstored: UnstoredAudio;
   readonly reason: string;
 
-  constructor(reason: string, closeCode: number, unstored: UnstoredAudio) {
-    super("forbidden", `The stream was refused: ${reason}`, { closeCode, said: reason });
+  constructor(
+    reason: string,
+    code: ChannelError["code"],
+    closeCode: number,
+    unstored: UnstoredAudio,
+  ) {
+    super(code, `The stream was refused: ${reason}`, { closeCode, said: reason });
     this.unstored = unstored;
     this.reason = reason;
   }
@@ -97,16 +112,30 @@ export class AudioSender {
   #fruitless = 0;
   #failure: VoiceError | undefined;
   #refusal = "";
+  #refusalCode: ChannelError["code"] = "";
 
   constructor(options: AudioSenderOptions) {
     this.#options = options;
     // Opus packets go as they are handed over; of samples any cut will do.
     this.#kept = new KeptAudio(options.configuration.encoding !== "opus");
+    if (options.kept === undefined) return;
+    this.#kept.startAt(options.kept.offset);
+    this.#kept.push(options.kept.bytes);
   }
 
   /** Number of bytes that the service has not stored yet. */
   get unstored(): number {
     return this.#kept.bytes;
+  }
+
+  /** What the service has not stored yet. */
+  get rest(): KeptBytes {
+    return { bytes: this.#kept.all(), offset: this.#kept.from };
+  }
+
+  /** The place in the stream of the byte that is pushed next. */
+  get position(): number {
+    return this.#kept.to;
   }
 
   /** True when so many bytes wait that the caller should pause. */
@@ -159,7 +188,7 @@ export class AudioSender {
 
   #fail(reason: string, code: number, isRetryable = false): never {
     const told = `The stream was refused: ${reason}`;
-    this.#failure = new ChannelError("closed", told, {
+    this.#failure = new ChannelError(this.#refusalCode || "closed", told, {
       isRetryable,
       closeCode: code,
       said: reason,
@@ -168,23 +197,20 @@ export class AudioSender {
   }
 
   #endAccess(reason: string, code: number): AccessEnded {
-    const unstored = {
-      bytes: this.#kept.all(),
-      offset: this.#kept.from,
-      chunkSequence: this.#chunkSequence,
-    };
-    const ended = new AccessEnded(reason, code, unstored);
+    const unstored = { ...this.rest, chunkSequence: this.#chunkSequence };
+    const ended = new AccessEnded(reason, this.#refusalCode || "forbidden", code, unstored);
     this.#failure = ended;
     return ended;
   }
 
   async #connectOnce(): Promise<Ending> {
     const { open, path, signal } = this.#options;
-    [this.#isBegun, this.#isClosing, this.#refusal] = [false, false, ""];
+    [this.#isBegun, this.#isClosing] = [false, false];
+    [this.#refusal, this.#refusalCode] = ["", ""];
     let alive: ReturnType<typeof setInterval> | undefined;
     try {
       this.#socket = await open(path, { handshakeMs: HANDSHAKE_MS, signal });
-      alive = setInterval(() => this.#tell({ type: "KeepAlive" }), KEEP_ALIVE_MS);
+      alive = setInterval(() => this.#beat(), KEEP_ALIVE_MS);
       this.#tell({ type: "Configure", ...this.#options.configuration, ...this.#goingOn });
       return await this.#listen(this.#socket);
     } catch (error) {
@@ -193,6 +219,7 @@ export class AudioSender {
       }
       if (error instanceof ApiError) {
         const code = CODE_OF_STATUS[error.status] ?? (error.isRetryable ? 0 : CLOSE.protocol);
+        this.#refusalCode = error.code;
         return { code, reason: `${error.said} (HTTP ${error.status})` };
       }
       if (error instanceof VoiceError) return { code: 0, reason: reasonOf(error) };
@@ -235,7 +262,7 @@ export class AudioSender {
       this.#chunkSequence = frame.chunk_sequence;
       return this.#forget(frame.audio_offset_bytes);
     }
-    if (frame.type === "Error") this.#refusal = frame.message;
+    if (frame.type === "Error") [this.#refusal, this.#refusalCode] = [frame.message, frame.code];
     if ("at" in frame) {
       if (this.#seq !== undefined && frame.seq <= this.#seq) return;
       this.#seq = frame.seq;
@@ -248,6 +275,9 @@ export class AudioSender {
     const isFirst = this.#sessionId === undefined;
     this.#chunkSequence = frame.chunk_sequence;
     if (isFirst && this.#options.resume === true) this.#kept.moveTo(offset);
+    // What was sent last may have been stored, but not kept any more.
+    const isAhead = this.#options.kept !== undefined && offset > this.#kept.to;
+    if (isFirst && isAhead) this.#kept.startAt(offset);
     const { from, to } = this.#kept;
     if (offset < from || offset > to) {
       const message = `The service wants audio from byte ${offset}; only ${from} to ${to} are kept.`;
@@ -258,6 +288,7 @@ export class AudioSender {
     this.#kept.sendFrom(offset);
     this.#isBegun = true;
     this.#options.onBegin?.(sessionId, offset);
+    if (this.#options.heartbeat !== undefined) this.#beat();
     this.#forget(offset);
   }
 
@@ -280,6 +311,13 @@ export class AudioSender {
     if (!this.#ended || this.#kept.next !== undefined) return;
     this.#isClosing = true;
     this.#tell({ type: "CloseStream" });
+  }
+
+  #beat(): void {
+    const { heartbeat } = this.#options;
+    this.#tell(
+      heartbeat === undefined ? { type: "KeepAlive" } : { type: "Heartbeat", ...heartbeat },
+    );
   }
 
   #tell(frame: StreamFrame): void {

@@ -61,6 +61,14 @@ export class KeptAudio {
     this.#sent += 1;
   }
 
+  /** Nothing is kept, and what is pushed follows this offset of the stream. */
+  startAt(offset: number): void {
+    this.#parts = [];
+    this.#sent = 0;
+    this.#to = this.#from;
+    this.moveTo(offset);
+  }
+
   /** What is kept begins at this offset of the stream. */
   moveTo(offset: number): void {
     this.#to += offset - this.#from;

@@ -5,6 +5,7 @@ export class ScriptedStream {
   stored = Buffer.alloc(0);
   readonly messages: Buffer[] = [];
   readonly configured: Record<string, unknown>[] = [];
+  readonly heartbeats: Record<string, unknown>[] = [];
   /** Bytes of a connection after which it is cut, without a word; each once. */
   cuts: number[] = [];
   /** Of what comes before a cut, this is lost. */
@@ -36,6 +37,7 @@ export class ScriptedStream {
         this.configured.push(frame);
         tell({ type: "Begin", audio_offset_bytes: this.stored.length, chunk_sequence: 0, seq: 0 });
       }
+      if (frame.type === "Heartbeat") this.heartbeats.push(frame);
       if (frame.type === "CloseStream") socket.close(1000);
     });
   }

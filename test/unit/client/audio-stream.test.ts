@@ -74,6 +74,32 @@ describe("audio streams", () => {
     await expect.poll(() => script.stored.equals(sound)).toBe(true);
   });
 
+  it("stream: what an earlier process kept is sent first, but for what the service has", async () => {
+    script.stored = Buffer.from(sound.subarray(0, 300_000));
+    const kept = { bytes: sound.slice(200_000, 400_000), offset: 200_000 };
+    const stream = voice.stream("s1", PCM, { kept, heartbeat: { recording: true } });
+    await writeAll(stream, 400_000);
+    expect(script.stored.equals(sound)).toBe(true);
+    expect(script.heartbeats).toEqual([{ type: "Heartbeat", recording: true }]);
+
+    // What was sent last was stored, and not kept: what follows goes behind it.
+    script.stored = Buffer.from(sound.subarray(0, 500_000));
+    let offset = 0;
+    const ahead = voice.stream("s1", PCM, {
+      kept,
+      onBegin: (_id, from) => {
+        offset = from;
+      },
+    });
+    await expect.poll(() => offset).toBe(500_000);
+    await writeAll(ahead, offset);
+    expect(script.stored.equals(sound)).toBe(true);
+
+    script.stored = Buffer.from(sound.subarray(0, 100_000));
+    const behind = voice.stream("s1", PCM, { kept });
+    await expect(behind.end()).rejects.toMatchObject({ code: "audio_lost" });
+  });
+
   it("stream: words come once, and from the newest on after a break", async () => {
     const final = (seq: number) =>
       JSON.stringify({ type: "Results", session_id: "s1", seq, at: "t", is_final: true });
@@ -101,7 +127,8 @@ describe("audio streams", () => {
   it("stream: when the right ends, what is not stored is handed back", async () => {
     service.play = (socket, number) => {
       if (number === 1) return script.play(socket);
-      socket.send(JSON.stringify({ type: "Error", message: "The key was revoked." }));
+      const told = { type: "Error", code: "invalid_api_key", message: "The key was revoked." };
+      socket.send(JSON.stringify(told));
       socket.close(4401, "no");
     };
     script.cuts = [64_000];
@@ -111,8 +138,8 @@ describe("audio streams", () => {
     }
     const error = await stream.end().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AccessEnded);
-    const { unstored, reason, closeCode } = error as AccessEnded;
-    expect([reason, closeCode]).toEqual(["The key was revoked.", 4401]);
+    const { unstored, reason, closeCode, code } = error as AccessEnded;
+    expect([reason, closeCode, code]).toEqual(["The key was revoked.", 4401, "invalid_api_key"]);
     const { offset, bytes } = unstored;
     expect(offset).toBeGreaterThan(0);
     expect(Buffer.from(bytes).equals(sound.subarray(offset, offset + bytes.length))).toBe(true);
