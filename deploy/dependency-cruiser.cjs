@@ -26,7 +26,7 @@ const FLOORS = [
   ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
   ["src/features/recording/audio-files", "src/features/erasure/ledger"],
   ["src/features/erasure", "src/features/summaries", "src/features/admin", "src/features/voices"],
-  ["src/features/compat", "src/features/uploads"],
+  ["src/features/compat", "src/features/uploads", "src/features/telephony"],
   ["src/journal", "src/recognition", "src/nats"],
   ["src/live"],
   ["src/http/server"],

@@ -249,6 +249,14 @@ export const SETTINGS = {
     usually: "the request's Host",
     what: "where people and devices reach the service",
   },
+  TWILIO_AUTH_TOKEN: {
+    group: "network",
+    type: "text",
+    secret: true,
+    longest: 200,
+    readers: ["front"],
+    what: "the auth token of the Twilio account whose calls stream in: a connection without its signature is refused. PUBLIC_URL must be the address that the calls are told",
+  },
   ALLOWED_ORIGINS: {
     group: "network",
     type: "list",

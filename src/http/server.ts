@@ -24,6 +24,7 @@ import type { IdempotencyOptions } from "./server/idempotency.ts";
 import { type RateLimitSettings, RateLimits } from "./server/limits.ts";
 import type { FrontObserver } from "./server/observer.ts";
 import { removeFile } from "./server/upload-body.ts";
+import { CallChannel, type CallOptions } from "./sockets/call-channel.ts";
 import { CompatChannel, type CompatLive } from "./sockets/compat-channel.ts";
 import { LiveChannel, type LiveOptions } from "./sockets/live-channel.ts";
 import { deviceDoor, StreamChannel, sessionDoor } from "./sockets/stream-channel.ts";
@@ -35,6 +36,8 @@ export interface FrontOptions {
   live: LiveOptions;
   /** Accepts live audio of other services' clients; absent where it is not taken. */
   compat?: CompatLive;
+  /** Accepts telephone calls; absent where none are taken. */
+  calls?: CallOptions;
   /** Take streams of audio; absent where nobody may stream. */
   streams?: { devices: DeviceStreams; sessions: SessionStreams };
   limits: HttpLimits;
@@ -67,6 +70,7 @@ export class FrontServer implements QueueOwner {
   /** Of devices, and of service keys. */
   readonly #streams: readonly StreamChannel[];
   readonly #compat: CompatChannel | undefined;
+  readonly #calls: CallChannel | undefined;
   readonly #cork = new UpgradeCork();
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
@@ -92,18 +96,20 @@ export class FrontServer implements QueueOwner {
       uploadFolder: options.uploadFolder,
     });
     this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
-    const { streams, compat: calls } = options;
-    this.#compat = calls && new CompatChannel({ ...shared, ...options.live, calls, runtime });
+    const { streams, compat, calls } = options;
+    const common = { ...shared, ...options.live, runtime };
+    this.#compat = compat && new CompatChannel({ ...common, calls: compat });
+    this.#calls = calls && new CallChannel({ ...common, calls });
     const { feeds, replays } = this.#live.readers;
-    const forDevices = { ...shared, ...options.live, feeds, replays, runtime };
+    const forDevices = { ...common, feeds, replays };
     const doors = streams && [deviceDoor(streams.devices), sessionDoor(streams.sessions)];
     this.#streams = (doors ?? []).map((door) => new StreamChannel({ ...forDevices, door }));
   }
 
   get queues(): readonly QueueFigures[] {
     const streams = this.#streams.flatMap(({ queues }) => queues);
-    const compat = this.#compat?.queues ?? [];
-    return [...this.#http.queues, ...this.#live.queues, ...streams, ...compat];
+    const others = [this.#compat, this.#calls].flatMap((each) => each?.queues ?? []);
+    return [...this.#http.queues, ...this.#live.queues, ...streams, ...others];
   }
 
   /** Number of open live sockets. */
@@ -124,12 +130,14 @@ export class FrontServer implements QueueOwner {
     this.#live.mount(app);
     for (const each of this.#streams) each.mount(app);
     this.#compat?.mount(app);
+    this.#calls?.mount(app);
     this.#http.mount(app);
     this.#listening = await this.#listen(app);
     this.#app = app;
     this.#live.start();
     for (const each of this.#streams) each.start();
     this.#compat?.start();
+    this.#calls?.start();
     return { port: us_socket_local_port(this.#listening) };
   }
 
@@ -140,7 +148,7 @@ export class FrontServer implements QueueOwner {
    */
   async drain(spreadMs = 0): Promise<void> {
     this.#http.leave();
-    const channels = [this.#live, ...this.#streams, this.#compat];
+    const channels = [this.#live, ...this.#streams, this.#compat, this.#calls];
     await Promise.all(channels.map((each) => each?.drain(spreadMs)));
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
@@ -154,6 +162,7 @@ export class FrontServer implements QueueOwner {
     this.#live.stop();
     for (const each of this.#streams) each.stop();
     this.#compat?.stop();
+    this.#calls?.stop();
     this.#app?.close();
     this.#app = undefined;
     this.#cork.stop();

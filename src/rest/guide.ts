@@ -62,6 +62,7 @@ signs of life too. A session of whose device nothing was heard for 15 min (\`AUT
 | a device | \`X-API-Key\` with the key that pairing gave it; it lives 30 days, \`renew_key\` of a heartbeat says when to fetch another |
 | a service | \`X-API-Key\` with a service key of one workspace (\`POST /api-keys\`); its scopes say what it may do |
 | a browser's WebSocket | \`?ticket=\` from \`POST /auth/live-ticket\`: 30 s, one use |
+| a telephone call | the parameter \`ticket\` of its start message, from \`POST /sessions/{session_id}/call-tickets\`: 5 min, one call |
 
 Tokens and keys are never taken from a query.
 
@@ -116,6 +117,37 @@ request; answers tell where one stands in \`RateLimit-*\`, and 429 says in \`Ret
 without gaps, and \`at\`: reconnect with \`from_seq\`, and nothing is missed and nothing comes twice. Some members have other names there:
 
 ${LIVE_NAMES}
+
+# Telephone calls
+
+\`/api/compat/twilio/stream\` is a WebSocket that speaks as Twilio's Media Streams do. A program makes a session and a ticket, with
+a service key of the scope \`sessions:write\`, and answers the call with both in its TwiML:
+
+\`\`\`sh
+SESSION=$(curl -s $BASE/sessions -H "X-API-Key: $KEY" -H "$JSON" -d '{"title":"Call","speaker_channels":2}' | first id)
+curl -s -X POST $BASE/sessions/$SESSION/call-tickets -H "X-API-Key: $KEY"
+\`\`\`
+
+\`\`\`xml
+<Response>
+  <Start>
+    <Stream url="wss://voice.example.org/api/compat/twilio/stream" track="both_tracks">
+      <Parameter name="ticket" value="…"/>
+    </Stream>
+  </Start>
+  <Dial>+15550100</Dial>
+</Response>
+\`\`\`
+
+The url is \`stream_url\` of the ticket. Sound is taken as µ-law at 8 kHz (\`audio/x-mulaw\`). Of both tracks the inbound one is the
+first channel, the outbound one the second: with \`"speaker_channels":2\` each is one speaker; without it, and of one track, voices are
+told apart by how they sound. No sound is taken before the ticket, and without one the connection is closed after 5 s. Sound goes where
+its \`timestamp\` says: what is lost is silence, and what comes out of order is put in its place for 200 ms. \`dtmf\`, \`mark\`, other
+parameters and unknown events are ignored, digits are not stored; nothing is sent back, the words come over \`GET /live\`. The recording ends with
+\`stop\`, with the connection, and when no sound came for a minute; what came is kept. Closes: 1000 after \`stop\`, 1001 what the service cannot do just now, 4401 ticket or
+right, 4400 messages that make no sense, 1009 one of more than 64 KiB, 4408 no sound, 4409 another stream took its place, 4429 too many.
+One message holds at most 2 s. The call has the rights of whoever made the ticket: a revoked key ends it, a person's access token after 1 h at most.
+Where the operator has set \`TWILIO_AUTH_TOKEN\`, a connection without the signature of that account (\`X-Twilio-Signature\`) is refused with 403.
 
 # Assistants
 

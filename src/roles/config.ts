@@ -20,6 +20,8 @@ export interface Config {
   rpcTls: Tls | undefined;
   /** The public address of the service; the request's Host when absent. */
   publicUrl: string | undefined;
+  /** With which Twilio signs the calls that it streams here; without it none is checked. */
+  twilioToken: string | undefined;
   databaseUrl: string;
   databasePoolSize: number;
   /** Allows a database that may lose what it acknowledged. */
@@ -129,6 +131,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     grpcPort: readPort(reader, "GRPC_SESSIONS_PORT"),
     rpcTls: readRpcTls(reader),
     publicUrl: reader.get("PUBLIC_URL")?.replace(/\/+$/, ""),
+    twilioToken: reader.get("TWILIO_AUTH_TOKEN"),
     databaseUrl: reader.need("DATABASE_URL"),
     databasePoolSize: reader.get("DATABASE_POOL_SIZE"),
     allowUnsafeDatabase: reader.get("ALLOW_UNSAFE_DATABASE"),

@@ -18,6 +18,7 @@ import { createRecording } from "../features/recording/feature.ts";
 import { createSessions } from "../features/sessions/feature.ts";
 import type { SessionStore } from "../features/sessions/store.ts";
 import { createSummaries } from "../features/summaries/feature.ts";
+import { createTelephony } from "../features/telephony/feature.ts";
 import { createTranscript } from "../features/transcript/feature.ts";
 import { createUploads } from "../features/uploads/feature.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
@@ -88,7 +89,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     liveTickets: people.liveTickets,
     guests: people.guests,
     deviceSessions: recording.deviceSessions,
-    ...{ compat: programs.live, storing: programs.storing },
+    ...{ compat: programs.live, calls: programs.calls, storing: programs.storing },
     routes: createRoutes(app.config.publicUrl, [
       ...people.routes,
       ...webhooks.routes,
@@ -131,10 +132,10 @@ function openRecording(
   });
 }
 
-/** What programs use: transcription for other services' clients, and whole files. */
+/** What programs use: transcription for other services' clients, telephone calls, and whole files. */
 function openPrograms(
   app: AppContext,
-  given: Pick<ReturnType<typeof createPeople>, "authenticator"> & {
+  given: Pick<ReturnType<typeof createPeople>, "authenticator" | "liveTickets"> & {
     directory: SessionStore;
     backlog: OutboxBacklog;
     recording: ReturnType<typeof createRecording>;
@@ -153,9 +154,12 @@ function openPrograms(
     ...{ ...common, backlog: intakeOf(app.shared.audioWatch, backlog) },
     ...{ blobs: app.shared.blobs, mostBytes: app.config.fileBytes },
   });
+  const telephony = createTelephony(context, {
+    ...{ ...common, liveTickets: given.liveTickets, publicUrl: app.config.publicUrl },
+  });
   return {
-    ...{ live: compat.live, storing: uploads.storing },
-    routes: [...uploads.routes, ...compat.routes],
+    ...{ live: compat.live, calls: telephony.calls, storing: uploads.storing },
+    routes: [...uploads.routes, ...compat.routes, ...telephony.routes],
   };
 }
 

@@ -44,6 +44,10 @@ export async function startFront(
   const server = new FrontServer({
     streams,
     compat: { ...features.compat, streams: audioStreams },
+    calls: {
+      ...{ ...features.calls, streams: audioStreams, runtime },
+      ...{ twilioToken: config.twilioToken, publicUrl: config.publicUrl },
+    },
     routes,
     authenticator,
     live: {

@@ -53,6 +53,7 @@ const SESSION_IDS = {
   ],
   "records it: its owner's device, or who brings its files": [
     "HeartbeatResponse.session_id",
+    "IssueCallTicketResponse.stream_url",
     "StartDeviceSessionResponse.session_id",
     "StartDeviceSessionResponse.stream_url",
     "StoppedSession.session_id",

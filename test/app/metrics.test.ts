@@ -13,6 +13,8 @@ const QUEUES = [
   "audio_pieces",
   "background",
   "bytes_of_request_bodies",
+  "call_sockets",
+  "calls_without_a_ticket",
   "chunks",
   "commands",
   "commands_posted",

@@ -1,5 +1,6 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
+import { toMulaw } from "../support/mulaw.ts";
 
 /** Samples at 16 kHz on the 16-bit scale, not yet rounded. */
 export type Signal = Float64Array;
@@ -10,8 +11,6 @@ const HUM_HARMONICS = 8;
 /** Reflections of a room per second, each of a random sign. */
 const REFLECTIONS = 1_500;
 const TELEPHONE_BAND = [300, 3_400] as const;
-const MULAW_BIAS = 0x84;
-const MULAW_CLIP = 32_635;
 
 export function toSignal(pcm: Int16Array): Signal {
   return Float64Array.from(pcm);
@@ -116,14 +115,6 @@ function cut(
 
 function clipped(value: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(value)));
-}
-
-/** One byte of µ-law (ITU-T G.711). */
-function toMulaw(sample: number): number {
-  const sign = sample < 0 ? 0x80 : 0;
-  const magnitude = Math.min(MULAW_CLIP, Math.abs(sample)) + MULAW_BIAS;
-  const exponent = Math.max(0, 24 - Math.clz32(magnitude));
-  return ~(sign | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f)) & 0xff;
 }
 
 /** Fourth order at each edge: two passes of a second-order Butterworth filter. */

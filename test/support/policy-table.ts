@@ -272,6 +272,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   ],
   createUpload: [session(OWNER, { ...writing, ...users })],
   listUploads: [session(OWNER, { ...writing, ...users })],
+  issueCallTicket: [session(OWNER, { ...writing, ...users })],
   getUpload: [session(OWNER, { ...writing, ...users, ...noUpload })],
   bringBytes: [session(OWNER, { ...writing, ...users, ...noUpload })],
   deleteUpload: [session(OWNER, { ...writing, ...users, ...noUpload })],

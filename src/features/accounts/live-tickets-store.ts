@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { type Principal, SCOPES } from "../../access/principal.ts";
 import { toInstant } from "../../postgres/columns.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
 import { roleColumn } from "./users-store.ts";
 
 const principalSchema = z.discriminatedUnion("kind", [
@@ -40,7 +41,21 @@ const principalSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-const ticketRow = z.object({ principal: principalSchema, live: z.boolean() });
+const ticketRow = z.object({
+  principal: principalSchema,
+  sessionId: optionalColumn(z.string()),
+  live: z.boolean(),
+});
+
+/** What a ticket opens: a viewer's or a device's WebSocket, or a call into one session. */
+export type TicketUse = "socket" | "call";
+
+/** What stands behind a ticket. */
+export interface Ticketed {
+  principal: Principal;
+  /** Of a ticket for a call. */
+  sessionId?: string | undefined;
+}
 
 /** Stored tickets, by the hash of the ticket that was issued. */
 export class TicketStore {
@@ -50,26 +65,31 @@ export class TicketStore {
     this.#pool = pool;
   }
 
-  async put(ticketHash: Uint8Array, principal: Principal, expiresAt: number): Promise<void> {
+  async put(
+    ticketHash: Uint8Array,
+    { principal, sessionId }: Ticketed,
+    expiresAt: number,
+  ): Promise<void> {
     await this.#pool.query(sql.unsafe`
-      insert into live_tickets (ticket_hash, principal, expires_at)
+      insert into live_tickets (ticket_hash, principal, session_id, expires_at)
       values (${sql.binary(Buffer.from(ticketHash))}, ${JSON.stringify(principal)}::jsonb,
-        ${toInstant(expiresAt)})`);
+        ${sessionId ?? null}, ${toInstant(expiresAt)})`);
   }
 
   /**
-   * Returns the ticket's principal, at most once; undefined when unknown, used, or expired at
-   * `now`.
+   * Returns what stands behind the ticket, at most once; undefined when it is unknown, used, of
+   * another use, or expired at `now`.
    */
-  async take(ticketHash: Uint8Array, now: number): Promise<Principal | undefined> {
+  async take(ticketHash: Uint8Array, use: TicketUse, now: number): Promise<Ticketed | undefined> {
     const row = await this.#pool.maybeOne(sql.type(ticketRow)`
       delete from live_tickets where ticket_hash = ${sql.binary(Buffer.from(ticketHash))}
-      returning principal, expires_at > ${toInstant(now)} as live`);
+        and (session_id is not null) = ${use === "call"}
+      returning principal, session_id as "sessionId", expires_at > ${toInstant(now)} as live`);
     // Deletes expired tickets that were never redeemed, a few at a time to keep this call short.
     await this.#pool.query(sql.unsafe`
       delete from live_tickets where ticket_hash in (
         select ticket_hash from live_tickets where expires_at < ${toInstant(now)}
         limit 100 for update skip locked)`);
-    return row?.live ? row.principal : undefined;
+    return row?.live ? row : undefined;
   }
 }

@@ -5,14 +5,18 @@ import { randomText, secretHash } from "../../access/secrets.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import type { TicketStore } from "./live-tickets-store.ts";
+import type { Ticketed, TicketStore, TicketUse } from "./live-tickets-store.ts";
 
+/** Milliseconds. */
 const LIFETIME = 30_000;
+/** Of one for a call, which first has to be put through. */
+const CALL_LIFETIME = 5 * 60_000;
 const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
 
 /**
- * Issues tickets that open a WebSocket where no header can be sent. Each works once, within 30 s.
+ * Issues tickets that open a WebSocket where no header can be sent. Each works once, within 30 s; one
+ * for a telephone call within 5 min.
  */
 export class LiveTickets {
   readonly #store: TicketStore;
@@ -25,10 +29,19 @@ export class LiveTickets {
     this.#clock = clock;
   }
 
-  async issue(principal: Principal): Promise<{ ticket: string; expiresAt: number }> {
+  issue(principal: Principal): Promise<IssuedTicket> {
+    return this.#issue({ principal }, LIFETIME);
+  }
+
+  /** One with which a call may stream into the session, and nothing else. */
+  issueForCall(principal: Principal, sessionId: string): Promise<IssuedTicket> {
+    return this.#issue({ principal, sessionId }, CALL_LIFETIME);
+  }
+
+  async #issue(what: Ticketed, lifetime: number): Promise<IssuedTicket> {
     const ticket = randomText(LENGTH);
-    const expiresAt = this.#clock.now() + LIFETIME;
-    await this.#store.put(secretHash(ticket), principal, expiresAt);
+    const expiresAt = this.#clock.now() + lifetime;
+    await this.#store.put(secretHash(ticket), what, expiresAt);
     return { ticket, expiresAt };
   }
 
@@ -37,14 +50,31 @@ export class LiveTickets {
    * when the holder's right has ended since.
    */
   async redeem(ticket: string): Promise<Principal> {
-    const principal = FORM.test(ticket)
-      ? await this.#store.take(secretHash(ticket), this.#clock.now())
+    return (await this.#take(ticket, "socket")).principal;
+  }
+
+  /** Returns who made the ticket for a call, and the session. Rejects as `redeem` does. */
+  async redeemForCall(ticket: string): Promise<{ principal: Principal; sessionId: string }> {
+    const { principal, sessionId } = await this.#take(ticket, "call");
+    if (sessionId === undefined) throw new AppError("internal", "The ticket has no session.");
+    return { principal, sessionId };
+  }
+
+  async #take(ticket: string, use: TicketUse): Promise<Ticketed> {
+    const found = FORM.test(ticket)
+      ? await this.#store.take(secretHash(ticket), use, this.#clock.now())
       : undefined;
-    if (principal === undefined) {
+    if (found === undefined) {
       throw new AppError("invalid_token", "The ticket is unknown, used or expired.");
     }
-    return this.#authenticator.revalidate(principal);
+    return { ...found, principal: await this.#authenticator.revalidate(found.principal) };
   }
+}
+
+interface IssuedTicket {
+  ticket: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
 }
 
 interface LiveTicketOptions {

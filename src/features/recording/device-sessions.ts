@@ -10,6 +10,7 @@ import { requirePrincipal } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
+import { socketAddress } from "../../rest/socket-address.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { sessionWarnings, warningsOf } from "../../wire/session-record.ts";
 import { LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
@@ -138,27 +139,9 @@ async function chooseWorkspace(
   return { workspaceId, ...found };
 }
 
-/** The host that the request was sent to. */
-interface Addressed {
-  host?: string | undefined;
-  "x-forwarded-proto"?: string | undefined;
-}
-
-/**
- * The WebSocket address of the device's stream, based on `publicUrl`, else on the request's
- * address.
- */
-export function streamUrl(
-  publicUrl: string | undefined,
-  { host, "x-forwarded-proto": scheme }: Addressed,
-  deviceId: string,
-): string {
-  const path = `/api/devices/${deviceId}/stream`;
-  if (publicUrl !== undefined) return publicUrl.replace(/^http/, "ws").replace(/\/+$/, "") + path;
-  const isHost =
-    host !== undefined &&
-    /^[A-Za-z0-9.\-_]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/.test(host);
-  return `${scheme === "https" ? "wss" : "ws"}://${isHost ? host : "localhost"}${path}`;
+/** The WebSocket of the device's stream. */
+function streamPath(deviceId: string): string {
+  return `/api/devices/${deviceId}/stream`;
 }
 
 /** Starts a session of the device. Throws `already_recording` when it has one. */
@@ -240,7 +223,7 @@ function startSession(options: DeviceSessionOptions): Route {
           success: true,
           session_id: id,
           started_at: toTimestamp(startedAt),
-          stream_url: streamUrl(options.publicUrl, headers, device.id),
+          stream_url: socketAddress(options.publicUrl, headers, streamPath(device.id)),
           warnings: warningsOf(warning),
         },
       };

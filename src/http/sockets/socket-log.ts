@@ -33,8 +33,16 @@ export class SocketLog {
     this.#log.info({ ...this.#fields(start, principal), sockets }, `${this.#who} connected`);
   }
 
-  /** @param code of the close; 1006 when the connection broke */
-  left(start: SocketStart, principal: Principal, code: number, sessionId?: string): void {
+  /**
+   * @param principal absent where it never became known
+   * @param code of the close; 1006 when the connection broke
+   */
+  left(
+    start: SocketStart,
+    principal: Principal | undefined,
+    code: number,
+    sessionId?: string,
+  ): void {
     const seconds = Math.round((performance.now() - start.at) / 100) / 10;
     const about = sessionId === undefined ? {} : { session_id: sessionId };
     const fields = { ...this.#fields(start, principal), ...about, close_code: code, seconds };
@@ -52,7 +60,7 @@ export class SocketLog {
     else this.#log.warn(told, `${this.#who} not connected`);
   }
 
-  #fields({ requestId, address }: SocketStart, principal: Principal): object {
+  #fields({ requestId, address }: SocketStart, principal: Principal | undefined): object {
     return {
       route: this.#route,
       ...callerFields(principal),

@@ -94,6 +94,23 @@ export class SocketAdmission {
     verdict: RateVerdict,
     check: (caller: Principal) => P | Promise<P>,
   ): Promise<Admitted<P>> {
+    const place = this.enter(incoming, verdict);
+    try {
+      const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
+      const principal = await check(caller);
+      claimSocket(place, principal);
+      return { principal, place };
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+  }
+
+  /**
+   * Takes the place of a socket whose caller is not known yet, and has to be claimed for with
+   * `claimSocket` then. Throws what `admit` does before it authenticates.
+   */
+  enter(incoming: Incoming, verdict: RateVerdict): Place<SocketHolder> {
     const { origins } = this.#options;
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
@@ -107,10 +124,7 @@ export class SocketAdmission {
     try {
       place.claim("network", incoming.network);
       place.claim("site", incoming.site);
-      const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
-      const principal = await check(caller);
-      claimSocket(place, principal);
-      return { principal, place };
+      return place;
     } catch (error) {
       place.leave();
       throw error;
@@ -127,7 +141,8 @@ export class SocketAdmission {
   }
 }
 
-function claimSocket(place: Place<SocketHolder>, principal: Principal): void {
+/** Counts the socket for its caller. Throws `rate_limited` when they have as many as they may. */
+export function claimSocket(place: Place<SocketHolder>, principal: Principal): void {
   place.claim("caller", principal.id);
   if ("workspaceId" in principal) place.claim("workspace", principal.workspaceId);
   place.claim("account", accountOf(principal));
