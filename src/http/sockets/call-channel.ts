@@ -137,10 +137,16 @@ export class CallChannel implements QueueOwner {
     const incoming = copyRequest(res, req, trustProxy);
     const verdict = this.#admission.pace(incoming);
     const admitted = new Promise<SocketData>((resolve) => {
-      this.#assertSigned(incoming);
+      const place = this.#admission.enter(incoming, verdict);
+      try {
+        this.#assertSigned(incoming);
+      } catch (error) {
+        place.leave();
+        throw error;
+      }
       resolve({
         ...{ start: socketStart(incoming), network: incoming.network, site: incoming.site },
-        ...{ news: this.#watch.news, place: this.#admission.enter(incoming, verdict) },
+        ...{ news: this.#watch.news, place },
         ...{ waiting: undefined, timer: undefined, socket: undefined, open: undefined, arrival: 0 },
       });
     });
