@@ -133,11 +133,17 @@ function tieOf(caller: Caller, state: State): Caller {
   return state === "visible" && isMember ? "shared with" : caller;
 }
 
-function ofKey({ scope, on }: Rule, caller: Caller): Outcome {
-  if (caller === "key elsewhere" && on !== "nothing") return "404";
+function ofKey({ scope, on, ask }: Rule, caller: Caller): Outcome {
+  const names = on !== "nothing" || namesWorkspace(ask);
+  if (caller === "key elsewhere" && names) return "404";
   if (scope === "every") return "ok";
   if (caller === "key of all scopes" || caller === "key elsewhere") {
     return scope === undefined ? "403" : "ok";
   }
   return caller === `key ${scope}` ? "ok" : "403";
+}
+
+/** A workspace may also stand in the body. */
+function namesWorkspace(ask: Ask | undefined): boolean {
+  return Object.values(ask?.body ?? {}).includes("{workspace_id}");
 }
