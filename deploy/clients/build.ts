@@ -1,6 +1,7 @@
 /**
- * `npm run packages [-- typescript|python]`: builds the clients into files that can be published,
- * `out/packages/*.tgz` and `*.whl`. The one for Python is left out where there is no Python with pip.
+ * `npm run packages [-- typescript|python] [--out DIR]`: builds the clients into files that can be
+ * published, `*.tgz` and `*.whl` in `out/packages` unless told otherwise. The one for Python is left
+ * out where there is no Python with pip.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -13,13 +14,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
-const OUT = join(PROJECT, "out/packages");
 const HERE = join(PROJECT, "deploy/clients");
 const BUILDERS = { typescript: buildTypeScript, python: buildPython };
 
-const asked = process.argv.slice(2);
+const { values, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: "string", default: join(PROJECT, "out/packages") } },
+});
+const OUT = resolve(values.out);
 const unknown = asked.filter((name) => !(name in BUILDERS));
 if (unknown.length > 0) {
   console.error(`no package is called ${unknown.join(", ")}: ${Object.keys(BUILDERS).join(", ")}`);

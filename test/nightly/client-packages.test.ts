@@ -51,7 +51,7 @@ function succeed(program: string, args: readonly string[], cwd: string): string 
 
 /** The package and what it needs, all from files: nothing is asked of a registry. */
 function installFromFiles(folder: string): void {
-  const out = builtPackages("typescript");
+  const out = builtPackages("typescript", join(folder, "packages"));
   const packs = NEEDED.map((name) => {
     const args = ["pack", "--silent", "--pack-destination", folder];
     return succeed("npm", args, join(PROJECT, "node_modules", name)).trim();

@@ -49,7 +49,7 @@ export class PythonPackage {
   static #fill(folder: string, python: string): string | undefined {
     const made = spawnSync(python, ["-m", "venv", folder], { encoding: "utf8" });
     if (made.status !== 0) return `${python} makes no environments (venv)`;
-    const wheel = wheelOf(builtPackages("python"));
+    const wheel = wheelOf(builtPackages("python", join(folder, "packages")));
     if (wheel === undefined) return "there is no Python with pip here";
     const pip = [join(folder, "bin/pip"), "install", "--quiet", wheel] as const;
     const installed = spawnSync(pip[0], pip.slice(1), { encoding: "utf8", timeout: INSTALLED_MS });
@@ -75,13 +75,13 @@ export class PythonPackage {
   }
 }
 
-/** Builds a package with the project's command; returns the folder with its file. */
-export function builtPackages(name: "python" | "typescript"): string {
+/** Builds a package into a folder with the command of the project; the folder has its file then. */
+export function builtPackages(name: "python" | "typescript", out: string): string {
   const build = resolve(PROJECT, "deploy/clients/build.ts");
-  const flags = ["--disable-warning=ExperimentalWarning", build, name];
+  const flags = ["--disable-warning=ExperimentalWarning", build, name, "--out", out];
   const made = spawnSync(process.execPath, flags, { encoding: "utf8", timeout: INSTALLED_MS });
   if (made.status !== 0) throw new Error(made.stderr || made.stdout);
-  return resolve(PROJECT, "out/packages");
+  return out;
 }
 
 function wheelOf(folder: string): string | undefined {
