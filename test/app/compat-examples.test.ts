@@ -15,7 +15,8 @@ const FILE = "deploy/demo/conversation.wav";
 /** The example of the document, which uses the real packages, as it stands there. */
 function example(): string {
   const text = readFileSync(join(PROJECT, "src/http/README.md"), "utf8");
-  const found = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, code = ""]) => code);
+  const all = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, code = ""]) => code);
+  const found = all.filter((code) => code.includes('from "openai"'));
   expect(found).toHaveLength(1);
   const [code = ""] = found;
   for (const part of [ADDRESS, FILE, "process.env.VOICE_KEY", "createReadStream("]) {
