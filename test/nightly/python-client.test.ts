@@ -175,6 +175,20 @@ describe.skipIf(typeof installed === "string").each(["sync", "async"] as const)(
       expect(script.configured[3]).toEqual({ type: "Configure", ...PCM, session_id: "s1" });
     });
 
+    it("python: an utterance that is ended is ended behind its sound, again after a break, once", async () => {
+      const script = new ScriptedStream();
+      service.play = (socket) => script.play(socket);
+      script.unanswered = 1;
+      const order = { do: "stream", file: fileWith(folder, sound), configuration: PCM };
+      const [told] = await run([{ ...order, piece: 1_000, finalizes: [64_000, 690_000] }]);
+      expect(told?.reconnects).toHaveLength(1);
+      expect(script.finalized).toEqual([64_000, expect.any(Number), 690_000]);
+      expect(script.finalized[1]).toBeGreaterThanOrEqual(64_000);
+      // More than 512 KiB are not sent ahead of what is stored.
+      expect(script.finalized[1]).toBeLessThan(690_000);
+      expect(script.stored.equals(sound)).toBe(true);
+    });
+
     it("python: packets of Opus stay whole, and another process goes on where the service says", async () => {
       const script = new ScriptedStream();
       service.play = (socket) => script.play(socket);

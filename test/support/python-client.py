@@ -5,6 +5,7 @@ import json
 import sys
 
 from voice_session_client import (
+    FINALIZE,
     AsyncVoiceClient,
     BackOff,
     Cursor,
@@ -92,6 +93,9 @@ async def stream(voice, order):
         while at < len(sound):
             yield sound[at : at + size]
             at += size
+            if at in order.get("finalizes", []):
+                yield FINALIZE
+                yield FINALIZE
 
     told["stored"] = await voice.stream(
         order["session"],

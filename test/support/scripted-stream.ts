@@ -6,6 +6,9 @@ export class ScriptedStream {
   readonly messages: Buffer[] = [];
   readonly configured: Record<string, unknown>[] = [];
   readonly heartbeats: Record<string, unknown>[] = [];
+  /** How much was stored at each Finalize; of the first `unanswered` the connection is cut instead. */
+  readonly finalized: number[] = [];
+  unanswered = 0;
   /** Bytes of a connection after which it is cut, without a word; each once. */
   cuts: number[] = [];
   /** Of what comes before a cut, this is lost. */
@@ -38,6 +41,11 @@ export class ScriptedStream {
         tell({ type: "Begin", audio_offset_bytes: this.stored.length, chunk_sequence: 0, seq: 0 });
       }
       if (frame.type === "Heartbeat") this.heartbeats.push(frame);
+      if (frame.type === "Finalize") {
+        this.finalized.push(this.stored.length);
+        if (this.finalized.length <= this.unanswered) return socket.terminate();
+        tell({ type: "UtteranceEnd", end: this.stored.length / 32_000 });
+      }
       if (frame.type === "CloseStream") socket.close(1000);
     });
   }

@@ -21,6 +21,7 @@ from .errors import (
     UploadError,
     VoiceError,
 )
+from .finalize import FINALIZE, Finalize
 from .position import Cursor
 from .webhook import verify_webhook
 
@@ -36,6 +37,8 @@ __all__ = [
     "ChannelError",
     "ConflictError",
     "Cursor",
+    "FINALIZE",
+    "Finalize",
     "Follower",
     "ForbiddenError",
     "InvalidRequestError",

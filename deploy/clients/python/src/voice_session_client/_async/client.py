@@ -165,7 +165,8 @@ class AsyncVoiceClient:
         on_reconnect: Optional[Callable[[str, float], None]] = None,
     ) -> int:
         """Streams what an iterable gives, and returns the number of bytes when all are stored. Not
-        one sample is lost or doubled when connections break. Of Opus each piece is one packet.
+        one sample is lost or doubled when connections break. Of Opus each piece is one packet. In
+        place of a piece `FINALIZE` asks for the final words of what came so far.
 
         With `resume` the source goes on with the stream of an earlier process: before its first piece
         is asked for, `on_begin` is told the session and the byte from which on to give it.

@@ -8,9 +8,12 @@ from typing import Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Itera
 from websockets.asyncio.client import ClientConnection as Socket
 from websockets.asyncio.client import connect
 
+from ..finalize import Finalize
+
 __all__ = ["Socket", "Source", "TokenSource", "connect", "pieces", "receive", "sleep", "token_of"]
 
-Source = Union[Iterable[bytes], AsyncIterable[bytes]]
+Piece = Union[bytes, Finalize]
+Source = Union[Iterable[Piece], AsyncIterable[Piece]]
 # Called with True when the last token was refused.
 TokenSource = Union[str, Callable[[bool], Union[str, Awaitable[str]]]]
 
@@ -28,7 +31,7 @@ async def receive(socket: Socket, seconds: float) -> Optional[Any]:
         return None
 
 
-async def pieces(source: Source) -> AsyncIterator[bytes]:
+async def pieces(source: Source) -> AsyncIterator[Piece]:
     if isinstance(source, AsyncIterable):
         async for piece in source:
             yield piece

@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, Optional, cast
 
 from ..back_off import BackOff
 from ..errors import AccessEnded, ApiError, ChannelError, VoiceError
+from ..finalize import Finalize
 from ..kept_audio import KeptAudio
 from ..types import StreamConfiguration, StreamServerFrame
 from .api import AsyncApi
@@ -64,6 +65,11 @@ class AsyncAudioStream:
         self._chunk_sequence = 0
         self._has_begun = False
         self._is_closing = False
+        # Where the newest Finalize stands, whether the service is still to hear of it, and whether
+        # it has heard and not answered: after a break it hears of that again.
+        self._finalized = 0
+        self._must_finalize = False
+        self._awaits_end = False
         self._fruitless = 0
         self._refusal = ""
 
@@ -74,12 +80,20 @@ class AsyncAudioStream:
                 # The source may have to be wound to the byte that `on_begin` names.
                 await self._until(lambda: self._has_begun)
             async for piece in pieces(source):
-                self._kept.push(piece)
-                await self._until(lambda: self._kept.next is None)
+                if isinstance(piece, Finalize):
+                    self._finalize()
+                else:
+                    self._kept.push(piece)
+                await self._until(lambda: self._kept.next is None and not self._must_finalize)
             await self._finish()
             return self._kept.end
         finally:
             await self._drop()
+
+    def _finalize(self) -> None:
+        # Where nothing came since the last one, no utterance is in hand.
+        self._must_finalize = self._must_finalize or self._kept.end > self._finalized
+        self._finalized = self._kept.end
 
     async def _until(self, is_reached: Callable[[], bool]) -> None:
         """Sends and listens until then, over as many connections as that takes."""
@@ -111,6 +125,7 @@ class AsyncAudioStream:
         """Connects where there is no connection; sends what may be sent; hears what has come."""
         if self._socket is None:
             self._has_begun = self._is_closing = False
+            self._must_finalize = self._must_finalize or self._awaits_end
             self._refusal = ""
             self._socket = await open_socket(self._api, self._path)
             goes_on: Dict[str, Any] = {}
@@ -126,6 +141,9 @@ class AsyncAudioStream:
             if part is None or not await send_frame(self._socket, part):
                 break
             self._kept.sent()
+        if self._must_finalize and self._kept.next is None:
+            await self._tell({"type": "Finalize"})
+            self._must_finalize, self._awaits_end = False, True
         await self._hear_all(0)
 
     async def _listen(self, seconds: float) -> None:
@@ -154,6 +172,8 @@ class AsyncAudioStream:
             return
         if kind == "Error":
             self._refusal = frame["message"]
+        if kind == "UtteranceEnd":
+            self._awaits_end = False
         if "at" in frame:
             if self._seq is not None and frame["seq"] <= self._seq:
                 return

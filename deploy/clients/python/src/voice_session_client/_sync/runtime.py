@@ -7,9 +7,12 @@ from typing import Any, Callable, Iterable, Iterator, Optional, Union
 from websockets.sync.client import ClientConnection as Socket
 from websockets.sync.client import connect
 
+from ..finalize import Finalize
+
 __all__ = ["Socket", "Source", "TokenSource", "connect", "pieces", "receive", "sleep", "token_of"]
 
-Source = Iterable[bytes]
+Piece = Union[bytes, Finalize]
+Source = Iterable[Piece]
 # Called with True when the last token was refused.
 TokenSource = Union[str, Callable[[bool], str]]
 
@@ -24,7 +27,7 @@ def receive(socket: Socket, seconds: float) -> Optional[Any]:
         return None
 
 
-def pieces(source: Source) -> Iterator[bytes]:
+def pieces(source: Source) -> Iterator[Piece]:
     yield from source
 
 

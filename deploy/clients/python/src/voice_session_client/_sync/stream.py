@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, Optional, cast
 
 from ..back_off import BackOff
 from ..errors import AccessEnded, ApiError, ChannelError, VoiceError
+from ..finalize import Finalize
 from ..kept_audio import KeptAudio
 from ..types import StreamConfiguration, StreamServerFrame
 from .api import Api
@@ -65,6 +66,11 @@ class AudioStream:
         self._chunk_sequence = 0
         self._has_begun = False
         self._is_closing = False
+        # Where the newest Finalize stands, whether the service is still to hear of it, and whether
+        # it has heard and not answered: after a break it hears of that again.
+        self._finalized = 0
+        self._must_finalize = False
+        self._awaits_end = False
         self._fruitless = 0
         self._refusal = ""
 
@@ -75,12 +81,20 @@ class AudioStream:
                 # The source may have to be wound to the byte that `on_begin` names.
                 self._until(lambda: self._has_begun)
             for piece in pieces(source):
-                self._kept.push(piece)
-                self._until(lambda: self._kept.next is None)
+                if isinstance(piece, Finalize):
+                    self._finalize()
+                else:
+                    self._kept.push(piece)
+                self._until(lambda: self._kept.next is None and not self._must_finalize)
             self._finish()
             return self._kept.end
         finally:
             self._drop()
+
+    def _finalize(self) -> None:
+        # Where nothing came since the last one, no utterance is in hand.
+        self._must_finalize = self._must_finalize or self._kept.end > self._finalized
+        self._finalized = self._kept.end
 
     def _until(self, is_reached: Callable[[], bool]) -> None:
         """Sends and listens until then, over as many connections as that takes."""
@@ -112,6 +126,7 @@ class AudioStream:
         """Connects where there is no connection; sends what may be sent; hears what has come."""
         if self._socket is None:
             self._has_begun = self._is_closing = False
+            self._must_finalize = self._must_finalize or self._awaits_end
             self._refusal = ""
             self._socket = open_socket(self._api, self._path)
             goes_on: Dict[str, Any] = {}
@@ -127,6 +142,9 @@ class AudioStream:
             if part is None or not send_frame(self._socket, part):
                 break
             self._kept.sent()
+        if self._must_finalize and self._kept.next is None:
+            self._tell({"type": "Finalize"})
+            self._must_finalize, self._awaits_end = False, True
         self._hear_all(0)
 
     def _listen(self, seconds: float) -> None:
@@ -155,6 +173,8 @@ class AudioStream:
             return
         if kind == "Error":
             self._refusal = frame["message"]
+        if kind == "UtteranceEnd":
+            self._awaits_end = False
         if "at" in frame:
             if self._seq is not None and frame["seq"] <= self._seq:
                 return
