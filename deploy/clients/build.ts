@@ -1,7 +1,7 @@
 /**
- * `npm run packages [-- typescript|python] [--out DIR]`: builds the clients into files that can be
- * published, `*.tgz` and `*.whl` in `out/packages` unless told otherwise. The one for Python is left
- * out where there is no Python with pip.
+ * `npm run packages [-- typescript|python|livekit] [--out DIR]`: builds the clients into files that can
+ * be published, `*.tgz` and `*.whl` in `out/packages` unless told otherwise. The wheels are left out
+ * where there is no Python with pip.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -18,7 +18,11 @@ import { parseArgs } from "node:util";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HERE = join(PROJECT, "deploy/clients");
-const BUILDERS = { typescript: buildTypeScript, python: buildPython };
+const BUILDERS = {
+  typescript: buildTypeScript,
+  python: () => buildWheel("python", "src"),
+  livekit: () => buildWheel("livekit", "livekit"),
+};
 
 const { values, positionals: asked } = parseArgs({
   allowPositionals: true,
@@ -35,7 +39,7 @@ if (unknown.length > 0) {
   }
 }
 
-/** The folder of a package, emptied, with what both have. */
+/** The folder of a package, emptied, with what all have. */
 function begin(name: string): string {
   const folder = join(OUT, name);
   rmSync(folder, { recursive: true, force: true });
@@ -65,15 +69,17 @@ function nameModules(file: string): void {
   writeFileSync(file, text.replaceAll(/(from|import\() ?"(\.[^"]+)\.ts"/g, '$1 "$2.js"'));
 }
 
-function buildPython(): string {
+/** @param sources folder of the modules in that of the package */
+function buildWheel(name: string, sources: string): string {
   const python = ["python3", "python"].find(
-    (name) => spawnSync(name, ["-m", "pip", "--version"]).status === 0,
+    (program) => spawnSync(program, ["-m", "pip", "--version"]).status === 0,
   );
   if (python === undefined) return "left out: there is no Python with pip here";
-  const folder = begin("python");
-  copyFileSync(join(HERE, "python/pyproject.toml"), join(folder, "pyproject.toml"));
+  const folder = begin(name);
+  copyFileSync(join(HERE, name, "pyproject.toml"), join(folder, "pyproject.toml"));
   const isSource = (path: string) => !/__pycache__/.test(path);
-  cpSync(join(HERE, "python/src"), join(folder, "src"), { recursive: true, filter: isSource });
+  const from = join(HERE, name, sources);
+  cpSync(from, join(folder, sources), { recursive: true, filter: isSource });
   const wheels = join(folder, "wheels");
   run(python, ["-m", "pip", "wheel", "--no-deps", "--quiet", "-w", wheels, "."], folder);
   const [wheel = ""] = readdirSync(wheels);

@@ -20,7 +20,11 @@ export interface PythonOrders {
 /** The program's environment: no proxy of the machine's stands between two ends of loopback. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? "", LANG: "C.UTF-8" };
 
-/** The Python package, installed from its file into an empty environment. */
+/** A package of this project for Python, and how the file of its wheel begins. */
+const WHEELS = { python: "voice_session_client-", livekit: "livekit_plugins_voice_session-" };
+type WheelName = keyof typeof WHEELS;
+
+/** The Python package, and what else is built on it, installed from their files into an empty environment. */
 export class PythonPackage {
   readonly folder: string;
   readonly version: string;
@@ -31,28 +35,34 @@ export class PythonPackage {
   }
 
   /**
-   * Installs the wheel and what it needs. A text says why that cannot be tried here: no Python of
+   * Installs the wheels and what they need. A text says why that cannot be tried here: no Python of
    * `python`'s name, or no package index.
    */
-  static install(python = "python3"): PythonPackage | string {
+  static install(
+    python = "python3",
+    names: readonly WheelName[] = ["python"],
+  ): PythonPackage | string {
     const told = spawnSync(python, ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"], {
       encoding: "utf8",
     });
     if (told.status !== 0) return `there is no ${python} here`;
     const folder = makeScratchFolder("python-package");
-    const fault = PythonPackage.#fill(folder, python);
+    const fault = PythonPackage.#fill(folder, python, names);
     if (fault === undefined) return new PythonPackage(folder, told.stdout.trim());
     rmSync(folder, { recursive: true, force: true });
     return fault;
   }
 
-  static #fill(folder: string, python: string): string | undefined {
+  static #fill(folder: string, python: string, names: readonly WheelName[]): string | undefined {
     const made = spawnSync(python, ["-m", "venv", folder], { encoding: "utf8" });
     if (made.status !== 0) return `${python} makes no environments (venv)`;
-    const wheel = wheelOf(builtPackages("python", join(folder, "packages")));
-    if (wheel === undefined) return "there is no Python with pip here";
-    const pip = [join(folder, "bin/pip"), "install", "--quiet", wheel] as const;
-    const installed = spawnSync(pip[0], pip.slice(1), { encoding: "utf8", timeout: INSTALLED_MS });
+    const out = join(folder, "packages");
+    const wheels = names.map((name) => wheelOf(builtPackages(name, out), WHEELS[name]));
+    const built = wheels.filter((wheel) => wheel !== undefined);
+    if (built.length < names.length) return "there is no Python with pip here";
+    const installed = spawnSync(join(folder, "bin/pip"), ["install", "--quiet", ...built], {
+      ...{ encoding: "utf8", timeout: INSTALLED_MS },
+    });
     return installed.status === 0 ? undefined : `pip reaches no index: ${saidLast(installed)}`;
   }
 
@@ -76,7 +86,7 @@ export class PythonPackage {
 }
 
 /** Builds a package into a folder with the command of the project; the folder has its file then. */
-export function builtPackages(name: "python" | "typescript", out: string): string {
+export function builtPackages(name: WheelName | "typescript", out: string): string {
   const build = resolve(PROJECT, "deploy/clients/build.ts");
   const flags = ["--disable-warning=ExperimentalWarning", build, name, "--out", out];
   const made = spawnSync(process.execPath, flags, { encoding: "utf8", timeout: INSTALLED_MS });
@@ -84,8 +94,8 @@ export function builtPackages(name: "python" | "typescript", out: string): strin
   return out;
 }
 
-function wheelOf(folder: string): string | undefined {
-  const name = readdirSync(folder).find((each) => each.endsWith(".whl"));
+function wheelOf(folder: string, start: string): string | undefined {
+  const name = readdirSync(folder).find((each) => each.startsWith(start) && each.endsWith(".whl"));
   return name === undefined ? undefined : join(folder, name);
 }
 

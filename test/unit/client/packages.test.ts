@@ -7,6 +7,7 @@ import { pythonTypesText } from "../../support/python-types.ts";
 const PROJECT = resolve(import.meta.dirname, "../../..");
 const CLIENTS = join(PROJECT, "deploy/clients");
 const PYTHON = join(CLIENTS, "python/src/voice_session_client");
+const LIVEKIT = join(CLIENTS, "livekit");
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 
 interface Manifest {
@@ -21,14 +22,22 @@ describe("client packages", () => {
   it("packages: have the version of the service, and what it is tested with", () => {
     const project = /^version = "(.+)"$/m.exec(read(CLIENTS, "python/pyproject.toml"))?.[1];
     const module = /^__version__ = "(.+)"$/m.exec(read(PYTHON, "__init__.py"))?.[1];
-    expect([typescript.version, project, module]).toEqual(Array(3).fill(service.version));
+    const plugin = read(LIVEKIT, "pyproject.toml");
+    const pluginModule = read(LIVEKIT, "livekit/plugins/voice_session/version.py");
+    const versions = [
+      ...[typescript.version, project, module],
+      /^version = "(.+)"$/m.exec(plugin)?.[1],
+      /"voice-session-client==(.+?)"/.exec(plugin)?.[1],
+      /^__version__ = "(.+)"$/m.exec(pluginModule)?.[1],
+    ];
+    expect(versions).toEqual(versions.map(() => service.version));
     for (const [name, version] of Object.entries(typescript.dependencies)) {
       expect(service.dependencies[name], name).toBe(version);
     }
   });
 
   it("packages: read me at a glance", () => {
-    for (const name of ["typescript", "python"]) {
+    for (const name of ["typescript", "python", "livekit"]) {
       expect(read(CLIENTS, name, "README.md").split("\n").length - 1).toBeLessThanOrEqual(60);
     }
   });
