@@ -7,7 +7,7 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const DRIVER = resolve(import.meta.dirname, "python-client.py");
-const INSTALLED_MS = 300_000;
+const INSTALLED_MS = 600_000;
 
 /** An order to the program around the package, see `python-client.py`. */
 export interface PythonOrders {
