@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { EditHistory, type LineState } from "../../../src/web/views/session/model/edit-history.ts";
+import {
+  ChangedSince,
+  differenceOf,
+  EditHistory,
+  isSame,
+  type LineState,
+} from "../../../src/web/views/session/model/edit-history.ts";
 
 const FIRST = { text: "hello", speaker: "S1" };
 
@@ -12,11 +18,13 @@ function session() {
   const stored: [string, Partial<LineState>][] = [];
   let failure: Error | undefined;
   const history = new EditHistory({
-    find: (id) => lines.get(id),
-    store: async (id, change) => {
+    store: async (id, now, then) => {
       if (failure !== undefined) throw failure;
-      stored.push([id, change]);
-      lines.set(id, { ...(lines.get(id) as LineState), ...change });
+      const line = lines.get(id);
+      if (line !== undefined && isSame(line, then)) return;
+      if (line === undefined || !isSame(line, now)) throw new ChangedSince();
+      stored.push([id, differenceOf(now, then)]);
+      lines.set(id, then);
     },
   });
   /** A person's edit. */

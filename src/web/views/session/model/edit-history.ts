@@ -15,13 +15,12 @@ export interface LineState {
 
 /** What the history needs of the session. */
 interface EditedLines {
-  /** The line as it stands, undefined when it is gone. */
-  find(lineId: string): LineState | undefined;
   /**
-   * Stores the members that are given. Rejects with `ChangedSince` when the line is not as `now` any
-   * more, and with what else went wrong when it cannot be changed.
+   * Makes the line `then`, which it may be already. What the service has counts: what is shown may be
+   * older. Rejects with `ChangedSince` when the line is gone or is neither that nor `now`, and with what
+   * else went wrong when it cannot be changed.
    */
-  store(lineId: string, change: Partial<LineState>, now: LineState): Promise<void>;
+  store(lineId: string, now: LineState, then: LineState): Promise<void>;
 }
 
 /** Somebody else was quicker. */
@@ -135,11 +134,7 @@ export class EditHistory {
     for (const change of changes) {
       const [now, then] =
         way === "undo" ? [change.after, change.before] : [change.before, change.after];
-      const line = this.#lines.find(change.lineId);
-      // One that was stored before a failure, when this is tried again.
-      if (line !== undefined && isSame(line, then)) continue;
-      if (line === undefined || !isSame(line, now)) stay += 1;
-      else if (!(await this.#isStored(change.lineId, now, then))) stay += 1;
+      if (!(await this.#isStored(change.lineId, now, then))) stay += 1;
     }
     if (stay === 0) return { said: SAID[way], isDone: true };
     if (stay === changes.length) return { said: THEIRS, isDone: false };
@@ -153,7 +148,7 @@ export class EditHistory {
   /** False when somebody else was quicker. */
   async #isStored(lineId: string, now: LineState, then: LineState): Promise<boolean> {
     try {
-      await this.#lines.store(lineId, differenceOf(now, then), now);
+      await this.#lines.store(lineId, now, then);
       return true;
     } catch (error) {
       if (error instanceof ChangedSince) return false;
@@ -169,11 +164,12 @@ export class EditHistory {
 
 const THEIRS = "The line has been changed since by somebody else, and stays.";
 
-function isSame(one: LineState, other: LineState): boolean {
+export function isSame(one: LineState, other: LineState): boolean {
   return one.text === other.text && one.speaker === other.speaker;
 }
 
-function differenceOf(now: LineState, then: LineState): Partial<LineState> {
+/** The members of `then` that `now` has not. */
+export function differenceOf(now: LineState, then: LineState): Partial<LineState> {
   return {
     ...(now.text !== then.text && { text: then.text }),
     ...(now.speaker !== then.speaker && { speaker: then.speaker }),

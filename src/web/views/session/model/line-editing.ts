@@ -5,7 +5,9 @@ import { type Correction, correct, correctionOf } from "./corrections.ts";
 import {
   type Change,
   ChangedSince,
+  differenceOf,
   EditHistory,
+  isSame,
   type LineChange,
   type LineState,
 } from "./edit-history.ts";
@@ -44,8 +46,7 @@ export class LineEditing {
   constructor(session: EditedSession) {
     this.#session = session;
     this.history = new EditHistory({
-      find: (lineId) => this.#find(lineId),
-      store: (lineId, change, now) => this.#restore(lineId, change, now),
+      store: (lineId, now, then) => this.#restore(lineId, now, then),
     });
   }
 
@@ -178,20 +179,17 @@ export class LineEditing {
     if (said !== "") tell(said);
   }
 
-  async #restore(lineId: string, change: Partial<LineState>, now: LineState): Promise<void> {
-    const { segment, tag } = await readLine(this.#session.id, lineId);
-    const speaker = segment.speaker_label ?? "UU";
-    if (segment.text !== now.text || speaker !== now.speaker) throw new ChangedSince();
+  async #restore(lineId: string, now: LineState, then: LineState): Promise<void> {
     try {
-      await this.#patch(lineId, change, tag);
+      const { segment, tag } = await readLine(this.#session.id, lineId);
+      const line = { text: segment.text, speaker: segment.speaker_label ?? "UU" };
+      if (isSame(line, then)) return;
+      if (!isSame(line, now)) throw new ChangedSince();
+      await this.#patch(lineId, differenceOf(now, then), tag);
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 412) throw new ChangedSince();
-      throw error;
+      const isOther = error instanceof ApiFailure && (error.status === 412 || error.status === 404);
+      throw isOther ? new ChangedSince() : error;
     }
-  }
-
-  #find(lineId: string): LineState | undefined {
-    return this.#session.lines().find(({ id, isFinal }) => id === lineId && isFinal);
   }
 
   async #patch(lineId: string, change: Partial<LineState>, tag?: string): Promise<LineState> {
