@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, Optional, Union
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Optional, Union, cast
 
 from livekit import rtc
 from livekit.agents import APIConnectOptions, APIStatusError, stt, utils
 from voice_session_client import FINALIZE, BackOff, Cursor, Finalize, VoiceError
+from voice_session_client.types import ServerFrame
 
 from .errors import api_error
 from .log import logger
@@ -171,10 +173,12 @@ class SpeechStream(stt.RecognizeStream):
         follower = self._recordings.client.follow(
             session_id, cursor=Cursor(0), back_off=self._back_off, on_reconnect=self._tell_break
         )
-        async for frame in follower:
-            self._hear(frame)
-            if frame["type"] == "SessionEnded":
-                break
+        # Its connection is closed here, and not at some later time.
+        async with aclosing(cast(AsyncGenerator[ServerFrame, None], aiter(follower))) as frames:
+            async for frame in frames:
+                self._hear(frame)
+                if frame["type"] == "SessionEnded":
+                    break
         if self._events is not None:
             self._send(self._events.finish())
 
