@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
 import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import { locateBinaries } from "../../deploy/supervisor/postgres/binaries.ts";
@@ -116,6 +117,10 @@ export function templateUrl(access: PostgresAccess): string {
   return adminUrlOf(access, TEMPLATE);
 }
 
+/** How often, and how far apart, it is seen whether a database's last connections have gone. */
+const MOST_CLOSING = 40;
+const CLOSING_MS = 25;
+
 /**
  * A migrated database of its own, copied from the run's template (about 50 ms). Only in the
  * projects of vitest.config.ts that start the servers.
@@ -144,10 +149,19 @@ async function createFrom(access: PostgresAccess, template: string): Promise<Tes
   };
 }
 
+/**
+ * A pool's end does not wait for its connections: one that the drop breaks meanwhile would fail the run
+ * with an error that nobody listens for. So they get a moment to go by themselves.
+ */
 async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  await withClient(adminUrl, (client) =>
-    client.query(`drop database if exists ${client.escapeIdentifier(name)} with (force)`),
-  );
+  await withClient(adminUrl, async (client) => {
+    for (let tries = 0; tries < MOST_CLOSING; tries += 1) {
+      const open = await client.query("select from pg_stat_activity where datname = $1", [name]);
+      if (open.rowCount === 0) break;
+      await delay(CLOSING_MS);
+    }
+    await client.query(`drop database if exists ${client.escapeIdentifier(name)} with (force)`);
+  });
 }
 
 async function makeAccess(): Promise<PostgresAccess> {
