@@ -224,6 +224,9 @@ describe("ledger of erasures", () => {
     ]);
     await privacy.ledger.recordPending();
     expect(files()).toHaveLength(2);
+    const records = new ErasureLedgerStore(fixture.pool);
+    // Nothing was restored yet.
+    expect(await records.endRightsAgain()).toBe(0);
 
     for (const table of ["erasures", "erasure_ledger_files"]) {
       await privacy.asOwner(`delete from ${table}`);
@@ -247,8 +250,22 @@ describe("ledger of erasures", () => {
     expect(await standing("service_key_secrets", "expires_at")).toEqual([secret]);
     const [key1] = await fixture.sql("select expires_at <= now() as ended from device_keys");
     expect(key1).toEqual({ ended: true });
-    const records = new ErasureLedgerStore(fixture.pool);
     expect(await records.endRightsAgain()).toBe(0);
+  });
+
+  it("a right that ends sooner while a file with its later end is written comes into another file", async () => {
+    const id = newId();
+    await privacy.fixture.sql(
+      "insert into erasures (subject_id, kind, at) values ($1, 'device_key_ended', now())",
+      [id],
+    );
+    const records = new ErasureLedgerStore(privacy.fixture.pool);
+    const now = Date.now();
+    const entries = [{ id, kind: "device_key_ended", at: now + 86_400_000 } as const];
+    await records.merge({ chain: newId(), number: 1, since: now, at: now, after: [], entries });
+    expect(await records.isPending(id)).toBe(true);
+    await privacy.ledger.recordPending();
+    expect(await records.isPending(id)).toBe(false);
   });
 
   it("a database older than the session: its sound goes at once, that of others stays", async () => {

@@ -35,13 +35,23 @@ export type LedgerGap = z.output<typeof gapRow>;
 /** A redaction that a restored database does not have. */
 export type UndoneRedaction = z.output<typeof redactionRow>;
 
-/** Where it stands when a right ends. */
+/** A file has times in whole milliseconds, the database in thousandths of those. */
+const EXACT = sql.fragment`interval '1 millisecond'`;
+const EARLIER = sql.fragment`least(r.revoked_at, r.expires_at)`;
+
+/** Which column ends a right again, and when it ends as it stands. */
 const RIGHTS = [
-  { kind: "device_key_ended", table: "device_keys", column: "expires_at" },
-  { kind: "service_key_ended", table: "service_keys", column: "revoked_at" },
-  { kind: "service_secret_ended", table: "service_key_secrets", column: "expires_at" },
-  { kind: "sign_in_ended", table: "logins", column: "expires_at" },
-] as const;
+  { kind: "device_key_ended", table: "device_keys", column: "expires_at", end: EARLIER },
+  {
+    ...{ kind: "service_key_ended", table: "service_keys", column: "revoked_at" },
+    end: sql.fragment`coalesce(r.revoked_at, 'infinity')`,
+  },
+  {
+    ...{ kind: "service_secret_ended", table: "service_key_secrets", column: "expires_at" },
+    end: sql.fragment`r.expires_at`,
+  },
+  { kind: "sign_in_ended", table: "logins", column: "expires_at", end: EARLIER },
+];
 
 /** Notes an erasure in the transaction that does it, so that it comes into the ledger. */
 export async function noteErasure(
@@ -101,12 +111,15 @@ export class ErasureLedgerStore {
         from unnest(${ids}, ${kinds}, ${times}, ${redactions}) as e (id, kind, at, redaction)
         order by id
         on conflict (subject_id) do update set at = excluded.at
-        where erasures.at > excluded.at`);
+        where erasures.at >= excluded.at + ${EXACT}`);
+      // A right that ends sooner by now than the file says comes into another file.
       await tx.query(sql.unsafe`
         update erasures set chain = ${chain}, number = ${number}
         where subject_id in (
           select subject_id from erasures
-          where subject_id = any(${ids}) and chain is null order by subject_id for update)`);
+            join unnest(${ids}, ${times}) as e (id, told) on e.id = subject_id
+          where chain is null and at > to_timestamp(told / 1000) - ${EXACT}
+          order by subject_id for update of erasures)`);
       await tx.query(sql.unsafe`
         insert into erasure_ledger_files (chain, number, since, at)
         values (${chain}, ${number}, ${toInstant(since)}, ${toInstant(at)})
@@ -209,13 +222,11 @@ export class ErasureLedgerStore {
   /** Ends rights again that the ledger says have ended; resolves to how many. */
   async endRightsAgain(): Promise<number> {
     const ended = await Promise.all(
-      RIGHTS.map(({ kind, table, column: name }) => {
-        const [rights, end] = [sql.identifier([table]), sql.identifier([name])];
-        return this.#pool.query(sql.unsafe`
-          update ${rights} r set ${end} = e.at from erasures e
-          where e.subject_id = r.id and e.kind = ${kind}
-            and (r.${end} is null or r.${end} > e.at)`);
-      }),
+      RIGHTS.map(({ kind, table, column: name, end }) =>
+        this.#pool.query(sql.unsafe`
+          update ${sql.identifier([table])} r set ${sql.identifier([name])} = e.at from erasures e
+          where e.subject_id = r.id and e.kind = ${kind} and ${end} >= e.at + ${EXACT}`),
+      ),
     );
     return ended.reduce((sum, { rowCount }) => sum + rowCount, 0);
   }
