@@ -338,6 +338,7 @@ describe("page over the whole service", () => {
     await owner.getByRole("link", { name: "Sessions", exact: true }).click();
     await owner.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await owner.keyboard.press("/");
+    await owner.locator("main input[type=search]:focus").waitFor();
     await owner.keyboard.type("report wednesday");
     await owner.keyboard.press("Enter");
     await owner.locator(".hit mark").first().waitFor();

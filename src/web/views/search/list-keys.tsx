@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { isTyping, type KeyList, KeysDialog } from "../../parts/keys.tsx";
 
 const KEYS: KeyList = [
@@ -14,7 +14,8 @@ const ROWS = "main .session-row, main .hit";
 /** The keys of a list with a search, which do nothing while somebody types; `?` lists them. */
 export function ListKeys(): VNode | null {
   const [isListed, setListed] = useState(false);
-  useEffect(() => {
+  // Before the view is painted: a key that is pressed as soon as it is seen must act.
+  useLayoutEffect(() => {
     const stop = new AbortController();
     const press = (event: KeyboardEvent) => {
       const { key, altKey, ctrlKey, metaKey } = event;

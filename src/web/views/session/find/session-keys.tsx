@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { isTyping, type KeyList, KeysDialog } from "../../../parts/keys.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import "./find.css";
@@ -21,7 +21,8 @@ const KEYS: KeyList = [
 /** The keys of an open session, which do nothing while somebody types; `?` lists them. */
 export function SessionKeys({ model }: { model: SessionModel }): VNode | null {
   const [isListed, setListed] = useState(false);
-  useEffect(() => {
+  // Before the view is painted: a key that is pressed as soon as it is seen must act.
+  useLayoutEffect(() => {
     const stop = new AbortController();
     const press = (event: KeyboardEvent) => {
       if (isTyping(event) || event.altKey) return;
