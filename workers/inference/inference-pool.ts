@@ -12,6 +12,10 @@ import { WorkOfShares } from "./work-of-shares.ts";
 const TURNS = 3;
 /** Of a share of which the thread has none yet: one whose turn it is does not wait for another's whole job. */
 const MORE_TURNS = 1;
+/** A share that had less than this part of another's work of late is light beside it. */
+const LIGHT_PART = 1 / 4;
+/** Further ones of a share that is light beside one of those in the thread: all that a piece asks for at once. */
+const LIGHT_TURNS = 3;
 /** An interim reading that waited longer is left out, milliseconds. */
 const INTERIM_WAIT_MS = 2_000;
 /** A piece whose thread ended is given to another thread so often. */
@@ -97,7 +101,12 @@ export class InferencePool implements QueueOwner {
     const taken = this.#slots.reduce((sum, { jobs }) => sum + jobs.size, 0);
     const length = this.#waiting.size + taken;
     return [
-      { queue: "inference", length, limit: TURNS * this.#slots.length, refused: this.#leftOut },
+      {
+        queue: "inference",
+        length,
+        limit: (TURNS + LIGHT_TURNS) * this.#slots.length,
+        refused: this.#leftOut,
+      },
     ];
   }
 
@@ -166,7 +175,7 @@ export class InferencePool implements QueueOwner {
     while (this.#waiting.size > 0) {
       const job = this.#next();
       const [slot] = this.#slots
-        .filter((each) => each.isReady && each.jobs.size < placesFor(job, each))
+        .filter((each) => each.isReady && each.jobs.size < this.#placesFor(job, each))
         .sort((a, b) => a.jobs.size - b.jobs.size);
       if (slot?.thread === undefined || job === undefined) return;
       this.#waiting.delete(job.id);
@@ -232,9 +241,13 @@ export class InferencePool implements QueueOwner {
     }
     this.#assign();
   }
-}
 
-function placesFor(job: Waiting | undefined, { jobs }: Slot): number {
-  const hasOne = [...jobs.values()].some(({ share }) => share === job?.share);
-  return hasOne ? TURNS : TURNS + MORE_TURNS;
+  #placesFor(job: Waiting | undefined, { jobs }: Slot): number {
+    const others = [...jobs.values()].filter(({ share }) => share !== job?.share);
+    if (others.length === 0) return TURNS;
+    const now = performance.now();
+    const most = Math.max(...others.map(({ share }) => this.#work.of(share, now)));
+    if (this.#work.of(job?.share, now) < most * LIGHT_PART) return TURNS + LIGHT_TURNS;
+    return others.length === jobs.size ? TURNS + MORE_TURNS : TURNS;
+  }
 }

@@ -16,8 +16,8 @@ describe("inference pool", () => {
     pool = new InferencePool({ threads, entry: ENTRY });
     await pool.start();
     const port = pool.connect();
-    const ask = (id: number, kind: "embed" | "segment", share: string): void => {
-      const request: InferenceRequest = { kind, pcm: new Int16Array(1), isFinal: true };
+    const ask = (id: number, kind: "embed" | "segment", share: string, samples = 1): void => {
+      const request: InferenceRequest = { kind, pcm: new Int16Array(samples), isFinal: true };
       port.postMessage({ kind: "run", id, request, share } satisfies InferenceCall);
     };
     return { port, ask };
@@ -37,6 +37,24 @@ describe("inference pool", () => {
       port.close();
     },
   );
+
+  it("a share that is light beside another has all that its piece asks for run at once", async () => {
+    const { port, ask } = await started(1);
+    ask(1, "embed", "mallory", 10_000);
+    await once(port, "message", { signal: AbortSignal.timeout(20_000) });
+    for (let id = 2; id <= 50; id += 1) ask(id, "segment", "mallory");
+    for (const id of [51, 52]) ask(id, "segment", "alice");
+    ask(53, "embed", "alice");
+    const [event] = await once(port, "message", { signal: AbortSignal.timeout(20_000) });
+    expect(event).toMatchObject({ kind: "done", id: 53 });
+    ask(54, "segment", "alice");
+    ask(55, "embed", "alice");
+    // No more than so many.
+    await expect(once(port, "message", { signal: AbortSignal.timeout(300) })).rejects.toMatchObject(
+      { name: "AbortError" },
+    );
+    port.close();
+  });
 
   it("places are bounded all the same", async () => {
     const { port, ask } = await started(1);
