@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -26,6 +27,7 @@ describe("cli: models", { timeout: 60_000 }, () => {
   /** Bytes from which each request was answered, and where answers break off. */
   let ranges: number[];
   let breakAt: number | undefined;
+  let content: Buffer;
   /** What the server answers instead; 0: nothing at all. */
   let status: number | undefined;
 
@@ -33,6 +35,7 @@ describe("cli: models", { timeout: 60_000 }, () => {
     folder = mkdtempSync(join(tmpdir(), "voice-models-"));
     ranges = [];
     breakAt = undefined;
+    content = CONTENT;
     server = createServer((request, response) => {
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
       ranges.push(from);
@@ -41,9 +44,9 @@ describe("cli: models", { timeout: 60_000 }, () => {
         response.writeHead(status).end();
         return;
       }
-      response.writeHead(from > 0 ? 206 : 200, { "content-length": CONTENT.length - from });
-      if (breakAt === undefined) response.end(CONTENT.subarray(from));
-      else response.write(CONTENT.subarray(from, breakAt), () => response.destroy());
+      response.writeHead(from > 0 ? 206 : 200, { "content-length": content.length - from });
+      if (breakAt === undefined) response.end(content.subarray(from));
+      else response.write(content.subarray(from, breakAt), () => response.destroy());
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -57,11 +60,11 @@ describe("cli: models", { timeout: 60_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  function manifest(change: object = {}): void {
+  function manifest(change: object = {}, more: object = {}): void {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/model.onnx`;
     const file = { path: "model.onnx", url, bytes: CONTENT.length, sha256: HASH, ...change };
     const licence = { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" };
-    const model = { id: "small", title: "A small model", licence, files: [file] };
+    const model = { id: "small", title: "A small model", licence, files: [file], ...more };
     writeFileSync(join(folder, "models.json"), JSON.stringify({ models: [model] }));
   }
 
@@ -131,6 +134,40 @@ describe("cli: models", { timeout: 60_000 }, () => {
       /larger than the 1000 bytes of the manifest: is the source/,
     );
     expect((await models("list")).output).not.toMatch(/small +here/);
+  });
+
+  it("takes a publisher's archive, unpacks what the manifest tells, and goes on where it stopped", async () => {
+    const archive = readFileSync(join(import.meta.dirname, "../fixtures/archives/good.tar.bz2"));
+    const sha = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+    const encoder = Buffer.from("sound and words ".repeat(200));
+    content = archive;
+    manifest(
+      { path: "net/encoder.onnx", bytes: encoder.length, sha256: sha(encoder), url: undefined },
+      {
+        archive: {
+          url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/small.tar.bz2`,
+          root: "small-model",
+          bytes: archive.length,
+          sha256: sha(archive),
+        },
+      },
+    );
+    breakAt = 100;
+    const { status, output } = await models("pull", "small", "--yes");
+    expect([status, output]).toEqual([1, expect.stringMatching(/goes on where it stopped/)]);
+    breakAt = undefined;
+    expect(await models("pull", "small", "--yes")).toMatchObject({ status: 0 });
+    expect(ranges.at(-1)).toBe(100);
+    expect(readdirSync(join(folder, "here", "small"), { recursive: true }).sort()).toEqual([
+      "net",
+      "net/encoder.onnx",
+    ]);
+    expect((await models("list")).output).toMatch(/small +here/);
+    const asked = ranges.length;
+    expect((await models("pull", "small", "--yes")).output).toMatch(
+      /net\/encoder\.onnx: was there/,
+    );
+    expect(ranges).toHaveLength(asked);
   });
 
   it("takes files from a folder, or from a mirror", async () => {
@@ -204,13 +241,6 @@ describe("cli: models", { timeout: 60_000 }, () => {
     writeFileSync(lock, held(ended.pid ?? 0));
     expect(await models("pull", "small", "--yes")).toMatchObject({ status: 0 });
     expect(existsSync(lock)).toBe(false);
-  });
-
-  it("says where a model lies that its publisher has only as an archive", async () => {
-    settings = {};
-    const { status: exit, output } = await models("pull", "parakeet-tdt-0.6b-v3", "--yes");
-    expect(exit).toBe(1);
-    expect(output).toMatch(/unpack https:.*v3-int8\.tar\.bz2 \(SHA-256 5793.*MIRROR\/parakeet/);
   });
 
   it("says that the disk is full, and what to do", async () => {

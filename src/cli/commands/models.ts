@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
-import { fetchFile } from "../models/fetch-file.ts";
+import { fetchArchive, fetchFile } from "../models/fetch-file.ts";
 import type { Model } from "../models/manifest.ts";
 import { type FileState, removeModel, stateOf } from "../models/model-folder.ts";
 import { withModelLock } from "../models/model-lock.ts";
@@ -136,7 +136,16 @@ async function fetchAll(
 ): Promise<void> {
   const { stdout, signal, env } = context;
   const from = options.from ?? (env.VOICE_MODELS_MIRROR || undefined);
-  for (const file of model.files) {
+  const { archive, files } = model;
+  if (from === undefined && archive !== undefined && files.some(({ url }) => url === undefined)) {
+    const states = await statesOf(folder, model, signal);
+    const onProgress = progressOf(context, "its archive", archive.bytes);
+    const onUnpack = progressOf(context, "unpacking", archive.bytes);
+    if (states.some((state) => state !== "whole")) {
+      await fetchArchive(model, archive, { folder, signal, onProgress, onUnpack });
+    }
+  }
+  for (const file of files) {
     const onProgress = progressOf(context, file.path, file.bytes);
     const how = await fetchFile(model, file, { folder, signal, onProgress, from });
     stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${file.path}: ${how}, checksum right\n`);

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { reasonOf } from "../../client/errors.ts";
 import { CommandFailure } from "../client/command-context.ts";
-import type { Model, ModelFile } from "./manifest.ts";
+import type { Model, ModelArchive, ModelFile } from "./manifest.ts";
 import { partOf, sha256Of, sizeOf, stateOf } from "./model-folder.ts";
 
 /** A server that does not answer for this long is given up, milliseconds. */
@@ -62,9 +62,38 @@ export async function fetchFile(
   return "fetched";
 }
 
+/**
+ * Brings the archive of a model from its publisher, unpacks the files of the manifest and deletes
+ * it. What was begun is continued. Throws CommandFailure.
+ *
+ * @param onUnpack told how many bytes of the archive are read
+ */
+export async function fetchArchive(
+  model: Model,
+  archive: ModelArchive,
+  options: Omit<FetchOptions, "from"> & { onUnpack(bytes: number): void },
+): Promise<void> {
+  const { folder, signal, onUnpack } = options;
+  const name = archive.url.slice(archive.url.lastIndexOf("/") + 1);
+  const whole = { path: name, url: archive.url, bytes: archive.bytes, sha256: archive.sha256 };
+  await fetchFile(model, whole, { ...options, from: undefined });
+  const target = join(folder, model.id);
+  const path = join(target, name);
+  // Few commands need what reads archives.
+  const { unpackArchive } = await import("./unpack-archive.ts");
+  try {
+    await unpackArchive(model, archive, { path, target, signal, onProgress: onUnpack });
+  } catch (error) {
+    throw signal.aborted ? error : failureOf(name, error);
+  }
+  await rm(path, { force: true });
+}
+
 function failureOf(path: string, error: unknown): CommandFailure {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  const codes = [error, error instanceof Error ? error.cause : undefined].map((each) =>
+    each instanceof Error && "code" in each ? each.code : undefined,
+  );
+  if (codes.includes("ENOSPC") || codes.includes("EDQUOT")) {
     return new CommandFailure(
       `${path} could not be written: the disk is full. Make room, or name another folder in VOICE_MODEL_DIR; the same command goes on where it stopped.`,
       error,
@@ -80,7 +109,7 @@ function failureOf(path: string, error: unknown): CommandFailure {
 }
 
 async function bring(
-  { id, archive }: Model,
+  { id }: Model,
   { path, url, bytes }: ModelFile,
   part: string,
   { from, signal, onProgress }: FetchOptions,
@@ -97,9 +126,7 @@ async function bring(
   try {
     if (from === undefined && url === undefined) {
       throw new CommandFailure(
-        archive === undefined
-          ? "the manifest names no address for it: name a mirror that has it in VOICE_MODELS_MIRROR"
-          : `its publisher has it only in an archive, which is not unpacked here: unpack ${archive.url} (SHA-256 ${archive.sha256}), put the files of its folder ${archive.root} into MIRROR/${id}, and name MIRROR in VOICE_MODELS_MIRROR`,
+        "the manifest names no address for it: name a mirror that has it in VOICE_MODELS_MIRROR",
       );
     }
     const isRemote = from === undefined || /^https?:\/\//.test(from);

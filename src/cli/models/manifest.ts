@@ -17,7 +17,7 @@ const fileSchema = Type.Object({
   sha256: Type.String({ pattern: HASH }),
 });
 
-/** A tar.bz2 of the publisher that holds the files below the folder `root`; the operator unpacks it. */
+/** A tar.bz2 of the publisher, which holds the files below its folder `root`. */
 const archiveSchema = Type.Object({
   url: Type.String({ pattern: "^https?://" }),
   root: Type.String({ pattern: FILE_PATH }),
@@ -46,6 +46,7 @@ const manifestSchema = Type.Object({ models: Type.Array(modelSchema, { maxItems:
 
 export type Model = Static<typeof modelSchema>;
 export type ModelFile = Static<typeof fileSchema>;
+export type ModelArchive = Static<typeof archiveSchema>;
 
 /**
  * Reads a manifest from a file or an address. Throws CommandFailure with a sentence that says where
