@@ -9,6 +9,8 @@ const SETTLE_MS = 3_000;
 /** All of the audio is to be read; a machine that others use may need long for it. */
 const READ_MS = 180_000;
 const LAG_MS = 500;
+/** Seconds. */
+const NEAR = 0.6;
 
 export interface LiveDelays {
   /** Milliseconds from a word's last frame leaving the device to its first sight at a viewer. */
@@ -148,6 +150,19 @@ class Watch {
     if (is_final && words.length > 0) this.#finals.push({ at, words });
   }
 
+  /** One for each utterance, which is a final for each of those who speak in it, all at once. */
+  #utterances(times: readonly EngineTime[]): SeenFinal[] {
+    const seen = new Map<EngineTime | number, SeenFinal>();
+    for (const { at, words } of this.#finals) {
+      const end = lastEnd(words);
+      const time = times.find((each) => each.end >= end);
+      const before = seen.get(time ?? end);
+      const last = Math.max(end, before?.end ?? 0);
+      seen.set(time ?? end, { at, end: last, ...(time === undefined ? {} : { time }) });
+    }
+    return [...seen.values()];
+  }
+
   /** Only words that stayed: those of finals. */
   delays(sentAt: (second: number) => number, times: readonly EngineTime[]): LiveDelays {
     const interim = this.#finals.flatMap(({ words }) =>
@@ -156,13 +171,13 @@ class Watch {
         return seen === undefined ? [] : [seen.at - sentAt(word.end)];
       }),
     );
-    const final = this.#finals.map(({ at, words }) => at - sentAt(lastEnd(words)));
-    const parts = this.#finals.flatMap(({ at, words }) => {
-      const time = times.find(({ end }) => end >= lastEnd(words));
+    const utterances = this.#utterances(times);
+    const final = utterances.map(({ at, end }) => at - sentAt(end));
+    const parts = utterances.flatMap(({ at, end, time }) => {
       if (time === undefined) return [];
       const ended = sentAt(time.needed);
       const { engineMs } = time;
-      return [{ own: at - ended - engineMs, wait: ended - sentAt(lastEnd(words)), engineMs }];
+      return [{ own: at - ended - engineMs, wait: ended - sentAt(end), engineMs }];
     });
     return {
       interim,
@@ -175,13 +190,20 @@ class Watch {
   }
 }
 
+interface SeenFinal {
+  at: number;
+  /** Where its last word ends, in seconds. */
+  end: number;
+  time?: EngineTime;
+}
+
 function lastEnd(words: readonly Word[]): number {
   return Math.max(...words.map(({ end }) => end));
 }
 
-/** The same word at the same place, even if its borders moved a little. */
+/** As in the evaluation of interim results: the same word at the same place, even if that moved a little. */
 function isSame(one: Word, other: Word): boolean {
-  return plain(one.word) === plain(other.word) && one.start < other.end && other.start < one.end;
+  return plain(one.word) === plain(other.word) && Math.abs(one.start - other.start) <= NEAR;
 }
 
 /** Without capitals and marks, which may change without anybody minding. */

@@ -1,11 +1,12 @@
 import type { Hypothesis, RecognisedWord, Recogniser } from "./recogniser.ts";
+import { WaitMeter } from "./wait-meter.ts";
 
 /** Wraps a recogniser and measures its working time. */
 export class MeteredRecogniser implements Recogniser {
   readonly #inner: Recogniser;
   readonly truncate?: (samples: number) => void;
+  readonly #waits = new WaitMeter();
   #workMs = 0;
-  #waitsSince: number | undefined;
 
   constructor(inner: Recogniser) {
     this.#inner = inner;
@@ -14,7 +15,7 @@ export class MeteredRecogniser implements Recogniser {
 
   /** Time spent in the engine so far, milliseconds. */
   get workMs(): number {
-    return this.#workMs;
+    return this.#workMs + this.#waits.ms;
   }
 
   get engine(): string {
@@ -40,12 +41,7 @@ export class MeteredRecogniser implements Recogniser {
   /** The wait for an engine that works elsewhere counts as its working time. */
   settle(): boolean {
     const isSettled = this.#metered(() => this.#inner.settle?.() ?? true);
-    const now = performance.now();
-    if (!isSettled) this.#waitsSince ??= now;
-    else if (this.#waitsSince !== undefined) {
-      this.#workMs += now - this.#waitsSince;
-      this.#waitsSince = undefined;
-    }
+    this.#waits.look(!isSettled);
     return isSettled;
   }
 

@@ -48,6 +48,11 @@ export function meanSquare(frame: Int16Array): number {
   return sum / frame.length;
 }
 
+/** Of all frames together, in samples. */
+export function lengthOf(frames: readonly AnalysedFrame[]): number {
+  return frames.reduce((total, { pcm }) => total + pcm.length, 0);
+}
+
 export function joined(frames: readonly Int16Array[]): Int16Array<ArrayBuffer> {
   const whole = new Int16Array(frames.reduce((total, frame) => total + frame.length, 0));
   let at = 0;

@@ -27,7 +27,7 @@ export interface ReaderStep {
 /** The reading of one session; `workers/speech/session-reader.ts` implements it in production. */
 export interface Reader {
   readonly opened: Opened;
-  /** Working time of the engine so far, milliseconds. */
+  /** Working time of the engine, and of the networks of voices where they alone were waited for, so far, milliseconds. */
   readonly engineMs: number;
   /** Takes a chunk, gap, finalize or finish; throws an AppError for an invalid one. */
   enqueue(message: RequestMessage): void;

@@ -28,6 +28,7 @@ import {
 } from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { UtteranceReader } from "./utterance-reader.ts";
+import type { WaitMeter } from "./wait-meter.ts";
 
 interface SessionReaderOptions {
   engine: SpeechEngine;
@@ -53,6 +54,7 @@ interface Sound {
   readonly audio: SessionAudio;
   readonly tracker: SpeakerTracker;
   readonly utterances: UtteranceReader | ChannelReaders;
+  readonly voicesWait?: WaitMeter;
   /** The state at `position`, where no utterance is under way. */
   checkpointAt(position: number, activity: Uint8Array): Buffer;
 }
@@ -68,6 +70,7 @@ export class SessionReader implements Reader {
   readonly #tracker: SpeakerTracker;
   readonly #audio: SessionAudio;
   readonly #utterances: UtteranceReader | ChannelReaders;
+  readonly #voicesWait: WaitMeter | undefined;
   readonly #state: Sound["checkpointAt"];
   /** An event that waits until the utterances before it have ended. */
   #next: AudioEvent | undefined;
@@ -115,6 +118,7 @@ export class SessionReader implements Reader {
     this.#audio = sound.audio;
     this.#tracker = sound.tracker;
     this.#utterances = sound.utterances;
+    this.#voicesWait = sound.voicesWait;
     this.#state = sound.checkpointAt;
     this.opened = {
       engine: recogniser.engine,
@@ -151,7 +155,8 @@ export class SessionReader implements Reader {
         pauses: utterances.pauses(),
         phases: audio.phasesAt(at),
       });
-    return { audio, tracker, utterances, checkpointAt };
+    const { voicesWait } = utterances;
+    return { audio, tracker, utterances, voicesWait, checkpointAt };
   }
 
   /** Each channel is one speaker. */
@@ -194,7 +199,8 @@ export class SessionReader implements Reader {
   }
 
   get engineMs(): number {
-    return this.#recognisers.reduce((sum, { workMs }) => sum + workMs, 0);
+    const voicesMs = this.#voicesWait?.ms ?? 0;
+    return this.#recognisers.reduce((sum, { workMs }) => sum + workMs, voicesMs);
   }
 
   onReady(listener: () => void): void {

@@ -8,6 +8,7 @@ import {
   type AnalysedFrame,
   crosses,
   joined,
+  lengthOf,
   meanSquare,
   type OpenUtterance,
   toUpdate,
@@ -19,6 +20,7 @@ import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { StablePrefix } from "./stable-prefix.ts";
 import type { UtteranceReaderOptions } from "./utterance-options.ts";
+import { WaitMeter } from "./wait-meter.ts";
 
 /** Audio goes to the recogniser and the tracker in blocks of so many frames, about 100 ms. */
 const BLOCK_FRAMES = 3;
@@ -40,6 +42,8 @@ const KEPT_FRAMES = PAD_FRAMES + Endpointer.beginFrames;
  * utterance, and after a gap, which late audio may have filled when it is read again.
  */
 export class UtteranceReader {
+  /** Of finals whose words are there, for the networks that hear who spoke. */
+  readonly voicesWait = new WaitMeter();
   readonly #recogniser: Recogniser;
   readonly #activity: UtteranceReaderOptions["activity"];
   readonly #tracker: SpeakerTracker;
@@ -207,16 +211,15 @@ export class UtteranceReader {
     if (utterance === undefined || this.isBehind || !this.#options.interimResults) return;
     if (this.#options.isPressed()) return;
     const hypothesis = this.#recogniser.hypothesis();
-    const words: Word[] = hypothesis.words;
+    const { words }: { words: Word[] } = hypothesis;
     const stableWords = hypothesis.agreed ?? this.#stable.hear(words, this.#position);
     const shown = `${stableWords} ${words.map((word) => word.text).join(" ")}`;
     if (shown === utterance.shown) return;
     utterance.shown = shown;
     utterance.revision += 1;
     const cluster = this.#tracker.currentCluster();
-    const { start, revision } = utterance;
-    const value = { start, end: this.#position, revision, words, cluster, stableWords };
-    this.#out.push({ $case: "hypothesis", value });
+    const about = { start: utterance.start, end: this.#position, revision: utterance.revision };
+    this.#out.push({ $case: "hypothesis", value: { ...about, words, cluster, stableWords } });
   }
 
   #advance(): void {
@@ -256,8 +259,7 @@ export class UtteranceReader {
   #append(frame: AnalysedFrame): void {
     this.#position += frame.pcm.length;
     this.#held.push(frame);
-    const isTracked = this.#position <= this.#trackedTo;
-    if (!isTracked) this.#untracked.push(frame.pcm);
+    if (this.#position > this.#trackedTo) this.#untracked.push(frame.pcm);
   }
 
   /** Takes the last samples, fewer than a frame: they are read, but not checked for speech. */
@@ -274,11 +276,9 @@ export class UtteranceReader {
   }
 
   #beginUtterance(): void {
-    const held = this.#held.reduce((total, { pcm }) => total + pcm.length, 0);
-    const start = this.#position - held;
+    const start = this.#position - lengthOf(this.#held);
     this.#utterance = { start, revision: 0, shown: "0 ", cut: false };
-    this.#fed = 0;
-    this.#withholds = false;
+    [this.#fed, this.#withholds] = [0, false];
     this.#recogniser.start(start);
     this.#tracker.begin?.(start);
     this.#feed();
@@ -313,9 +313,8 @@ export class UtteranceReader {
   /** Ends an utterance that is too long, in a dip if the engine can take back what it was given. */
   #cutLong(): void {
     this.#feed();
-    const { sparseCheckpoints } = this.#options;
     // Behind a dip there is no checkpoint, as the tracker is ahead of it.
-    const isOverdue = !sparseCheckpoints || this.#pace.isOverdue(this.#position);
+    const isOverdue = !this.#options.sparseCheckpoints || this.#pace.isOverdue(this.#position);
     const canTakeBack = this.#recogniser.truncate !== undefined && !isOverdue;
     this.#endWith(canTakeBack ? cutOf(this.#held) : this.#held.length);
   }
@@ -326,7 +325,7 @@ export class UtteranceReader {
     if (utterance === undefined) return;
     if (count > this.#fed) this.#feed();
     const later = this.#held.splice(count);
-    const length = this.#held.reduce((total, { pcm }) => total + pcm.length, 0);
+    const length = lengthOf(this.#held);
     if (count < this.#fed) this.#recogniser.truncate?.(length);
     utterance.ending = this.#held.at(-1)?.state ?? this.#activity.state();
     this.#known.unshift(...later);
@@ -348,6 +347,7 @@ export class UtteranceReader {
   #isSettled({ start }: OpenUtterance): boolean {
     const isRead = this.#recogniser.settle?.() !== false;
     const isHeard = this.#tracker.settle?.(start, this.#position) !== false;
+    this.voicesWait.look(isRead && !isHeard);
     return isRead && isHeard;
   }
 

@@ -8,6 +8,10 @@ import { plainWord } from "./invention-guard.ts";
  * about a beginning, and changes it when more was said.
  */
 const LEAST_SOUND = 1.5 * SESSION_RATE;
+/** Two readings that agree lie at least so much sound apart: with less of it the second hears hardly more. */
+const LEAST_APART = 0.5 * SESSION_RATE;
+
+const NOTHING = { words: [], samples: 0 };
 
 /**
  * The words of an utterance under way, and the leading ones that two readings in a row agree on.
@@ -18,8 +22,8 @@ export class AgreedPrefix {
   #words: readonly HeardWord[] = [];
   #tokens: readonly number[] = [];
   #agreed = 0;
-  /** Of what the newest reading heard. */
-  #samples = 0;
+  /** What the next readings are compared with: an earlier one, and how much sound it had. */
+  #compared: { words: readonly HeardWord[]; samples: number } = NOTHING;
 
   /** The newest reading's words. */
   get words(): readonly HeardWord[] {
@@ -49,7 +53,7 @@ export class AgreedPrefix {
     this.#words = [];
     this.#tokens = [];
     this.#agreed = 0;
-    this.#samples = 0;
+    this.#compared = NOTHING;
   }
 
   /**
@@ -57,15 +61,22 @@ export class AgreedPrefix {
    * comes behind them still changes them.
    */
   push({ words, tokens }: Pick<ReadingAnswer, "words" | "tokens">, samples: number): void {
-    const before = this.#samples < LEAST_SOUND ? [] : this.#words;
-    const differs = words.findIndex(
-      ({ text }, at) => plainWord(text) !== plainWord(before[at]?.text ?? ""),
-    );
-    const same = differs < 0 ? words.length : differs;
-    const settled = Math.min(same, before.length - 1, words.length - 2);
-    this.#agreed = Math.max(Math.min(this.#agreed, same), settled, 0);
+    this.#agreed = Math.min(this.#agreed, sameWords(words, this.#words));
+    const { words: before, samples: heard } = this.#compared;
+    if (samples - heard >= LEAST_APART) {
+      const same = heard < LEAST_SOUND ? 0 : sameWords(words, before);
+      this.#agreed = Math.max(this.#agreed, Math.min(same, before.length - 1, words.length - 2));
+      this.#compared = { words, samples };
+    }
     this.#words = words;
     this.#tokens = tokens;
-    this.#samples = samples;
   }
+}
+
+/** How many leading words are the same, but for capitals and marks. */
+function sameWords(one: readonly HeardWord[], other: readonly HeardWord[]): number {
+  const differs = one.findIndex(
+    ({ text }, at) => plainWord(text) !== plainWord(other[at]?.text ?? ""),
+  );
+  return differs < 0 ? one.length : differs;
 }

@@ -1,11 +1,13 @@
 /** Between the beginnings of two interim readings there is at least this, milliseconds. */
-const SHORTEST_MS = 500;
+const SHORTEST_MS = 300;
 /** However much there is to do. */
 const LONGEST_MS = 2_000;
+/** Between them there is so many times what the last one took. */
+const PART = 4;
 
 /**
- * When the next interim reading is due: half a second after the one before and as long again as that
- * took, its wait for an inference thread included. So the pace stretches as the load grows.
+ * When the next interim reading is due: so that readings take at most a quarter of the time, their
+ * waits for an inference thread included. So the pace stretches as the load and the utterance grow.
  */
 export class InterimPace {
   readonly #now: () => number;
@@ -27,6 +29,6 @@ export class InterimPace {
 
   answered(): void {
     const took = this.#now() - this.#askedAt;
-    this.#pace = Math.min(LONGEST_MS, SHORTEST_MS + took);
+    this.#pace = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, PART * took));
   }
 }

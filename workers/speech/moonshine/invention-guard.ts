@@ -27,6 +27,38 @@ export function isInvented(
   return new Set(trigrams).size < DISTINCT_SHARE * trigrams.length;
 }
 
+/**
+ * What an interim reading that was stopped wrote before it began to repeat itself, without its last word, which may be
+ * cut off. The certainty is that of these words, each as likely as its unlikeliest token.
+ */
+export function beforeLoop(answer: ReadingAnswer): ReadingAnswer {
+  const plain = answer.words.map(({ text }) => plainWord(text));
+  const words = answer.words.slice(0, Math.min(loopStart(plain), answer.words.length - 1));
+  const logs = words.reduce((sum, { probability }) => sum + Math.log(probability), 0);
+  return {
+    ...{ ...answer, words, isEndless: false },
+    tokens: answer.tokens.slice(
+      0,
+      words.reduce((sum, { tokens }) => sum + tokens, 0),
+    ),
+    certainty: words.length === 0 ? 0 : Math.exp(logs / words.length),
+  };
+}
+
+/** The first word that repeats: it and the two behind it came before, or it is the one before it twice. */
+function loopStart(words: readonly string[]): number {
+  const seen = new Set<string>();
+  for (let at = 0; at < words.length; at += 1) {
+    const [one, next, third] = words.slice(at, at + 3);
+    if (at > 0 && words[at - 1] === one && one === next) return at;
+    if (third === undefined) continue;
+    const key = `${one} ${next} ${third}`;
+    if (seen.has(key)) return at;
+    seen.add(key);
+  }
+  return words.length;
+}
+
 /** A word without its capitals and marks. */
 export function plainWord(word: string): string {
   return word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");

@@ -7,7 +7,7 @@ import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { AgreedPrefix } from "./agreed-prefix.ts";
 import { InterimPace } from "./interim-pace.ts";
-import { isInvented } from "./invention-guard.ts";
+import { beforeLoop, isInvented } from "./invention-guard.ts";
 import { wordTimes } from "./word-times.ts";
 
 /**
@@ -147,7 +147,7 @@ export class MoonshineRecogniser implements Recogniser {
       if (this.#interim !== interim) return;
       this.#interim = undefined;
       this.#pace.answered();
-      if (answer !== undefined) this.#show(answer, samples);
+      if (answer !== undefined) this.#show(answer.isEndless ? beforeLoop(answer) : answer, samples);
     };
     // One that failed is tried again with the next pace; a final tells of it.
     interim.answer.then(answered, () => answered(undefined));

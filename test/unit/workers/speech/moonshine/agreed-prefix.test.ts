@@ -31,17 +31,33 @@ describe("agreed prefix", () => {
 
   it("what is agreed stays while the next readings keep it", () => {
     const prefix = new AgreedPrefix();
-    for (const text of ["a b c d", "a b c d e"]) prefix.push(reading(text), 2 * SECOND);
+    prefix.push(reading("a b c d"), 2 * SECOND);
+    prefix.push(reading("a b c d e"), 3 * SECOND);
     expect(prefix.agreed).toBe(3);
-    prefix.push(reading("a b c x"), 3 * SECOND);
+    prefix.push(reading("a b c x"), 4 * SECOND);
     expect(prefix.agreed).toBe(3);
-    prefix.push(reading("a y"), 4 * SECOND);
+    prefix.push(reading("a y"), 5 * SECOND);
+    expect(prefix.agreed).toBe(1);
+  });
+
+  it("a reading that heard hardly more than the one before agrees with an earlier one", () => {
+    const prefix = new AgreedPrefix();
+    prefix.push(reading("to the people in"), 2 * SECOND);
+    prefix.push(reading("to the people in your book"), 2.3 * SECOND);
+    expect(prefix.agreed).toBe(0);
+    prefix.push(reading("to the people in your book so"), 2.6 * SECOND);
+    expect(prefix.agreed).toBe(3);
+    prefix.push(reading("to a people in your book so far"), 2.8 * SECOND);
+    expect(prefix.agreed).toBe(1);
+    prefix.push(reading("to a people in your book so far as"), 3.2 * SECOND);
     expect(prefix.agreed).toBe(1);
   });
 
   it("the next utterance begins without any", () => {
     const prefix = new AgreedPrefix();
-    for (const text of ["a b c d", "a b c d e"]) prefix.push(reading(text), 2 * SECOND);
+    prefix.push(reading("a b c d"), 2 * SECOND);
+    prefix.push(reading("a b c d e"), 3 * SECOND);
+    expect(prefix.agreed).toBe(3);
     prefix.restart();
     expect([prefix.agreed, prefix.words, prefix.tokens, prefix.draft]).toEqual([0, [], [], []]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isInvented } from "../../../../../workers/speech/moonshine/invention-guard.ts";
+import { beforeLoop, isInvented } from "../../../../../workers/speech/moonshine/invention-guard.ts";
 
 const SECOND = 16_000;
 
@@ -24,5 +24,24 @@ describe("invention guard", () => {
       true,
     );
     expect(isInvented(answer("and so on", 0.9, true), SECOND)).toBe(true);
+  });
+
+  it.each([
+    ["open our new new new new new new new", "open our new"],
+    ["people in you, you, you,", "people in you,"],
+    ["in the first week of the first week of the week of the first", "in the first week of"],
+    ["And I'm ill talk to the p", "And I'm ill talk to the"],
+    ["p", ""],
+  ])("keeps of an interim reading that would not end what came before: %s", (text, kept) => {
+    const { words, tokens, isEndless } = beforeLoop(answer(text, 0.9, true));
+    expect(words.map((word) => word.text).join(" ")).toBe(kept);
+    expect(tokens).toHaveLength(words.length);
+    expect(isEndless).toBe(false);
+  });
+
+  it("takes it for as sure as the words that are kept", () => {
+    expect(beforeLoop(answer("who who who who who", 0.3, true)).certainty).toBeCloseTo(0.3);
+    expect(isInvented(beforeLoop(answer("who who who who who", 0.3, true)), SECOND)).toBe(true);
+    expect(isInvented(beforeLoop(answer("who", 0.9, true)), SECOND)).toBe(true);
   });
 });
