@@ -28,7 +28,20 @@ export function describePeers(project: string): { peers: string } {
 
 export function printBench(report: BenchReport): string {
   const { machine, made_at, rounds, left_out } = report;
-  const rows = report.rows.filter(({ growth }) => growth === undefined);
+  return [
+    `${made_at}, project ${machine.project}`,
+    `load average ${report.load_before.toFixed(1)} at the start; far above 1 means that others use the machine too, and absolute figures say little`,
+    `${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}`,
+    `peers: ${machine.peers}; medians of ${rounds} interleaved rounds, load and service on the same cores`,
+    "",
+    printRows(report.rows),
+    ...left_out.map((what) => `left out: ${what}`),
+  ].join("\n");
+}
+
+/** The rows as tables, and below them how they were measured. */
+export function printRows(all: readonly BenchRow[]): string {
+  const rows = all.filter(({ growth }) => growth === undefined);
   const head = ["figure", "unit", "ours", "peer", "", "ratio", "mark", ""];
   const lines = rows.map((row) => [
     row.figure,
@@ -40,19 +53,13 @@ export function printBench(report: BenchReport): string {
     row.mark,
     row.met === undefined ? "" : row.met ? "met" : "missed",
   ]);
-  const details = report.rows.flatMap(({ figure, peer, detail }) =>
+  const details = all.flatMap(({ figure, peer, detail }) =>
     detail === undefined ? [] : [`${figure}${peer ? `, ${peer.name}` : ""}: ${detail}`],
   );
   return [
-    `${made_at}, project ${machine.project}`,
-    `load average ${report.load_before.toFixed(1)} at the start; far above 1 means that others use the machine too, and absolute figures say little`,
-    `${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}`,
-    `peers: ${machine.peers}; medians of ${rounds} interleaved rounds, load and service on the same cores`,
-    "",
     ...(rows.length === 0 ? [] : [textTable([head, ...lines]), ""]),
-    ...growthTables(report.rows),
+    ...growthTables(all),
     ...details,
-    ...left_out.map((what) => `left out: ${what}`),
   ].join("\n");
 }
 

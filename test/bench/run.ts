@@ -7,9 +7,10 @@ import { loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { measureActors } from "./actors.ts";
 import { measureAppends } from "./appends.ts";
-import { describePeers, printBench } from "./bench-report.ts";
+import { describePeers, printBench, printRows } from "./bench-report.ts";
 import { measureCapacity } from "./capacity.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureFanout } from "./fanout.ts";
@@ -75,6 +76,7 @@ const HELP = `npm run bench -- [names] [options]
                 shares: what a tenant notices of another one that asks from 50 workspaces,
                 BENCH_SHARES=file,question some of it
                 page: a transcript of three hours in a real browser
+  --figures     writes what is measured into test/figures.md, a section for each name
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;
@@ -115,7 +117,10 @@ async function bench(): Promise<void> {
   for (const name of names) {
     process.stderr.write(`${name}\n`);
     try {
-      report.rows.push(...((await ALL[name]?.(scale)) ?? []));
+      const rows = (await ALL[name]?.(scale)) ?? [];
+      report.rows.push(...rows);
+      const command = `npm run bench -- ${name}${options.quick ? " --quick" : ""}`;
+      recordFigures(printRows(rows), command);
     } catch (error) {
       report.left_out.push(`${name}: ${error instanceof Error ? error.stack : error}`);
     }

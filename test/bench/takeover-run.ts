@@ -1,5 +1,7 @@
 // `npm run bench:takeover [kills [rounds]]`: how long sessions are without an owner after a kill -9,
 // and whether a redo and a late chunk under way are taken up without anybody's help.
+
+import { recordFigures } from "../support/recorded-figures.ts";
 import { measureTakeover } from "./takeover.ts";
 
 const kills = Number(process.argv[2] ?? 20);
@@ -21,19 +23,20 @@ function line(name: string, values: readonly number[]): string {
 
 const figures = await measureTakeover(kills, unaidedRounds, console.log);
 const { takeoverMs, withoutNatsMs, leaseMs } = figures;
-console.log(
-  `\n${figures.kills} owners killed; lease ${leaseMs} ms, a third of it without a connection`,
-);
-console.log(line("owner killed to first durable event of the next", takeoverMs));
-if (withoutNatsMs.length > 0)
-  console.log(line("the same, a NATS server killed too", withoutNatsMs));
+const told = [
+  `${figures.kills} owners killed; lease ${leaseMs} ms, a third of it without a connection`,
+  line("owner killed to first durable event of the next", takeoverMs),
+];
+if (withoutNatsMs.length > 0) told.push(line("the same, a NATS server killed too", withoutNatsMs));
 for (const what of ["redo", "late reading"] as const) {
   const found = figures.unaided.filter((each) => each.what === what);
   if (found.length === 0) continue;
   const known = (pick: "activatedMs" | "doneMs") => found.flatMap((each) => each[pick] ?? []);
-  console.log(line(`owner killed to ${what} taken up by the other`, known("activatedMs")));
-  console.log(line(`owner killed to ${what} done`, known("doneMs")));
+  told.push(line(`owner killed to ${what} taken up by the other`, known("activatedMs")));
+  told.push(line(`owner killed to ${what} done`, known("doneMs")));
 }
+console.log(`\n${told.join("\n")}`);
+recordFigures(told.join("\n"));
 const left = figures.unaided.filter(({ doneMs }) => doneMs === undefined);
 for (const { what } of left) console.error(`a ${what} was not done within two minutes`);
 process.exit(left.length === 0 ? 0 : 1);

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { runClusterChaos } from "./cluster.ts";
 import { ALL_STORIES } from "./stories.ts";
 
@@ -44,5 +45,7 @@ const { problems, ...figures } = await runClusterChaos({
 });
 say(JSON.stringify(figures));
 for (const problem of problems) console.error(problem);
-console.log(problems.length === 0 ? "nothing lost, doubled or changed" : "not as it should be");
+const verdict = problems.length === 0 ? "nothing lost, doubled or changed" : "not as it should be";
+console.log(verdict);
+recordFigures(`${JSON.stringify(figures)}\n${verdict}`);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { startPostgres } from "../support/postgres.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { runFence } from "./fence.ts";
 import { FENCE_FAULTS, type FenceCut } from "./fence-faults.ts";
 
@@ -49,7 +50,9 @@ try {
   });
   console.log(JSON.stringify(figures));
   for (const problem of problems.slice(0, 50)) console.error(problem);
-  console.log(problems.length === 0 ? "no stale write landed" : "not as it should be");
+  const verdict = problems.length === 0 ? "no stale write landed" : "not as it should be";
+  console.log(verdict);
+  recordFigures(`${JSON.stringify(figures)}\n${verdict}`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   await postgres.stop();

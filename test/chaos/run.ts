@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ChaosCluster } from "../support/chaos-cluster.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { runChaos, tableOfBites } from "./chaos-run.ts";
 import { ALL_STORIES } from "./stories.ts";
 
@@ -78,7 +79,10 @@ try {
   const { problems, ...figures } = result;
   say(JSON.stringify(figures));
   for (const problem of problems) console.error(problem);
-  console.log(problems.length === 0 ? "nothing lost, doubled or changed" : "not as it should be");
+  const verdict =
+    problems.length === 0 ? "nothing lost, doubled or changed" : "not as it should be";
+  console.log(verdict);
+  recordFigures(`${JSON.stringify(figures)}\n${verdict}`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   await cluster.stop();

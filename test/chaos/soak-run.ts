@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { runSoak } from "./soak.ts";
 import { boundOf } from "./soak-bounds.ts";
 import { levelOf, tableOf, tooShort, trendsOf } from "./soak-figures.ts";
@@ -66,7 +67,12 @@ say(`${JSON.stringify(counts)}; all samples in ${file}`);
 for (const problem of problems) console.error(problem);
 const growing = trends.filter((trend) => levelOf(trend) === "grows").map(({ name }) => name);
 const short = tooShort(samples);
-if (short !== undefined) console.log(`too short for a verdict: ${short}`);
-else if (growing.length > 0) console.log(`not level: ${growing.join("; ")}`);
-else console.log("level: nothing grew beyond its bound after the first quarter");
+const verdict =
+  short !== undefined
+    ? `too short for a verdict: ${short}`
+    : growing.length > 0
+      ? `not level: ${growing.join("; ")}`
+      : "level: nothing grew beyond its bound after the first quarter";
+console.log(verdict);
+recordFigures([...tableOf(trends), verdict].join("\n"));
 process.exit(problems.length > 0 || (short === undefined && growing.length > 0) ? 1 : 0);

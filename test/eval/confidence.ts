@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import { MOONSHINE } from "../../src/wire/speech-engines.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { toChunks, toSignal } from "./degraded-audio.ts";
 import { degradedConversations, type Script } from "./degraded-conversations.ts";
 import { equalError, figuresAt, highestFloor, separation } from "./floor-figures.ts";
@@ -175,6 +176,7 @@ function report(
   const file = join(options.out, "confidence.json");
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
   console.log(`${printed(result)}\n\nwritten to ${file}`);
+  recordFigures(printed(result));
 }
 
 function measured(words: readonly Judged[], of: Measure): JudgedWord[] {

@@ -12,6 +12,7 @@ import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { errorMessage } from "../../src/base/errors.ts";
 import { SessionTracker } from "../../workers/speakers/session-tracker.ts";
 import { startMoonshine } from "../support/moonshine-engine.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import {
   figuresOf,
   namedTurns,
@@ -77,6 +78,7 @@ async function evaluate(): Promise<void> {
   const { rows, largest } = await measureAll(chosen, { mdEval, leftOut });
   if (rows.length > 0) {
     console.log(speakerReport(rows, how()));
+    recordFigures([speakerReport(rows, how()), ...leftOut].join("\n"));
     if (mdEval) console.log(`largest difference to md-eval: ${largest.toFixed(3)} points`);
   }
   for (const what of leftOut) console.log(`left out: ${what}`);
@@ -95,7 +97,9 @@ async function evaluateLength(hours: number): Promise<void> {
   const engine = await startMoonshine();
   try {
     console.log(`${chosen.name}, repeated`);
-    console.log(await longSession(pcm, { hours, voices: engine.voices() }));
+    const figures = await longSession(pcm, { hours, voices: engine.voices() });
+    console.log(figures);
+    recordFigures(figures);
   } finally {
     engine.close();
   }

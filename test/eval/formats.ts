@@ -18,6 +18,7 @@ import { readableUpload } from "../../src/features/recording/readable-upload.ts"
 import { Sounds } from "../../src/features/recording/sounds.ts";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, readSession, textOf } from "../support/read-session.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { ChildMemory } from "./child-memory.ts";
 import { FORMAT_FILES, type FormatFile, Workshop } from "./format-files.ts";
 import { measureHostile } from "./format-hostile.ts";
@@ -230,20 +231,21 @@ function report(
   ]);
   // What is accepted follows each refusal.
   const sentences = ["", ...outcomes.map(({ sentence }) => sentence.split(" Send ")[0] ?? "")];
-  reportHostile(hostile);
+  const hostileTable = tableOfHostile(hostile);
+  console.log(`\n${hostileTable}`);
   const faults = outcomes.filter(({ fault }) => fault !== undefined).length;
   const taken = outcomes.filter(({ seconds }) => seconds !== undefined).length;
   const lines = textTable([head, ...rows]).split("\n");
   console.log(lines.map((line, at) => `${line}  ${sentences[at] ?? ""}`.trimEnd()).join("\n"));
   for (const each of missing) console.log(`left out: ${each}`);
-  console.log(
-    `\n${outcomes.length} files: ${taken} taken, ${outcomes.length - taken} refused, ${faults} not as they should be; written to ${path}`,
-  );
+  const sum = `${outcomes.length} files: ${taken} taken, ${outcomes.length - taken} refused, ${faults} not as they should be`;
+  console.log(`\n${sum}; written to ${path}`);
+  recordFigures([sum, ...missing.map((each) => `left out: ${each}`), "", hostileTable].join("\n"));
   const isFair = hostile.outcomes.every(({ met }) => met);
   process.exitCode = faults === 0 && isFair ? 0 : 1;
 }
 
-function reportHostile({ aloneMs, outcomes }: Awaited<ReturnType<typeof measureHostile>>): void {
+function tableOfHostile({ aloneMs, outcomes }: Awaited<ReturnType<typeof measureHostile>>): string {
   const head = [
     "hostile file",
     "bytes",
@@ -257,8 +259,6 @@ function reportHostile({ aloneMs, outcomes }: Awaited<ReturnType<typeof measureH
     ...[name, String(bytes), (ms / 1_000).toFixed(1), decoderMiB.toFixed(0), besideMs.toFixed(0)],
     ...[met ? "met" : "missed", end],
   ]);
-  console.log(
-    `\nAnother's file alone: ${aloneMs.toFixed(0)} ms; beside them at most 3 times that + 1 s`,
-  );
-  console.log(textTable([head, ...rows]));
+  const alone = `Another's file alone: ${aloneMs.toFixed(0)} ms; beside them at most 3 times that + 1 s`;
+  return `${alone}\n${textTable([head, ...rows])}`;
 }

@@ -7,6 +7,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { checkSentence } from "../../workers/text/grounding/check-sentence.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type Falsehood, type FalseSentence, falsify } from "./false-sentences.ts";
 import { describeMachine } from "./machine.ts";
@@ -140,6 +141,7 @@ function report(made: Sentences, written: Sentences): void {
     ["p95 of a check", `${p95.toFixed(2)} ms`],
   ];
   console.log(textTable(rows));
+  recordFigures(textTable(rows));
   if (file === undefined) return;
   const machine = describeMachine(resolve(import.meta.dirname, "../.."), undefined);
   writeFileSync(file, JSON.stringify({ machine, rows }, null, 2));

@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startMoonshine } from "../support/moonshine-engine.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { InterimFigures } from "./interim-figures.ts";
 import { readLive } from "./live-reading.ts";
 import { normaliseWords } from "./normalise-words.ts";
@@ -46,6 +47,7 @@ const rows = [...sets].map(([set, figures]) => ({ set, ...figures.summary() }));
 const titles = Object.keys(rows[0] ?? {});
 const cells = rows.map((row) => Object.values(row).map((value) => `${value ?? "-"}`));
 console.log(textTable([titles, ...cells]));
+recordFigures([textTable([titles, ...cells]), ...leftOut].join("\n"));
 for (const name of leftOut) console.log(`left out: ${name}`);
 if (options.out) {
   mkdirSync(options.out, { recursive: true });

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, cutChunks, readSession, utterancesOf } from "../support/read-session.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { clatteringSounds } from "./clattering-sound.ts";
 import { hissingSounds } from "./hissing-sound.ts";
 import { textTable } from "./text-table.ts";
@@ -80,6 +81,7 @@ async function evaluate(): Promise<void> {
     row.text.slice(0, 40),
   ]);
   console.log(`${textTable([head, ...table])}\n\nwritten to ${file}`);
+  recordFigures(textTable([head, ...table]));
 }
 
 async function judge(sound: string, pcm: Int16Array, engine: RunningEngine): Promise<Row> {

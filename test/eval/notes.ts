@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { NOTE_TYPES } from "../../src/session/status.ts";
 import type { TextSegment } from "../../src/wire/gen/voice/v1/text.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { summariseText } from "../support/summarise-text.ts";
 import { type Meeting, readMeetings } from "./qmsum.ts";
 import { textTable } from "./text-table.ts";
@@ -58,16 +59,16 @@ function measure(long: readonly Meeting[]): void {
   const perHour = ({ median, words }: { median: number; words: number }) =>
     (median * WORDS_OF_AN_HOUR) / words;
   const worst = Math.max(...rows.map(perHour));
-  console.log(
-    textTable([
-      ["meeting", "words", "first ms", "median ms", ...NOTE_TYPES],
-      ...rows.map(({ name, words, first, median, counts }) => [
-        ...[name, String(words), first.toFixed(0), median.toFixed(0)],
-        ...counts.map(String),
-      ]),
-      ["worst, for 9,000 words", "", "", worst.toFixed(0)],
+  const table = textTable([
+    ["meeting", "words", "first ms", "median ms", ...NOTE_TYPES],
+    ...rows.map(({ name, words, first, median, counts }) => [
+      ...[name, String(words), first.toFixed(0), median.toFixed(0)],
+      ...counts.map(String),
     ]),
-  );
+    ["worst, for 9,000 words", "", "", worst.toFixed(0)],
+  ]);
+  console.log(table);
+  recordFigures(table);
 }
 
 function show(meeting: Meeting): void {

@@ -9,6 +9,7 @@ import {
   RetrieveResponse,
 } from "../../src/wire/gen/voice/v1/retrieval.ts";
 import { retrieveTask } from "../../workers/text/retrieval/retrieve-task.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { faultsOf, type PlainQuestion } from "./judged-answer.ts";
 import { readMeetings } from "./qmsum.ts";
 import { textTable } from "./text-table.ts";
@@ -82,13 +83,13 @@ function report(file: string, known: ReadonlyMap<string, Conversation>, isShown:
     const share = all.length === 0 ? "" : `${((100 * right) / all.length).toFixed(0)} %`;
     return [kind, String(right), String(all.length), share];
   };
-  console.log(
-    textTable([
-      [basename(file), "right", "asked", ""],
-      ...[...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, all]) => row(kind, all)),
-      row("all", [...byKind.values()].flat()),
-    ]),
-  );
+  const table = textTable([
+    [basename(file), "right", "asked", ""],
+    ...[...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, all]) => row(kind, all)),
+    row("all", [...byKind.values()].flat()),
+  ]);
+  console.log(table);
+  recordFigures(table, `npm run eval:questions -- --file ${basename(file)}`);
   if (unusable > 0) console.log(`${unusable} left out: their meeting is not here.`);
 }
 

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { answerQuestion } from "../../workers/text/retrieval/answer.ts";
 import { search } from "../../workers/text/retrieval/search.ts";
 import { finish } from "../support/finish-steps.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { describeMachine } from "./machine.ts";
 import { type Meeting, type MeetingQuery, readMeetings } from "./qmsum.ts";
 import { rouge } from "./rouge.ts";
@@ -153,24 +154,24 @@ const result = {
   p95LongSessionMs: longSession(meetings),
 };
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-console.log(
-  textTable([
-    [`QMSum ${split}, ${all.length} questions`, "", "mark"],
-    [
-      "evidence recall 512/1024/2048",
-      Object.values(result.recall)
-        .map((r) => r.toFixed(3))
-        .join(" "),
-      ".40 .56 .75",
-    ],
-    ["ROUGE-1/2/Lsum", result.rouge.map((r) => r.toFixed(1)).join(" "), "28 7.5 24.5"],
-    ["words per answer", result.words.toFixed(0), ""],
-    ["citation precision", result.citationPrecision.toFixed(3), "≥ .45"],
-    ["refused though answerable", percent(result.refusedAnswerable), "≤ 10 %"],
-    ["refused, never said", percent(result.refusedAbsent), "≥ 90 %"],
-    ["p95, 20,000 words", `${result.p95LongSessionMs.toFixed(0)} ms`, "< 150 ms"],
-  ]),
-);
+const table = textTable([
+  [`QMSum ${split}, ${all.length} questions`, "", "mark"],
+  [
+    "evidence recall 512/1024/2048",
+    Object.values(result.recall)
+      .map((r) => r.toFixed(3))
+      .join(" "),
+    ".40 .56 .75",
+  ],
+  ["ROUGE-1/2/Lsum", result.rouge.map((r) => r.toFixed(1)).join(" "), "28 7.5 24.5"],
+  ["words per answer", result.words.toFixed(0), ""],
+  ["citation precision", result.citationPrecision.toFixed(3), "≥ .45"],
+  ["refused though answerable", percent(result.refusedAnswerable), "≤ 10 %"],
+  ["refused, never said", percent(result.refusedAbsent), "≥ 90 %"],
+  ["p95, 20,000 words", `${result.p95LongSessionMs.toFixed(0)} ms`, "< 150 ms"],
+]);
+console.log(table);
+recordFigures(table);
 const file = process.argv[3];
 if (file !== undefined) {
   writeFileSync(

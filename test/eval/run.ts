@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { durationSeconds } from "../../src/cli/device/wave-file.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { nameOf, parseDelivery } from "./delivery.ts";
 import { SOUND_FORMATS } from "./encoded-sound.ts";
 import { describeMachine } from "./machine.ts";
@@ -64,6 +65,7 @@ async function evaluate(): Promise<void> {
   const file = join(options.out, "eval.json");
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
   console.log(`${printReport(report)}\n\nwritten to ${file}`);
+  recordFigures(printReport(report));
 }
 
 function chooseRecordings(leftOut: string[]): Recording[] {

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, readSession, utterancesOf } from "../support/read-session.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { toChunks, toSignal } from "./degraded-audio.ts";
 import { layTurns, seededRandom, speak } from "./made-conversation.ts";
 import { normaliseWords } from "./normalise-words.ts";
@@ -86,6 +87,7 @@ async function evaluate(): Promise<void> {
   const file = join(options.out, "vocabulary.json");
   writeFileSync(file, `${JSON.stringify({ voices: options.voices, rows }, null, 2)}\n`);
   console.log(`${printed(rows)}\n\nwritten to ${file}`);
+  recordFigures(printed(rows));
 }
 
 interface Judging {

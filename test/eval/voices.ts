@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SUGGESTED_FROM } from "../../src/features/voices/likelihood.ts";
 import { startMoonshine } from "../support/moonshine-engine.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { textTable } from "./text-table.ts";
 import { equalErrorRate, type Occasion, occasionsIn, type Tally, tryAll } from "./voice-trials.ts";
 
@@ -56,6 +57,7 @@ async function evaluate(threshold: number): Promise<void> {
   ];
   const rows = PAIRS.map(([from, to]) => rowOf(occasions, from, to, threshold));
   console.log(textTable([head, ...rows]));
+  recordFigures(textTable([head, ...rows]));
   console.log(
     "\nIn per cent. right, wrong, absent: of persons who are remembered. of others: of the same voices where all but their person are remembered, so that any suggestion is wrong. EER: pairs of prints.",
   );

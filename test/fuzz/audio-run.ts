@@ -15,6 +15,7 @@ import { LoopDelay } from "../../src/base/metrics/loop-delay.ts";
 import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { Sounds } from "../../src/features/recording/sounds.ts";
 import { ChildMemory } from "../eval/child-memory.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { SOUND_NAMES, soundBytes } from "../support/sound-files.ts";
 
@@ -88,6 +89,7 @@ const random = new SeededRandom(seed);
 const outcomes = { refused: 0, decoded: 0, undecodable: 0, long: 0 };
 const findings: string[] = [];
 let slowest = 0;
+let sum = "";
 let early = 0;
 let done = 0;
 const begun = performance.now();
@@ -140,19 +142,21 @@ try {
     findings.push(`the event loop stood still for ${longestMs.toFixed(0)} ms`);
   }
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-  console.log(
+  sum =
     `${done} in ${seconds} s: ${JSON.stringify(outcomes)}, slowest ${slowest.toFixed(0)} ms, ` +
-      `memory ${toMebibytes(early)} MiB after a quarter, ${toMebibytes(grown)} MiB more at the end, ` +
-      `a decoder's process at most ${memory.most.toFixed(0)} MiB, ` +
-      `the event loop stood still for ${longestMs.toFixed(0)} ms at most`,
-  );
+    `memory ${toMebibytes(early)} MiB after a quarter, ${toMebibytes(grown)} MiB more at the end, ` +
+    `a decoder's process at most ${memory.most.toFixed(0)} MiB, ` +
+    `the event loop stood still for ${longestMs.toFixed(0)} ms at most`;
+  console.log(sum);
 } finally {
   memory.stop();
   await sounds.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 for (const finding of findings.slice(0, 20)) console.error(finding);
-console.log(findings.length === 0 ? "no finding" : `${findings.length} findings`);
+const verdict = findings.length === 0 ? "no finding" : `${findings.length} findings`;
+console.log(verdict);
+recordFigures(`${sum}\n${verdict}`);
 process.exitCode = findings.length === 0 ? 0 : 1;
 
 function toMebibytes(bytes: number): string {

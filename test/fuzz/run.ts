@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { WholeService } from "../support/whole-service.ts";
 import { type FuzzOptions, type FuzzResult, fuzzService } from "./fuzz-service.ts";
 import { doMainJob } from "./main-job.ts";
@@ -65,12 +66,12 @@ function planned(startedAt: number): Pick<FuzzOptions, "cases" | "from" | "until
   return { cases: of((name) => Math.ceil((requests * SHARES[name]) / whole)) };
 }
 
-function tell({ outcomes }: FuzzResult): void {
-  for (const [name, counts] of outcomes) {
+function tableOf({ outcomes }: FuzzResult): string[] {
+  return [...outcomes].map(([name, counts]) => {
     const sum = [...counts.values()].reduce((all, each) => all + each, 0);
     const each = [...counts].sort(([, one], [, other]) => other - one);
-    console.log(`${name}: ${sum} (${each.map(([what, n]) => `${what} × ${n}`).join(", ")})`);
-  }
+    return `${name}: ${sum} (${each.map(([what, n]) => `${what} × ${n}`).join(", ")})`;
+  });
 }
 
 const length = minutes === undefined ? `${requests} cases` : `${minutes} minutes`;
@@ -99,7 +100,7 @@ try {
   });
   const seconds = (performance.now() - startedAt) / 1_000;
   console.log(`in ${seconds.toFixed(1)} s`);
-  tell(result);
+  for (const line of tableOf(result)) console.log(line);
   const wrong = await doMainJob(service).catch((error: unknown) => `the demo: ${error}`);
   if (wrong !== undefined) faults.push(wrong);
   await watch.finish();
@@ -107,7 +108,10 @@ try {
   for (const fault of faults) result.findings.addOfRun(fault);
   const { texts } = result.findings;
   for (const text of texts) console.error(text);
-  console.log(texts.length === 0 ? "no finding" : `${texts.length} kinds of findings`);
+  const verdict = texts.length === 0 ? "no finding" : `${texts.length} kinds of findings`;
+  console.log(verdict);
+  const took = `in ${seconds.toFixed(1)} s; ${watch.memory}; ${watch.standstill}`;
+  recordFigures([...tableOf(result), took, verdict].join("\n"));
   process.exitCode = texts.length === 0 ? 0 : 1;
 } finally {
   await service.stop();

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { SimPostgres } from "../support/record/sim-postgres.ts";
+import { recordFigures } from "../support/recorded-figures.ts";
 import { MUTANTS } from "./mutants.ts";
 import { type Options, type Outcome, simulate } from "./simulation.ts";
 
@@ -187,9 +188,9 @@ class Summary {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const hours = this.#virtual / 3_600_000;
     const each = (this.#done / seconds).toFixed(1);
-    console.log(
-      `\n${this.#done} seeds, ${hours.toFixed(1)} simulated hours in ${seconds.toFixed(1)} s (${each} seeds/s), ${this.#failed.length} failed`,
-    );
+    const sum = `${this.#done} seeds, ${hours.toFixed(1)} simulated hours in ${seconds.toFixed(1)} s (${each} seeds/s), ${this.#failed.length} failed`;
+    console.log(`\n${sum}`);
+    recordFigures(sum);
     const width = Math.max(0, ...[...this.#counts.keys()].map((name) => name.length));
     for (const [name, { times, seeds }] of [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       console.log(`  ${name.padEnd(width)}  ${times} times in ${seeds} seeds`);
