@@ -33,13 +33,13 @@ const ALL: readonly Named[] = Object.entries(SETTINGS);
 
 /** The files, by their path in the project, as the table has them. */
 export function printedFiles(): Record<string, string> {
-  const page = readFileSync(join(PROJECT, "deploy/README.md"), "utf8");
+  const page = readFileSync(join(PROJECT, "deploy/settings.md"), "utf8");
   const [before = "", rest = ""] = page.split(BEGIN);
   const [, after = ""] = rest.split(END);
   return {
     "deploy/supervisor/help.txt": printHelp(),
     ".env.example": printExample(),
-    "deploy/README.md": `${before}${BEGIN}\n${printPage()}${END}${after}`,
+    "deploy/settings.md": `${before}${BEGIN}\n${printPage()}${END}${after}`,
   };
 }
 
@@ -88,7 +88,7 @@ function printHelp(): string {
     ...entry("--help", "this text"),
     "",
     "Every setting can also come from the environment or from a file named .env in the project folder;",
-    "an option wins over the environment, the environment over .env. Types and bounds: deploy/README.md.",
+    "an option wins over the environment, the environment over .env. Types and bounds: deploy/settings.md.",
     ...settings,
     "",
   ].join("\n");

@@ -72,7 +72,7 @@ function checkPort(port: number): void {
   if (port === 0 || port >= first) return;
   throw new StepError(
     `nothing of the service runs as root, and others may not listen on port ${port}`,
-    `choose a port from ${first} on, with a proxy before it (deploy/README.md), or allow it: sysctl net.ipv4.ip_unprivileged_port_start=${port}`,
+    `choose a port from ${first} on, with a proxy before it (deploy/one-machine.md), or allow it: sysctl net.ipv4.ip_unprivileged_port_start=${port}`,
   );
 }
 

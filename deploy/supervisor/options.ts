@@ -77,7 +77,7 @@ function exposed(problems: readonly string[]): StepError {
   const rows = problems.map((problem) => `\n    ${problem}`);
   return new StepError(
     `something would cross a network in clear:${rows.join("")}`,
-    "deploy/README.md says how to put TLS there",
+    "deploy/one-machine.md says how to put TLS there",
   );
 }
 

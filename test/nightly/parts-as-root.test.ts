@@ -13,7 +13,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
-/** Starts one part by hand, as deploy/README.md says; resolves when it has ended. */
+/** Starts one part by hand, as deploy/one-machine.md says; resolves when it has ended. */
 async function start(part: string, env: Record<string, string>) {
   const child = spawn(resolve(PROJECT, "deploy/role.sh"), [part], {
     env: { PATH: process.env.PATH, ...UNUSABLE, ...env },

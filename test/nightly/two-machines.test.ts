@@ -23,6 +23,7 @@ import { TestServer } from "../support/test-server.ts";
 import type { ReadyFile } from "../support/whole-service.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
+const PAPER = "deploy/many-machines.md";
 const SECTION = "From one machine to two";
 
 let scratch: string;
@@ -123,12 +124,12 @@ async function serveNats(configuration: string, port: number): Promise<void> {
   expect(nats.output).toContain(String(port));
 }
 
-describe("deploy/README.md: from one machine to two", () => {
-  const steps = readmeBlocks(SECTION, "sh");
+describe("deploy/many-machines.md: from one machine to two", () => {
+  const steps = readmeBlocks(SECTION, "sh", PAPER);
   const [takeFolders = "", takeDatabase = "", start = "", look = "", ...single] = steps;
-  const [shared = "", own = ""] = readmeBlocks(SECTION, "ini");
-  const [roles = ""] = readmeBlocks(SECTION, "sql");
-  const [natsConfiguration = ""] = readmeBlocks(SECTION, "conf");
+  const [shared = "", own = ""] = readmeBlocks(SECTION, "ini", PAPER);
+  const [roles = ""] = readmeBlocks(SECTION, "sql", PAPER);
+  const [natsConfiguration = ""] = readmeBlocks(SECTION, "conf", PAPER);
 
   let settings: Record<string, string>;
   let databasePort: number;
@@ -259,10 +260,14 @@ describe("deploy/README.md: from one machine to two", () => {
   });
 });
 
-describe("deploy/README.md: backup and restore", () => {
+describe("deploy/upkeep.md: backup and restore", () => {
   it("a backup is tried beside the running service, and then put back", async () => {
-    const [copy = "", restore = "", beside = ""] = readmeBlocks("Backup and restore", "sh");
-    const [start = ""] = readmeBlocks(SECTION, "sh").slice(2);
+    const [copy = "", restore = "", beside = ""] = readmeBlocks(
+      "Backup and restore",
+      "sh",
+      "deploy/upkeep.md",
+    );
+    const [start = ""] = readmeBlocks(SECTION, "sh", PAPER).slice(2);
     const first = new Machine("kept", start);
     const { base_url, admin } = await first.ready();
     const made = await logIn(base_url, admin);

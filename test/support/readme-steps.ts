@@ -9,11 +9,7 @@ const START_MS = 120_000;
 const STEP_MS = 60_000;
 
 /** The fenced blocks of one language in a section of a paper, in their order. */
-export function readmeBlocks(
-  section: string,
-  language: string,
-  paper = "deploy/README.md",
-): string[] {
+export function readmeBlocks(section: string, language: string, paper: string): string[] {
   const page = readFileSync(resolve(PROJECT, paper), "utf8");
   const [, after = ""] = page.split(`\n## ${section}\n`);
   const [text = ""] = after.split("\n## ");

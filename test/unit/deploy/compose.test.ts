@@ -107,7 +107,7 @@ describe("compose", () => {
       const named = Object.entries(environment).filter(([name]) => secret.test(name));
       for (const [name, value] of named) expect(value, name).toMatch(/^\$\{/);
     }
-    const page = read("deploy/README.md");
+    const page = read("deploy/one-machine.md");
     for (const name of required) expect(page, name).toMatch(new RegExp(`^${name}=`, "m"));
   });
 

@@ -23,17 +23,22 @@ const manifest: Record<"version" | "license", string> &
   Record<"dependencies" | "devDependencies" | "optionalDependencies", object> = JSON.parse(
   read("package.json"),
 );
-const PAPERS = [
-  "README.md",
-  "CONTRIBUTING.md",
-  "SECURITY.md",
-  "deploy/README.md",
-  "proto/README.md",
-  "src/README.md",
-  "src/http/README.md",
-  "test/README.md",
-  "workers/README.md",
+const FOLDERS_OF_PAPERS = [
+  "",
+  "deploy",
+  "deploy/clients",
+  "proto",
+  "src",
+  "src/http",
+  "src/web",
+  "test",
+  "workers",
 ];
+const PAPERS = FOLDERS_OF_PAPERS.flatMap((folder) =>
+  readdirSync(join(PROJECT, folder))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name)),
+);
 const dockerfile = read("deploy/container/Dockerfile");
 
 /** The least that a process of the service must be told. */
@@ -49,6 +54,17 @@ function firstGroup(text: string, pattern: RegExp): string {
   const found = pattern.exec(text)?.[1];
   if (found === undefined) throw new Error(`${pattern} is not in the text`);
   return found;
+}
+
+/** What a page calls its headings in links to them. */
+function anchorsOf(page: string): string[] {
+  const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }
 
 describe("papers", () => {
@@ -72,12 +88,22 @@ describe("papers", () => {
     expect(editor).toContain(`max_line_length = ${formatter.lineWidth}`);
   });
 
-  test("papers: the README is short, and every link of a paper leads to a file", () => {
+  test("papers: the README is short, and every link of a paper leads to a file and a section", () => {
     expect(read("README.md").split("\n").length).toBeLessThanOrEqual(170);
-    for (const paper of PAPERS) {
-      for (const [, link = ""] of read(paper).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
-        expect(existsSync(join(PROJECT, dirname(paper), link)), `${paper}: ${link}`).toBe(true);
-      }
+    expect(read("test/README.md").split("\n").length).toBeLessThanOrEqual(250);
+    const links = PAPERS.flatMap((paper) =>
+      [...read(paper).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]+))?\)/g)].map(
+        ([, path = "", section]) => ({
+          link: `${paper}: ${path}#${section ?? ""}`,
+          file: path === "" ? paper : join(dirname(paper), path),
+          section,
+        }),
+      ),
+    );
+    expect(links.length).toBeGreaterThan(50);
+    for (const { link, file, section } of links) {
+      expect(existsSync(join(PROJECT, file)), link).toBe(true);
+      if (section !== undefined) expect(anchorsOf(read(file)), link).toContain(section);
     }
   });
 
