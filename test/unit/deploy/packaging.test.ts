@@ -74,10 +74,16 @@ describe("papers", () => {
     expect(read("README.md")).toContain("MIT");
   });
 
-  test("papers: the changelog tells of this version and of what is not released", () => {
+  test("papers: the changelog tells of what is not released, and then of this version", () => {
     const headings = read("CHANGELOG.md").match(/^## .*$/gm) ?? [];
     expect(headings[0]).toBe("## Unreleased");
-    expect(headings.some((line) => line.startsWith(`## ${manifest.version} - `))).toBe(true);
+    expect(headings[1]).toMatch(new RegExp(`^## ${manifest.version} - \\d{4}-\\d\\d-\\d\\d$`));
+  });
+
+  test("papers: the changelog has a line for each change", () => {
+    const lines = read("CHANGELOG.md").split("\n## 1.0.0 ")[0]?.split("\n") ?? [];
+    const changes = lines.slice(lines.indexOf("## Unreleased")).filter((line) => line !== "");
+    expect(changes.filter((line) => !/^(- .{1,248}|##.*)$/.test(line))).toEqual([]);
   });
 
   test("papers: editors are told what the formatter does", () => {

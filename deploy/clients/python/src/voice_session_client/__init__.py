@@ -25,7 +25,7 @@ from .finalize import FINALIZE, Finalize
 from .position import Cursor
 from .webhook import verify_webhook
 
-__version__ = "1.0.0"
+__version__ = "3.0.0"
 
 __all__ = [
     "AccessEnded",
