@@ -66,7 +66,7 @@ function takeFlag(argv: string[]): boolean {
 
 function describeRun(): string {
   const [day] = new Date().toISOString().split("T");
-  const changed = git("status", "--porcelain", "--", ".", ":!test/figures.md") !== "";
+  const changed = git("status", "--porcelain", "--", ".", ":!*.md") !== "";
   const commit = `commit ${git("rev-parse", "--short=8", "HEAD")}${changed ? " with changes" : ""}`;
   const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? "an unknown processor"}`;
   const load = `load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`;

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandOf, withSection } from "../../support/recorded-figures.ts";
@@ -25,5 +26,16 @@ describe("recorded figures", () => {
     const options = ["rest", "--out", "/tmp/figures", "--quick"];
     expect(commandOf(argv("test/bench/run.ts", ...options))).toBe("npm run bench -- rest --quick");
     expect(() => commandOf(argv("test/bench/rest.ts"))).toThrow("No script of package.json");
+  });
+
+  it("recorded figures: each section of the page is of a command that is there, by date and commit", () => {
+    const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"));
+    const [, ...sections] = readFileSync(join(PROJECT, "test/figures.md"), "utf8").split(/^## /m);
+    expect(sections.length).toBeGreaterThan(0);
+    for (const section of sections) {
+      const [title = "", , run = ""] = section.split("\n");
+      expect(Object.keys(scripts), title).toContain(title.split(" ")[2]);
+      expect(run, title).toMatch(/^\d{4}-\d\d-\d\d, commit [0-9a-f]{8}/);
+    }
   });
 });
