@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { foreignWrites, TABLES, tablesOf, writesOf } from "../../house/table-owners.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../../..");
+const MIGRATIONS = join(PROJECT, "src/postgres/migrations");
+
+/** Files that write a table of somebody else's, and why; the list may only become shorter. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "src/features/admin/outbox-store.ts chunks":
+    "commands that an administrator drops go with the chunks that they were about",
+  "src/features/admin/outbox-store.ts outbox":
+    "commands that an administrator drops go with the chunks that they were about",
+  "src/features/erasure/ledger/ledger-store.ts ?":
+    "ends again what a restored database has forgotten, each right by its table",
+  "src/features/erasure/session-erasure-store.ts action_item_edits":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts audio_parts":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts audio_pieces":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts audio_streams":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts candidate_segments":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts checkpoints":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts chunks":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts command_outcomes":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts content_elevations":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts damaged_audio":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts events":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts file_uploads":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts guest_codes":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts guests":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts invitations":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts jobs":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts outbox":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts redactions":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts redo_candidates":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts segment_changes":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts segment_edits":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts segments":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts session_members":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts sessions":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts speaker_claims":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts speaker_merges":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts speaker_names":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts stored_audio":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts summaries":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts suspects":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts voice_comparisons":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/erasure/session-erasure-store.ts voice_suggestions":
+    "a deletion takes all that a session has in one transaction",
+  "src/features/invitations/store.ts session_members":
+    "whoever accepts becomes a member in the same transaction",
+  "src/features/invitations/store.ts workspace_members":
+    "whoever accepts becomes a member in the same transaction",
+  "src/features/recording/device-sessions-store.ts file_uploads":
+    "a session begins and stops with its job and its files in one statement",
+  "src/features/recording/device-sessions-store.ts jobs":
+    "a session begins and stops with its job and its files in one statement",
+  "src/features/recording/device-sessions-store.ts sessions":
+    "a session begins and stops with its job and its files in one statement",
+  "src/features/sessions/device-signs-store.ts audio_streams":
+    "a stream that is open is a sign of life",
+  "src/features/sessions/forgotten-voices-store.ts remembered_voices":
+    "claims that end take what was remembered by them",
+  "src/features/sessions/forgotten-voices-store.ts speaker_claims":
+    "claims that end take what was remembered by them",
+  "src/features/sessions/members-store.ts guests":
+    "a guest who is removed is a member of the session who is removed",
+  "src/features/summaries/job-store.ts jobs":
+    "notes are made by jobs, which say so in the same statement",
+  "src/features/summaries/model-work-store.ts jobs":
+    "notes are made by jobs, which say so in the same statement",
+  "src/features/summaries/notes-store.ts jobs":
+    "notes are made by jobs, which say so in the same statement",
+  "src/features/summaries/store.ts jobs":
+    "notes are made by jobs, which say so in the same statement",
+  "src/features/transcript/jobs-store.ts jobs": "a redo is a job and a mark at its session",
+  "src/features/transcript/jobs-store.ts sessions": "a redo is a job and a mark at its session",
+  "src/features/transcript/redaction-store.ts chunks":
+    "a redaction marks the chunks that have to be silenced",
+  "src/features/workspaces/store.ts device_keys": "what a workspace has ends with it",
+  "src/features/workspaces/store.ts devices": "what a workspace has ends with it",
+  "src/features/workspaces/store.ts invitations": "what a workspace has ends with it",
+  "src/features/workspaces/store.ts note_templates": "what a workspace has ends with it",
+  "src/features/workspaces/store.ts webhooks": "what a workspace has ends with it",
+  "src/journal/candidate-projection.ts jobs":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/chunk-projection.ts chunks":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/claim-projection.ts speaker_names":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/claim-projection.ts voice_suggestions":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/projection.ts jobs": "an append writes what follows from it in the same round trip",
+  "src/journal/projection.ts segment_edits":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/projection.ts sessions":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/redaction-projection.ts segment_edits":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/session-journal.ts outbox":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/session-journal.ts sessions":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/session-takings.ts sessions":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/session-writes.ts jobs":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/voice-projection.ts remembered_voices":
+    "an append writes what follows from it in the same round trip",
+  "src/journal/voice-projection.ts speaker_names":
+    "an append writes what follows from it in the same round trip",
+};
+
+describe("tables", () => {
+  it("tables: each has one owner, a folder that is there", () => {
+    const files = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
+    const tables = tablesOf(
+      files.sort().map((name) => readFileSync(join(MIGRATIONS, name), "utf8")),
+    );
+    expect(Object.values(TABLES).flat().sort()).toEqual(tables);
+    for (const folder of Object.keys(TABLES)) readdirSync(join(PROJECT, "src", folder));
+  });
+
+  it("tables: only the owner of a table writes it, but for exceptions with a reason", () => {
+    const written = foreignWrites(PROJECT);
+    expect(written.filter((write) => EXCEPTIONS[write] === undefined)).toEqual([]);
+    expect(Object.keys(EXCEPTIONS).filter((write) => !written.includes(write))).toEqual([]);
+  });
+
+  it("tables: writes are found in statements alone, whatever their form", () => {
+    const text = [
+      "const a = sql.fragment`with x as (insert into one (id) values (1) returning id)`;",
+      "await tx.query(sql.unsafe`delete from two t using x where t.id = x.id`);",
+      "sql.type(row)`update three as t set a = 1 where b for update of t`;",
+      "sql.unsafe`insert into one values (1) on conflict (id) do update set a = 2`;",
+      `sql.unsafe\`update \${sql.identifier([table])} set a = 1\`; sql.unsafe\`select 1 for update\`;`,
+      'const told = "delete from four"; // update five set a',
+    ].join("\n");
+    expect(writesOf("a.ts", text)).toEqual(["a.ts one", "a.ts two", "a.ts three", "a.ts ?"]);
+  });
+});
