@@ -1,8 +1,9 @@
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
-import { forgetDisowned } from "../features/sessions/forgotten-voices-store.ts";
-import type { SpeakerClaimed, SpeakerNamed, SpeakerUnclaimed } from "../session/event.ts";
+import { forgetContested, forgetDisowned } from "../features/voices/forgotten-voices-store.ts";
+import { endSuggestions } from "../features/voices/suggestions-store.ts";
+import type { SpeakerClaimed, SpeakerUnclaimed } from "../session/event.ts";
 
 const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });
 
@@ -46,14 +47,7 @@ async function acceptSuggestion(
   sessionId: string,
   { label, claimedUserId, byUserId }: SpeakerClaimed,
 ): Promise<void> {
-  const ended = await tx.any(sql.type(z.object({ userId: z.string(), likelihood: z.number() }))`
-    with ended as (
-      delete from voice_suggestions
-      where session_id = ${sessionId} and label = ${label}
-      returning voice_id, likelihood
-    )
-    select v.user_id as "userId", ended.likelihood::float8 as likelihood
-    from ended join remembered_voices v on v.id = ended.voice_id`);
+  const ended = await endSuggestions(tx, sessionId, label);
   const accepted = ended.find(({ userId }) => userId === claimedUserId);
   if (accepted === undefined) return;
   await insertAuditEntry(tx, {
@@ -63,20 +57,6 @@ async function acceptSuggestion(
     subjectId: claimedUserId,
     detail: { label, likelihood: accepted.likelihood },
   });
-}
-
-/** Replaces the label's free name by the one that waits for it, or takes it away. */
-export async function projectName(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  { label, nameId }: SpeakerNamed,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    delete from speaker_names where session_id = ${sessionId} and label = ${label}`);
-  if (nameId === undefined) return;
-  await tx.query(sql.unsafe`
-    update speaker_names set label = ${label}, put_aside = false
-    where id = ${nameId} and session_id = ${sessionId}`);
 }
 
 /** Ends the claim on a label, and returns it. */
@@ -105,5 +85,26 @@ function recordOverride(
     sessionId,
     subjectId: claimedUserId,
     detail: by.detail,
+  });
+}
+
+/**
+ * Marks the claim on a label that is somebody else's as contested, and forgets the voice that was
+ * remembered by it. The mark ends with the claim.
+ */
+export function contestClaim(
+  pool: DatabasePool,
+  sessionId: string,
+  label: string,
+  byUserId: string,
+): Promise<void> {
+  return pool.transaction(async (tx) => {
+    // Voices are remembered, and claims change, under this lock.
+    await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for update`);
+    await tx.query(sql.unsafe`
+      update speaker_claims set contested_at = coalesce(contested_at, now())
+      where session_id = ${sessionId} and label = ${label} and revoked_at is null
+        and claimed_user_id <> ${byUserId}`);
+    await forgetContested(tx, sessionId, label, byUserId);
   });
 }

@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
+import { takeName } from "../features/transcript/speaker-names-store.ts";
 import type { Change, Work } from "../postgres/append-work.ts";
 import type {
   JobCompleted,
@@ -17,7 +18,7 @@ import type {
   TranscriptReplaced,
 } from "../session/event.ts";
 import { beginCandidate, projectProposal, projectReview } from "./candidate-projection.ts";
-import { projectClaim, projectName, projectUnclaim } from "./claim-projection.ts";
+import { projectClaim, projectUnclaim } from "./claim-projection.ts";
 import { noteEdit, noteReassigned } from "./line-history.ts";
 import { projectRedaction } from "./redaction-projection.ts";
 import { projectMerge, projectUnmerge, relabel } from "./voice-projection.ts";
@@ -42,7 +43,7 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
     case "SpeakerUnclaimed":
       return [(tx) => projectUnclaim(tx, sessionId, event)];
     case "SpeakerNamed":
-      return [(tx) => projectName(tx, sessionId, event)];
+      return [(tx) => takeName(tx, sessionId, event)];
     case "SessionStopped":
     case "SessionCompleted":
     case "SessionFailed":

@@ -2,9 +2,10 @@ import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
 import { noteErasure } from "../features/erasure/ledger/ledger-store.ts";
-import { eraseDerived } from "../features/erasure/session-erasure-store.ts";
+import { eraseGraph } from "../features/graph/build-store.ts";
 import { eraseMarksWithin } from "../features/marks/store.ts";
-import { forgetMadeOf } from "../features/sessions/forgotten-voices-store.ts";
+import { eraseNotes } from "../features/summaries/store.ts";
+import { forgetMadeOf } from "../features/voices/forgotten-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";
@@ -25,7 +26,8 @@ export async function projectRedaction(
   await tx.query(sql.unsafe`
     update segment_changes set text_before = null, text_after = null
     where session_id = ${sessionId} and segment_id = any(${ids})`);
-  await eraseDerived(tx, sessionId);
+  await eraseNotes(tx, { id: sessionId });
+  await eraseGraph(tx, { id: sessionId });
   if (event.label === undefined) {
     await coverSpan(tx, sessionId, event);
     await eraseMarksWithin(tx, sessionId, event);

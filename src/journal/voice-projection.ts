@@ -1,5 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
-import { forgetDisowned } from "../features/sessions/forgotten-voices-store.ts";
+import { mergeNames } from "../features/transcript/speaker-names-store.ts";
+import { forgetDisowned } from "../features/voices/forgotten-voices-store.ts";
+import { mergeVoices, unmergeVoices } from "../features/voices/remembered-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpeakersRevised, SpeakersUnmerged } from "../session/event.ts";
 import { mergeCandidate, unmergeCandidate } from "./candidate-projection.ts";
@@ -49,14 +51,8 @@ export async function projectUnmerge(
     update speaker_claims set label = ${label}
     where session_id = ${sessionId} and label = ${into} and revoked_at is null
       and claimed_user_id = ${claimedUserId}`);
-  // A voice that was remembered since the merge was made of both, and is forgotten with the claim.
-  await tx.query(sql.unsafe`
-    update remembered_voices set label = ${label}
-    where session_id = ${sessionId} and label = ${into} and user_id = ${claimedUserId}
-      and remembered_at < (
-        select max(at) from events
-        where session_id = ${sessionId} and type = 'SpeakersRevised'
-          and payload -> 'merges' @> ${JSON.stringify([{ from: label }])}::jsonb)`);
+  // What was remembered since the merge was made of both, and is forgotten with the claim.
+  await unmergeVoices(tx, sessionId, { label, into, userId: claimedUserId });
   await forgetDisowned(tx, sessionId, byUserId);
 }
 
@@ -92,32 +88,6 @@ async function mergeClaims(
         select from speaker_claims
         where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
   await revokeClaim(tx, sessionId, from);
-  await tx.query(sql.unsafe`
-    update remembered_voices set label = ${into}
-    where session_id = ${sessionId} and label = ${from}`);
+  await mergeVoices(tx, sessionId, from, into);
   await forgetDisowned(tx, sessionId);
-}
-
-/**
- * Moves the merged label's free name to the remaining label, unless that has one. Then it is put
- * aside, where the way back finds it, or deleted when there is none.
- */
-async function mergeNames(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  { from, into }: SpeakersRevised["merges"][number],
-  keepsWay: boolean,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update speaker_names set label = ${into}
-    where session_id = ${sessionId} and label = ${from} and not exists (
-      select from speaker_names where session_id = ${sessionId} and label = ${into})`);
-  if (keepsWay) {
-    await tx.query(sql.unsafe`
-      update speaker_names set label = null, put_aside = true
-      where session_id = ${sessionId} and label = ${from}`);
-    return;
-  }
-  await tx.query(sql.unsafe`
-    delete from speaker_names where session_id = ${sessionId} and label = ${from}`);
 }

@@ -1,4 +1,4 @@
-import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { CommandFate, CommandOutcome, CommandRecord, Outcome } from "../actor/journal.ts";
 import type { Change } from "./append-work.ts";
@@ -90,4 +90,9 @@ function outcomeOf(sessionId: string, commandId: string): FragmentSqlToken {
   return sql.fragment`
     select outcome from command_outcomes
     where session_id = ${sessionId} and command_id = ${commandId}`;
+}
+
+/** For whoever deletes a session. */
+export async function eraseOutcomes(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${id}`);
 }

@@ -211,3 +211,8 @@ function nextQueue(partition: FragmentSqlToken, after: FragmentSqlToken): Fragme
       and o.parked_at is null
     order by o.session_id limit 1`;
 }
+
+/** For whoever deletes a session. */
+export async function dropCommands(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`delete from outbox where session_id = ${id}`);
+}

@@ -7,6 +7,7 @@ import { RepeatedRedaction } from "../features/erasure/repeated-redaction.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { renderFrames } from "../live/render.ts";
 import { ACCOUNT_ENDINGS } from "./account-endings.ts";
+import { DELETION_PARTS } from "./session-endings.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";
 
 /** Removing some thousand files takes seconds on a slow disk, milliseconds. */
@@ -22,6 +23,7 @@ export function erasureEffects({
 }: Shared): Omit<CreateErasureOptions, "directory"> {
   return {
     accountEndings: ACCOUNT_ENDINGS,
+    deletionParts: DELETION_PARTS,
     ledger,
     // A disk that hangs would keep one of the process's threads for each session.
     eraseAudio: async (sessionId) => {

@@ -19,6 +19,7 @@ import { expiredCandidates } from "../features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../features/transcript/candidates-store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
+import { dropStaleEdits } from "../features/transcript/segments-store.ts";
 import { expiredUploads } from "../features/uploads/expiry.ts";
 import { IncomingFolder } from "../features/uploads/incoming-folder.ts";
 import { UploadStore } from "../features/uploads/store.ts";
@@ -109,7 +110,7 @@ export function startMaintenance(
         every: HOUR / 6,
         run: () => candidates.run(),
       },
-      { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
+      { name: "edits that came to nothing", every: HOUR, run: () => dropStaleEdits(shared.pool) },
     ],
     log,
     background,

@@ -6,6 +6,7 @@ import { actionItemRoutes } from "../../src/features/summaries/action-item-route
 import { ActionItemStore } from "../../src/features/summaries/action-items-store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {
@@ -132,7 +133,7 @@ describe("action items", () => {
   it("what people noted goes with the session", async () => {
     const { id } = await task();
     await call("editActionItem", id, { body: { owner: "Ben" } });
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     await deletion.erase(session.sessionId, "account_erasure_session_redacted", {
       kind: "system",
     });

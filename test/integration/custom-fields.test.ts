@@ -3,6 +3,7 @@ import { SYSTEM } from "../../src/access/audit-entry.ts";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { serviceKey } from "../support/service-principal.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
@@ -80,7 +81,7 @@ describe("custom fields", () => {
     const elsewhere = await fixture.workspace(owner.id);
     const made = await create({ external_id: "twice", workspace_id: elsewhere }, owner);
     expect(made.external_id).toBe("twice");
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     await deletion.erase(String(first), "session_deleted_by_owner", SYSTEM);
     expect(await edit(second, { external_id: "twice" })).toMatchObject({ external_id: "twice" });
     const [row] = await fixture.sql(
@@ -186,7 +187,7 @@ describe("custom fields", () => {
       for (const query of queries("is")) expect(await found(query, principal)).toEqual([id]);
       for (const query of queries("was")) expect(await found(query, principal)).toEqual([]);
     }
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     await deletion.erase(String(id), "session_deleted_by_owner", SYSTEM);
     for (const query of queries("is")) {
       expect(await found({ ...query, status: "deleted" }, admin)).toEqual([]);

@@ -14,6 +14,7 @@ import { SessionEditStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
 import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { AccountFixture, PASSWORD } from "../support/account-fixture.ts";
 
 const HOUR = 3_600_000;
@@ -107,7 +108,11 @@ async function shareWithMember(): Promise<void> {
 
 const edit = (change: object) => new SessionEditStore(fixture.pool).change(ids.session, change);
 const erase = () =>
-  new PostgresSessionDeletion(fixture.pool).erase(ids.session, "session_deleted_by_owner", SYSTEM);
+  new PostgresSessionDeletion(fixture.pool, DELETION_PARTS).erase(
+    ids.session,
+    "session_deleted_by_owner",
+    SYSTEM,
+  );
 
 interface Cause {
   what: string;

@@ -86,7 +86,7 @@ describe("graph: words that go", () => {
     const other = await fixture.session(LINES);
     await fixture.sessionGraph(one.owner, one.sessionId);
     await fixture.sessionGraph(other.owner, other.sessionId);
-    await fixture.fixture.pool.transaction((tx) => eraseGraph(tx, one.sessionId));
+    await fixture.fixture.pool.transaction((tx) => eraseGraph(tx, { id: one.sessionId }));
     expect(await rows(one.sessionId)).toBe(0);
     expect(await rows(other.sessionId)).toBeGreaterThan(0);
   });

@@ -8,6 +8,7 @@ import type {
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import type { Route } from "../../src/rest/route.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
@@ -261,7 +262,7 @@ describe("concerns", () => {
     const concern = await raise(owner);
     await triage(owner, concern, { resolution: "Calling them" });
     const by = { kind: "user", id: owner.id } as const;
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     const erased = await deletion.erase(sessionId, "session_deleted_by_owner", by);
     expect(erased?.receipt.removed).toMatchObject({ concerns: 1 });
     const [row] = await fixture.sql("select description, resolution from concerns where id = $1", [

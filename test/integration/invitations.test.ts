@@ -7,6 +7,7 @@ import { PostgresSessionDeletion } from "../../src/features/erasure/session-eras
 import { InvitationStore } from "../../src/features/invitations/store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
 import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 
 type Body = Record<string, unknown>;
@@ -263,10 +264,14 @@ describe("invitations", () => {
     await new AccountErasureStore(pool, ACCOUNT_ENDINGS).erase(guest.id);
     expect(await left()).toBe(1);
     await toSession({ email: other.email });
-    await new PostgresSessionDeletion(pool).erase(sessionId, "session_deleted_by_owner", {
-      kind: "user",
-      id: owner.id,
-    });
+    await new PostgresSessionDeletion(pool, DELETION_PARTS).erase(
+      sessionId,
+      "session_deleted_by_owner",
+      {
+        kind: "user",
+        id: owner.id,
+      },
+    );
     expect(await left()).toBe(1);
     await new WorkspaceEditStore(pool).remove(workspaceId, { kind: "user", id: owner.id });
     expect(await left()).toBe(0);

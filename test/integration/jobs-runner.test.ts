@@ -5,6 +5,7 @@ import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
 import type { JobRunner } from "../../src/features/jobs/runner.ts";
 import { JobStore } from "../../src/features/jobs/store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {
   fastRunner,
@@ -187,7 +188,7 @@ describe("job runner", () => {
   it("writes nothing for a session that was deleted meanwhile", async () => {
     const id = await ask();
     summariser.before = async () => {
-      await new PostgresSessionDeletion(fixture.pool).erase(
+      await new PostgresSessionDeletion(fixture.pool, DELETION_PARTS).erase(
         session.sessionId,
         "session_deleted_by_owner",
         { kind: "user", id: session.owner.id },

@@ -5,6 +5,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { expiredCandidates } from "../../src/features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../../src/features/transcript/candidates-store.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import type { CandidateText } from "../../src/session/write.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
@@ -172,7 +173,7 @@ describe("candidates of redos", () => {
   });
 
   it("candidates: go with the session's words", async () => {
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     await deletion.erase(sessionId, "session_deleted_by_owner", { kind: "user", id: owner.id });
     expect(await waiting()).toEqual([]);
     expect(await codeOf(call("compareTranscription"))).toBe("not_found");

@@ -3,6 +3,7 @@ import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { eraseMarksOf, eraseMarksWithin } from "../../src/features/marks/store.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 
@@ -142,7 +143,7 @@ describe("marks of a session", () => {
     expect(await texts()).toEqual(["the owner's", "before", "after"]);
     await eraseMarksOf(fixture.pool, colleague.id);
     expect(await texts()).toEqual(["the owner's"]);
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     const actor = { kind: "user", id: owner.id } as const;
     const deleted = await deletion.erase(id, "session_deleted_by_owner", actor);
     expect(deleted?.receipt.removed).toMatchObject({ marks: 1 });

@@ -14,6 +14,7 @@ import { PostgresAudioStreams } from "../../src/features/recording/stream-store.
 import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
 import { Ceilings, StoredAudio } from "../../src/postgres/ceilings.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
@@ -175,7 +176,7 @@ describe("the bytes of audio that are counted", () => {
     const judged = () => limit.assertStoredBytes(fixture.pool, device.workspaceId);
     await expect(judged()).rejects.toThrow("at most 2600 bytes of audio, and this one has 2600");
     const actor = { kind: "user", id: device.ownerId } as const;
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     await deletion.erase(sessionId, "session_deleted_by_owner", actor);
     const rows = await fixture.sql("select from stored_audio where session_id = $1", [sessionId]);
     expect(rows).toEqual([]);

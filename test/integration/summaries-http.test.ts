@@ -11,6 +11,7 @@ import { SessionStore } from "../../src/features/sessions/store.ts";
 import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { TemplateStore } from "../../src/features/summaries/templates-store.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {
@@ -218,7 +219,7 @@ describe("summaries: routes", () => {
     await ask(owner, "brief");
     await work();
     expect(await list()).toHaveLength(1);
-    const deletion = new PostgresSessionDeletion(fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool, DELETION_PARTS);
     const actor = { kind: "system" as const };
     const done = await deletion.erase(sessionId, "account_erasure_session_redacted", actor);
     expect(done?.receipt.removed).toMatchObject({ summaries: 1 });

@@ -3,6 +3,7 @@ import type { UserPrincipal } from "../../src/access/principal.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
 import { enqueueWebhookEvent } from "../../src/features/webhooks/queue-store.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
@@ -93,7 +94,7 @@ describe("webhooks: delivery", () => {
   it("delivery: a session's deletion is told, and what was told before holds no words", async () => {
     await fixture.add(owner, workspaceId, { url: receiver.url });
     await story.say("S1", 0, "nobody must see this");
-    const deletion = new PostgresSessionDeletion(fixture.fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.fixture.pool, DELETION_PARTS);
     const kind = "session_deleted_by_owner";
     await deletion.erase(story.sessionId, kind, { kind: "user", id: owner.id });
     await deletion.erase(story.sessionId, kind, { kind: "user", id: owner.id });

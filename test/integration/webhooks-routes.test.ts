@@ -3,6 +3,7 @@ import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { codeOf } from "../support/route-call.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
@@ -227,7 +228,7 @@ describe("webhooks: routes", () => {
     };
     const ids = [await make(), await make(["phone"]), await make(["phone", "paris"])];
     await story.tell([{ type: "SessionStopped", lastSequence: -1 }]);
-    const deletion = new PostgresSessionDeletion(fixture.fixture.pool);
+    const deletion = new PostgresSessionDeletion(fixture.fixture.pool, DELETION_PARTS);
     await deletion.erase(sessionId, "session_deleted_by_owner", { kind: "system" });
     const heard = await Promise.all(
       ids.map(async (id) =>

@@ -15,6 +15,7 @@ import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-sto
 import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
 import { makeWav } from "./make-wav.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
@@ -57,6 +58,7 @@ export class PrivacyFixture {
     const erasure = createErasure(context, {
       directory: fixture.directory,
       accountEndings: ACCOUNT_ENDINGS,
+      deletionParts: DELETION_PARTS,
       eraseAudio: (sessionId) => this.eraseAudio(sessionId),
       publish: (sessionId) => this.published.push(sessionId),
       wake: async (sessionId) => {

@@ -181,3 +181,12 @@ export async function endElevationsOf(tx: CommonQueryMethods, userId: string): P
     update content_elevations set ended_at = now()
     where admin_id = ${userId} and ended_at is null`);
 }
+
+/** For whoever deletes a session. */
+export async function endElevationsTo(
+  tx: CommonQueryMethods,
+  { id }: { id: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update content_elevations set ended_at = now() where session_id = ${id} and ended_at is null`);
+}

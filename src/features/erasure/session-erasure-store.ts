@@ -8,29 +8,35 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
-import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
-import type { SessionDeleted } from "../../session/event.ts";
 import { deletionPlaceholder } from "../../session/redaction.ts";
-import { eraseGraph } from "../graph/build-store.ts";
-import { eraseMarks } from "../marks/store.ts";
-import { forgetMadeOf } from "../sessions/forgotten-voices-store.ts";
+import { markDeleted } from "../sessions/store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
 import { SESSION_ERASURES } from "./ledger/ledger-folder.ts";
 import { noteErasure } from "./ledger/ledger-store.ts";
 
-/**
- * Erases data that was derived from a session's words and would reveal them. Returns how many rows
- * of each kind were erased.
- */
-export async function eraseDerived(
-  connection: CommonQueryMethods,
-  sessionId: string,
-): Promise<Record<string, number>> {
-  const { rowCount: summaries } = await connection.query(sql.unsafe`
-    delete from summaries where session_id = ${sessionId}`);
-  await connection.query(sql.unsafe`
-    delete from action_item_edits where session_id = ${sessionId}`);
-  return { summaries, graphs: await eraseGraph(connection, sessionId) };
+/** A session that is being deleted: its words become `placeholder`. */
+interface LeavingSession {
+  readonly id: string;
+  readonly placeholder: string;
+  readonly actor: AuditActor;
+}
+
+/** What a feature deletes or ends in the transaction that deletes a session. */
+type Ending<T> = (tx: DatabaseTransactionConnection, session: LeavingSession) => Promise<T>;
+
+/** The parts of a deletion that belong to others. */
+export interface DeletionParts {
+  /** Carried out first; each resolves to how many of its kinds went, for the receipt. */
+  readonly counted: readonly Ending<Readonly<Record<string, number>>>[];
+  /** Carried out one after the other. */
+  readonly endings: readonly Ending<void>[];
+  /** Appends the session's last event; resolves to its time, Unix milliseconds. */
+  readonly append: (
+    tx: DatabaseTransactionConnection,
+    event: { id: string; epoch: number; seq: number; kind: DeletionKind },
+  ) => Promise<number>;
+  /** Ends what is remembered of the session's voices. Comes last, with its audit entries. */
+  readonly forget: Ending<void>;
 }
 
 const sessionRow = z.object({
@@ -71,9 +77,11 @@ const LOCK_TIMEOUT = "5s";
 /** Deletes sessions in PostgreSQL. Throws `unavailable` where somebody holds the session. */
 export class PostgresSessionDeletion implements DeletionRecords {
   readonly #pool: DatabasePool;
+  readonly #parts: DeletionParts;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, parts: DeletionParts) {
     this.#pool = pool;
+    this.#parts = parts;
   }
 
   erase(
@@ -92,8 +100,45 @@ export class PostgresSessionDeletion implements DeletionRecords {
         const receipt = await readReceipt(tx, sessionId);
         return receipt === undefined ? undefined : { receipt };
       }
-      return eraseSession(tx, sessionId, session, kind, actor);
+      return this.#eraseSession(tx, { id: sessionId, ...session }, kind, actor);
     });
+  }
+
+  async #eraseSession(
+    tx: DatabaseTransactionConnection,
+    session: z.output<typeof sessionRow> & { id: string },
+    kind: DeletionKind,
+    actor: AuditActor,
+  ): Promise<DeletedRecord> {
+    const { id: sessionId, workspaceId, tags } = session;
+    const leaving = { id: sessionId, placeholder: deletionPlaceholder(kind), actor };
+    let removed: Readonly<Record<string, number>> = await countContent(tx, sessionId);
+    const { counted, endings, append, forget } = this.#parts;
+    for (const erase of counted) removed = { ...removed, ...(await erase(tx, leaving)) };
+    for (const end of endings) await end(tx, leaving);
+    const [epoch, seq] = [session.epoch + 1, session.seq + 1];
+    const at = await append(tx, { id: sessionId, epoch, seq, kind });
+    await markDeleted(tx, { id: sessionId, epoch, seq });
+    const id = newId();
+    await tx.query(sql.unsafe`
+      insert into deletion_receipts (id, session_id, workspace_id, kind, removed)
+      values (${id}, ${sessionId}, ${workspaceId}, ${kind}, ${JSON.stringify(removed)}::jsonb)`);
+    const receipt = await readReceipt(tx, sessionId);
+    if (receipt === undefined) throw new Error("The receipt was not written.");
+    await noteErasure(tx, { id: sessionId, kind });
+    const data = { status: "deleted", kind, seq };
+    await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data, tags });
+    // Audit entries come last, because no other one can be written until the transaction ends.
+    await forget(tx, leaving);
+    await insertAuditEntry(tx, {
+      kind,
+      actor,
+      workspaceId,
+      sessionId,
+      subjectId: id,
+      detail: removed,
+    });
+    return { receipt, event: { seq, at } };
   }
 
   async audioErased(sessionId: string): Promise<void> {
@@ -120,47 +165,6 @@ async function readReceipt(
   return row ?? undefined;
 }
 
-async function eraseSession(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  session: z.output<typeof sessionRow>,
-  kind: DeletionKind,
-  actor: AuditActor,
-): Promise<DeletedRecord> {
-  const counts = await countContent(tx, sessionId);
-  const derived = {
-    ...(await eraseDerived(tx, sessionId)),
-    marks: await eraseMarks(tx, sessionId),
-  };
-  await eraseWords(tx, sessionId, deletionPlaceholder(kind));
-  await erasePeople(tx, sessionId);
-  await endWork(tx, sessionId);
-  const seq = session.seq + 1;
-  const at = await markDeleted(tx, sessionId, session.epoch + 1, seq, kind);
-  const { workspaceId, tags } = session;
-  const id = newId();
-  const removed = { ...counts, ...derived };
-  await tx.query(sql.unsafe`
-    insert into deletion_receipts (id, session_id, workspace_id, kind, removed)
-    values (${id}, ${sessionId}, ${workspaceId}, ${kind}, ${JSON.stringify(removed)}::jsonb)`);
-  const receipt = await readReceipt(tx, sessionId);
-  if (receipt === undefined) throw new Error("The receipt was not written.");
-  await noteErasure(tx, { id: sessionId, kind });
-  const data = { status: "deleted", kind, seq };
-  await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data, tags });
-  // Audit entries come last, because no other one can be written until the transaction ends.
-  await forgetMadeOf(tx, sessionId, actor);
-  await insertAuditEntry(tx, {
-    kind,
-    actor,
-    workspaceId,
-    sessionId,
-    subjectId: id,
-    detail: removed,
-  });
-  return { receipt, event: { seq, at } };
-}
-
 function countContent(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -178,90 +182,7 @@ function countContent(
       (select count(*)::int from concerns where session_id = ${sessionId}) as concerns`);
 }
 
-/** Erases the words; times and labels of segments stay for records that refer to them. */
-async function eraseWords(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  placeholder: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update segments set text = ${placeholder}, words = '[]'::jsonb, redacted = true
-    where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from segment_edits where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from segment_changes where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from candidate_segments where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from redo_candidates where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from redactions where session_id = ${sessionId}`);
-  // Recogniser state, voice prints, and data from which a new activation would start.
-  await tx.query(sql.unsafe`delete from checkpoints where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from suspects where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${sessionId}`);
-  await deleteSnapshots(tx, sessionId);
-  await tx.query(sql.unsafe`
-    update chunks set filename = '', error = '', silence_done = silence_wanted
-    where session_id = ${sessionId}`);
-}
-
-async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
-  await tx.query(sql.unsafe`delete from speaker_claims where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from speaker_names where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from speaker_merges where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from voice_suggestions where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from voice_comparisons where session_id = ${sessionId}`);
-  // Before the members: one that is being accepted just now becomes a member first, and goes too.
-  await tx.query(sql.unsafe`delete from invitations where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from session_members where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`
-    update guests set display_name = '', revoked_at = coalesce(revoked_at, now())
-    where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`
-    update guest_codes set revoked_at = now()
-    where session_id = ${sessionId} and revoked_at is null`);
-  await tx.query(sql.unsafe`
-    update content_elevations set ended_at = now()
-    where session_id = ${sessionId} and ended_at is null`);
-}
-
-async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
-  await tx.query(sql.unsafe`delete from outbox where session_id = ${sessionId}`);
-  // Streamed audio that is not part of a chunk yet.
-  await tx.query(sql.unsafe`delete from audio_pieces where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from audio_parts where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from audio_streams where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from damaged_audio where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from stored_audio where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from file_uploads where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`
-    update jobs set status = 'cancelled', completed_at = now()
-    where session_id = ${sessionId} and status in ('queued', 'running')`);
-}
-
-/**
- * Marks the session as deleted. The new epoch makes activations fail that still hold the old one.
- */
-async function markDeleted(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  epoch: number,
-  seq: number,
-  kind: DeletionKind,
-): Promise<number> {
-  const event: SessionDeleted = { type: "SessionDeleted", kind };
-  const { at } = await tx.one(sql.type(z.object({ at: z.number() }))`
-    insert into events (session_id, seq, epoch, at, type, payload)
-    values (${sessionId}, ${seq}, ${epoch}, date_trunc('milliseconds', now()), ${event.type},
-      ${JSON.stringify(event)}::jsonb)
-    returning at`);
-  await tx.query(sql.unsafe`
-    update sessions
-    set status = 'deleted', title = '', external_id = null, metadata = '{}'::jsonb, tags = '{}',
-        vocabulary = '[]'::jsonb, epoch = ${epoch}, seq = ${seq},
-        has_work = false, stopped_at = coalesce(stopped_at, now()), updated_at = now()
-    where id = ${sessionId}`);
-  return at;
-}
-
-/** Finds sessions and edits whose retention time is over. */
+/** Finds sessions whose retention time is over. */
 export class RetentionStore {
   readonly #pool: DatabasePool;
 
@@ -286,13 +207,6 @@ export class RetentionStore {
       where w.retention_days is not null
       order by due.turn, due.id limit ${limit}`);
     return rows.map(({ id }) => id);
-  }
-
-  /** Deletes edits that their session never applied, because their text must not stay. */
-  async dropStaleEdits(): Promise<number> {
-    const { rowCount } = await this.#pool.query(sql.unsafe`
-      delete from segment_edits where created_at < now() - interval '1 hour'`);
-    return rowCount;
   }
 }
 

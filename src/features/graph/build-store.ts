@@ -47,11 +47,11 @@ const countRow = z.object({ count: z.number() });
  */
 export async function eraseGraph(
   connection: CommonQueryMethods,
-  sessionId: string,
-): Promise<number> {
+  { id }: { id: string },
+): Promise<{ graphs: number }> {
   const { rowCount } = await connection.query(sql.unsafe`
-    delete from graph_builds where session_id = ${sessionId}`);
-  return rowCount;
+    delete from graph_builds where session_id = ${id}`);
+  return { graphs: rowCount };
 }
 
 /** Graphs of sessions in PostgreSQL. Every method throws `unavailable` when storage is away. */
@@ -122,7 +122,7 @@ export class GraphBuildStore {
     return this.#pool.transaction(async (tx) => {
       if (!(await isUnchanged(tx, input))) return false;
       const { sessionId, seq } = input;
-      await eraseGraph(tx, sessionId);
+      await eraseGraph(tx, { id: sessionId });
       await tx.query(sql.unsafe`
         insert into graph_builds (session_id, seq, input_hash)
         values (${sessionId}, ${seq}, decode(${inputHash}, 'hex'))`);

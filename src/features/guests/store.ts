@@ -209,3 +209,12 @@ async function useCode(tx: CommonQueryMethods, codeId: string): Promise<boolean>
     update guest_codes c set uses = uses + 1 where c.id = ${codeId} and ${STANDS} returning c.id`);
   return used !== null;
 }
+
+/** For whoever deletes a session. */
+export async function endGuests(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`
+    update guests set display_name = '', revoked_at = coalesce(revoked_at, now())
+    where session_id = ${id}`);
+  await tx.query(sql.unsafe`
+    update guest_codes set revoked_at = now() where session_id = ${id} and revoked_at is null`);
+}

@@ -303,3 +303,11 @@ export async function eraseInvitations(tx: CommonQueryMethods, userId: string): 
         select email from users where id = ${userId}
         union select verified_email from users where id = ${userId})`);
 }
+
+/** For whoever deletes a session. */
+export async function dropInvitationsTo(
+  tx: CommonQueryMethods,
+  { id }: { id: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`delete from invitations where session_id = ${id}`);
+}

@@ -1,4 +1,9 @@
-import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
@@ -107,4 +112,11 @@ export class JobStore {
       where ${allOf(conditions)}
       order by j.id desc limit ${limit}`);
   }
+}
+
+/** For whoever deletes a session. */
+export async function cancelJobs(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`
+    update jobs set status = 'cancelled', completed_at = now()
+    where session_id = ${id} and status in ('queued', 'running')`);
 }

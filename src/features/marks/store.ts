@@ -165,11 +165,11 @@ async function holdSession(tx: CommonQueryMethods, sessionId: string): Promise<v
 /** For whoever deletes a session; returns how many there were. */
 export async function eraseMarks(
   connection: CommonQueryMethods,
-  sessionId: string,
-): Promise<number> {
+  { id }: { id: string },
+): Promise<{ marks: number }> {
   const { rowCount } = await connection.query(sql.unsafe`
-    delete from session_marks where session_id = ${sessionId}`);
-  return rowCount;
+    delete from session_marks where session_id = ${id}`);
+  return { marks: rowCount };
 }
 
 /** For whoever erases an account. */

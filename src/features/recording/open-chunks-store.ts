@@ -114,3 +114,18 @@ async function countPieces(
     where session_id = ${sessionId} and sequence = ${sequence}`);
   return pieces;
 }
+
+/** For whoever deletes a session. */
+export async function eraseRecording(
+  tx: CommonQueryMethods,
+  { id }: { id: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update chunks set filename = '', error = '', silence_done = silence_wanted
+    where session_id = ${id}`);
+  // Streamed audio that is not part of a chunk yet.
+  await tx.query(sql.unsafe`delete from audio_pieces where session_id = ${id}`);
+  await tx.query(sql.unsafe`delete from audio_streams where session_id = ${id}`);
+  await tx.query(sql.unsafe`delete from damaged_audio where session_id = ${id}`);
+  await tx.query(sql.unsafe`delete from stored_audio where session_id = ${id}`);
+}

@@ -127,3 +127,8 @@ export class SessionMemberStore {
 export async function leaveSessions(tx: CommonQueryMethods, userId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from session_members where user_id = ${userId}`);
 }
+
+/** For whoever deletes a session. */
+export async function dropMembers(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`delete from session_members where session_id = ${id}`);
+}

@@ -1,4 +1,9 @@
-import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
@@ -357,4 +362,17 @@ interface KnownSession {
   externalId: string | null;
   metadata: Readonly<Record<string, string>>;
   tags: readonly string[];
+}
+
+/** Marks a session as deleted. The new epoch makes activations fail that still hold the old one. */
+export async function markDeleted(
+  tx: CommonQueryMethods,
+  { id, epoch, seq }: { id: string; epoch: number; seq: number },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update sessions
+    set status = 'deleted', title = '', external_id = null, metadata = '{}'::jsonb, tags = '{}',
+        vocabulary = '[]'::jsonb, epoch = ${epoch}, seq = ${seq},
+        has_work = false, stopped_at = coalesce(stopped_at, now()), updated_at = now()
+    where id = ${id}`);
 }

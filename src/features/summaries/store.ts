@@ -320,3 +320,13 @@ function readJobs(
     left join sessions s on s.id = j.session_id
     order by j.id desc`);
 }
+
+/** Erases notes, which would reveal words that go; resolves to how many there were. */
+export async function eraseNotes(
+  tx: CommonQueryMethods,
+  { id }: { id: string },
+): Promise<{ summaries: number }> {
+  const { rowCount } = await tx.query(sql.unsafe`delete from summaries where session_id = ${id}`);
+  await tx.query(sql.unsafe`delete from action_item_edits where session_id = ${id}`);
+  return { summaries: rowCount };
+}

@@ -89,3 +89,8 @@ export async function keepMeasured(
     set carry = ${sql.binary(Buffer.from(carry))}, head = coalesce(${whole}::bytea, head)
     where session_id = ${sessionId} and sequence = ${sequence}`);
 }
+
+/** For whoever deletes a session. */
+export async function eraseParts(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`delete from audio_parts where session_id = ${id}`);
+}

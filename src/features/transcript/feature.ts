@@ -2,7 +2,6 @@ import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
 import { createMarks } from "../marks/feature.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
-import { contestClaim } from "../sessions/forgotten-voices-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { AudioInventoryStore } from "./audio-inventories-store.ts";
 import { CandidateStore } from "./candidates-store.ts";
@@ -32,12 +31,19 @@ interface CreateTranscriptOptions {
   awaited: AwaitedAudioStore;
   patience: Patience;
   notes: TranscriptOptions["notes"];
+  /** Marks a claim as contested, and ends what rests on it. */
+  contest: (
+    pool: FeatureContext["pool"],
+    sessionId: string,
+    label: string,
+    userId: string,
+  ) => Promise<void>;
 }
 
 /** The words of sessions: read, marked, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
   context: FeatureContext,
-  { directory, awaited, patience, notes }: CreateTranscriptOptions,
+  { directory, awaited, patience, notes, contest }: CreateTranscriptOptions,
 ) {
   const { pool, cursorKey, actors, engines, languageModels, stack, queues, tenants } = context;
   const { marks, ...marking } = createMarks(context, { directory });
@@ -61,7 +67,7 @@ export function createTranscript(
       ...speakerClaimRoutes({
         directory,
         assignees: directory,
-        contest: (sessionId, label, userId) => contestClaim(pool, sessionId, label, userId),
+        contest: (sessionId, label, userId) => contest(pool, sessionId, label, userId),
         actors,
       }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),

@@ -279,3 +279,15 @@ export interface SegmentEdits {
     byUserId: string;
   }): Promise<boolean>;
 }
+
+/** For whoever deletes a session. */
+export async function eraseEdits(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`delete from segment_edits where session_id = ${id}`);
+}
+
+/** Deletes edits that their session never applied, because their text must not stay. */
+export async function dropStaleEdits(pool: DatabasePool): Promise<number> {
+  const { rowCount } = await pool.query(sql.unsafe`
+    delete from segment_edits where created_at < now() - interval '1 hour'`);
+  return rowCount;
+}

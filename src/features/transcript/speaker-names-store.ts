@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 
 const heldRow = z.object({ id: z.string() });
@@ -37,4 +37,50 @@ export class SpeakerNameStore {
       return true;
     });
   }
+}
+
+/** For whoever deletes a session. */
+export async function eraseFreeNames(
+  tx: CommonQueryMethods,
+  { id }: { id: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`delete from speaker_names where session_id = ${id}`);
+}
+
+/** Replaces the label's free name by the one that waits for it, or takes it away. */
+export async function takeName(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  { label, nameId }: { label: string; nameId?: string | undefined },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    delete from speaker_names where session_id = ${sessionId} and label = ${label}`);
+  if (nameId === undefined) return;
+  await tx.query(sql.unsafe`
+    update speaker_names set label = ${label}, put_aside = false
+    where id = ${nameId} and session_id = ${sessionId}`);
+}
+
+/**
+ * Moves the merged label's free name to the remaining label, unless that has one. Then it is put
+ * aside, where the way back finds it, or deleted when there is none.
+ */
+export async function mergeNames(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  { from, into }: { from: string; into: string },
+  keepsWay: boolean,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_names set label = ${into}
+    where session_id = ${sessionId} and label = ${from} and not exists (
+      select from speaker_names where session_id = ${sessionId} and label = ${into})`);
+  if (keepsWay) {
+    await tx.query(sql.unsafe`
+      update speaker_names set label = null, put_aside = true
+      where session_id = ${sessionId} and label = ${from}`);
+    return;
+  }
+  await tx.query(sql.unsafe`
+    delete from speaker_names where session_id = ${sessionId} and label = ${from}`);
 }

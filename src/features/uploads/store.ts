@@ -294,3 +294,8 @@ async function holdRecording(tx: CommonQueryMethods, sessionId: string): Promise
     throw new AppError("session_ended", "The session has ended: begin another one for this file.");
   }
 }
+
+/** For whoever deletes a session. */
+export async function dropUploads(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
+  await tx.query(sql.unsafe`delete from file_uploads where session_id = ${id}`);
+}

@@ -192,3 +192,33 @@ function isThere(
         where g.session_id = ${sessionId} and g.label = ${label} and not g.redacted
           and g.start_sample <= used.start_sample and g.end_sample >= used.end_sample))`);
 }
+
+/** Gives voices that were remembered of one label to the one that it is merged into. */
+export async function mergeVoices(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  from: string,
+  into: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update remembered_voices set label = ${into}
+    where session_id = ${sessionId} and label = ${from}`);
+}
+
+/**
+ * Gives the voice of a person back to a label that was merged. One that was remembered since the
+ * merge was made of both, and stays.
+ */
+export async function unmergeVoices(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  { label, into, userId }: { label: string; into: string; userId: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update remembered_voices set label = ${label}
+    where session_id = ${sessionId} and label = ${into} and user_id = ${userId}
+      and remembered_at < (
+        select max(at) from events
+        where session_id = ${sessionId} and type = 'SpeakersRevised'
+          and payload -> 'merges' @> ${JSON.stringify([{ from: label }])}::jsonb)`);
+}

@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { nameColumn } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
@@ -144,4 +144,29 @@ export class SuggestionStore {
       order by s.label, s.likelihood desc, v.user_id`);
     return [...rows];
   }
+}
+
+/** For whoever deletes a session. */
+export async function eraseSuggestions(
+  tx: CommonQueryMethods,
+  { id }: { id: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`delete from voice_suggestions where session_id = ${id}`);
+  await tx.query(sql.unsafe`delete from voice_comparisons where session_id = ${id}`);
+}
+
+/** Ends the suggestions for a label; resolves to whom they had suggested. */
+export function endSuggestions(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  label: string,
+): Promise<readonly { userId: string; likelihood: number }[]> {
+  return tx.any(sql.type(z.object({ userId: z.string(), likelihood: z.number() }))`
+    with ended as (
+      delete from voice_suggestions
+      where session_id = ${sessionId} and label = ${label}
+      returning voice_id, likelihood
+    )
+    select v.user_id as "userId", ended.likelihood::float8 as likelihood
+    from ended join remembered_voices v on v.id = ended.voice_id`);
 }

@@ -15,6 +15,7 @@ import { LiveLog, RecordedHeartbeat } from "../../../src/live/replay-store.ts";
 import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts";
 import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
+import { DELETION_PARTS } from "../../../src/roles/session-endings.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
 /** The service's own stores over a pool. */
@@ -34,7 +35,7 @@ export function sqlPorts(
     streams: new PostgresAudioStreams(pool, runtime),
     unsealed: new PostgresOpenChunks(pool, runtime),
     edits: new PostgresSegmentEdits(pool),
-    deletion: new PostgresSessionDeletion(pool),
+    deletion: new PostgresSessionDeletion(pool, DELETION_PARTS),
     redactions: new PostgresRedactions(pool),
     redacted: new PostgresRedactedSpans(pool),
     audio: new SessionAudio(pool, {

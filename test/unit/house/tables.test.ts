@@ -14,70 +14,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "commands that an administrator drops go with the chunks that they were about",
   "src/features/erasure/ledger/ledger-store.ts ?":
     "ends again what a restored database has forgotten, each right by its table",
-  "src/features/erasure/session-erasure-store.ts action_item_edits":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts audio_parts":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts audio_pieces":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts audio_streams":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts candidate_segments":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts checkpoints":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts chunks":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts command_outcomes":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts content_elevations":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts damaged_audio":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts events":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts file_uploads":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts guest_codes":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts guests":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts invitations":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts jobs":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts outbox":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts redactions":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts redo_candidates":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts segment_changes":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts segment_edits":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts segments":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts session_members":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts sessions":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts speaker_claims":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts speaker_merges":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts speaker_names":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts stored_audio":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts summaries":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts suspects":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts voice_comparisons":
-    "a deletion takes all that a session has in one transaction",
-  "src/features/erasure/session-erasure-store.ts voice_suggestions":
-    "a deletion takes all that a session has in one transaction",
   "src/features/invitations/store.ts session_members":
     "whoever accepts becomes a member in the same transaction",
   "src/features/invitations/store.ts workspace_members":
@@ -90,10 +26,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "a session begins and stops with its job and its files in one statement",
   "src/features/sessions/device-signs-store.ts audio_streams":
     "a stream that is open is a sign of life",
-  "src/features/sessions/forgotten-voices-store.ts remembered_voices":
-    "claims that end take what was remembered by them",
-  "src/features/sessions/forgotten-voices-store.ts speaker_claims":
-    "claims that end take what was remembered by them",
   "src/features/sessions/members-store.ts guests":
     "a guest who is removed is a member of the session who is removed",
   "src/features/summaries/job-store.ts jobs":
@@ -117,10 +49,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "an append writes what follows from it in the same round trip",
   "src/journal/chunk-projection.ts chunks":
     "an append writes what follows from it in the same round trip",
-  "src/journal/claim-projection.ts speaker_names":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/claim-projection.ts voice_suggestions":
-    "an append writes what follows from it in the same round trip",
   "src/journal/projection.ts jobs": "an append writes what follows from it in the same round trip",
   "src/journal/projection.ts segment_edits":
     "an append writes what follows from it in the same round trip",
@@ -135,10 +63,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/journal/session-takings.ts sessions":
     "an append writes what follows from it in the same round trip",
   "src/journal/session-writes.ts jobs":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/voice-projection.ts remembered_voices":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/voice-projection.ts speaker_names":
     "an append writes what follows from it in the same round trip",
 };
 

@@ -1,9 +1,4 @@
-import {
-  type DatabasePool,
-  type DatabaseTransactionConnection,
-  type FragmentSqlToken,
-  sql,
-} from "slonik";
+import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { type AuditActor, SYSTEM } from "../../access/audit-entry.ts";
@@ -58,27 +53,24 @@ export function forgetMadeOf(
   return forget(tx, sessionId, { which, reason: "source_deleted", actor });
 }
 
-/**
- * Marks the claim on a label that is somebody else's as contested, and forgets the voice that was
- * remembered by it. The mark ends with the claim.
- */
-export function contestClaim(
-  pool: DatabasePool,
+/** Forgets the voice that was remembered by a claim on a label that somebody contests. */
+export function forgetContested(
+  tx: DatabaseTransactionConnection,
   sessionId: string,
   label: string,
   byUserId: string,
 ): Promise<void> {
-  return pool.transaction(async (tx) => {
-    // Voices are remembered, and claims change, under this lock.
-    await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for update`);
-    await tx.query(sql.unsafe`
-      update speaker_claims set contested_at = coalesce(contested_at, now())
-      where session_id = ${sessionId} and label = ${label} and revoked_at is null
-        and claimed_user_id <> ${byUserId}`);
-    const which = sql.fragment`v.label = ${label} and v.user_id <> ${byUserId}`;
-    const actor: AuditActor = { kind: "user", id: byUserId };
-    await forget(tx, sessionId, { which, reason: "claim_contested", actor });
-  });
+  const which = sql.fragment`v.label = ${label} and v.user_id <> ${byUserId}`;
+  const actor: AuditActor = { kind: "user", id: byUserId };
+  return forget(tx, sessionId, { which, reason: "claim_contested", actor });
+}
+
+/** For whoever deletes a session. */
+export function forgetDeleted(
+  tx: DatabaseTransactionConnection,
+  { id, actor }: { id: string; actor: AuditActor },
+): Promise<void> {
+  return forgetMadeOf(tx, id, actor);
 }
 
 async function forget(
