@@ -6,7 +6,7 @@ import type { QueueMetrics } from "../base/queue-metrics.ts";
 import type { Stack } from "../base/stack.ts";
 import type { Ceilings } from "../postgres/ceilings.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
-import type { Pool } from "../postgres/pool.ts";
+import type { Pool, Transaction } from "../postgres/pool.ts";
 import type { Tenants } from "../postgres/tenants.ts";
 import type { OutsideCommand } from "../session/outside-command.ts";
 import type { LanguageModelStatus } from "../wire/language-model.ts";
@@ -32,6 +32,29 @@ export interface FeatureContext {
   stack: Pick<Stack, "push">;
   /** Collects the owners of queues for the metrics. */
   queues: Pick<QueueMetrics, "add">;
+  others: OtherTables;
+}
+
+/** What a feature has others do in its transactions, each with its own tables. */
+export interface OtherTables {
+  /** Makes somebody a member of a workspace; false when they are one. */
+  joinWorkspace(
+    tx: Transaction,
+    member: { workspaceId: string; userId: string; role: string },
+  ): Promise<boolean>;
+  /** Makes somebody a member of a session; false when they belong to it. */
+  joinSession(
+    tx: Transaction,
+    member: { sessionId: string; userId: string; relation: string },
+  ): Promise<boolean>;
+  /** Takes a guest out of a session; false when there is none with this id. */
+  removeGuest(tx: Transaction, guest: { sessionId: string; id: string }): Promise<boolean>;
+  /** Ends what a workspace has that is deleted. */
+  workspaceEndings: readonly ((tx: Transaction, workspaceId: string) => Promise<void>)[];
+  /** Unpairs the devices of a workspace that is deleted; resolves to their ids. */
+  unpairDevices(tx: Transaction, workspaceId: string): Promise<string[]>;
+  /** Marks the claim on a label as contested by a user, and ends what rests on it. */
+  contestClaim(pool: Pool, sessionId: string, label: string, userId: string): Promise<void>;
 }
 
 /** Sends commands to session actors, on whichever host they run. */

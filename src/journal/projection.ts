@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
+import { dropEdit } from "../features/transcript/segments-store.ts";
 import { takeName } from "../features/transcript/speaker-names-store.ts";
 import type { Change, Work } from "../postgres/append-work.ts";
 import type {
@@ -246,5 +247,5 @@ async function projectEdit(
     update segments as s set text = e.text, words = e.words
     from segment_edits as e
     where e.id = ${event.editId} and s.session_id = ${sessionId} and s.id = ${event.segmentId}`);
-  await tx.query(sql.unsafe`delete from segment_edits where id = ${event.editId}`);
+  await dropEdit(tx, event.editId);
 }

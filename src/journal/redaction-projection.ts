@@ -5,6 +5,7 @@ import { noteErasure } from "../features/erasure/ledger/ledger-store.ts";
 import { eraseGraph } from "../features/graph/build-store.ts";
 import { eraseMarksWithin } from "../features/marks/store.ts";
 import { eraseNotes } from "../features/summaries/store.ts";
+import { eraseEditsOf } from "../features/transcript/segments-store.ts";
 import { forgetMadeOf } from "../features/voices/forgotten-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
@@ -21,8 +22,7 @@ export async function projectRedaction(
     update segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
     where session_id = ${sessionId} and id = any(${ids})`);
   await redactCandidate(tx, sessionId, event.candidateIds ?? []);
-  await tx.query(sql.unsafe`
-    delete from segment_edits where session_id = ${sessionId} and segment_id = any(${ids})`);
+  await eraseEditsOf(tx, sessionId, event.segmentIds);
   await tx.query(sql.unsafe`
     update segment_changes set text_before = null, text_after = null
     where session_id = ${sessionId} and segment_id = any(${ids})`);

@@ -2,6 +2,7 @@ import {
   createPool as createSlonikPool,
   createTypeParserPreset,
   type DatabasePool,
+  type DatabaseTransactionConnection,
   type DriverTypeParser,
   type Interceptor,
   type QueryResultRow,
@@ -15,6 +16,8 @@ import { guarded } from "./store-error.ts";
 
 /** For those who hand it on to a store. */
 export type Pool = DatabasePool;
+/** What holds together: all of it is done, or nothing. */
+export type Transaction = DatabaseTransactionConnection;
 
 export interface PoolOptions {
   maximumPoolSize: number;

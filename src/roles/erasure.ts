@@ -6,8 +6,7 @@ import { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
 import { RepeatedRedaction } from "../features/erasure/repeated-redaction.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { renderFrames } from "../live/render.ts";
-import { ACCOUNT_ENDINGS } from "./account-endings.ts";
-import { DELETION_PARTS } from "./session-endings.ts";
+import { ACCOUNT_ENDINGS, DELETION_PARTS } from "./other-tables.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";
 
 /** Removing some thousand files takes seconds on a slow disk, milliseconds. */

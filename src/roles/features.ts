@@ -26,7 +26,6 @@ import { createWebhooks } from "../features/webhooks/feature.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
 import { createWorkspaces } from "../features/workspaces/feature.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
-import { contestClaim } from "../journal/claim-projection.ts";
 import { mcpRoutes } from "../mcp/feature.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
@@ -63,7 +62,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const guests = createEntry(app, people, directory, publicUrl);
   const onRequested = () => shared.line.publish(JOBS_WAITING, new Uint8Array());
   const summaries = createSummaries(context, { directory, workspaces, onRequested });
-  const hearing = { directory, awaited, patience, notes: summaries.notes, contest: contestClaim };
+  const hearing = { directory, awaited, patience, notes: summaries.notes };
   const transcript = createTranscript(context, hearing);
   const retriever = createRetriever(app);
   const questions = createQuestions(context, {

@@ -28,6 +28,7 @@ import type { Figure, FigureByKind } from "../http/operations.ts";
 import { StoredAudio } from "../postgres/ceilings.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
 import { createRepeatedRedaction, erasureEffects } from "./erasure.ts";
+import { OTHER_TABLES } from "./other-tables.ts";
 import { type AppContext, featureContext } from "./shared.ts";
 import { createFinalizer } from "./streams.ts";
 
@@ -62,7 +63,7 @@ export function startMaintenance(
     log,
   });
   const deliveries = new DeliveryQueueStore(shared.pool);
-  const invitations = new InvitationStore(shared.pool);
+  const invitations = new InvitationStore(shared.pool, OTHER_TABLES);
   const endedRights = new EndedRightsStore(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const notes = automaticNotes(new NotesStore(shared.pool), { clock, log });

@@ -57,6 +57,7 @@ import { Tenants } from "../postgres/tenants.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";
 import type { Config } from "./config.ts";
+import { OTHER_TABLES } from "./other-tables.ts";
 
 /** Connections and parts that every role uses. */
 export interface Shared {
@@ -119,7 +120,7 @@ export function featureContext(app: AppContext): FeatureContext {
   const languageModels = () => shared.placement.languageModels();
   const { tenants } = shared;
   const context = { pool, clock, log, cursorKey, ceilings, notifier, actors, revocations, tenants };
-  return { ...context, engines, languageModels, stack, queues };
+  return { ...context, engines, languageModels, stack, queues, others: OTHER_TABLES };
 }
 
 /** Connects to the services that the process depends on. */

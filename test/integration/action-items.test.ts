@@ -6,7 +6,7 @@ import { actionItemRoutes } from "../../src/features/summaries/action-item-route
 import { ActionItemStore } from "../../src/features/summaries/action-items-store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {

@@ -3,7 +3,7 @@ import { SYSTEM } from "../../src/access/audit-entry.ts";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { serviceKey } from "../support/service-principal.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

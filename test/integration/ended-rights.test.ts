@@ -13,8 +13,7 @@ import { SessionMemberStore } from "../../src/features/sessions/members-store.ts
 import { SessionEditStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
-import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { ACCOUNT_ENDINGS, DELETION_PARTS, OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { AccountFixture, PASSWORD } from "../support/account-fixture.ts";
 
 const HOUR = 3_600_000;
@@ -103,7 +102,10 @@ async function elevate(): Promise<string> {
 async function shareWithMember(): Promise<void> {
   const { session: sessionId, member: userId } = ids;
   const entry = { kind: "session_member_added", actor: SYSTEM } as const;
-  await new SessionMemberStore(fixture.pool).add({ sessionId, userId, relation: "shared" }, entry);
+  await new SessionMemberStore(fixture.pool, OTHER_TABLES).add(
+    { sessionId, userId, relation: "shared" },
+    entry,
+  );
 }
 
 const edit = (change: object) => new SessionEditStore(fixture.pool).change(ids.session, change);
@@ -187,7 +189,7 @@ const CAUSES: readonly Cause[] = [
     what: "a member who left the session",
     before: async () => String(await shareWithMember()),
     end: () =>
-      new SessionMemberStore(fixture.pool).remove(ids.session, ids.member, false, {
+      new SessionMemberStore(fixture.pool, OTHER_TABLES).remove(ids.session, ids.member, false, {
         kind: "session_member_removed",
         actor: SYSTEM,
       }),
@@ -213,7 +215,7 @@ const CAUSES: readonly Cause[] = [
   {
     what: "a deleted workspace",
     before: async () => String(await erase()),
-    end: () => new WorkspaceEditStore(fixture.pool).remove(ids.workspace, SYSTEM),
+    end: () => new WorkspaceEditStore(fixture.pool, OTHER_TABLES).remove(ids.workspace, SYSTEM),
     told: () => [ofDevice(), ofMember(), ofUser(), ofWorkspace()],
   },
   {

@@ -8,7 +8,7 @@ import type {
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import type { Route } from "../../src/rest/route.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";

@@ -6,8 +6,7 @@ import { AccountErasureStore } from "../../src/features/erasure/account-erasure-
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { InvitationStore } from "../../src/features/invitations/store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
-import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { ACCOUNT_ENDINGS, DELETION_PARTS, OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 
 type Body = Record<string, unknown>;
@@ -217,7 +216,7 @@ describe("invitations", () => {
     expect(await answer(guest, "accept", invitation?.id ?? "")).toBe(404);
     const { body } = await ask(owner, "GET", `/workspaces/${workspaceId}/invitations`);
     expect(body.items).toEqual([]);
-    const { done } = await new InvitationStore(fixture.accounts.pool).forget();
+    const { done } = await new InvitationStore(fixture.accounts.pool, OTHER_TABLES).forget();
     expect(done).toBeGreaterThan(0);
     expect((await run(sql.unsafe`select id from invitations`)).rowCount).toBe(0);
   });
@@ -273,7 +272,10 @@ describe("invitations", () => {
       },
     );
     expect(await left()).toBe(1);
-    await new WorkspaceEditStore(pool).remove(workspaceId, { kind: "user", id: owner.id });
+    await new WorkspaceEditStore(pool, OTHER_TABLES).remove(workspaceId, {
+      kind: "user",
+      id: owner.id,
+    });
     expect(await left()).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
 import type { JobRunner } from "../../src/features/jobs/runner.ts";
 import { JobStore } from "../../src/features/jobs/store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {
   fastRunner,

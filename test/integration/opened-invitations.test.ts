@@ -5,6 +5,7 @@ import type { MailMessage } from "../../src/features/accounts/mail.ts";
 import { openedInvitationRoutes } from "../../src/features/invitations/opening.ts";
 import { InvitationStore } from "../../src/features/invitations/store.ts";
 import type { Request } from "../../src/rest/route.ts";
+import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 
 type Person = { id: string; email: string; token: string };
@@ -107,7 +108,7 @@ describe("the link of an invitation's letter", () => {
     const { token } = await invite(email);
     const { accounts } = fixture;
     const [route] = openedInvitationRoutes({
-      ...{ store: new InvitationStore(accounts.pool), users: accounts.users },
+      ...{ store: new InvitationStore(accounts.pool, OTHER_TABLES), users: accounts.users },
       ...{ signIn: accounts.signIn, failures: { recordFailedSignIn: async () => {} } },
       signsUp: false,
     });

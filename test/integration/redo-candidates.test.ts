@@ -5,7 +5,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { expiredCandidates } from "../../src/features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../../src/features/transcript/candidates-store.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { CandidateText } from "../../src/session/write.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

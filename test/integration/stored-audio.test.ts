@@ -14,7 +14,7 @@ import { PostgresAudioStreams } from "../../src/features/recording/stream-store.
 import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
 import { Ceilings, StoredAudio } from "../../src/postgres/ceilings.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

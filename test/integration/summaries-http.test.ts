@@ -11,7 +11,7 @@ import { SessionStore } from "../../src/features/sessions/store.ts";
 import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { TemplateStore } from "../../src/features/summaries/templates-store.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {

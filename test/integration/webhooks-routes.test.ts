@@ -3,7 +3,7 @@ import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { codeOf } from "../support/route-call.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";

@@ -26,7 +26,6 @@ import { SessionStore } from "../../src/features/sessions/store.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
-import { contestClaim } from "../../src/journal/claim-projection.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { createAuthenticator } from "../../src/roles/accounts.ts";
@@ -252,9 +251,6 @@ function sessionRoutes(
   const patience = PATIENCE;
   const sessions = createSessions(context, { ...given, patience, suggestions: NO_SUGGESTIONS });
   const notes = async () => [];
-  const transcript = createTranscript(context, {
-    ...{ ...sessions, patience, notes },
-    contest: contestClaim,
-  });
+  const transcript = createTranscript(context, { ...sessions, patience, notes });
   return [...sessions.routes, ...transcript.routes];
 }

@@ -7,6 +7,7 @@ import type { SpeakerSuggestions } from "../../src/features/sessions/suggestions
 import { NO_CEILINGS } from "../../src/postgres/ceilings.ts";
 import type { Pool } from "../../src/postgres/pool.ts";
 import { Tenants } from "../../src/postgres/tenants.ts";
+import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 
@@ -29,6 +30,7 @@ export function createContext(pool: Pool, given: Partial<FeatureContext> = {}): 
     revocations: new LocalRevocations(),
     stack: new Stack(silentLog),
     queues: new QueueMetrics(),
+    others: OTHER_TABLES,
     ...given,
   };
 }

@@ -14,8 +14,7 @@ import { LedgerFolder } from "../../src/features/erasure/ledger/ledger-folder.ts
 import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-store.ts";
 import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
-import { ACCOUNT_ENDINGS } from "../../src/roles/account-endings.ts";
-import { DELETION_PARTS } from "../../src/roles/session-endings.ts";
+import { ACCOUNT_ENDINGS, DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { makeWav } from "./make-wav.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";

@@ -24,7 +24,6 @@ import { createSummaries } from "../../src/features/summaries/feature.ts";
 import { createTranscript } from "../../src/features/transcript/feature.ts";
 import { createWorkspaces } from "../../src/features/workspaces/feature.ts";
 import type { WorkspaceStore } from "../../src/features/workspaces/store.ts";
-import { contestClaim } from "../../src/journal/claim-projection.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
@@ -114,10 +113,7 @@ export class SessionFixture {
     const { directory } = sessions;
     const summaries = createSummaries(context, { directory, workspaces: groups.workspaces });
     const { notes } = summaries;
-    const transcript = createTranscript(context, {
-      ...{ ...sessions, patience, notes },
-      contest: contestClaim,
-    });
+    const transcript = createTranscript(context, { ...sessions, patience, notes });
     const jobs = createJobs(context, { directory, redo: transcript.redo });
     const recording = createRecording(context, {
       directory,

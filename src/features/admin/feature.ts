@@ -1,10 +1,11 @@
 import { PostgresNodeRegister } from "../../postgres/lease-store.ts";
+import { ParkedCommandStore } from "../../postgres/parked-commands.ts";
 import type { FeatureContext } from "../context.ts";
+import { failChunksOf } from "../recording/chunk-states-store.ts";
 import type { AudioVerification } from "../recording/integrity/audio-verification.ts";
 import { storedAudioRoutes } from "./audio.ts";
 import { type HealthOptions, healthRoutes } from "./health.ts";
 import { outboxRoutes } from "./outbox.ts";
-import { ParkedCommandStore } from "./outbox-store.ts";
 import { type OverviewOptions, overviewRoutes } from "./overview.ts";
 import { OverviewStore } from "./overview-store.ts";
 
@@ -20,7 +21,7 @@ export function createAdmin(
 ) {
   const overview = new OverviewStore(pool);
   const register = new PostgresNodeRegister(pool);
-  const parked = new ParkedCommandStore(pool);
+  const parked = new ParkedCommandStore(pool, failChunksOf);
   return {
     routes: [
       ...overviewRoutes({ ...state, overview, register, clock }),

@@ -3,11 +3,11 @@ import { actorOf } from "../../access/audit-entry.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
+import type { ParkedCommandStore, ParkedRecord } from "../../postgres/parked-commands.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { ParkedCommandStore, ParkedRecord } from "./outbox-store.ts";
 
 interface OutboxOptions {
   parked: ParkedCommandStore;

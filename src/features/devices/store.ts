@@ -156,3 +156,19 @@ export async function unpairDevicesOf(tx: CommonQueryMethods, userId: string): P
     update device_keys set revoked_at = now()
     from unpaired where device_id = unpaired.id and revoked_at is null`);
 }
+
+/** For whoever deletes a workspace; resolves to the ids of its devices. */
+export async function unpairDevices(
+  tx: CommonQueryMethods,
+  workspaceId: string,
+): Promise<string[]> {
+  const rows = await tx.any(sql.type(z.object({ id: z.string() }))`
+    update devices set status = 'revoked', updated_at = now()
+    where workspace_id = ${workspaceId} and status <> 'revoked'
+    returning id`);
+  const ids = rows.map(({ id }) => id);
+  await tx.query(sql.unsafe`
+    update device_keys set revoked_at = now()
+    where device_id = any(${sql.array(ids, "uuid")}) and revoked_at is null`);
+  return ids;
+}

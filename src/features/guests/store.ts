@@ -218,3 +218,14 @@ export async function endGuests(tx: CommonQueryMethods, { id }: { id: string }):
   await tx.query(sql.unsafe`
     update guest_codes set revoked_at = now() where session_id = ${id} and revoked_at is null`);
 }
+
+/** Takes a guest out of a session; false when there is none with this id. */
+export async function removeGuest(
+  tx: CommonQueryMethods,
+  { sessionId, id }: { sessionId: string; id: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update guests set revoked_at = now(), removed_at = now()
+    where id = ${id} and session_id = ${sessionId} and revoked_at is null`);
+  return rowCount > 0;
+}

@@ -21,10 +21,10 @@ interface CreateInvitationOptions {
 
 /** Invitations to workspaces and sessions. */
 export function createInvitations(
-  { pool, clock, cursorKey }: FeatureContext,
+  { pool, clock, cursorKey, others }: FeatureContext,
   { attempts, mailing, publicUrl, ...accounts }: CreateInvitationOptions,
 ) {
-  const store = new InvitationStore(pool);
+  const store = new InvitationStore(pool, others);
   const letters = new InvitationLetterStore(pool);
   const invitations = new Invitations({
     ...{ store, letters, attempts, mailing, publicUrl, clock },

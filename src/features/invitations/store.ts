@@ -7,6 +7,7 @@ import type { Progress } from "../../base/work/work-list.ts";
 import { allOf, nameColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
+import type { OtherTables } from "../context.ts";
 
 /** Where somebody is invited to: a workspace, or a session of it. */
 export interface InvitedPlace {
@@ -146,9 +147,11 @@ function isOf({ workspaceId, sessionId }: InvitedPlace) {
 /** Invitations in PostgreSQL. Every method throws `unavailable` when storage is away. */
 export class InvitationStore {
   readonly #pool: DatabasePool;
+  readonly #others: Pick<OtherTables, "joinSession" | "joinWorkspace">;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, others: Pick<OtherTables, "joinSession" | "joinWorkspace">) {
     this.#pool = pool;
+    this.#others = others;
   }
 
   /**
@@ -222,13 +225,17 @@ export class InvitationStore {
       const taken = await tx.maybeOne(sql.type(takenRow)`
         delete from invitations i where i.id = ${id} and ${isFor(userId)} returning ${TAKEN}`);
       if (taken === null) return undefined;
-      const isNew = await join(tx, taken, userId);
+      const { workspaceId, sessionId, role } = taken;
+      // An older membership stays as it is.
+      const isNew = await (sessionId === undefined
+        ? this.#others.joinWorkspace(tx, { workspaceId, userId, role })
+        : this.#others.joinSession(tx, { sessionId, userId, relation: role }));
       const about = aboutOf(taken, userId);
       await insertAuditEntry(tx, { ...about, kind: "invitation_accepted" });
       if (isNew) {
-        const { role, inviterId: inviter_id } = taken;
+        const inviter_id = taken.inviterId;
         const [kind, detail] =
-          taken.sessionId === undefined
+          sessionId === undefined
             ? (["workspace_member_added", { role, inviter_id }] as const)
             : (["session_member_added", { relation: role, inviter_id }] as const);
         await insertAuditEntry(tx, { ...about, kind, subjectId: userId, detail });
@@ -270,25 +277,6 @@ export class InvitationStore {
   }
 }
 
-/** True when the user was no member yet; an older membership stays as it is. */
-async function join(
-  tx: CommonQueryMethods,
-  { workspaceId, sessionId, role }: TakenInvitation,
-  userId: string,
-): Promise<boolean> {
-  const { rowCount } =
-    sessionId === undefined
-      ? await tx.query(sql.unsafe`
-          insert into workspace_members (workspace_id, user_id, role)
-          values (${workspaceId}, ${userId}, ${role}) on conflict do nothing`)
-      : await tx.query(sql.unsafe`
-          insert into session_members (session_id, user_id, relation)
-          select ${sessionId}::uuid, ${userId}::uuid, ${role}::text
-          where not exists (select from sessions where id = ${sessionId} and owner_id = ${userId})
-          on conflict do nothing`);
-  return rowCount > 0;
-}
-
 function aboutOf({ id, workspaceId, sessionId }: TakenInvitation, userId: string) {
   const actor = { kind: "user", id: userId } as const;
   return { actor, workspaceId, sessionId, subjectId: id };
@@ -310,4 +298,12 @@ export async function dropInvitationsTo(
   { id }: { id: string },
 ): Promise<void> {
   await tx.query(sql.unsafe`delete from invitations where session_id = ${id}`);
+}
+
+/** For whoever deletes a workspace. */
+export async function dropInvitationsInto(
+  tx: CommonQueryMethods,
+  workspaceId: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`delete from invitations where workspace_id = ${workspaceId}`);
 }

@@ -17,8 +17,13 @@ import type { UploadContent } from "../../rest/route.ts";
 import { otherFile } from "../../wire/other-files.ts";
 import type { PieceBefore } from "../transcript/audio-parts-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
-import { MOST_READ_BYTES } from "./read-limit.ts";
 import type { Sounds } from "./sounds.ts";
+
+/**
+ * Most bytes of a compressed file that are read at once, in a thread of this process: six of those
+ * may be read at the same time. A larger one is decoded by a process of its own, with its own limits.
+ */
+const MOST_READ_BYTES = 256 * 1024 * 1024;
 
 /** The properties of an uploaded file that are checked before it is stored. */
 export interface AudioContainer {

@@ -25,7 +25,7 @@ interface CreateSessionOptions
 
 /** Sessions as records: who takes part, who may see them, what they are called. */
 export function createSessions(
-  { pool, cursorKey, revocations }: FeatureContext,
+  { pool, cursorKey, revocations, others }: FeatureContext,
   options: CreateSessionOptions,
 ) {
   const { workspaces, invitations, elevations, notices, workshops, characters } = options;
@@ -34,7 +34,7 @@ export function createSessions(
   const awaited = new AwaitedAudioStore(pool);
   const reading = new ReadingProgressStore(pool);
   const sessionEdits = new SessionEditStore(pool);
-  const members = new SessionMemberStore(pool);
+  const members = new SessionMemberStore(pool, others);
   return {
     directory,
     awaited,

@@ -5,6 +5,7 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
+import type { OtherTables } from "../context.ts";
 
 /** A person's relation to a session, besides what sharing with the workspace gives; a guest has no address. */
 export interface SessionMemberRecord {
@@ -36,9 +37,11 @@ const memberRow = z.object({
 /** Members of sessions in PostgreSQL. Every method throws `unavailable` when storage is away. */
 export class SessionMemberStore {
   readonly #pool: DatabasePool;
+  readonly #others: Pick<OtherTables, "removeGuest">;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, others: Pick<OtherTables, "removeGuest">) {
     this.#pool = pool;
+    this.#others = others;
   }
 
   /** Lists the members, the owner and the guests who have access included. */
@@ -107,16 +110,10 @@ export class SessionMemberStore {
    */
   remove(sessionId: string, id: string, isGuest: boolean, audit: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
-      const { rowCount } = await tx.query(
-        isGuest
-          ? sql.unsafe`
-        update guests set revoked_at = now(), removed_at = now()
-        where id = ${id} and session_id = ${sessionId} and revoked_at is null`
-          : sql.unsafe`
-        delete from session_members
-        where session_id = ${sessionId} and user_id = ${id}`,
-      );
-      if (rowCount === 0) return false;
+      const isThere = isGuest
+        ? await this.#others.removeGuest(tx, { sessionId, id })
+        : await removeMember(tx, sessionId, id);
+      if (!isThere) return false;
       await insertAuditEntry(tx, audit);
       return true;
     });
@@ -131,4 +128,27 @@ export async function leaveSessions(tx: CommonQueryMethods, userId: string): Pro
 /** For whoever deletes a session. */
 export async function dropMembers(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
   await tx.query(sql.unsafe`delete from session_members where session_id = ${id}`);
+}
+
+/** Makes somebody a member of a session; false when they belong to it. */
+export async function joinSession(
+  tx: CommonQueryMethods,
+  { sessionId, userId, relation }: { sessionId: string; userId: string; relation: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    insert into session_members (session_id, user_id, relation)
+    select ${sessionId}::uuid, ${userId}::uuid, ${relation}::text
+    where not exists (select from sessions where id = ${sessionId} and owner_id = ${userId})
+    on conflict do nothing`);
+  return rowCount > 0;
+}
+
+async function removeMember(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  userId: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from session_members where session_id = ${sessionId} and user_id = ${userId}`);
+  return rowCount > 0;
 }

@@ -123,3 +123,8 @@ export async function readTemplate(
   if (title === undefined || sections === undefined) return builtIn(id);
   return { id, title, sections };
 }
+
+/** For whoever deletes a workspace. */
+export async function dropTemplatesOf(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from note_templates where workspace_id = ${workspaceId}`);
+}

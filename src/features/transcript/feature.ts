@@ -31,19 +31,12 @@ interface CreateTranscriptOptions {
   awaited: AwaitedAudioStore;
   patience: Patience;
   notes: TranscriptOptions["notes"];
-  /** Marks a claim as contested, and ends what rests on it. */
-  contest: (
-    pool: FeatureContext["pool"],
-    sessionId: string,
-    label: string,
-    userId: string,
-  ) => Promise<void>;
 }
 
 /** The words of sessions: read, marked, corrected, claimed, redacted and transcribed again. */
 export function createTranscript(
   context: FeatureContext,
-  { directory, awaited, patience, notes, contest }: CreateTranscriptOptions,
+  { directory, awaited, patience, notes }: CreateTranscriptOptions,
 ) {
   const { pool, cursorKey, actors, engines, languageModels, stack, queues, tenants } = context;
   const { marks, ...marking } = createMarks(context, { directory });
@@ -67,7 +60,7 @@ export function createTranscript(
       ...speakerClaimRoutes({
         directory,
         assignees: directory,
-        contest: (sessionId, label, userId) => contest(pool, sessionId, label, userId),
+        contest: (...claim) => context.others.contestClaim(pool, ...claim),
         actors,
       }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),

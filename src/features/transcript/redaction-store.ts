@@ -1,7 +1,12 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/optional-column.ts";
-import { sharedDigestsOf } from "../recording/integrity/stored-digests-store.ts";
+import {
+  noteNextFile,
+  noteSilence,
+  noteStoredFile,
+  sharedDigestsOf,
+} from "../recording/integrity/stored-digests-store.ts";
 import { leadOf } from "./audio-parts-store.ts";
 import type { ChunkName, RedactedChunk, RedactionRecords, SilencedFile } from "./redaction.ts";
 
@@ -59,9 +64,7 @@ export class PostgresRedactions implements RedactionRecords {
         return "done";
       }
       // On record before the file is replaced, so that no crash leaves a file that nobody knows.
-      await tx.query(sql.unsafe`
-        update chunks set next_sha256 = decode(${file.sha256}, 'hex')
-        where session_id = ${name.sessionId} and sha256 = decode(${chunk.blob}, 'hex')`);
+      await noteNextFile(tx, { ...name, blob: chunk.blob, sha256: file.sha256 });
       return silenced;
     });
     if (noted === undefined || noted === "done") return noted === "done";
@@ -105,16 +108,8 @@ async function noteSilenced(
   tx: CommonQueryMethods,
   { sessionId, sequence, wanted, blob, file: { bytes, sha256 } }: Silenced,
 ): Promise<void> {
-  await tx.query(sql.unsafe`
-    update chunks set silence_done = ${wanted}, bytes = ${bytes}
-    where session_id = ${sessionId} and sequence = ${sequence}`);
-  // Chunks with the same bytes share the file.
-  if (sha256 !== undefined) {
-    await tx.query(sql.unsafe`
-      update chunks
-      set stored_sha256 = decode(${sha256}, 'hex'), next_sha256 = null, bytes = ${bytes}
-      where session_id = ${sessionId} and sha256 = decode(${blob}, 'hex')`);
-  }
+  await noteSilence(tx, { sessionId, sequence, wanted, bytes });
+  if (sha256 !== undefined) await noteStoredFile(tx, { sessionId, blob, sha256, bytes });
   // What began in the chunk before is in this one's file now, as far as it is to be heard.
   await tx.query(sql.unsafe`
     update audio_parts set carry = ''

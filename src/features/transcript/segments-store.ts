@@ -291,3 +291,19 @@ export async function dropStaleEdits(pool: DatabasePool): Promise<number> {
     delete from segment_edits where created_at < now() - interval '1 hour'`);
   return rowCount;
 }
+
+/** An edit that its session has applied. */
+export async function dropEdit(tx: CommonQueryMethods, id: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from segment_edits where id = ${id}`);
+}
+
+/** Edits of segments whose words go. */
+export async function eraseEditsOf(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  segmentIds: readonly string[],
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    delete from segment_edits
+    where session_id = ${sessionId} and segment_id = any(${sql.array([...segmentIds], "uuid")})`);
+}

@@ -418,3 +418,8 @@ export class WebhookStore {
     });
   }
 }
+
+/** For whoever deletes a workspace. */
+export async function endWebhooksOf(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${workspaceId}`);
+}

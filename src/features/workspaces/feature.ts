@@ -20,11 +20,11 @@ interface CreateWorkspaceOptions
 
 /** Workspaces with their members, service keys, workshops and characters. */
 export function createWorkspaces(
-  { pool, clock, cursorKey, revocations, ceilings, engines }: FeatureContext,
+  { pool, clock, cursorKey, revocations, ceilings, engines, others }: FeatureContext,
   { invitationBook, ...giving }: CreateWorkspaceOptions,
 ) {
   const workspaces = new WorkspaceStore(pool, ceilings);
-  const workspaceEdits = new WorkspaceEditStore(pool);
+  const workspaceEdits = new WorkspaceEditStore(pool, others);
   const members = new WorkspaceMemberStore(pool);
   const workshops = new WorkshopStore(pool);
   const characters = new CharacterStore(pool);

@@ -130,3 +130,14 @@ export async function leaveWorkspaces(tx: CommonQueryMethods, userId: string): P
     where m.workspace_id = heir.workspace_id and m.user_id = heir.user_id`);
   await tx.query(sql.unsafe`delete from workspace_members where user_id = ${userId}`);
 }
+
+/** Makes somebody a member of a workspace; false when they are one, which stays as it is. */
+export async function joinWorkspace(
+  tx: CommonQueryMethods,
+  { workspaceId, userId, role }: { workspaceId: string; userId: string; role: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    insert into workspace_members (workspace_id, user_id, role)
+    values (${workspaceId}, ${userId}, ${role}) on conflict do nothing`);
+  return rowCount > 0;
+}

@@ -9,6 +9,8 @@ import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { NOTE_TEMPLATES, type NoteTemplateId } from "../../session/status.ts";
+import type { OtherTables } from "../context.ts";
+import { dropInvitationsInto } from "../invitations/store.ts";
 
 export type WorkspaceRole = "owner" | "member";
 
@@ -75,9 +77,11 @@ const AUDITED = [
 /** Changes and deletes workspaces, each in one transaction with its audit entry. */
 export class WorkspaceEditStore {
   readonly #pool: DatabasePool;
+  readonly #others: Pick<OtherTables, "unpairDevices" | "workspaceEndings">;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, others: Pick<OtherTables, "unpairDevices" | "workspaceEndings">) {
     this.#pool = pool;
+    this.#others = others;
   }
 
   /**
@@ -117,12 +121,11 @@ export class WorkspaceEditStore {
       await tx.query(sql.unsafe`
         update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
       await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
-      await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
-      await tx.query(sql.unsafe`delete from note_templates where workspace_id = ${id}`);
+      for (const end of this.#others.workspaceEndings) await end(tx, id);
       // Before the members: one that is being accepted just now becomes a member first, and goes too.
-      await tx.query(sql.unsafe`delete from invitations where workspace_id = ${id}`);
+      await dropInvitationsInto(tx, id);
       const memberIds = await removeMembers(tx, id);
-      const deviceIds = await unpairDevices(tx, id);
+      const deviceIds = await this.#others.unpairDevices(tx, id);
       await insertAuditEntry(tx, {
         kind: "workspace_deleted",
         actor: by,
@@ -194,18 +197,6 @@ async function removeMembers(tx: CommonQueryMethods, workspaceId: string): Promi
   const rows = await tx.any(sql.type(idRow)`
     delete from workspace_members where workspace_id = ${workspaceId} returning user_id as id`);
   return rows.map(({ id }) => id);
-}
-
-async function unpairDevices(tx: CommonQueryMethods, workspaceId: string): Promise<string[]> {
-  const rows = await tx.any(sql.type(idRow)`
-    update devices set status = 'revoked', updated_at = now()
-    where workspace_id = ${workspaceId} and status <> 'revoked'
-    returning id`);
-  const ids = rows.map(({ id }) => id);
-  await tx.query(sql.unsafe`
-    update device_keys set revoked_at = now()
-    where device_id = any(${sql.array(ids, "uuid")}) and revoked_at is null`);
-  return ids;
 }
 
 const roleColumn = z.enum(["owner", "member"]);

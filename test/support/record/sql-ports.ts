@@ -15,7 +15,7 @@ import { LiveLog, RecordedHeartbeat } from "../../../src/live/replay-store.ts";
 import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts";
 import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
-import { DELETION_PARTS } from "../../../src/roles/session-endings.ts";
+import { DELETION_PARTS } from "../../../src/roles/other-tables.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
 /** The service's own stores over a pool. */

@@ -8,16 +8,8 @@ const MIGRATIONS = join(PROJECT, "src/postgres/migrations");
 
 /** Files that write a table of somebody else's, and why; the list may only become shorter. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "src/features/admin/outbox-store.ts chunks":
-    "commands that an administrator drops go with the chunks that they were about",
-  "src/features/admin/outbox-store.ts outbox":
-    "commands that an administrator drops go with the chunks that they were about",
   "src/features/erasure/ledger/ledger-store.ts ?":
     "ends again what a restored database has forgotten, each right by its table",
-  "src/features/invitations/store.ts session_members":
-    "whoever accepts becomes a member in the same transaction",
-  "src/features/invitations/store.ts workspace_members":
-    "whoever accepts becomes a member in the same transaction",
   "src/features/recording/device-sessions-store.ts file_uploads":
     "a session begins and stops with its job and its files in one statement",
   "src/features/recording/device-sessions-store.ts jobs":
@@ -26,8 +18,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "a session begins and stops with its job and its files in one statement",
   "src/features/sessions/device-signs-store.ts audio_streams":
     "a stream that is open is a sign of life",
-  "src/features/sessions/members-store.ts guests":
-    "a guest who is removed is a member of the session who is removed",
   "src/features/summaries/job-store.ts jobs":
     "notes are made by jobs, which say so in the same statement",
   "src/features/summaries/model-work-store.ts jobs":
@@ -38,23 +28,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "notes are made by jobs, which say so in the same statement",
   "src/features/transcript/jobs-store.ts jobs": "a redo is a job and a mark at its session",
   "src/features/transcript/jobs-store.ts sessions": "a redo is a job and a mark at its session",
-  "src/features/transcript/redaction-store.ts chunks":
-    "a redaction marks the chunks that have to be silenced",
-  "src/features/workspaces/store.ts device_keys": "what a workspace has ends with it",
-  "src/features/workspaces/store.ts devices": "what a workspace has ends with it",
-  "src/features/workspaces/store.ts invitations": "what a workspace has ends with it",
-  "src/features/workspaces/store.ts note_templates": "what a workspace has ends with it",
-  "src/features/workspaces/store.ts webhooks": "what a workspace has ends with it",
   "src/journal/candidate-projection.ts jobs":
     "an append writes what follows from it in the same round trip",
-  "src/journal/chunk-projection.ts chunks":
-    "an append writes what follows from it in the same round trip",
   "src/journal/projection.ts jobs": "an append writes what follows from it in the same round trip",
-  "src/journal/projection.ts segment_edits":
-    "an append writes what follows from it in the same round trip",
   "src/journal/projection.ts sessions":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/redaction-projection.ts segment_edits":
     "an append writes what follows from it in the same round trip",
   "src/journal/session-journal.ts outbox":
     "an append writes what follows from it in the same round trip",

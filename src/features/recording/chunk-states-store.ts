@@ -1,7 +1,7 @@
-import { sql } from "slonik";
-import type { Recorded } from "../actor/journal.ts";
-import type { Change } from "../postgres/append-work.ts";
-import type { SessionEvent } from "../session/event.ts";
+import { type FragmentSqlToken, sql } from "slonik";
+import type { Recorded } from "../../actor/journal.ts";
+import type { Change } from "../../postgres/append-work.ts";
+import type { SessionEvent } from "../../session/event.ts";
 
 type ChunkRow = [
   sequence: number,
@@ -68,4 +68,16 @@ function collect(rows: Map<number, ChunkRow>, event: SessionEvent): void {
     default:
       return;
   }
+}
+
+/**
+ * SQL that fails the chunks that wait and that the commands in the table `dropped` were about, which
+ * their session will never receive.
+ */
+export function failChunksOf(dropped: FragmentSqlToken, error: string): FragmentSqlToken {
+  return sql.fragment`
+    update chunks as c set status = 'failed', error = ${error}
+    from ${dropped} d
+    where d.command ->> 'type' = 'ChunkStored' and c.session_id = d.session_id
+      and c.sequence = (d.command ->> 'sequence')::int and c.status = 'pending'`;
 }

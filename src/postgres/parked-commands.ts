@@ -5,10 +5,10 @@ import {
   sql,
 } from "slonik";
 import { z } from "zod";
-import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
-import { toPage } from "../../postgres/columns.ts";
-import type { Page, PageRequest } from "../../rest/page.ts";
+import { insertAuditEntry } from "../access/audit-entries-store.ts";
+import type { AuditActor, AuditKind } from "../access/audit-entry.ts";
+import type { Page, PageRequest } from "../rest/page.ts";
+import { toPage } from "./columns.ts";
 
 /** A command to a session's actor that failed so often that it is not tried again. */
 export interface ParkedRecord {
@@ -40,15 +40,20 @@ const parkedRow = z.object({
 const touchedRow = z.object({ id: z.string(), sessionId: z.string(), type: z.string() });
 type Touched = z.output<typeof touchedRow>;
 
+/** SQL that fails the chunks that the commands in the table `dropped` were about. */
+type FailChunks = (dropped: FragmentSqlToken, error: string) => FragmentSqlToken;
+
 /**
  * Parked commands: commands of the outbox that are not tried again. `retry` and `drop` write audit
  * entries in the same transaction and return how many commands they found.
  */
 export class ParkedCommandStore {
   readonly #pool: DatabasePool;
+  readonly #failChunksOf: FailChunks;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, failChunksOf: FailChunks) {
     this.#pool = pool;
+    this.#failChunksOf = failChunksOf;
   }
 
   async list({ limit, after }: PageRequest): Promise<Page<ParkedRecord>> {
@@ -88,10 +93,7 @@ export class ParkedCommandStore {
           delete from outbox where parked_at is not null ${chosen({ ids })}
           returning id, session_id, command
         ), lost as (
-          update chunks as c set status = 'failed', error = ${DROPPED}
-          from dropped d
-          where d.command ->> 'type' = 'ChunkStored' and c.session_id = d.session_id
-            and c.sequence = (d.command ->> 'sequence')::int and c.status = 'pending'
+          ${this.#failChunksOf(sql.fragment`dropped`, DROPPED)}
         )
         select ${TOUCHED} from dropped`);
       await record(tx, "command_dropped", rows, actor);
