@@ -17,7 +17,7 @@ const FLOORS = [
   ["src/features/invitations"],
   ["src/features/workspaces"],
   ["src/features/sessions", "src/features/devices", "src/features/webhooks"],
-  ["src/features/marks"],
+  ["src/features/marks", "src/features/jobs/rows"],
   ["src/features/recording/integrity"],
   ["src/features/transcript/writing"],
   ["src/features/transcript", "src/features/guests"],

@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SYSTEM } from "../access/audit-entry.ts";
+import { tellChosenReading } from "../features/jobs/rows/transcription-jobs-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { RedoProposed, RedoRequested, RedoReviewed } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";
@@ -109,12 +110,7 @@ async function exchangeReadings(
       from jobs j join redo_candidates c on c.job_id = j.id
       where c.session_id = ${sessionId} and c.attempt = ${attempt}
     ), changed as (
-      update jobs j
-      set engine = c.engine, detected_language = c.detected_language,
-        diarisation_model_version = c.diarisation_model_version, sound_leaves = c.sound_leaves,
-        attempt = c.other_attempt
-      from redo_candidates c
-      where c.session_id = ${sessionId} and c.attempt = ${attempt} and j.id = c.job_id
+      ${tellChosenReading(sessionId, attempt)}
     )
     update redo_candidates c
     set engine = before.engine, detected_language = before.detected_language,

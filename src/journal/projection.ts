@@ -1,20 +1,22 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
+import {
+  completeTranscription,
+  jobFailed,
+  jobStarted,
+  noteReplaced,
+  redoCancelled,
+  requeueTranscription,
+} from "../features/jobs/rows/transcription-jobs-store.ts";
+import { projectPhase } from "../features/sessions/session-rows-store.ts";
 import { dropEdit } from "../features/transcript/segments-store.ts";
 import { takeName } from "../features/transcript/speaker-names-store.ts";
 import type { Change, Work } from "../postgres/append-work.ts";
 import type {
-  JobCompleted,
-  JobFailed,
-  JobStarted,
-  RedoCancelled,
   RedoRequested,
   SegmentRevised,
-  SessionCompleted,
   SessionEvent,
-  SessionFailed,
-  SessionStopped,
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
@@ -54,7 +56,7 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
     case "JobStarted":
       return [jobStarted(event, at)];
     case "JobCompleted":
-      return [(tx) => projectJobCompleted(tx, sessionId, event, at)];
+      return [(tx) => completeTranscription(tx, sessionId, event, at)];
     case "TranscriptReplaced":
       return [(tx) => projectReplacement(tx, sessionId, event)];
     case "RedoRequested":
@@ -72,53 +74,6 @@ export function eventWork(sessionId: string, event: SessionEvent, at: number): W
     default:
       return [];
   }
-}
-
-/** Updates the session's own row, which every append has locked already. */
-async function projectPhase(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  event: SessionStopped | SessionCompleted | SessionFailed,
-  at: number,
-): Promise<void> {
-  if (event.type === "SessionStopped") {
-    await tx.query(sql.unsafe`
-      update sessions
-      set status = 'processing', stopped_at = coalesce(stopped_at, ${timestamp(at)}),
-          last_chunk_sequence = coalesce(last_chunk_sequence, ${event.lastSequence})
-      where id = ${sessionId} and status in ('recording', 'processing')`);
-    return;
-  }
-  const isFailed = event.type === "SessionFailed";
-  const reason = (isFailed ? event.reason : undefined) ?? null;
-  await tx.query(sql.unsafe`
-    update sessions
-    set status = ${isFailed ? "failed" : "completed"}, completed_at = ${timestamp(at)},
-        failure_reason = ${reason}
-    where id = ${sessionId} and status <> 'deleted'`);
-}
-
-function jobFailed(event: JobFailed, at: number): Change {
-  return {
-    writes: ["jobs"],
-    sql: (when) => sql.fragment`
-      update jobs
-      set status = 'failed', progress = 1, error = ${event.message}, completed_at = ${timestamp(at)}
-      where id = ${event.jobId} and status <> 'cancelled' and ${when}`,
-  };
-}
-
-function redoCancelled(event: RedoCancelled, at: number): Change {
-  return {
-    writes: ["jobs"],
-    sql: (when) => sql.fragment`
-      update jobs set status = 'cancelled', progress = 0, completed_at = ${timestamp(at)}
-      where id = ${event.jobId} and status in ('queued', 'running') and ${when}`,
-  };
-}
-
-function timestamp(at: number): ReturnType<typeof sql.timestamp> {
-  return sql.timestamp(new Date(at));
 }
 
 function revisionWork(sessionId: string, event: SpeakersRevised): Work[] {
@@ -141,20 +96,6 @@ function revisionWork(sessionId: string, event: SpeakersRevised): Work[] {
   ];
 }
 
-function jobStarted(event: JobStarted, at: number): Change {
-  return {
-    writes: ["jobs"],
-    sql: (when) => sql.fragment`
-      update jobs
-      set status = 'running', error = '', attempt = ${event.attempt}, engine = ${event.engine},
-          detected_language = ${event.detectedLanguage},
-          sound_leaves = ${event.soundLeaves === true},
-          diarisation_model_version = ${event.diarisationModelVersion},
-          started_at = coalesce(started_at, ${timestamp(at)})
-      where id = ${event.jobId} and status in ('queued', 'running') and ${when}`,
-  };
-}
-
 async function projectRedo(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -162,11 +103,7 @@ async function projectRedo(
 ): Promise<void> {
   const { jobId, attempt, byUserId } = event;
   await beginCandidate(tx, sessionId, event);
-  await tx.query(sql.unsafe`
-    update jobs
-    set status = 'queued', attempt = ${attempt}, progress = 0, error = '',
-        started_at = null, completed_at = null, edits_replaced = 0
-    where id = ${jobId}`);
+  await requeueTranscription(tx, event);
   await insertAuditEntry(tx, {
     kind: "transcription_redone",
     actor: { kind: "user", id: byUserId },
@@ -174,39 +111,6 @@ async function projectRedo(
     subjectId: jobId,
     detail: { attempt },
   });
-}
-
-async function projectJobCompleted(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  event: JobCompleted,
-  at: number,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update jobs
-    set status = 'completed', progress = 1, error = '', completed_at = ${timestamp(at)},
-        duration_ms = ${event.durationMs}
-    where id = ${event.jobId} and status <> 'cancelled'`);
-  await recount(tx, sessionId, event.jobId);
-}
-
-/** Recomputes the counts and the mean confidence, weighted by words, from the present segments. */
-async function recount(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  jobId: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update jobs as j
-    set segment_count = s.segments, speaker_count = s.speakers, avg_confidence = s.confidence
-    from (
-      select count(*)::int as segments,
-             count(distinct label) filter (where label <> 'UU')::int as speakers,
-             (sum(confidence * jsonb_array_length(words))
-               / nullif(sum(jsonb_array_length(words)), 0))::real as confidence
-      from segments where session_id = ${sessionId}
-    ) as s
-    where j.id = ${jobId}`);
 }
 
 async function projectReplacement(
@@ -220,14 +124,8 @@ async function projectReplacement(
   await tx.query(sql.unsafe`
     delete from segments
     where session_id = ${sessionId} and id = any(${sql.array(removed, "uuid")})`);
-  // Late audio at the end may make a completed session longer.
-  await tx.query(sql.unsafe`
-    update jobs set duration_ms = greatest(duration_ms, ${toMilliseconds(event.to)})
-    where id = ${event.jobId} and status = 'completed'`);
-  await recount(tx, sessionId, event.jobId);
-  if (event.editsReplaced === undefined) return;
-  await tx.query(sql.unsafe`
-    update jobs set edits_replaced = ${event.editsReplaced} where id = ${event.jobId}`);
+  const { jobId, editsReplaced } = event;
+  await noteReplaced(tx, sessionId, { jobId, toMs: toMilliseconds(event.to), editsReplaced });
 }
 
 /** Moves the edit's text into the segment; its words keep no times of their own. */

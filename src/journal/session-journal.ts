@@ -9,9 +9,11 @@ import { z } from "zod";
 import type { Appended, Batch, Journal, Loaded, LoadFrom } from "../actor/journal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
 import { chunkChanges } from "../features/recording/chunk-states-store.ts";
+import { moveSession } from "../features/sessions/session-rows-store.ts";
 import { webhookChanges } from "../features/webhooks/queue-store.ts";
 import { type Change, type Wave, type Work, wavesOf } from "../postgres/append-work.ts";
 import { outcomeChanges } from "../postgres/command-outcomes.ts";
+import { finishCommands } from "../postgres/outbox.ts";
 import { snapshotChanges } from "../postgres/session-snapshots.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionWrite } from "../session/write.ts";
@@ -133,8 +135,7 @@ function pass(
     /* planned once */ with fence as (${changesRow(batch) ? moveFence(batch) : lockFence(batch)}
     ), told as (${insertEvents(batch)}
     ), finished as (
-      delete from outbox
-      where id = any(${sql.array(batch.commandIds, "uuid")}) and ${isPassed}
+      ${finishCommands(batch.commandIds, isPassed)}
     )${changes.length === 0 ? sql.fragment`` : sql.fragment`, ${parts(changes, isPassed)}`}
     select clock_timestamp() as now,
       coalesce(clock_timestamp() > to_timestamp(${deadline}::double precision / 1000), false)
@@ -157,18 +158,9 @@ function changesRow({ events, hasWork }: SessionBatch): boolean {
 }
 
 function moveFence(batch: SessionBatch): FragmentSqlToken {
-  const seq = seqAfter(batch);
-  const changed = [
-    ...(batch.events.length === 0
-      ? []
-      : [sql.fragment`seq = ${seq}`, sql.fragment`updated_at = now()`]),
-    ...(batch.hasWork === undefined
-      ? []
-      : [sql.fragment`has_work = ${batch.hasWork}`, sql.fragment`work_seq = ${seq}`]),
-  ];
-  return sql.fragment`
-    update sessions set ${sql.join(changed, sql.fragment`, `)}
-    where ${asKnown(batch)} returning id`;
+  const { events, hasWork } = batch;
+  const moved = { seq: seqAfter(batch), hasEvents: events.length > 0, hasWork };
+  return moveSession(moved, asKnown(batch));
 }
 
 function insertEvents({ epoch, events }: SessionBatch): FragmentSqlToken {

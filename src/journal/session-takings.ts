@@ -1,6 +1,7 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import type { Loaded, LoadFrom } from "../actor/journal.ts";
+import { takeOver } from "../features/sessions/session-rows-store.ts";
 import { knownOutcomes } from "../postgres/command-outcomes.ts";
 import { GroupCommit } from "../postgres/group-commit.ts";
 import { noSnapshot, ownSnapshot } from "../postgres/session-snapshots.ts";
@@ -75,8 +76,7 @@ export class SessionTakings {
               ) <= ${MOST_REPLAYED}
             order by s.id for update of s skip locked
           )
-          update sessions s set epoch = s.epoch + 1 from free where s.id = free.id
-          returning s.id, s.epoch, s.seq, s.has_work as "hasWork"`);
+          ${takeOver(sql.fragment`from free where s.id = free.id`)}`);
       // A separate statement after the rows are locked, so that it sees everything appended until
       // then.
       return readPasts(tx, taken, "snapshot");
@@ -92,9 +92,7 @@ export class SessionTakings {
   #takeAlone(id: string): Promise<Past | undefined> {
     return this.#pool.transaction(async (tx) => {
       const taken = await tx.maybeOne(sql.type(takenRow)`
-        update sessions set epoch = epoch + 1
-        where id = ${id} and status <> 'deleted'
-        returning id, epoch, seq, has_work as "hasWork"`);
+        ${takeOver(sql.fragment`where s.id = ${id} and s.status <> 'deleted'`)}`);
       return taken === null ? undefined : (await readPasts(tx, [taken], "snapshot")).get(id);
     });
   }

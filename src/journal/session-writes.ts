@@ -1,10 +1,10 @@
 import { type FragmentSqlToken, sql } from "slonik";
+import { jobProgressed } from "../features/jobs/rows/transcription-jobs-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type {
   CheckpointsKeptWrite,
   CheckpointWrite,
   HandedOnWrite,
-  ProgressWrite,
   SegmentText,
   SessionWrite,
   SuspectsWrite,
@@ -30,17 +30,8 @@ export function writeChanges(sessionId: string, writes: readonly SessionWrite[])
     ...checkpointChanges(sessionId, [...(checkpoint ? [checkpoint] : []), ...handedOn]),
     ...(kept ? [keepCheckpoints(sessionId, kept)] : []),
     ...(suspects ? suspectChanges(sessionId, suspects) : []),
-    ...(progress ? [progressChange(progress)] : []),
+    ...(progress ? [jobProgressed(progress)] : []),
   ];
-}
-
-function progressChange({ jobId, progress }: ProgressWrite): Change {
-  return {
-    writes: ["jobs"],
-    sql: (when) => sql.fragment`
-      update jobs set progress = greatest(progress, ${progress}::real)
-      where id = ${jobId} and ${when}`,
-  };
 }
 
 function segmentChanges(sessionId: string, segments: readonly SegmentText[]): Change[] {

@@ -216,3 +216,9 @@ function nextQueue(partition: FragmentSqlToken, after: FragmentSqlToken): Fragme
 export async function dropCommands(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
   await tx.query(sql.unsafe`delete from outbox where session_id = ${id}`);
 }
+
+/** SQL that takes commands out which an append carries out, where `when` holds. */
+export function finishCommands(ids: readonly string[], when: FragmentSqlToken): FragmentSqlToken {
+  return sql.fragment`
+    delete from outbox where id = any(${sql.array([...ids], "uuid")}) and ${when}`;
+}

@@ -1,8 +1,7 @@
 import { PostgresOpenChunks } from "../features/recording/open-chunks-store.ts";
 import { StreamFinalizer } from "../features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../features/recording/stream-routes.ts";
-import { PostgresAudioStreams } from "../features/recording/stream-store.ts";
-import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
+import { PostgresAudioStreams, PostgresStreamSigns } from "../features/recording/stream-store.ts";
 import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
 import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { AppContext } from "./shared.ts";
@@ -45,7 +44,7 @@ export function createAudioStreams(context: AppContext, backlog: OutboxBacklog):
     finalizer: createFinalizer(context),
     live: new BusAudio(shared.line),
     notices: new BusStreamNotices(shared.line),
-    signs: new PostgresDeviceSigns(shared.pool),
+    signs: new PostgresStreamSigns(shared.pool),
     notifier: shared.notifier,
     backlog,
     runtime,

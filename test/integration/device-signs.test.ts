@@ -12,7 +12,10 @@ import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-sto
 import { SessionStreams } from "../../src/features/recording/session-streams.ts";
 import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
-import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
+import {
+  PostgresAudioStreams,
+  PostgresStreamSigns,
+} from "../../src/features/recording/stream-store.ts";
 import { DeviceStreams } from "../../src/features/recording/streams.ts";
 import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
 import { PostgresDeviceSigns } from "../../src/features/sessions/device-signs-store.ts";
@@ -111,6 +114,7 @@ describe("signs of life", () => {
 
   it("signs of life: an open stream counts although nothing comes over it", async () => {
     const store = new PostgresAudioStreams(fixture.pool);
+    const streams = new PostgresStreamSigns(fixture.pool);
     const other = await fixture.start((await fixture.ownDevice()).device);
     const settings = {
       encoding: "pcm_s16le",
@@ -124,9 +128,9 @@ describe("signs of life", () => {
     await store.take(sessionId, { ...settings, interim: true }, () => {});
     expect(await heardNow()).toBe(true);
     await hourPasses();
-    await signs.streaming([other]);
+    await streams.streaming([other]);
     expect(await heardNow()).toBe(false);
-    await signs.streaming([sessionId, other]);
+    await streams.streaming([sessionId, other]);
     expect(await heardNow()).toBe(true);
   });
 

@@ -8,44 +8,10 @@ import { optionalColumn } from "../../postgres/optional-column.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
-import type { CompatInterface } from "../../wire/session-record.ts";
-import type { CustomFields } from "../sessions/custom-fields.ts";
+import { queueTranscription } from "../jobs/rows/transcription-jobs-store.ts";
 import { orTaken } from "../sessions/external-ids-store.ts";
+import { beginRecording, type NewSession, stopRecording } from "../sessions/session-rows-store.ts";
 import { highestSequence } from "./stream-store.ts";
-
-export interface NewSession {
-  id: string;
-  jobId: string;
-  workspaceId: string;
-  ownerId: string;
-  /** The device whose key uploads the audio; without one nothing can be uploaded. */
-  deviceId: string | undefined;
-  title: string;
-  /** What a program keeps with it. */
-  custom?: CustomFields | undefined;
-  /** Who of the workspace sees it; its owner alone by default. */
-  visibility?: "private" | "workspace" | undefined;
-  /** Set where no guest may come in until its owner says so. */
-  guestAccess?: "closed" | undefined;
-  language: string;
-  /** The engine that its start named. */
-  engine?: string | undefined;
-  /** Why no engine may read its language at the moment, a sentence. */
-  languageWarning?: string | undefined;
-  vocabulary: string[];
-  /** How many channels of the sound are one speaker each; none without it. */
-  speakerChannels?: number | undefined;
-  workshopId: string | undefined;
-  /** Set for a call of another service's client. */
-  compat?: CompatMark | undefined;
-}
-
-/** What a session's row tells of a call of another service's client. */
-interface CompatMark {
-  interface: CompatInterface;
-  /** Deleted once it has ended. */
-  deleteAtEnd: boolean;
-}
 
 export interface StopRequest {
   deviceId: string;
@@ -113,7 +79,6 @@ const workspaceRow = z.object({
   isMember: z.boolean(),
   mayRecord: z.boolean(),
 });
-const startedRow = z.object({ startedAt: z.number() });
 const stoppableRow = z.object({
   id: z.string(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
@@ -171,11 +136,14 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
     const work = this.#pool.transaction(async (tx) => {
       await holdWorkspace(tx, session.workspaceId);
-      const startedAt = await insertSession(tx, session);
+      const startedAt = await beginRecording(tx, session);
       // Comes second: that the device records already is told whatever else is full.
       await this.#assertRoom(tx, session);
-      await insertJob(tx, session);
       const { jobId, language } = session;
+      await queueTranscription(tx, {
+        ...{ id: jobId, sessionId: session.id, workspaceId: session.workspaceId },
+        error: session.languageWarning ?? "",
+      });
       const command = { type: "Start" as const, jobId, language };
       const row = outboxRow(session.id, command, this.#runtime.newId());
       await writeOutbox(tx, row);
@@ -240,44 +208,6 @@ async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promi
     select id from workspaces where id = ${workspaceId} and deleted_at is null for key share
   `);
   if (row === null) throw new AppError("not_found", "The workspace was deleted.");
-}
-
-async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
-  const { externalId, metadata = {}, tags = [] } = session.custom ?? {};
-  const row = await tx.maybeOne(sql.type(startedRow)`
-    insert into sessions (
-      id, workspace_id, owner_id, device_id, job_id, title, language, engine, vocabulary, workshop_id,
-      compat, delete_at_end, guest_access, language_warning, speaker_channels, visibility,
-      external_id, metadata, tags, status
-    ) values (
-      ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
-      ${session.jobId}, ${session.title}, ${session.language}, ${session.engine ?? null},
-      ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
-      ${session.compat?.interface ?? null}, ${session.compat?.deleteAtEnd ?? false},
-      ${session.guestAccess ?? null}, ${session.languageWarning ?? null},
-      ${session.speakerChannels ?? null}, ${session.visibility ?? "private"}, ${externalId ?? null},
-      ${JSON.stringify(metadata)}::jsonb, ${sql.array([...tags], "text")}, 'recording'
-    )
-    on conflict (device_id) where status = 'recording' do nothing
-    returning started_at as "startedAt"
-  `);
-  if (row !== null) return row.startedAt;
-  const running = await tx.maybeOne(sql.type(idRow)`
-    select id from sessions where device_id = ${session.deviceId ?? null} and status = 'recording'
-  `);
-  const which = running === null ? "Another session" : `Session ${running.id}`;
-  throw new AppError(
-    "already_recording",
-    `${which} is already recording on this device. Stop it first.`,
-  );
-}
-
-async function insertJob(tx: CommonQueryMethods, session: NewSession): Promise<void> {
-  await tx.query(sql.type(nothing)`
-    insert into jobs (id, kind, session_id, workspace_id, status, error)
-    values (${session.jobId}, 'transcription', ${session.id}, ${session.workspaceId}, 'queued',
-      ${session.languageWarning ?? ""})
-  `);
 }
 
 /** Locks and returns the named session, else the recording one, else the newest. */
@@ -347,14 +277,7 @@ export async function markStopped(
   }
   // Acknowledged audio belongs to the session, even beyond the end that the device states now.
   const lastSequence = Math.max(wanted ?? -1, highest);
-  await tx.query(sql.type(nothing)`
-    update sessions
-    set status = 'processing',
-        stopped_at = now(),
-        last_chunk_sequence = ${wanted === undefined ? null : lastSequence},
-        stop_reason = ${reason ?? null},
-        updated_at = now()
-    where id = ${sessionId}
-  `);
+  const last = wanted === undefined ? undefined : lastSequence;
+  await stopRecording(tx, { id: sessionId, lastSequence: last, reason });
   return outboxRow(sessionId, { type: "Stop", lastSequence, ...(reason && { reason }) }, id);
 }

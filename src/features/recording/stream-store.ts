@@ -314,3 +314,20 @@ async function insertPieces(
     select session_id as "sessionId", epoch, sequence, piece from moved`);
   return new Set(stored.map(pieceKey));
 }
+
+/** Signs of life of devices whose audio streams are open. */
+export class PostgresStreamSigns {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  /** Records that the audio streams of these sessions are open, even when no audio comes. */
+  async streaming(sessionIds: readonly string[]): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update audio_streams set touched_at = now()
+      where session_id = any(${sql.array([...sessionIds], "uuid")})
+        and touched_at < now() - interval '5 seconds'`);
+  }
+}

@@ -44,14 +44,6 @@ export class PostgresDeviceSigns implements DeviceSigns {
     const { heardAgo, chunkAgo, unsealed } = row;
     return { heardAgo, chunkAgo, unsealed };
   }
-
-  /** Records that the audio streams of these sessions are open, even when no audio comes. */
-  async streaming(sessionIds: readonly string[]): Promise<void> {
-    await this.#pool.query(sql.unsafe`
-      update audio_streams set touched_at = now()
-      where session_id = any(${sql.array([...sessionIds], "uuid")})
-        and touched_at < now() - interval '5 seconds'`);
-  }
 }
 
 /**

@@ -7,13 +7,14 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { CUSTOM_SECTIONS } from "../../session/status.ts";
 import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voice/v1/text.ts";
 import { unclearPlaces } from "../../wire/unclear-words.ts";
+import { completeNote, dropOldVersions, haveWorded, putBack } from "../jobs/note-jobs-store.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
 import { readSpeakers, type SpeakerRecord } from "../sessions/speakers-store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { wordsColumn } from "../transcript/writing/segment-row.ts";
 import { knownItems } from "./action-items-store.ts";
 import { identify } from "./known-items.ts";
-import { haveWorded, putBack, readModelShare } from "./model-work-store.ts";
+import { readModelShare } from "./model-work-store.ts";
 import { customSections } from "./templates.ts";
 import { readTemplate } from "./templates-store.ts";
 
@@ -46,7 +47,6 @@ const segmentRow = z.object({
   words: wordsColumn,
 });
 const statusRow = z.object({ status: z.string(), redactions: z.number() });
-const completedRow = z.object({ summaryType: z.string(), isAutomatic: z.boolean() });
 const nothing = z.object({});
 
 type SegmentRow = z.output<typeof segmentRow>;
@@ -104,7 +104,7 @@ export class SummaryJobStore {
         await countTokens(tx, model.tenant, summary.model.tokens);
       }
       if (summary.model?.outcome === "away") return await this.#putBack(tx, job, source);
-      const { summaryType, isAutomatic } = await complete(tx, job, summary);
+      const { summaryType, isAutomatic } = await completeNote(tx, job, summary.engine);
       await insertSummary(tx, job, summaryType, source, summary);
       if (summary.model?.outcome === "later") await haveWorded(tx, job);
       if (isAutomatic) await dropOldVersions(tx, job.sessionId, summaryType);
@@ -173,36 +173,6 @@ async function lockUnchanged(
   if (session.redactions !== source.redactions) {
     throw new AppError("conflict", "Words were redacted while they were being summarised.");
   }
-}
-
-async function complete(
-  tx: CommonQueryMethods,
-  { id, claimId }: ClaimedJob,
-  { engine }: Summary,
-): Promise<z.output<typeof completedRow>> {
-  const done = await tx.maybeOne(sql.type(completedRow)`
-    update jobs
-    set status = 'completed', progress = 1, error = '', engine = ${engine},
-        completed_at = now(), claim_id = null, claimed_until = null
-    where id = ${id} and claim_id = ${claimId} and status = 'running'
-    returning summary_type as "summaryType", automatic as "isAutomatic"`);
-  if (done === null) throw new AppError("lease_lost", "The job was cancelled or taken over.");
-  return done;
-}
-
-/** Versions of a session's notes that are kept; live ones come every few minutes. */
-const KEPT_VERSIONS = 10;
-
-async function dropOldVersions(
-  tx: CommonQueryMethods,
-  sessionId: string,
-  summaryType: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    delete from jobs where automatic and id in (
-      select job_id from summaries
-      where session_id = ${sessionId} and summary_type = ${summaryType}
-      order by job_id desc offset ${KEPT_VERSIONS})`);
 }
 
 /**

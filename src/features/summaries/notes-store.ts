@@ -1,7 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { newId } from "../../base/ids.ts";
-import { DUE_NOW } from "./model-work-store.ts";
+import { queueNotes } from "../jobs/note-jobs-store.ts";
 import { noteTypesOf } from "./templates.ts";
 import { readTemplate } from "./templates-store.ts";
 
@@ -74,7 +73,10 @@ export class NotesStore {
         where s.id = ${sessionId} for share of s`);
       if (await isBeingSummarised(tx, sessionId)) return postpone(tx, sessionId);
       await tx.query(sql.unsafe`delete from notes_due where session_id = ${sessionId}`);
-      if (session?.isWanted === true) await insertJobs(tx, sessionId, session.workspaceId);
+      if (session?.isWanted === true) {
+        const types = noteTypesOf(await readTemplate(tx, sessionId));
+        await queueNotes(tx, sessionId, session.workspaceId, types);
+      }
     });
   }
 }
@@ -91,18 +93,3 @@ async function postpone(tx: CommonQueryMethods, sessionId: string): Promise<void
 }
 
 /** One for each type that its template wants; one that somebody has asked for and that waits counts as one of them. */
-async function insertJobs(
-  tx: CommonQueryMethods,
-  sessionId: string,
-  workspaceId: string,
-): Promise<void> {
-  const types = noteTypesOf(await readTemplate(tx, sessionId));
-  const rows = types.map((type) => [newId(), type]);
-  await tx.query(sql.unsafe`
-    insert into jobs (id, kind, session_id, workspace_id, status, summary_type, automatic)
-    select n.id, 'summarisation', ${sessionId}, ${workspaceId}, 'queued', n.type, true
-    from ${sql.unnest(rows, ["uuid", "text"])} as n (id, type)
-    on conflict (session_id, summary_type)
-      where kind = 'summarisation' and status in ('queued', 'running')
-      do update set automatic = true, ${DUE_NOW}`);
-}

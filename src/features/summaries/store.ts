@@ -6,15 +6,14 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
-import { newId } from "../../base/ids.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
+import { findNoteJob, queueNote } from "../jobs/note-jobs-store.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 import { readItemEdits, withEdit } from "./action-items-store.ts";
-import { DUE_NOW } from "./model-work-store.ts";
 import { WANTS_NOTES } from "./notes-store.ts";
 import { isForOthers, noteTypesOf } from "./templates.ts";
 import { readTemplate } from "./templates-store.ts";
@@ -100,7 +99,6 @@ const pendingRow = z.object({
   progress: z.number(),
 });
 const workspaceRow = z.object({ workspaceId: z.string(), status: z.string() });
-const idRow = z.object({ id: z.string() });
 const textRow = z.object({ text: z.string() });
 const jobRow = z.object({
   id: z.string(),
@@ -166,8 +164,8 @@ export class SummaryStore {
       const workspaceId = await lockSession(tx, sessionId);
       for (let look = 0; look < LOOKS; look += 1) {
         const id =
-          (await insertJob(tx, sessionId, workspaceId, type)) ??
-          (await findActive(tx, sessionId, type));
+          (await queueNote(tx, sessionId, workspaceId, type)) ??
+          (await findNoteJob(tx, sessionId, type));
         const [job] = id === undefined ? [] : await readJobs(tx, [sql.fragment`id = ${id}`], 1);
         if (job !== undefined) return job;
       }
@@ -265,36 +263,6 @@ async function lockSession(tx: CommonQueryMethods, sessionId: string): Promise<s
     throw new AppError("session_deleted", "This session was deleted.");
   }
   return session.workspaceId;
-}
-
-async function insertJob(
-  tx: CommonQueryMethods,
-  sessionId: string,
-  workspaceId: string,
-  type: SummaryType,
-): Promise<string | undefined> {
-  const row = await tx.maybeOne(sql.type(idRow)`
-    insert into jobs (id, kind, session_id, workspace_id, status, summary_type)
-    values (${newId()}, 'summarisation', ${sessionId}, ${workspaceId}, 'queued', ${type})
-    on conflict (session_id, summary_type)
-      where kind = 'summarisation' and status in ('queued', 'running')
-      do nothing
-    returning id`);
-  return row?.id;
-}
-
-/** The job that is queued or running; one that waits for the language model alone waits no longer. */
-async function findActive(
-  tx: CommonQueryMethods,
-  sessionId: string,
-  type: SummaryType,
-): Promise<string | undefined> {
-  const row = await tx.maybeOne(sql.type(idRow)`
-    update jobs set ${DUE_NOW}
-    where kind = 'summarisation' and session_id = ${sessionId} and summary_type = ${type}
-      and status in ('queued', 'running')
-    returning id`);
-  return row?.id;
 }
 
 function readJobs(

@@ -4,6 +4,8 @@ import { toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { JobStatus } from "../../session/status.ts";
+import { wantReading } from "../jobs/rows/transcription-jobs-store.ts";
+import { setVocabulary } from "../sessions/session-rows-store.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 
 /** A transcription job with figures computed from its segments. Times are Unix milliseconds. */
@@ -122,13 +124,8 @@ export class TranscriptionJobStore {
   /** Stores options for the next reading. */
   async prepareRedo(jobId: string, redo: RedoOptions): Promise<void> {
     const { forcedLanguage, engine, vocabulary } = redo;
-    await this.#pool.query(sql.unsafe`
-      update jobs set forced_language = ${forcedLanguage ?? null}, wanted_engine = ${engine ?? null}
-      where id = ${jobId}`);
-    if (vocabulary === undefined) return;
-    await this.#pool.query(sql.unsafe`
-      update sessions set vocabulary = ${JSON.stringify(vocabulary)}::jsonb
-      where id = (select session_id from jobs where id = ${jobId})`);
+    await wantReading(this.#pool, jobId, { language: forcedLanguage, engine });
+    if (vocabulary !== undefined) await setVocabulary(this.#pool, jobId, vocabulary);
   }
 
   #read(conditions: Fragment[], limit: number): Promise<readonly TranscriptionJob[]> {

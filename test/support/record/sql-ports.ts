@@ -6,7 +6,11 @@ import { PostgresChunkStore } from "../../../src/features/recording/chunk-store.
 import { PostgresDeviceSessions } from "../../../src/features/recording/device-sessions-store.ts";
 import { PostgresOpenChunks } from "../../../src/features/recording/open-chunks-store.ts";
 import { PostgresRedactedSpans } from "../../../src/features/recording/playback-store.ts";
-import { PostgresAudioStreams } from "../../../src/features/recording/stream-store.ts";
+import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
+import {
+  PostgresAudioStreams,
+  PostgresStreamSigns,
+} from "../../../src/features/recording/stream-store.ts";
 import { PostgresDeviceSigns } from "../../../src/features/sessions/device-signs-store.ts";
 import { PostgresRedactions } from "../../../src/features/transcript/redaction-store.ts";
 import { PostgresSegmentEdits } from "../../../src/features/transcript/segments-store.ts";
@@ -16,6 +20,7 @@ import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts
 import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
 import { DELETION_PARTS } from "../../../src/roles/other-tables.ts";
+import type { DeviceSigns } from "../../../src/session/device-signs.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
 /** The service's own stores over a pool. */
@@ -43,7 +48,7 @@ export function sqlPorts(
       note: async () => {},
     }),
     heartbeats: new PostgresHeartbeats(pool),
-    signs: new PostgresDeviceSigns(pool),
+    signs: signsOf(pool),
     live: {
       replay: (id, fromSeq, limit) => log.replay(id, fromSeq, limit),
       render: (id, records) => log.render(id, records),
@@ -51,4 +56,9 @@ export function sqlPorts(
       beat: (id) => beat.read(id),
     },
   };
+}
+
+function signsOf(pool: DatabasePool): DeviceSigns & StreamSigns {
+  const [devices, streams] = [new PostgresDeviceSigns(pool), new PostgresStreamSigns(pool)];
+  return { of: (id) => devices.of(id), streaming: (ids) => streams.streaming(ids) };
 }

@@ -1,11 +1,11 @@
 import { AppError } from "../../../src/base/errors.ts";
 import type {
   DeviceSessionStore,
-  NewSession,
   OwnerStopRequest,
   RecordingPlace,
   StopRequest,
 } from "../../../src/features/recording/device-sessions-store.ts";
+import type { NewSession } from "../../../src/features/sessions/session-rows-store.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import type { SessionPhase } from "../../../src/session/status.ts";

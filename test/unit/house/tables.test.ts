@@ -12,35 +12,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "ends again what a restored database has forgotten, each right by its table",
   "src/features/recording/device-sessions-store.ts file_uploads":
     "a session begins and stops with its job and its files in one statement",
-  "src/features/recording/device-sessions-store.ts jobs":
-    "a session begins and stops with its job and its files in one statement",
-  "src/features/recording/device-sessions-store.ts sessions":
-    "a session begins and stops with its job and its files in one statement",
-  "src/features/sessions/device-signs-store.ts audio_streams":
-    "a stream that is open is a sign of life",
-  "src/features/summaries/job-store.ts jobs":
-    "notes are made by jobs, which say so in the same statement",
-  "src/features/summaries/model-work-store.ts jobs":
-    "notes are made by jobs, which say so in the same statement",
-  "src/features/summaries/notes-store.ts jobs":
-    "notes are made by jobs, which say so in the same statement",
-  "src/features/summaries/store.ts jobs":
-    "notes are made by jobs, which say so in the same statement",
-  "src/features/transcript/jobs-store.ts jobs": "a redo is a job and a mark at its session",
-  "src/features/transcript/jobs-store.ts sessions": "a redo is a job and a mark at its session",
-  "src/journal/candidate-projection.ts jobs":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/projection.ts jobs": "an append writes what follows from it in the same round trip",
-  "src/journal/projection.ts sessions":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/session-journal.ts outbox":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/session-journal.ts sessions":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/session-takings.ts sessions":
-    "an append writes what follows from it in the same round trip",
-  "src/journal/session-writes.ts jobs":
-    "an append writes what follows from it in the same round trip",
 };
 
 describe("tables", () => {
