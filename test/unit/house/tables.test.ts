@@ -11,7 +11,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/features/erasure/ledger/ledger-store.ts ?":
     "ends again what a restored database has forgotten, each right by its table",
   "src/features/recording/device-sessions-store.ts file_uploads":
-    "a session begins and stops with its job and its files in one statement",
+    "a recording that is stopped ends with the last of the files that have come",
 };
 
 describe("tables", () => {
