@@ -67,7 +67,7 @@ export function tablesOf(migrations: readonly string[]): string[] {
 
 /** "path table" of each table that a file writes; a table whose name is worked out is "?". */
 export function writesOf(path: string, text: string): string[] {
-  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
   const found = new Set<string>();
   const visit = (node: ts.Node): void => {
     if (ts.isTaggedTemplateExpression(node) && /^sql\b/.test(node.tag.getText(tree))) {
