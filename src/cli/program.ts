@@ -8,7 +8,8 @@ import { addAsk } from "./commands/ask.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addDemo } from "./commands/demo.ts";
-import { addDevice } from "./commands/device.ts";
+import { addPairing } from "./commands/device-pairing.ts";
+import { addSimulate } from "./commands/device-simulate.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addInvitations } from "./commands/invitations.ts";
@@ -21,6 +22,7 @@ import { addRedo } from "./commands/redo.ts";
 import { addSearch } from "./commands/search.ts";
 import { addSessions } from "./commands/sessions.ts";
 import { addSpeakers } from "./commands/speakers.ts";
+import { addStream } from "./commands/stream.ts";
 import { addSummary } from "./commands/summary.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
@@ -72,4 +74,14 @@ function projectVersion(): string {
   const file = new URL("../../package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
   return version;
+}
+
+/** `voice device`: pairs hardware, and makes this machine a device. */
+function addDevice(program: Command, context: CommandContext): void {
+  const device = program
+    .command("device")
+    .description("devices: those of hardware, and this machine as one");
+  addPairing(device, context);
+  addStream(device, context);
+  addSimulate(device, context);
 }

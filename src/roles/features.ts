@@ -15,17 +15,21 @@ import { createOwnerNotices } from "../features/invitations/owner-notices.ts";
 import { createJobs } from "../features/jobs/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
 import { createRecording } from "../features/recording/feature.ts";
+import { PostgresRedactedSpans, RecordingStore } from "../features/recording/playback-store.ts";
 import { createSessions } from "../features/sessions/feature.ts";
-import type { SessionStore } from "../features/sessions/store.ts";
+import { SessionStore } from "../features/sessions/store.ts";
 import { createSummaries } from "../features/summaries/feature.ts";
 import { createTelephony } from "../features/telephony/feature.ts";
 import { createTranscript } from "../features/transcript/feature.ts";
 import { createUploads } from "../features/uploads/feature.ts";
+import { createVoices } from "../features/voices/feature.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
 import { createWebhooks } from "../features/webhooks/feature.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
 import { createWorkspaces } from "../features/workspaces/feature.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
+import { PlacedVoices } from "../inference/placed-voices.ts";
+import { WorkerClient } from "../inference/worker-client.ts";
 import { mcpRoutes } from "../mcp/feature.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
@@ -37,7 +41,6 @@ import { createFrameReaders } from "./live.ts";
 import { createExtractor, createRetriever, questionModelOf } from "./queries.ts";
 import { createRoutes } from "./routes.ts";
 import { type AppContext, featureContext } from "./shared.ts";
-import { openVoices } from "./voices.ts";
 
 interface Given {
   backlog: OutboxBacklog;
@@ -225,4 +228,19 @@ function createPeople(app: AppContext, publicUrl: () => string) {
     ...{ ...giving, guests, proof, tokens, devices, heartbeats },
     routes: [...audit.routes, ...accounts.routes, ...invited.routes, ...groups.routes, ...routes],
   };
+}
+
+/** Remembered voices, with the workers that compare them. */
+function openVoices(app: AppContext, workspaces: WorkspaceStore) {
+  const { config, clock, shared } = app;
+  const { pool, placement, blobs, verified, keys } = shared;
+  const files = { blobs, verified };
+  const client = new WorkerClient({ tls: config.tls, now: () => clock.now() });
+  return createVoices(featureContext(app), {
+    directory: new SessionStore(pool),
+    workspaces,
+    recordings: new RecordingStore(pool, files, new PostgresRedactedSpans(pool)),
+    voices: new PlacedVoices({ placement, client, key: config.workerKey }),
+    voiceKey: keys.voiceKey,
+  });
 }

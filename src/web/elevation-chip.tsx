@@ -1,13 +1,12 @@
 import { LockOpen } from "lucide-preact";
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useReducer, useRef } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { clockTime } from "../wire/clock-time.ts";
 import { messageOf } from "./api/client.ts";
 import { elevations, elevationsEnded, endElevation } from "./api/elevation.ts";
 import type { Elevation } from "./api/elevation-record.ts";
 import { Menu } from "./parts/menu.tsx";
-import { useTicking } from "./parts/ticking.ts";
 import { tell } from "./parts/toasts.tsx";
 
 const SECOND = 1_000;
@@ -86,4 +85,14 @@ function useEndTold(): void {
     before.current = ended;
     tell("The content is hidden again.");
   }, [ended]);
+}
+
+/** Draws the component anew every `ms` while `isOn`. */
+function useTicking(ms: number, isOn: boolean): void {
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => redraw(0), ms);
+    return () => clearInterval(timer);
+  }, [ms, isOn]);
 }

@@ -8,6 +8,7 @@ import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
 import { kindsIn, type TlsFiles } from "../../src/wire/certificate-kinds.ts";
+import { ModelTurn, ModelTurnRequest } from "../../src/wire/gen/voice/v1/retrieval.ts";
 import type { DescribeRequest, DescribeResponse } from "../../src/wire/gen/voice/v1/worker.ts";
 import { DEFAULT_CONNECTION_LIMITS, GrpcConnections } from "../../src/wire/grpc-connections.ts";
 import { gateOf } from "../../src/wire/grpc-gate.ts";
@@ -20,7 +21,6 @@ import type { TextWork } from "../threads/text-calls.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
 import { MAX_WAITING } from "./result-writer.ts";
 import { summarise } from "./summarise.ts";
-import { takeTurn } from "./take-turn.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
 import {
@@ -290,4 +290,22 @@ export class WorkerServer implements QueueOwner {
 function checkKind(tls: TlsFiles | undefined, names: string | undefined): void {
   if (tls === undefined || kindsIn(names).includes("main")) return;
   throw new AppError("forbidden", "A worker works for main processes only.");
+}
+
+/** Has a language model take one turn at a question. */
+async function takeTurn(
+  { request, onMessage, signal }: Omit<TextWork, "task">,
+  turns: ModelTurns | undefined,
+): Promise<void> {
+  if (turns === undefined) throw new AppError("bad_request", "This worker has no language model.");
+  const turn = await turns.take(decode(request), signal);
+  onMessage(ModelTurn.encode(turn).finish());
+}
+
+function decode(request: Uint8Array): ModelTurnRequest {
+  try {
+    return ModelTurnRequest.decode(request);
+  } catch (error) {
+    throw new AppError("bad_request", "The request is no ModelTurnRequest.", { cause: error });
+  }
 }

@@ -1,5 +1,8 @@
 import { text } from "node:stream/consumers";
+import { styleText } from "node:util";
 import type { Command } from "commander";
+import type { operations } from "../../client/gen/api-schema.ts";
+import { clockTime } from "../../wire/clock-time.ts";
 import {
   type CommandContext,
   CommandFailure,
@@ -14,9 +17,41 @@ import {
   openUserSession,
   type UserSession,
 } from "../client/user-session.ts";
-import { answerRows } from "../view/answer-rows.ts";
 import { sizeOf } from "../view/live-area.ts";
+import { wrapped } from "../view/terminal-text.ts";
 import { printable } from "../view/transcript-line.ts";
+
+type Answer = operations["querySession"]["responses"]["200"]["content"]["application/json"];
+
+interface AnswerStyle {
+  /** The width of the terminal; infinite for a pipe. */
+  readonly columns: number;
+  readonly colour: boolean;
+  /** True for an answer about several sessions, whose citations name theirs. */
+  readonly isAcross: boolean;
+}
+
+/** The caller decides whether colour is used, not styleText. */
+const RAW = { validateStream: false };
+const INDENT = "    ";
+
+/**
+ * An answer, then what it rests on: `[1] 00:32  Anna  the words`, with the session's id where there
+ * are several. A question that got no citation is answered alone.
+ */
+function answerRows({ answer, citations }: Answer, style: AnswerStyle): string[] {
+  const { columns, colour, isAcross } = style;
+  const rows = answer.split("\n").flatMap((line) => wrapped(printable(line), columns - 1));
+  if (citations.length === 0) return rows;
+  const sources = citations.flatMap((cited, at) => {
+    const name = printable(cited.speaker_name ?? cited.speaker_label);
+    const place = isAcross ? `  session ${cited.session_id}` : "";
+    const head = `[${at + 1}] ${clockTime(cited.start_ms / 1_000)}  ${name}${place}`;
+    const said = wrapped(printable(cited.text), columns - INDENT.length - 1);
+    return [colour ? styleText("bold", head, RAW) : head, ...said.map((row) => INDENT + row)];
+  });
+  return [...rows, "", ...sources];
+}
 
 interface AskOptions extends ConnectionOptions {
   readonly json?: boolean;

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
 import { createDeferred } from "../../base/deferred.ts";
 import { AppError, ERROR_STATUS, errorMessage, toAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { BodyStream, EventStream } from "../../rest/route.ts";
@@ -8,11 +9,9 @@ import type { Origins } from "./caller.ts";
 import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
 import { FirstPage } from "./first-page.ts";
-import { ForwardedNotice } from "./forwarded-notice.ts";
 import type { Holder } from "./http-limits.ts";
 import { enforce, rateHeaders } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
-import { parsed } from "./parsed.ts";
 import { Dialects, nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
 import { ReadyAnswer } from "./ready-answer.ts";
 import { copyRequest, type Incoming } from "./request.ts";
@@ -22,6 +21,30 @@ import type { Answer } from "./response.ts";
 import { RouteRunner, type RouteRunnerOptions } from "./route-runner.ts";
 import { type Match, RouteTable } from "./routing.ts";
 import { claimAddress, claimCaller, type Serving } from "./serving.ts";
+
+/**
+ * Warns once when requests come through a proxy of which the settings do not tell: all its callers
+ * then count as one address.
+ */
+class ForwardedNotice {
+  readonly #log: Pick<Log, "warn">;
+  #isOver: boolean;
+
+  /** @param hops number of trusted proxies in front */
+  constructor(log: Pick<Log, "warn">, hops: number) {
+    this.#log = log;
+    this.#isOver = hops > 0;
+  }
+
+  see({ headers, address }: Incoming): void {
+    if (this.#isOver || headers["x-forwarded-for"] === undefined) return;
+    this.#isOver = true;
+    this.#log.warn(
+      { address },
+      "a request carries X-Forwarded-For, and TRUST_PROXY is 0: if a proxy at this address sent it, all its callers share the budgets and places of one address, so set TRUST_PROXY to the number of proxies in a row; without a proxy a client made it up, and nothing is to be done",
+    );
+  }
+}
 
 interface HttpOptions extends RouteRunnerOptions {
   origins: Origins;
@@ -295,4 +318,17 @@ export class HttpFront implements QueueOwner {
  */
 function isLast({ fault, headers }: Incoming): boolean {
   return fault !== undefined || headers["transfer-encoding"] !== undefined;
+}
+
+/**
+ * Resolves when all that has come of a connection was parsed. Until a request is answered,
+ * uWebSockets.js ends the connection at another one: so none that came in the same packet is served.
+ *
+ * It is what can be done about headers without a name (`: x`). uWebSockets.js shows no header after
+ * one, and looks for none: a Content-Length behind it is not heeded, and the body is read as the next
+ * request. Nothing tells such a request from one without a body, as the bytes of its head cannot be
+ * had.
+ */
+function parsed(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import { toMilliseconds } from "../../../base/audio/sample-rate.ts";
+import { SESSION_RATE, toMilliseconds } from "../../../base/audio/sample-rate.ts";
 import { type DocumentHead, factsLine, notesPart } from "./document-parts.ts";
 import {
   markedMoments,
@@ -12,7 +12,6 @@ import {
   vttCues,
 } from "./export-formats.ts";
 import { presentHeard, presentWords } from "./present-segments.ts";
-import { toRttm } from "./rttm.ts";
 import type { GapRecord, SegmentRecord } from "./segment-record.ts";
 import type { transcriptSchema } from "./segment-schemas.ts";
 
@@ -106,4 +105,23 @@ function presentGap({ sequence, start, length }: GapRecord): TranscriptAnswer["g
     start_ms: toMilliseconds(start),
     end_ms: toMilliseconds(start + length),
   };
+}
+
+/**
+ * Who spoke when, in NIST's Rich Transcription Time Marked format: a line of type SPEAKER for each
+ * segment and for each other voice within it, in order, times in seconds. Names are labels, since
+ * the format has no spaces in a name; the file's name is the session's id.
+ *
+ * Source: NIST, "The 2009 (RT-09) Rich Transcription Meeting Recognition Evaluation Plan", app. A.
+ */
+function toRttm(sessionId: string, segments: readonly SegmentRecord[]): string {
+  return segments
+    .flatMap((segment) => [segment, ...(segment.overlaps ?? [])])
+    .filter(({ start, end }) => end > start)
+    .sort((one, other) => one.start - other.start)
+    .map(({ start, end, label }) => {
+      const [from, length] = [start, end - start].map((value) => (value / SESSION_RATE).toFixed(3));
+      return `SPEAKER ${sessionId} 1 ${from} ${length} <NA> <NA> ${label} <NA> <NA>\n`;
+    })
+    .join("");
 }

@@ -6,7 +6,6 @@ import { type KeptRecording, KeptSound } from "./kept-sound.ts";
 import { type Microphone, openMicrophone, requireSecurePage } from "./microphone.ts";
 import { chooseMicrophone } from "./microphone-choice.ts";
 import { beginSession, endSession, keepRest } from "./recorded-session.ts";
-import { keepScreenAwake } from "./screen-lock.ts";
 import { SoundKeeper } from "./sound-keeper.ts";
 import { SoundStream, StreamRefused } from "./sound-stream.ts";
 
@@ -327,4 +326,24 @@ class Recording {
       notice.value = messageOf(error);
     }
   }
+}
+
+/**
+ * Keeps the screen from going dark, which ends recordings on phones, until the signal says that it is
+ * over. Browsers let go of it when the page is hidden; it is asked for again when it is seen.
+ */
+function keepScreenAwake(ended: AbortSignal): void {
+  let lock: WakeLockSentinel | undefined;
+  const take = async () => {
+    if (document.visibilityState !== "visible") return;
+    try {
+      lock = await navigator.wakeLock?.request("screen");
+      if (ended.aborted) await lock?.release();
+    } catch {
+      // Refused, by a low battery say: the person keeps it awake.
+    }
+  };
+  document.addEventListener("visibilitychange", () => void take(), { signal: ended });
+  ended.addEventListener("abort", () => void lock?.release().catch(() => undefined));
+  void take();
 }

@@ -4,8 +4,7 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { ChapterMenu, useChapters } from "./chapter-menu.tsx";
-import { ChapterStrip } from "./chapter-strip.tsx";
-import { chapterAt } from "./chapters.ts";
+import { type Chapter, chapterAt } from "./chapters.ts";
 import type { SessionModel } from "./model/session-model.ts";
 import { Waveform } from "./waveform.tsx";
 import "./player.css";
@@ -81,4 +80,36 @@ function Clock({ model }: { model: SessionModel }): VNode {
   const { time, length } = model.player;
   const at = useComputed(() => clockTime(time.value)).value;
   return <span class="player-clock small soft">{`${at} / ${clockTime(length.value)}`}</span>;
+}
+
+interface StripProps {
+  model: SessionModel;
+  chapters: readonly Chapter[];
+  now: number;
+}
+
+/** The chapters above the sound, each as wide as it is long. */
+function ChapterStrip({ model, chapters, now }: StripProps): VNode | null {
+  const end = model.player.length.value * 1_000;
+  if (chapters.length < 2 || end === 0) return null;
+  return (
+    <div class="chapters">
+      {chapters.map(({ startMs, title }, n) => {
+        const from = n === 0 ? 0 : startMs;
+        const to = chapters[n + 1]?.startMs ?? end;
+        return (
+          <button
+            key={startMs}
+            type="button"
+            title={`${clockTime(startMs / 1_000)} ${title}`}
+            aria-current={n === now ? "true" : undefined}
+            style={{ flexGrow: Math.max(0, to - from) }}
+            onClick={() => model.jumpTo(startMs)}
+          >
+            {title}
+          </button>
+        );
+      })}
+    </div>
+  );
 }

@@ -1,4 +1,4 @@
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
@@ -14,12 +14,12 @@ import { UploadList } from "../../uploads/upload-list.tsx";
 import { uploads } from "../../uploads/upload-state.ts";
 import { withUploader } from "../../uploads/uploads.ts";
 import { ListKeys } from "../search/list-keys.tsx";
-import { SearchBox } from "../search/search-box.tsx";
 import { SessionList } from "../session-list/session-list.tsx";
-import { FirstSteps } from "./first-steps.tsx";
-import { InvitationsNotice } from "./invitations-notice.tsx";
-import { UploadTarget } from "./upload-target.tsx";
 import "../session-list/sessions.css";
+import { Mail, Mic, MonitorSmartphone, Search, SlidersHorizontal } from "lucide-preact";
+import { Link, useLocation } from "wouter-preact";
+import type { Workspace } from "../../api/records.ts";
+import { NO_FILTERS, routeOf } from "../search/search-filters.ts";
 
 const REFRESH_MS = 10_000;
 const PAGE = 50;
@@ -99,4 +99,110 @@ export function View(): VNode {
 function page(cursor?: string) {
   const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
   return call((api) => api.GET("/sessions", { params: { query } }));
+}
+
+/** The way from a list to the search over all sessions: by words, or by what else they are. */
+function SearchBox(): VNode {
+  const [, navigate] = useLocation();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const words = String(new FormData(event.currentTarget).get("words")).trim();
+    if (words !== "") navigate(routeOf({ ...NO_FILTERS, words }));
+  };
+  return (
+    <search class="search-box push">
+      <form class="row" onSubmit={submit}>
+        <input
+          class="input"
+          name="words"
+          type="search"
+          placeholder="Search what was said"
+          aria-label="Search what was said"
+          aria-keyshortcuts="/"
+          required
+        />
+        <button type="submit" class="button icon" aria-label="Search">
+          <Search size={17} aria-hidden="true" />
+        </button>
+        <Link class="button icon" href={routeOf(NO_FILTERS)} aria-label="Filter the sessions">
+          <SlidersHorizontal size={17} aria-hidden="true" />
+        </Link>
+      </form>
+    </search>
+  );
+}
+
+interface FirstStepsProps {
+  onFiles: (files: readonly File[]) => void;
+  /** Where they go, if there is a choice. */
+  children?: ComponentChildren;
+}
+
+/** What somebody sees who has no session yet: the ways to the first one. */
+function FirstSteps({ onFiles, children }: FirstStepsProps): VNode {
+  return (
+    <div class="card first-steps">
+      <h2>Your first session</h2>
+      <p class="soft">
+        Record a conversation with this browser's microphone, upload a recording that you have, or
+        pair a device that records.
+      </p>
+      <div class="row">
+        <Link class="button primary" href="/record">
+          <Mic size={17} aria-hidden="true" /> Record from this browser
+        </Link>
+        <UploadButton onFiles={onFiles}>Upload files</UploadButton>
+        {children}
+        <Link class="button" href="/devices/pair">
+          <MonitorSmartphone size={17} aria-hidden="true" /> Pair a device
+        </Link>
+      </div>
+      <p class="soft small">
+        Audio and video files may also be dropped anywhere here, or pasted. In a terminal,{" "}
+        <code>npx voice upload FILE</code> does the same;{" "}
+        <Link href="/terminal">how to log in there</Link>.
+      </p>
+    </div>
+  );
+}
+
+/** A line above the list when somebody waits for an answer. */
+function InvitationsNotice(): VNode | null {
+  const { state } = useResource(() => call((api) => api.GET("/invitations")), []);
+  const count = state.kind === "ready" ? state.value.items.length : 0;
+  if (count === 0) return null;
+  return (
+    <p class="notice invitations-notice">
+      <Mail size={18} aria-hidden="true" />
+      <span>
+        {count === 1 ? "You are invited. " : `You have ${count} invitations. `}
+        <Link href="/invitations">See and answer</Link>
+      </span>
+    </p>
+  );
+}
+
+interface TargetProps {
+  workspaces: readonly Workspace[];
+  onChoose: (id: string) => void;
+}
+
+/** Into which workspace files go; nothing for somebody who has a single one. */
+function UploadTarget({ workspaces, onChoose }: TargetProps): VNode | null {
+  if (workspaces.length < 2) return null;
+  return (
+    <select
+      class="input filter"
+      aria-label="Upload into the workspace"
+      value={chosenWorkspace(workspaces)}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
+      {workspaces.map(({ id, name }) => (
+        <option key={id} value={id}>
+          into {name}
+        </option>
+      ))}
+    </select>
+  );
 }
