@@ -59,7 +59,7 @@ async function startParts(
 ): Promise<RunningApp> {
   const shared = await openShared(config, log, stack);
   const queues = new QueueMetrics();
-  queues.add(shared.blobs);
+  for (const owner of [shared.blobs, shared.converter, shared.sounds]) queues.add(owner);
   const { runtime } = shared;
   const ceilings = new Ceilings(config.ceilings);
   const context = {

@@ -2,8 +2,8 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { FolderBlobs } from "../features/recording/blobs.ts";
 import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
+import type { Sounds } from "../features/recording/sounds.ts";
 import { keepMeasured, readLead } from "../features/transcript/audio-parts-store.ts";
 import { optionalColumn } from "../postgres/optional-column.ts";
 import { Tenants } from "../postgres/tenants.ts";
@@ -12,7 +12,7 @@ import type { MeasurePiece } from "./piece-measuring.ts";
 import { readStoredSound } from "./stored-sound.ts";
 
 interface PieceMeasureOptions {
-  sounds: Pick<FolderBlobs["sounds"], "measure">;
+  sounds: Pick<Sounds, "measure">;
   audio: Pick<AudioSource, "bytes" | "noteDamage">;
   runtime: Pick<Runtime, "delay">;
 }

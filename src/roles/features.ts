@@ -131,6 +131,7 @@ function openRecording(
       authenticator,
     },
     ...{ blobs: app.shared.blobs, verified: app.shared.verified, mending: app.shared.mending },
+    ...{ sounds: app.shared.sounds, converter: app.shared.converter },
     ...{ publicUrl: app.config.publicUrl, disk: app.shared.audioWatch },
   });
 }
@@ -233,8 +234,8 @@ function createPeople(app: AppContext, publicUrl: () => string) {
 /** Remembered voices, with the workers that compare them. */
 function openVoices(app: AppContext, workspaces: WorkspaceStore) {
   const { config, clock, shared } = app;
-  const { pool, placement, blobs, verified, keys } = shared;
-  const files = { blobs, verified };
+  const { pool, placement, blobs, sounds, verified, keys } = shared;
+  const files = { blobs, sounds, verified };
   const client = new WorkerClient({ tls: config.tls, now: () => clock.now() });
   return createVoices(featureContext(app), {
     directory: new SessionStore(pool),

@@ -17,8 +17,6 @@ import { automaticNotes } from "../features/summaries/automatic-notes.ts";
 import { NotesStore } from "../features/summaries/notes-store.ts";
 import { expiredCandidates } from "../features/transcript/candidate-expiry.ts";
 import { CandidateStore } from "../features/transcript/candidates-store.ts";
-import { AudioRedaction } from "../features/transcript/redaction.ts";
-import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
 import { dropStaleEdits } from "../features/transcript/segments-store.ts";
 import { expiredUploads } from "../features/uploads/expiry.ts";
 import { IncomingFolder } from "../features/uploads/incoming-folder.ts";
@@ -27,6 +25,7 @@ import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import type { Figure, FigureByKind } from "../http/operations.ts";
 import { StoredAudio } from "../postgres/ceilings.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
+import { createRedaction } from "./audio.ts";
 import { createRepeatedRedaction, erasureEffects } from "./erasure.ts";
 import { OTHER_TABLES } from "./other-tables.ts";
 import { type AppContext, featureContext } from "./shared.ts";
@@ -65,7 +64,7 @@ export function startMaintenance(
   const deliveries = new DeliveryQueueStore(shared.pool);
   const invitations = new InvitationStore(shared.pool, OTHER_TABLES);
   const endedRights = new EndedRightsStore(shared.pool);
-  const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
+  const redaction = createRedaction(shared, log);
   const notes = automaticNotes(new NotesStore(shared.pool), { clock, log });
   const finalizer = createFinalizer(context);
   const looks = {

@@ -72,7 +72,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
       config.workerKey,
       config.speechEngine,
     ),
-    measure: pieceMeasure(shared.pool, { sounds: shared.blobs.sounds, audio, runtime }),
+    measure: pieceMeasure(shared.pool, { sounds: shared.sounds, audio, runtime }),
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,

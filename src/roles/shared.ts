@@ -3,7 +3,6 @@ import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { RevocationReader } from "../access/revocation-reader.ts";
 import { workerInClear } from "../base/clear-text.ts";
 import type { Clock } from "../base/clock.ts";
-import { findDecoder } from "../base/decoder/decoder-program.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import { derivedId } from "../base/ids.ts";
 import { inStep } from "../base/in-step.ts";
@@ -25,9 +24,8 @@ import { LedgerFolder } from "../features/erasure/ledger/ledger-folder.ts";
 import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
 import {
   type AudioFolder,
-  claimAudioFolder,
+  claimAudioStore,
 } from "../features/recording/audio-files/audio-folder-store.ts";
-import { FolderBlobs } from "../features/recording/blobs.ts";
 import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
 import { AudioDamage } from "../features/recording/integrity/audio-damage.ts";
 import { AudioDamageStore } from "../features/recording/integrity/audio-damage-store.ts";
@@ -56,11 +54,12 @@ import { createPool, type Pool } from "../postgres/pool.ts";
 import { Tenants } from "../postgres/tenants.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";
+import { type OpenedAudio, openAudio } from "./audio.ts";
 import type { Config } from "./config.ts";
 import { OTHER_TABLES } from "./other-tables.ts";
 
 /** Connections and parts that every role uses. */
-export interface Shared {
+export interface Shared extends OpenedAudio {
   /** The machine's runtime with the database's time of day. */
   runtime: Runtime;
   /** The same, for periodic background work. */
@@ -75,7 +74,6 @@ export interface Shared {
   /** Messages to other processes. */
   line: Bus;
   keys: KeyMaterial;
-  blobs: FolderBlobs;
   /** Whether files can be written there. */
   audioWatch: AudioWatch;
   /** Reads of `blobs`, compared with what is on record. */
@@ -129,15 +127,10 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     config.keys === undefined
       ? await loadKeyFolder(config.keyFolder)
       : await parseKeyMaterial(config.keys);
-  const decoder = findDecoder(config.ffmpeg);
-  if (config.roles.has("front")) {
-    log.info({ decoder: decoder?.name ?? "none" }, "what decodes files of other formats");
-  }
-  const blobs = new FolderBlobs(config.blobFolder, decoder);
-  await blobs.start();
-  stack.push("audio files", () => blobs.stop());
+  const audio = await openAudio(config, log, stack);
+  const { blobs } = audio;
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
-  const audioFolder = await claimAudioFolder(pool, config.blobFolder);
+  const audioFolder = await claimAudioStore(pool, blobs);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
   const audioWatch = new AudioWatch({ disk: blobs, runtime, log });
   audioWatch.start();
@@ -157,7 +150,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
-  const ledger = await openLedger({ pool, blobs, keys, runtime }, config, log);
+  const ledger = await openLedger({ pool, blobs, keys, runtime }, log);
   const background = inStep(runtime);
   const messages = await openBus(config, { pool, runtime, background }, log, stack);
   const liveLog = new LiveLog(pool, {
@@ -175,7 +168,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const damage = new AudioDamage(damages, runtime);
   const kept = {
     keys,
-    blobs,
+    ...audio,
     verified,
     mending,
     verification,
@@ -193,11 +186,9 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
 
 async function openLedger(
   { pool, blobs, keys, runtime }: Pick<Shared, "pool" | "blobs" | "keys" | "runtime">,
-  { blobFolder: audioFolder }: Config,
   log: Log,
 ): Promise<ErasureLedger> {
-  const { temporaryFolder } = blobs;
-  const folder = new LedgerFolder({ audioFolder, temporaryFolder, key: keys.ledgerKey });
+  const folder = new LedgerFolder({ files: blobs.ledger, key: keys.ledgerKey });
   await folder.start();
   return new ErasureLedger({ folder, records: new ErasureLedgerStore(pool), clock: runtime, log });
 }

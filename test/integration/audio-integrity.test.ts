@@ -98,8 +98,8 @@ describe("audio integrity", () => {
   }
 
   async function played(sessionId: string): Promise<Buffer> {
-    const { pool, blobs } = fixture;
-    const files = { blobs, verified: verifiedAudio(pool, blobs, log) };
+    const { pool, blobs, sounds } = fixture;
+    const files = { blobs, sounds, verified: verifiedAudio(pool, blobs, log) };
     const recording = await new RecordingStore(pool, files, new PostgresRedactedSpans(pool)).open(
       sessionId,
     );
@@ -211,8 +211,8 @@ describe("audio integrity", () => {
   it("sound that was silenced does not come back with its upload", async () => {
     const { sessionId, story } = await recorded([tone(0)]);
     await redact(story);
-    const { pool, blobs } = fixture;
-    await new AudioRedaction(new PostgresRedactions(pool), blobs, silentLog).run();
+    const { pool, redactionFiles } = fixture;
+    await new AudioRedaction(new PostgresRedactions(pool), redactionFiles, silentLog).run();
     const path = pathOf(sessionId, tone(0));
     for (const spoil of [() => {}, () => truncateSync(path, 100)]) {
       spoil();
@@ -273,8 +273,8 @@ describe("audio integrity", () => {
     const before = await audio().placed(sessionId, 0, 3);
     log.lines.length = 0;
     await redact(story);
-    const { pool, blobs } = fixture;
-    expect(await new AudioRedaction(new PostgresRedactions(pool), blobs, silentLog).run()).toBe(1);
+    const { pool, redactionFiles: files } = fixture;
+    expect(await new AudioRedaction(new PostgresRedactions(pool), files, silentLog).run()).toBe(1);
     const quiet = tone(0).fill(0, 200, 400);
     for (const { sha256, digests } of [...before, ...(await audio().placed(sessionId, 0, 3))]) {
       await audio().bytes(sessionId, sha256, { digests, piece: undefined });
@@ -291,10 +291,9 @@ describe("audio integrity", () => {
   it("a file that a crash left replaced, with its row not written, is whole", async () => {
     const { sessionId, story } = await recorded([tone(0)]);
     await redact(story);
-    const { pool, blobs } = fixture;
+    const { pool, blobs, redactionFiles } = fixture;
     const dying = {
-      read: blobs.read.bind(blobs),
-      wave: blobs.wave.bind(blobs),
+      ...redactionFiles,
       replace: async (...put: Parameters<typeof blobs.replace>) => {
         await blobs.replace(...put);
         throw new Error("killed");
@@ -303,7 +302,7 @@ describe("audio integrity", () => {
     const records = new PostgresRedactions(pool);
     expect(await new AudioRedaction(records, dying, silentLog).run()).toBe(0);
     expect(await played(sessionId)).toEqual(tone(0).fill(0, 200, 400));
-    expect(await new AudioRedaction(records, blobs, silentLog).run()).toBe(1);
+    expect(await new AudioRedaction(records, redactionFiles, silentLog).run()).toBe(1);
     expect(await played(sessionId)).toEqual(tone(0).fill(0, 200, 400));
     expect(await noted(sessionId)).toEqual([]);
   });

@@ -25,7 +25,7 @@ describe("audio redaction", () => {
   beforeAll(async () => {
     privacy = await PrivacyFixture.open();
     const records = new PostgresRedactions(privacy.fixture.pool);
-    redaction = new AudioRedaction(records, privacy.fixture.blobs, silentLog);
+    redaction = new AudioRedaction(records, privacy.fixture.redactionFiles, silentLog);
   });
   afterAll(() => privacy.close());
 
@@ -72,8 +72,8 @@ describe("audio redaction", () => {
   async function heard(sessionId: string): Promise<number> {
     const { fixture } = privacy;
     const spans = new PostgresRedactedSpans(fixture.pool);
-    const { pool, blobs } = fixture;
-    const files = { blobs, verified: verifiedAudio(pool, blobs) };
+    const { pool, blobs, sounds } = fixture;
+    const files = { blobs, sounds, verified: verifiedAudio(pool, blobs) };
     const recording = await new RecordingStore(pool, files, spans).open(sessionId);
     let count = 0;
     for await (const piece of recording.read(0, recording.samples)) {
@@ -161,14 +161,13 @@ describe("audio redaction", () => {
     const between = new AudioRedaction(
       new PostgresRedactions(privacy.fixture.pool),
       {
+        ...privacy.fixture.redactionFiles,
         read: async (id, sha256) => {
           read.push(sha256);
           if (isFirst) await actor.runInAsyncScope(() => place(recorded, 2));
           isFirst = false;
           return privacy.fixture.blobs.read(id, sha256);
         },
-        wave: (id, sha256, lead) => privacy.fixture.blobs.wave(id, sha256, lead),
-        replace: (id, sha256, bytes) => privacy.fixture.blobs.replace(id, sha256, bytes),
       },
       silentLog,
     );

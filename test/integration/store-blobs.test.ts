@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { FolderBlobs } from "../../src/features/recording/blobs.ts";
+import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
 import { codeOf } from "../support/route-call.ts";
 
 const sha256 = "ab".repeat(32);
@@ -39,7 +39,8 @@ describe("blobs", () => {
   it("blobs: take a file over and give its bytes back", async () => {
     const session = newId();
     const from = temporary("audio");
-    const { path } = await blobs.put(session, sha256, from);
+    await blobs.put(session, sha256, from);
+    const { path } = await blobs.lend(session, sha256);
     expect(path).toBe(join(folder, session, sha256));
     expect(existsSync(from)).toBe(false);
     expect((await blobs.read(session, sha256)).toString()).toBe("audio");

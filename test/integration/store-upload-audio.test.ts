@@ -108,7 +108,7 @@ describe("upload-audio", () => {
     await fixture.join(workspaceId, member.id);
     const theirs = await fixture.device(workspaceId, member.id);
     const session = await fixture.start(theirs);
-    const measured = vi.spyOn(fixture.blobs.sounds, "measure");
+    const measured = vi.spyOn(fixture.sounds, "measure");
     try {
       await fixture.upload(theirs, session, 0, soundBytes("mono-44100.mp3"));
       expect(measured.mock.calls.map(([tenant]) => tenant)).toEqual([owner.id]);

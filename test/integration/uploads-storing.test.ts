@@ -67,10 +67,10 @@ describe("storing of uploads", () => {
   }
 
   /** `die` ends the process after the chunks are stored. */
-  function storing(die = false, converter: Decoder = fixture.blobs.converter): FileStoring {
-    const { blobs, pool } = fixture;
+  function storing(die = false, converter: Decoder = fixture.converter): FileStoring {
+    const { blobs, pool, sounds } = fixture;
     const files = new WholeFiles({
-      ...{ chunks: new PostgresChunkStore(pool), blobs, sounds: blobs.sounds },
+      ...{ chunks: new PostgresChunkStore(pool), blobs, sounds },
       ...{ converter, notifier: fixture.context.notifier, mending: NO_MENDING },
       ...{ backlog: { check: () => {} }, folder: blobs.temporaryFolder },
       assertRoom: async () => {},

@@ -1,6 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import type { BlobStore } from "../../src/features/recording/chunk-store.ts";
+import type { BlobStore } from "../../src/features/recording/audio-store/audio-store.ts";
 import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import type { StreamOrder } from "../../src/features/recording/streams.ts";

@@ -84,8 +84,7 @@ export class PrivacyFixture {
   }
 
   folderOfLedger(key: Uint8Array): LedgerFolder {
-    const { folder: audioFolder, blobs } = this.fixture;
-    return new LedgerFolder({ audioFolder, temporaryFolder: blobs.temporaryFolder, key });
+    return new LedgerFolder({ files: this.fixture.blobs.ledger, key });
   }
 
   /** As a process has it that starts now. */

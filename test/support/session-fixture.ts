@@ -6,6 +6,7 @@ import pg from "pg";
 import type { DatabasePool } from "slonik";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import type { RevocationEvent } from "../../src/access/revocations.ts";
+import { findDecoder } from "../../src/base/decoder/decoder-program.ts";
 import { newId } from "../../src/base/ids.ts";
 import { AttemptStore } from "../../src/features/accounts/attempts-store.ts";
 import { createMailing } from "../../src/features/accounts/mailing.ts";
@@ -16,8 +17,10 @@ import { DeviceStore } from "../../src/features/devices/store.ts";
 import { createInvitations } from "../../src/features/invitations/feature.ts";
 import { createOwnerNotices } from "../../src/features/invitations/owner-notices.ts";
 import { createJobs } from "../../src/features/jobs/feature.ts";
-import { FolderBlobs } from "../../src/features/recording/blobs.ts";
+import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
+import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { createRecording } from "../../src/features/recording/feature.ts";
+import { Sounds } from "../../src/features/recording/sounds.ts";
 import { createSessions } from "../../src/features/sessions/feature.ts";
 import type { SessionStore } from "../../src/features/sessions/store.ts";
 import { createSummaries } from "../../src/features/summaries/feature.ts";
@@ -27,6 +30,7 @@ import type { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
+import { redactionFiles } from "../../src/roles/audio.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import { MOONSHINE, type SpeechEngine } from "../../src/wire/speech-engines.ts";
@@ -44,6 +48,8 @@ export const HOUSE_CONNECTIONS = 8;
 export class SessionFixture {
   readonly pool: DatabasePool;
   readonly blobs: FolderBlobs;
+  readonly sounds = new Sounds();
+  readonly converter: FileConverter;
   readonly folder: string;
   /** Commands handed to the bus. */
   readonly notified: OutboxRow[] = [];
@@ -79,6 +85,8 @@ export class SessionFixture {
     this.#client = client;
     this.folder = mkdtempSync(join(tmpdir(), "session-"));
     this.blobs = new FolderBlobs(this.folder);
+    const folder = this.blobs.temporaryFolder;
+    this.converter = new FileConverter({ folder, program: findDecoder("auto") });
     const revocations = new LocalRevocations();
     revocations.subscribe((event) => this.revoked.push(event));
     this.context = createContext(pool, {
@@ -88,7 +96,7 @@ export class SessionFixture {
       actors: { ask: (id, command) => this.ask(id, command) },
       engines: () => this.engines,
     });
-    const { context, blobs } = this;
+    const { context, blobs, sounds, converter } = this;
     const attempts = new AttemptStore(pool, this.clock);
     const mailing = createMailing(context, undefined);
     const publicUrl = () => "";
@@ -120,7 +128,7 @@ export class SessionFixture {
       workshops: groups.workshops,
       devices: new DeviceStore(pool),
       authenticator: { revalidate: async (principal) => this.revalidate(principal) },
-      ...{ blobs, verified: verifiedAudio(pool, blobs) },
+      ...{ blobs, sounds, converter, verified: verifiedAudio(pool, blobs) },
       mending: audioMending(pool, blobs, context.notifier),
       backlog: { check: (id) => this.checkBacklog(id) },
       ...{ publicUrl: undefined, disk: { room: undefined } },
@@ -147,6 +155,11 @@ export class SessionFixture {
     const fixture = new SessionFixture(database, pool, client);
     await fixture.blobs.start();
     return fixture;
+  }
+
+  /** The files in which redacted spans become silence, as the service has them. */
+  get redactionFiles() {
+    return redactionFiles(this);
   }
 
   /** As the service itself. */

@@ -1,6 +1,6 @@
 import type { DatabasePool } from "slonik";
 import { type Log, silentLog } from "../../src/base/log.ts";
-import type { FolderBlobs } from "../../src/features/recording/blobs.ts";
+import type { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
 import { AudioDamageStore } from "../../src/features/recording/integrity/audio-damage-store.ts";
 import { AudioMending } from "../../src/features/recording/integrity/audio-mending.ts";
 import { VerifiedAudio } from "../../src/features/recording/integrity/verified-audio.ts";

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { type Progress, WorkList } from "../../base/work/work-list.ts";
-import type { FolderBlobs } from "../recording/blobs.ts";
+import type { AudioStore } from "../recording/audio-store/audio-store.ts";
 import type { AccountErasures } from "./account-erasure.ts";
 import type { ErasureLedger } from "./ledger/erasure-ledger.ts";
 import { type LedgerEntry, SESSION_ERASURES } from "./ledger/ledger-folder.ts";
@@ -11,8 +11,6 @@ import type { ErasureLedgerStore } from "./ledger/ledger-store.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
 const PAGE = 200;
-/** Sessions with audio per query. */
-const FOLDERS = 1_000;
 /** So long a start waits without any progress, milliseconds. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 1_000;
@@ -22,7 +20,7 @@ interface RepeatedErasureOptions {
   records: ErasureLedgerStore;
   sessions: SessionErasure;
   accounts: AccountErasures;
-  audio: Pick<FolderBlobs, "sessions" | "sessionsAside" | "delete">;
+  audio: Pick<AudioStore, "sessions" | "sessionsAside" | "delete">;
   runtime: Runtime;
   log: Log;
 }
@@ -108,13 +106,13 @@ export class RepeatedErasure {
   /** Removes audio of erased sessions that a restored database does not have. */
   async #removeSounds(): Promise<number> {
     const { audio, records, log } = this.#options;
-    const found = new Set([...(await audio.sessions()), ...(await audio.sessionsAside())]);
-    const ids = [...found];
     let done = 0;
-    for (let at = 0; at < ids.length; at += FOLDERS) {
-      for (const id of await records.orphaned(ids.slice(at, at + FOLDERS))) {
-        await audio.delete(id);
-        done += 1;
+    for (const sessions of [audio.sessions(), audio.sessionsAside()]) {
+      for await (const page of sessions) {
+        for (const id of await records.orphaned(page)) {
+          await audio.delete(id);
+          done += 1;
+        }
       }
     }
     if (done > 0) log.info({ sessions: done }, "audio of erased sessions removed");

@@ -77,22 +77,6 @@ export interface ChunkStore {
   pieceBefore(sessionId: string, sequence: number): Promise<PieceBefore>;
 }
 
-/** Port: audio by session and the SHA-256 (hex) of what was sent. */
-export interface BlobStore {
-  /**
-   * Takes over the temporary file; on return its bytes and its name survive a power failure.
-   * Storing the same bytes twice is allowed. Throws `storage_full`, `unavailable` and `timeout` while
-   * the disk cannot take it.
-   */
-  put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }>;
-  /** Like `put`, for a few bytes in memory. */
-  putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
-  /** Reads a file. Throws `not_found` when there is no such audio. */
-  read(sessionId: string, sha256: string): Promise<Buffer>;
-  /** Removes all audio of a session; repeatable. */
-  delete(sessionId: string): Promise<unknown>;
-}
-
 interface ChunkKey {
   sessionId: string;
   sequence: number;

@@ -4,8 +4,9 @@ import type { FeatureContext } from "../context.ts";
 import type { DeviceStore } from "../devices/store.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
-import type { FolderBlobs } from "./blobs.ts";
+import type { AudioStore } from "./audio-store/audio-store.ts";
 import { PostgresChunkStore } from "./chunk-store.ts";
+import type { FileConverter } from "./conversion/file-converter.ts";
 import { type DeviceSessionOptions, deviceSessionRoutes } from "./device-sessions.ts";
 import { PostgresDeviceSessions } from "./device-sessions-store.ts";
 import type { AudioWatch } from "./durable-files/audio-watch.ts";
@@ -13,6 +14,7 @@ import type { AudioMending } from "./integrity/audio-mending.ts";
 import type { VerifiedAudio } from "./integrity/verified-audio.ts";
 import { sessionAudioRoutes } from "./playback.ts";
 import { PostgresRedactedSpans, RecordingStore } from "./playback-store.ts";
+import type { Sounds } from "./sounds.ts";
 import { sessionStartRoutes } from "./start.ts";
 import { type UploadAudioOptions, uploadAudioRoutes } from "./upload.ts";
 import { WholeFiles } from "./whole-files.ts";
@@ -30,7 +32,9 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
   devices: Pick<DeviceStore, "find">;
   workshops: Pick<WorkshopStore, "find">;
   authenticator: Pick<Authenticator, "revalidate">;
-  blobs: FolderBlobs;
+  blobs: AudioStore;
+  sounds: Sounds;
+  converter: FileConverter;
   verified: VerifiedAudio;
   mending: AudioMending;
   publicUrl: string | undefined;
@@ -47,6 +51,8 @@ export function createRecording(
     workshops,
     authenticator,
     blobs,
+    sounds,
+    converter,
     verified,
     mending,
     publicUrl,
@@ -58,10 +64,10 @@ export function createRecording(
   const chunks = new PostgresChunkStore(pool);
   queues.add(chunks);
   const spans = new PostgresRedactedSpans(pool);
-  const recordings = new RecordingStore(pool, { blobs, verified }, spans);
+  const recordings = new RecordingStore(pool, { blobs, sounds, verified }, spans);
   /** Whole recordings, which become the chunks of a session. */
   const files = new WholeFiles({
-    ...{ chunks, blobs, sounds: blobs.sounds, converter: blobs.converter, notifier, mending },
+    ...{ chunks, blobs, sounds, converter, notifier, mending },
     ...{ backlog: intake.backlog, folder: blobs.temporaryFolder },
     async assertRoom(sessionId) {
       if ((disk.room?.free ?? LEAST_FREE_BYTES) < LEAST_FREE_BYTES) throw nearlyFull();
@@ -79,7 +85,7 @@ export function createRecording(
       ...deviceSessionRoutes(deviceSessions),
       ...uploadAudioRoutes({
         ...{ directory, tenants, chunks, blobs, notifier, mending, ...intake },
-        ...{ sounds: blobs.sounds, converter: blobs.converter },
+        ...{ sounds, converter },
       }),
       ...sessionAudioRoutes({ directory, recordings, authenticator, clock }),
       ...sessionStartRoutes({ directory, devices, ...starting }),

@@ -7,13 +7,15 @@ import { optionalColumn } from "../../postgres/optional-column.ts";
 import { Tenants } from "../../postgres/tenants.ts";
 import type { Span } from "../../session/segments.ts";
 import { leadOf } from "../transcript/audio-parts-store.ts";
-import type { FolderBlobs } from "./blobs.ts";
+import type { AudioStore, LentFile } from "./audio-store/audio-store.ts";
 import type { PlacedFile } from "./chunk-samples.ts";
 import { digestsOf } from "./integrity/stored-digests-store.ts";
 import type { VerifiedAudio } from "./integrity/verified-audio.ts";
+import type { Sounds } from "./sounds.ts";
 
 interface AudioParts {
-  blobs: Pick<FolderBlobs, "pathOf" | "sounds">;
+  blobs: Pick<AudioStore, "lend">;
+  sounds: Pick<Sounds, "samples">;
   verified: Pick<VerifiedAudio, "check">;
 }
 
@@ -197,18 +199,8 @@ export class RecordingStore {
 
   /** Samples of a chunk; silence where its stored file is damaged, which is noted. */
   async #samples(sessionId: string, wanted: WantedSamples): Promise<Int16Array> {
-    const { file, before, after, position, count, doubts } = wanted;
-    const { blobs } = this.#options;
-    const found = (each: PlacedFile) => ({
-      ...each,
-      path: blobs.pathOf(sessionId, each.sha256),
-      digests: doubts.whole.has(each.sequence) ? undefined : each.digests,
-    });
-    const neighbours = { before: before && found(before), after: after && found(after) };
-    const tenant = await this.#tenants.ofSession(sessionId);
-    const { sounds } = blobs;
-    const read = await sounds.samples(tenant, found(file), position, count, neighbours);
-    const { samples, damaged } = read;
+    const { file, before, after, doubts } = wanted;
+    const { samples, damaged } = await this.#decode(sessionId, wanted);
     const isNews = (sequence: number) =>
       !doubts.damaged.has(sequence) && !doubts.whole.has(sequence);
     const news = damaged.filter(isNews);
@@ -219,6 +211,28 @@ export class RecordingStore {
       }
     }
     return this.#samples(sessionId, wanted);
+  }
+
+  async #decode(sessionId: string, wanted: WantedSamples) {
+    const { file, before, after, position, count, doubts } = wanted;
+    const lent: LentFile[] = [];
+    const found = async (each: PlacedFile) => {
+      const digests = doubts.whole.has(each.sequence) ? undefined : each.digests;
+      const copy = await this.#options.blobs.lend(sessionId, each.sha256, digests);
+      lent.push(copy);
+      return { ...each, path: copy.path, digests };
+    };
+    try {
+      const tenant = await this.#tenants.ofSession(sessionId);
+      const own = await found(file);
+      const neighbours = {
+        before: before && (await found(before)),
+        after: after && (await found(after)),
+      };
+      return await this.#options.sounds.samples(tenant, own, position, count, neighbours);
+    } finally {
+      for (const copy of lent) copy.release();
+    }
   }
 
   async #check(

@@ -158,10 +158,10 @@ export interface RedactionRecords {
 }
 
 /** Audio files by session and SHA-256 in hex. */
-interface RedactionFiles {
+export interface RedactionFiles {
   read(sessionId: string, sha256: string): Promise<Uint8Array>;
-  /** A whole file as WAV; undefined when it has no sound that can be read. */
-  wave(sessionId: string, sha256: string, lead?: Uint8Array): Promise<Uint8Array | undefined>;
+  /** The bytes of a file, behind `lead`, as WAV; undefined when they have no sound that can be read. */
+  wave(bytes: Uint8Array, lead?: Uint8Array): Promise<Uint8Array | undefined>;
   /** Replaces an existing file atomically and durably. */
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
 }
@@ -233,7 +233,7 @@ export class AudioRedaction {
     const sha256 = await this.#hash(bytes);
     // What is damaged is silenced all the same, and stays damaged.
     const isWhole = digests === undefined || digests.includes(sha256);
-    const sound = await this.#editable(sessionId, chunk, bytes);
+    const sound = await this.#editable(chunk, bytes);
     const quiet = sound && silenceSpans(sound, mediaType, spans.map(within(chunk)));
     // Audio that cannot be decoded cannot be silenced; it is deleted with its session.
     if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) {
@@ -248,13 +248,12 @@ export class AudioRedaction {
 
   /** Compressed sound becomes WAV, in which it can be silenced and stays as it is elsewhere. */
   async #editable(
-    sessionId: string,
-    { mediaType, blob, lead }: RedactedChunk,
+    { mediaType, lead }: RedactedChunk,
     bytes: Uint8Array,
   ): Promise<Uint8Array | undefined> {
     const [essence = ""] = mediaType.split(";");
     if (!SOUND_FILE_TYPES.has(essence) || soundKind(bytes) === "wav") return bytes;
-    return this.#files.wave(sessionId, blob, lead);
+    return this.#files.wave(bytes, lead);
   }
 }
 

@@ -1,7 +1,7 @@
 import { systemRuntime } from "../../base/runtime.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
 import type { FeatureContext } from "../context.ts";
-import type { FolderBlobs } from "../recording/blobs.ts";
+import type { AudioStore } from "../recording/audio-store/audio-store.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -13,7 +13,7 @@ import { UploadStore } from "./store.ts";
 interface CreateUploadsOptions {
   directory: SessionStore;
   deviceSessions: Pick<DeviceSessionStore, "stop">;
-  blobs: FolderBlobs;
+  blobs: Pick<AudioStore, "uploadsFolder" | "temporaryFolder">;
   files: WholeFiles;
   backlog: Pick<OutboxBacklog, "check">;
   /** Largest file that comes in pieces, bytes. */

@@ -1,11 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
 import { toTimestamp } from "../../../base/clock.ts";
-import { errnoOf, systemFault } from "../../../base/errors.ts";
-import { isId, newId } from "../../../base/ids.ts";
+import { AppError } from "../../../base/errors.ts";
+import { isId } from "../../../base/ids.ts";
 import { fingerprintOf } from "../../accounts/signing-keys.ts";
+import type { NamedTexts } from "../../recording/audio-store/audio-store.ts";
 
 /** Why a session was deleted: the kind of its audit entry. */
 export const SESSION_ERASURES = [
@@ -91,10 +90,7 @@ const content = z.object({
 const seal = z.object({ key: z.string(), mac: z.string() });
 
 interface LedgerFolderOptions {
-  /** Where the audio is. */
-  audioFolder: string;
-  /** On the same file system; what lies there for an hour is removed by others. */
-  temporaryFolder: string;
+  files: NamedTexts;
   /** HMAC key, 32 bytes. */
   key: Uint8Array;
 }
@@ -105,51 +101,42 @@ interface LedgerFolderOptions {
  * The first line is the content, the second its HMAC-SHA256.
  */
 export class LedgerFolder {
-  readonly path: string;
-  readonly #temporaryFolder: string;
+  readonly #files: NamedTexts;
   readonly #key: Uint8Array;
   readonly #fingerprint: string;
 
-  constructor({ audioFolder, temporaryFolder, key }: LedgerFolderOptions) {
-    this.path = join(audioFolder, "erasures");
-    this.#temporaryFolder = temporaryFolder;
+  constructor({ files, key }: LedgerFolderOptions) {
+    this.#files = files;
     this.#key = key;
     this.#fingerprint = fingerprintOf(key);
   }
 
-  async start(): Promise<void> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 });
+  /** Where they are, for people. */
+  get path(): string {
+    return this.#files.address;
+  }
+
+  start(): Promise<void> {
+    return this.#files.start();
   }
 
   /** All files there are, in no order. */
   async list(): Promise<FilePlace[]> {
-    return (await readdir(this.path)).flatMap((name) => {
+    return (await this.#files.list()).flatMap((name) => {
       const [, chain, digits] = NAME.exec(name) ?? [];
       return chain === undefined ? [] : [{ chain, number: Number(digits) }];
     });
   }
 
-  /** Asks for the one file: lists of network file systems may be some seconds old. */
-  async has(place: FilePlace): Promise<boolean> {
-    try {
-      await stat(this.#pathOf(place));
-      return true;
-    } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw error;
-      return false;
-    }
+  /** Asks for the one file, whose name a list may not have yet. */
+  has(place: FilePlace): Promise<boolean> {
+    return this.#files.has(nameOf(place));
   }
 
   /** Undefined when it is not there (any more). */
   async read(place: FilePlace): Promise<LedgerFile | Refusal | undefined> {
-    const path = this.#pathOf(place);
-    try {
-      if ((await stat(path)).size > MOST_BYTES) return "unreadable";
-      return this.#verified(place, await readFile(path, "utf8"));
-    } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw error;
-      return undefined;
-    }
+    const text = await this.#files.read(nameOf(place), MOST_BYTES);
+    return text === undefined ? undefined : this.#verified(place, text);
   }
 
   /** Resolves when it is durable. Throws `unavailable` or `storage_full`. */
@@ -164,17 +151,8 @@ export class LedgerFolder {
     });
     const mac = this.#mac(text).toString("base64url");
     const sealed = JSON.stringify({ key: this.#fingerprint, mac });
-    const temporary = join(this.#temporaryFolder, newId());
-    try {
-      await writeDurably(temporary, `${text}\n${sealed}\n`);
-      await link(temporary, this.#pathOf(file));
-      await syncFolder(this.path);
-    } catch (error) {
-      throw systemFault(error, true) ?? error;
-    } finally {
-      // What cannot be removed now is left to the next start.
-      await rm(temporary, { force: true }).catch(() => {});
-    }
+    if (await this.#files.writeOnce(nameOf(file), `${text}\n${sealed}\n`)) return;
+    throw new AppError("unavailable", "Another file of the ledger has this name.");
   }
 
   #verified(place: FilePlace, text: string): LedgerFile | Refusal {
@@ -196,10 +174,10 @@ export class LedgerFolder {
   #mac(text: string): Buffer {
     return createHmac("sha256", this.#key).update(text).digest();
   }
+}
 
-  #pathOf({ chain, number }: FilePlace): string {
-    return join(this.path, `${chain}-${String(number).padStart(6, "0")}.json`);
-  }
+function nameOf({ chain, number }: FilePlace): string {
+  return `${chain}-${String(number).padStart(6, "0")}.json`;
 }
 
 function parsed(text: string): unknown {
@@ -207,24 +185,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

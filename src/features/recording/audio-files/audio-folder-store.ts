@@ -1,100 +1,86 @@
-import { link, open, readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { AppError, errnoOf } from "../../../base/errors.ts";
+import { AppError } from "../../../base/errors.ts";
 import { isId, newId } from "../../../base/ids.ts";
+import type { AudioStore } from "../audio-store/audio-store.ts";
 
-const FILE = "store-id";
-/** Sessions of a folder per query, in a database that has not claimed it. */
-const PAGE = 1_000;
+const MARK = "store-id";
+const MOST_MARK_BYTES = 1_024;
 const folderRow = z.object({ id: z.string() });
 const countRow = z.object({ count: z.number() });
 
+/** What tells stores apart. */
+type MarkedStore = Pick<AudioStore, "names" | "marks" | "sessions">;
+
 /**
- * `foreign`: the folder holds audio of another database, so nothing in it may be removed. `unknown`:
+ * `foreign`: the store holds audio of another database, so nothing in it may be removed. `unknown`:
  * number of its sessions that this database does not know.
  */
 export type AudioFolder = { kind: "own" } | { kind: "foreign"; unknown: number; message: string };
 
 /**
- * Makes sure that all processes of this database keep audio in the same `folder`, so that a local
- * folder is not mistaken for a shared one. The first process claims its folder, unless the database
+ * Makes sure that all processes of this database keep audio in the same store, so that a local
+ * folder is not mistaken for a shared one. The first process claims its store, unless the database
  * knows fewer than half of the sessions that it holds audio of: then the database is the wrong one, or
- * a new one in place of the one that was lost, whatever it has recorded into the folder since, and the
- * folder stays unclaimed. Throws `unavailable`,
- * with a message that says what to do, when the database's audio is in another folder.
+ * a new one in place of the one that was lost, whatever it has recorded into the store since, and the
+ * store stays unclaimed. Throws `unavailable`,
+ * with a message that says what to do, when the database's audio is in another store.
  */
-export async function claimAudioFolder(pool: DatabasePool, folder: string): Promise<AudioFolder> {
-  const path = join(folder, FILE);
-  // A folder must be marked before it is claimed.
+export async function claimAudioStore(
+  pool: DatabasePool,
+  store: MarkedStore,
+): Promise<AudioFolder> {
+  // A store must be marked before it is claimed.
   const claimed = await claimedId(pool);
-  const here = await readId(path);
+  const here = await readId(store);
   if (claimed === undefined) {
-    const sessions = (await readdir(folder)).filter(isId);
-    const known = await countKnown(pool, sessions);
-    if (known * 2 < sessions.length) return foreign(folder, sessions.length, known);
-    const id = here ?? (await markFolder(path));
+    const { sessions, known } = await countSessions(pool, store);
+    if (known * 2 < sessions) return foreign(store, sessions, known);
+    const id = here ?? (await markStore(store));
     const winner = await claim(pool, id);
     if (winner === id) return { kind: "own" };
-    throw elsewhere(folder, path, winner);
+    throw elsewhere(store, winner);
   }
-  if (claimed !== here) throw elsewhere(folder, path, claimed);
+  if (claimed !== here) throw elsewhere(store, claimed);
   return { kind: "own" };
 }
 
-function foreign(folder: string, sessions: number, known: number): AudioFolder {
-  const message = `${folder} holds audio of ${sessions} sessions, of which this database knows ${known === 0 ? "none" : known}. Nothing of it is removed. If this is the wrong database, correct DATABASE_URL or restore it from its backup; to begin anew, name an empty folder in VOICE_BLOB_DIR.`;
+function foreign({ names }: MarkedStore, sessions: number, known: number): AudioFolder {
+  const { address, kind, setting } = names;
+  const another = kind === "folder" ? "an empty folder" : "an empty bucket or prefix";
+  const message = `${address} holds audio of ${sessions} sessions, of which this database knows ${known === 0 ? "none" : known}. Nothing of it is removed. If this is the wrong database, correct DATABASE_URL or restore it from its backup; to begin anew, name ${another} in ${setting}.`;
   return { kind: "foreign", unknown: sessions - known, message };
 }
 
-async function countKnown(pool: DatabasePool, sessions: readonly string[]): Promise<number> {
-  let known = 0;
-  for (let at = 0; at < sessions.length; at += PAGE) {
-    const ids = sql.array(sessions.slice(at, at + PAGE), "uuid");
+async function countSessions(pool: DatabasePool, store: MarkedStore) {
+  let [sessions, known] = [0, 0];
+  for await (const page of store.sessions()) {
     const { count } = await pool.one(sql.type(countRow)`
-      select count(*)::int as count from sessions where id = any(${ids})`);
+      select count(*)::int as count from sessions where id = any(${sql.array(page, "uuid")})`);
+    sessions += page.length;
     known += count;
   }
-  return known;
+  return { sessions, known };
 }
 
-function elsewhere(folder: string, path: string, id: string): AppError {
+function elsewhere({ names, marks }: MarkedStore, id: string): AppError {
+  const { address, kind, setting } = names;
   return new AppError(
     "unavailable",
-    `${folder} does not hold the audio of this database: all machines need one folder (VOICE_BLOB_DIR). If the audio was moved here: echo ${id} > ${path}`,
+    `${address} does not hold the audio of this database: all machines need one ${kind} (${setting}). If the audio was moved here: ${marks.commandToWrite(MARK, id)}`,
   );
 }
 
-async function readId(path: string): Promise<string | undefined> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return "";
-    throw error;
-  });
-  const id = text.trim();
+async function readId({ marks }: MarkedStore): Promise<string | undefined> {
+  const id = (await marks.read(MARK, MOST_MARK_BYTES))?.trim() ?? "";
   return isId(id) ? id : undefined;
 }
 
-/** Writes the mark atomically: two processes that start at once get the same id. */
-async function markFolder(path: string): Promise<string> {
+/** Two processes that start at once get the same id. */
+async function markStore(store: MarkedStore): Promise<string> {
   const id = newId();
-  const draft = `${path}.${id}`;
-  const file = await open(draft, "wx", 0o600);
-  try {
-    await file.writeFile(`${id}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
-    await link(draft, path);
-    return id;
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-    return (await readId(path)) ?? id;
-  } finally {
-    await rm(draft, { force: true });
-  }
+  if (await store.marks.writeOnce(MARK, `${id}\n`)) return id;
+  return (await readId(store)) ?? id;
 }
 
 async function claimedId(pool: DatabasePool): Promise<string | undefined> {

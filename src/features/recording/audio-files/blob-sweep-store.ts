@@ -3,7 +3,7 @@ import { z } from "zod";
 import { errorMessage } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Runtime } from "../../../base/runtime.ts";
-import type { FolderBlobs } from "../blobs.ts";
+import type { AudioStore } from "../audio-store/audio-store.ts";
 
 /**
  * Files older than this without a chunk are orphans; an upload's file and its row are written
@@ -14,12 +14,22 @@ const ORPHAN_MS = 24 * 60 * 60 * 1000;
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const EVERY_MS = 60 * 60 * 1000;
-/** Sessions per query. */
-const PAGE = 500;
 
 const nameRow = z.object({ name: z.string() });
 const sessionRow = z.object({ id: z.string(), isDeleted: z.boolean() });
 const nowRow = z.object({ now: z.number() });
+
+type SweptStore = Pick<
+  AudioStore,
+  | "sessions"
+  | "olderThan"
+  | "setAside"
+  | "sessionsAside"
+  | "filesAside"
+  | "putBack"
+  | "removeAside"
+  | "delete"
+>;
 
 /** What one pass did, and what it left. */
 interface SweepFigures {
@@ -52,7 +62,7 @@ const NOTHING: SweepFigures = {
  * one session at a time; several hosts may do so at once.
  */
 export class BlobSweep {
-  readonly #blobs: FolderBlobs;
+  readonly #blobs: SweptStore;
   readonly #pool: DatabasePool;
   readonly #log: Log;
   readonly #runtime: Runtime;
@@ -60,7 +70,7 @@ export class BlobSweep {
   #loop: Promise<void> | undefined;
   #last: SweepFigures = NOTHING;
 
-  constructor(blobs: FolderBlobs, pool: DatabasePool, log: Log, runtime: Runtime) {
+  constructor(blobs: SweptStore, pool: DatabasePool, log: Log, runtime: Runtime) {
     this.#blobs = blobs;
     this.#pool = pool;
     this.#log = log;
@@ -108,13 +118,12 @@ export class BlobSweep {
   async pass(now?: number): Promise<SweepFigures> {
     const at = now ?? (await this.#now());
     const done = { ...NOTHING };
-    const sessions = await this.#blobs.sessions();
-    await this.#inPages(sessions, async (sessionId, known) => {
+    await this.#inPages(this.#blobs.sessions(), async (sessionId, known) => {
       if (known === undefined) done.unknownSessions += 1;
       else if (known.isDeleted) done.removed += await this.#blobs.delete(sessionId);
       else done.setAside += await this.#sweepSession(sessionId, at);
     });
-    await this.#inPages(await this.#blobs.sessionsAside(), async (sessionId, known) => {
+    await this.#inPages(this.#blobs.sessionsAside(), async (sessionId, known) => {
       if (known?.isDeleted === true) done.removed += await this.#blobs.delete(sessionId);
       else await this.#sweepAside(sessionId, at, known !== undefined, done);
     });
@@ -130,11 +139,10 @@ export class BlobSweep {
 
   /** `known` is undefined for a session that is in no row. */
   async #inPages(
-    sessions: readonly string[],
+    sessions: AsyncIterable<readonly string[]>,
     work: (sessionId: string, known: { isDeleted: boolean } | undefined) => Promise<void>,
   ): Promise<void> {
-    for (let at = 0; at < sessions.length; at += PAGE) {
-      const page = sessions.slice(at, at + PAGE);
+    for await (const page of sessions) {
       const rows = await this.#pool.any(sql.type(sessionRow)`
         select id, status = 'deleted' as "isDeleted" from sessions
         where id = any(${sql.array(page, "uuid")})`);

@@ -1,14 +1,14 @@
-import { errnoOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { CommandNotifier } from "../../../postgres/outbox.ts";
 import type { UploadContent } from "../../../rest/route.ts";
 import type { AudioDamageStore, AudioFile } from "./audio-damage-store.ts";
 import { damageOf, judge, passing } from "./file-damage.ts";
-import { sha256OfFile } from "./sha256.ts";
+import type { HashedFile } from "./sha256.ts";
 
 interface AudioMendingOptions {
   files: {
-    pathOf(sessionId: string, sha256: string): string;
+    /** Throws `not_found`, and the system's error of this one file. */
+    digest(sessionId: string, sha256: string): Promise<HashedFile>;
     /** Puts it in the place of whatever has the file's name; durable on return. */
     restore(sessionId: string, sha256: string, content: UploadContent): Promise<void>;
   };
@@ -44,7 +44,7 @@ export class AudioMending {
   async mend(file: AudioFile, sent: SentAgain, isKnown: boolean): Promise<void> {
     const { files, records, log } = this.#options;
     const { sessionId, sha256 } = file;
-    const found = await this.#digest(files.pathOf(sessionId, sha256));
+    const found = await this.#digest(file);
     if (found === "gone" && !isKnown) return;
     const facts = await records.facts(file);
     // Without a chunk it is what an upload left that came to nothing.
@@ -71,13 +71,13 @@ export class AudioMending {
     notifier.notify(await records.mended(file, other));
   }
 
-  async #digest(path: string) {
+  async #digest({ sessionId, sha256 }: AudioFile) {
     try {
-      return await sha256OfFile(path);
+      return await this.#options.files.digest(sessionId, sha256);
     } catch (error) {
-      if (errnoOf(error) === "ENOENT") return "gone";
-      if (damageOf(error) === undefined) throw passing(error);
-      return "unreadable";
+      const damage = damageOf(error);
+      if (damage === undefined) throw passing(error);
+      return damage.kind === "gone" ? "gone" : "unreadable";
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Log } from "../../../base/log.ts";
 import type { CommandNotifier } from "../../../postgres/outbox.ts";
 import type { AudioDamageStore, AudioFile } from "./audio-damage-store.ts";
 import { type Damage, DamagedAudio, damageOf, judge, passing } from "./file-damage.ts";
-import { sha256Of, sha256OfFile } from "./sha256.ts";
+import { type HashedFile, sha256Of } from "./sha256.ts";
 
 /** A redaction may replace a file between a look at its row and one at its bytes. */
 const LOOKS = 2;
@@ -12,7 +12,8 @@ interface VerifiedAudioOptions {
   files: {
     /** Throws `not_found` when there is no such file, `unavailable` when the whole folder is away. */
     read(sessionId: string, sha256: string): Promise<Buffer>;
-    pathOf(sessionId: string, sha256: string): string;
+    /** Throws `not_found`, and the system's error of this one file. */
+    digest(sessionId: string, sha256: string): Promise<HashedFile>;
     /** Throws `unavailable` when the whole folder is away. */
     assertThere(): Promise<void>;
   };
@@ -94,7 +95,7 @@ export class VerifiedAudio {
     // Nobody names it any more.
     if (facts === undefined) return { bytes: 0 };
     try {
-      const found = await sha256OfFile(files.pathOf(sessionId, sha256));
+      const found = await files.digest(sessionId, sha256);
       const damage = judge(facts, found);
       if (damage !== undefined) return { damage, bytes: found.bytes };
       if (!facts.isKnown) await records.learn({ sessionId, sha256 }, found);

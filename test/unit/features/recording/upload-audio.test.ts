@@ -6,11 +6,8 @@ import type { SessionFacts } from "../../../../src/access/policy.ts";
 import type { Principal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { newId } from "../../../../src/base/ids.ts";
-import type {
-  BlobStore,
-  ChunkStore,
-  NewChunk,
-} from "../../../../src/features/recording/chunk-store.ts";
+import type { BlobStore } from "../../../../src/features/recording/audio-store/audio-store.ts";
+import type { ChunkStore, NewChunk } from "../../../../src/features/recording/chunk-store.ts";
 import {
   readSequence,
   readStartedAt,

@@ -12,107 +12,85 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { type DecoderProgram, findDecoder } from "../../base/decoder/decoder-program.ts";
-import { AppError, errnoOf, systemFault } from "../../base/errors.ts";
-import { isId, newId } from "../../base/ids.ts";
-import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { UploadContent } from "../../rest/route.ts";
-import type { BlobStore } from "./chunk-store.ts";
-import { FileConverter } from "./conversion/file-converter.ts";
-import type { DiskState } from "./durable-files/audio-watch.ts";
-import { BlobWriter } from "./durable-files/blob-writer.ts";
-import { Sounds } from "./sounds.ts";
+import { AppError, errnoOf, systemFault } from "../../../base/errors.ts";
+import { isId, newId } from "../../../base/ids.ts";
+import type { QueueFigures } from "../../../base/queue-metrics.ts";
+import type { UploadContent } from "../../../rest/route.ts";
+import type { DiskState } from "../durable-files/audio-watch.ts";
+import { BlobWriter } from "../durable-files/blob-writer.ts";
+import { type HashedFile, sha256OfFile } from "../integrity/sha256.ts";
+import type { AsideFile, AudioStore, LentFile } from "./audio-store.ts";
+import { NamedFiles } from "./named-files.ts";
+import { emptyWhenGone, ReceivingFolders } from "./receiving-folders.ts";
 
-const LEFT_OVER_MS = 60 * 60 * 1000;
 const SHA256 = /^[0-9a-f]{64}$/;
 /** Folder of files that no chunk names, below it one for each session. */
 const ASIDE = "set-aside";
 const ASIDE_NAME = /^([0-9a-f]{64})\.(\d+)$/;
 
-/** A file that no chunk names. */
-interface AsideFile {
-  readonly sha256: string;
-  /** Since when it is aside, Unix milliseconds. */
-  readonly since: number;
-}
+/** Sessions per page. */
+const PAGE = 500;
 
 /**
  * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads should be received in
  * `temporaryFolder`, on the same file system, so that storing them is a rename.
  */
-export class FolderBlobs implements BlobStore, QueueOwner {
-  /** The sound of these files. */
-  readonly sounds = new Sounds();
-  /** Decodes uploads of formats that we do not read ourselves. */
-  readonly converter: FileConverter;
+export class FolderBlobs implements AudioStore {
+  readonly names: AudioStore["names"];
+  readonly marks: NamedFiles;
+  readonly ledger: NamedFiles;
   readonly #dir: string;
+  readonly #folders: ReceivingFolders;
   readonly #writer: BlobWriter;
 
-  /** `decoder`: the program for such uploads; by default what is installed. */
-  constructor(dir: string, decoder: DecoderProgram | undefined = findDecoder("auto")) {
+  constructor(dir: string) {
     this.#dir = dir;
-    this.converter = new FileConverter({ folder: this.temporaryFolder, program: decoder });
+    this.#folders = new ReceivingFolders(dir);
+    this.names = { address: dir, kind: "folder", setting: "VOICE_BLOB_DIR" };
+    this.marks = new NamedFiles(dir, this.temporaryFolder);
+    this.ledger = new NamedFiles(join(dir, "erasures"), this.temporaryFolder);
     this.#writer = new BlobWriter({ base: dir, temporaryFolder: this.temporaryFolder });
   }
 
   get queues(): readonly QueueFigures[] {
-    return [this.#writer.figures("audio_files"), ...this.converter.queues, ...this.sounds.queues];
+    return [this.#writer.figures("audio_files")];
   }
 
-  /** The folder for files that are being received; created by `start`. */
   get temporaryFolder(): string {
-    return join(this.#dir, "tmp");
+    return this.#folders.temporaryFolder;
   }
 
-  /** Whole files that are being received: they go with the audio of their session. */
   get uploadsFolder(): string {
-    return join(this.#dir, "uploads");
+    return this.#folders.uploadsFolder;
   }
 
-  /**
-   * Creates the folders, and removes partial uploads that are an hour old or older; what cannot be
-   * removed now is left to the next start.
-   */
-  async start(): Promise<void> {
-    await mkdir(this.temporaryFolder, { recursive: true });
-    for (const name of await readdir(this.temporaryFolder)) {
-      const path = join(this.temporaryFolder, name);
-      // Another process may use the same folder and rename the file meanwhile.
-      const found = await stat(path).catch(() => undefined);
-      if (found !== undefined && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
-        await rm(path, { recursive: true, force: true }).catch(() => {});
-      }
-    }
+  start(): Promise<void> {
+    return this.#folders.start();
   }
 
-  /** Stops the threads; further writes are rejected. */
   async stop(): Promise<void> {
-    await Promise.all([this.#writer.stop(), this.sounds.stop()]);
+    await this.#writer.stop();
   }
 
-  /** Tries whether a file can be written. Takes as long as the disk does. */
   probe(): Promise<DiskState> {
     return this.#writer.probe();
   }
 
-  /** Where a file is, or would be. */
-  pathOf(sessionId: string, sha256: string): string {
-    return this.#path(sessionId, sha256);
+  async lend(sessionId: string, sha256: string): Promise<LentFile> {
+    return { path: this.#path(sessionId, sha256), release: () => {} };
   }
 
-  /** A whole file as WAV; undefined when it has no sound that can be read. */
-  wave(sessionId: string, sha256: string, lead?: Uint8Array): Promise<Uint8Array | undefined> {
+  async digest(sessionId: string, sha256: string): Promise<HashedFile> {
     const path = this.#path(sessionId, sha256);
-    // Asked by redactions alone, which are carried out one after the other.
-    return this.sounds.wave("redactions", lead === undefined ? { path } : { path, lead });
+    return sha256OfFile(path).catch((error: unknown) => {
+      throw absent(error);
+    });
   }
 
-  async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {
-    const path = this.#path(sessionId, sha256);
+  async put(sessionId: string, sha256: string, temporaryPath: string): Promise<void> {
     await this.#write(sessionId, sha256, temporaryPath);
     // It is still there when the same file was being written already.
     await rm(temporaryPath, { force: true });
-    return { path };
   }
 
   putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
@@ -128,7 +106,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     }
   }
 
-  /** Throws `unavailable` without the folder itself: its disk is not there, and no file is gone. */
+  /** Without the folder itself its disk is not there, and no file is gone. */
   async assertThere(): Promise<void> {
     await stat(this.temporaryFolder).catch((cause: unknown) => {
       throw new AppError("unavailable", "The folder of the audio cannot be read just now.", {
@@ -138,7 +116,6 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  /** Replaces an existing file atomically and durably; rejects when it is gone. */
   async replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
     const path = this.#path(sessionId, sha256);
     const fresh = join(this.temporaryFolder, newId());
@@ -155,7 +132,6 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  /** Puts a file in the place of whatever has its name, atomically and durably. */
   async restore(sessionId: string, sha256: string, content: UploadContent): Promise<void> {
     const path = this.#path(sessionId, sha256);
     const fresh = join(this.temporaryFolder, newId());
@@ -180,15 +156,10 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  /** Removes all audio of a session, also what is aside or still comes; returns the number of files. */
   async delete(sessionId: string): Promise<number> {
-    const folders = [
-      this.#folder(sessionId),
-      this.#asideFolder(sessionId),
-      join(this.uploadsFolder, sessionId),
-    ];
+    const folders = [this.#folder(sessionId), this.#asideFolder(sessionId)];
     return storing(async () => {
-      let files = 0;
+      let files = await this.#folders.removeUploads(sessionId);
       for (const folder of folders) {
         files += (await readdir(folder).catch(emptyWhenGone)).length;
         await rm(folder, { recursive: true, force: true });
@@ -198,15 +169,10 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  /** Names of all session folders, whether or not there is such a session. */
-  async sessions(): Promise<string[]> {
-    return (await readdir(this.#dir)).filter(isId);
+  sessions(): AsyncIterable<readonly string[]> {
+    return idsIn(this.#dir);
   }
 
-  /**
-   * Hashes of a session's files that were stored, or stored again, before `instant` (Unix
-   * milliseconds).
-   */
   async olderThan(sessionId: string, instant: number): Promise<string[]> {
     const names = await readdir(this.#folder(sessionId)).catch(emptyWhenGone);
     const old: string[] = [];
@@ -217,11 +183,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     return old;
   }
 
-  /**
-   * Sets a file aside if it is still older than `before` (Unix milliseconds); false when it is
-   * younger or gone. It is moved before its age is checked, so that an upload that stores it again
-   * meanwhile loses nothing. `now` is noted as the time since when it is aside.
-   */
+  /** It is moved before its age is checked, so that an upload that stores it again loses nothing. */
   async setAside(sessionId: string, sha256: string, before: number, now: number): Promise<boolean> {
     const path = this.#path(sessionId, sha256);
     const moved = join(this.temporaryFolder, newId());
@@ -242,9 +204,8 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     return isOld;
   }
 
-  /** Sessions of which something is set aside. */
-  async sessionsAside(): Promise<string[]> {
-    return (await readdir(join(this.#dir, ASIDE)).catch(emptyWhenGone)).filter(isId);
+  sessionsAside(): AsyncIterable<readonly string[]> {
+    return idsIn(join(this.#dir, ASIDE));
   }
 
   async filesAside(sessionId: string): Promise<AsideFile[]> {
@@ -255,7 +216,6 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     });
   }
 
-  /** Back to its place, unless the file is there again. */
   async putBack(sessionId: string, file: AsideFile): Promise<void> {
     await mkdir(this.#folder(sessionId), { recursive: true });
     await nameOnce(this.#asidePath(sessionId, file), this.#path(sessionId, file.sha256));
@@ -293,17 +253,17 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   }
 }
 
+async function* idsIn(folder: string): AsyncGenerator<readonly string[]> {
+  const ids = (await readdir(folder).catch(emptyWhenGone)).filter(isId);
+  for (let at = 0; at < ids.length; at += PAGE) yield ids.slice(at, at + PAGE);
+}
+
 /** Turns a missing file into `not_found`; other errors stay as they are. */
 function absent(error: unknown): unknown {
   if (errnoOf(error) !== "ENOENT") return error;
   return new AppError("not_found", "The audio of this chunk is not in the store.", {
     cause: error,
   });
-}
-
-function emptyWhenGone(error: unknown): string[] {
-  if (errnoOf(error) !== "ENOENT") throw error;
-  return [];
 }
 
 async function nameOnce(from: string, to: string): Promise<void> {

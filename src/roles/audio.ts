@@ -1,0 +1,55 @@
+import { findDecoder } from "../base/decoder/decoder-program.ts";
+import type { Log } from "../base/log.ts";
+import type { Stack } from "../base/stack.ts";
+import type { AudioStore } from "../features/recording/audio-store/audio-store.ts";
+import { FolderBlobs } from "../features/recording/audio-store/blobs.ts";
+import { FileConverter } from "../features/recording/conversion/file-converter.ts";
+import { Sounds } from "../features/recording/sounds.ts";
+import { AudioRedaction, type RedactionFiles } from "../features/transcript/redaction.ts";
+import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
+import type { Pool } from "../postgres/pool.ts";
+import type { Config } from "./config.ts";
+
+/** The stored audio, and what is done with its sound. */
+export interface OpenedAudio {
+  blobs: AudioStore;
+  /** Measures and decodes sound. */
+  sounds: Sounds;
+  /** Decodes uploads of formats that we do not read ourselves. */
+  converter: FileConverter;
+}
+
+/** Opens the store of the audio, and what measures and decodes sound. */
+export async function openAudio(config: Config, log: Log, stack: Stack): Promise<OpenedAudio> {
+  const program = findDecoder(config.ffmpeg);
+  if (config.roles.has("front")) {
+    log.info({ decoder: program?.name ?? "none" }, "what decodes files of other formats");
+  }
+  const blobs = new FolderBlobs(config.blobFolder);
+  await blobs.start();
+  stack.push("audio files", () => blobs.stop());
+  const sounds = new Sounds();
+  stack.push("sound threads", () => sounds.stop());
+  return {
+    blobs,
+    sounds,
+    converter: new FileConverter({ folder: blobs.temporaryFolder, program }),
+  };
+}
+
+/** Makes redacted spans silent in the stored audio. */
+export function createRedaction(shared: OpenedAudio & { pool: Pool }, log: Log): AudioRedaction {
+  return new AudioRedaction(new PostgresRedactions(shared.pool), redactionFiles(shared), log);
+}
+
+export function redactionFiles({
+  blobs,
+  sounds,
+}: Pick<OpenedAudio, "blobs" | "sounds">): RedactionFiles {
+  return {
+    read: (sessionId, sha256) => blobs.read(sessionId, sha256),
+    replace: (sessionId, sha256, bytes) => blobs.replace(sessionId, sha256, bytes),
+    // Redactions are carried out one after the other.
+    wave: (data, lead) => sounds.wave("redactions", lead === undefined ? { data } : { data, lead }),
+  };
+}
