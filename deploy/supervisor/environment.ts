@@ -58,6 +58,16 @@ const NODE = [
   "UV_THREADPOOL_SIZE",
 ];
 
+/** What the AWS SDK reads, of processes that keep audio in a bucket. */
+const AWS = [
+  ...["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
+  ...["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_CONFIG_FILE"],
+  ...["AWS_SHARED_CREDENTIALS_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME"],
+  ...["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"],
+  ...["AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"],
+  ...["AWS_EC2_METADATA_DISABLED", "AWS_CA_BUNDLE"],
+];
+
 /** What a command in a terminal reads besides. */
 const TERMINAL = ["TERM", "COLORTERM", "CI", "NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME"];
 
@@ -104,6 +114,7 @@ export class Environments {
     const readers: readonly SettingReader[] = roles === "front,sessions" ? BOTH : ["main", roles];
     return {
       ...this.#node(readers),
+      ...(this.#env.AUDIO_STORE ? pick(this.#env, AWS) : {}),
       ...insideOf(at, suffix === "" ? "main" : suffix.slice(1)),
       ...at.rpcTls,
       WORKER_KEY: at.workerKey,

@@ -3,7 +3,7 @@ import { databaseHosts } from "./database-address.ts";
 import type { SettingsReader } from "./settings.ts";
 
 /** A way on which passwords, words or audio leave or enter a process. */
-export type Way = "web" | "grpc" | "worker" | "nats" | "database";
+export type Way = "web" | "grpc" | "worker" | "nats" | "database" | "audio";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
@@ -71,6 +71,13 @@ const JUDGES: Readonly<Record<Way, (reader: SettingsReader) => string[]>> = {
     return elsewhere(addresses, ({ protocol }) => protocol === "tls:").map(
       (host) =>
         `NATS_URL leads to ${host}, to where its password and words would go in clear: let it speak TLS (tls://${host}, or certificates of our own: TLS_CA, TLS_CERT)`,
+    );
+  },
+  audio(reader) {
+    const address = reader.get("AUDIO_S3_ENDPOINT") ?? "";
+    return elsewhere([address], ({ protocol }) => protocol === "https:").map(
+      (host) =>
+        `AUDIO_S3_ENDPOINT leads to ${host}, to where all audio would go in clear: let it speak TLS (https://${host})`,
     );
   },
   database(reader) {

@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Stack } from "../base/stack.ts";
 import type { AudioStore } from "../features/recording/audio-store/audio-store.ts";
 import { FolderBlobs } from "../features/recording/audio-store/blobs.ts";
+import { S3Blobs } from "../features/recording/audio-store/s3-blobs.ts";
 import { FileConverter } from "../features/recording/conversion/file-converter.ts";
 import { Sounds } from "../features/recording/sounds.ts";
 import { AudioRedaction, type RedactionFiles } from "../features/transcript/redaction.ts";
@@ -25,7 +26,7 @@ export async function openAudio(config: Config, log: Log, stack: Stack): Promise
   if (config.roles.has("front")) {
     log.info({ decoder: program?.name ?? "none" }, "what decodes files of other formats");
   }
-  const blobs = new FolderBlobs(config.blobFolder);
+  const blobs = await openStore(config);
   await blobs.start();
   stack.push("audio files", () => blobs.stop());
   const sounds = new Sounds();
@@ -35,6 +36,12 @@ export async function openAudio(config: Config, log: Log, stack: Stack): Promise
     sounds,
     converter: new FileConverter({ folder: blobs.temporaryFolder, program }),
   };
+}
+
+/** Nothing of S3 is loaded where the audio is in a folder. */
+async function openStore({ audioStore, blobFolder: folder }: Config): Promise<AudioStore> {
+  if (audioStore === undefined) return new FolderBlobs(folder);
+  return S3Blobs.open({ ...audioStore, folder });
 }
 
 /** Makes redacted spans silent in the stored audio. */

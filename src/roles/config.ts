@@ -4,7 +4,9 @@ import { databaseHosts } from "../base/database-address.ts";
 import { readInnerTls, readNatsLogin } from "../base/inner-settings.ts";
 import type { PortChoice } from "../base/listening.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
+import type { S3Settings } from "../features/recording/audio-store/s3-bucket.ts";
 import type { CeilingLimits } from "../postgres/ceilings.ts";
+import { readAudioPlaces } from "./audio-store-settings.ts";
 
 /** The settings of a service process, read once from its environment. */
 export interface Config {
@@ -35,6 +37,8 @@ export interface Config {
   /** The secret that workers require from their callers. */
   workerKey: string;
   blobFolder: string;
+  /** The bucket of the audio; without it the audio is in `blobFolder`. */
+  audioStore: S3Settings | undefined;
   keyFolder: string;
   /** Key material as JSON instead of a folder. */
   keys: string | undefined;
@@ -143,7 +147,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     tls: readInnerTls(reader),
     allowInsecure: reader.get("ALLOW_INSECURE"),
     workerKey: reader.needWorkerKey(),
-    blobFolder: reader.need("VOICE_BLOB_DIR"),
+    ...readAudioPlaces(reader),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),
     keys: reader.get("VOICE_KEYS"),
     allowedOrigins: reader.get("ALLOWED_ORIGINS"),
@@ -177,7 +181,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     signInUrl: reader.get("SIGN_IN_URL"),
   };
   const web: Way[] = config.roles.has("front") ? ["web"] : [];
-  reader.problems.push(...clearTextProblems(reader, [...web, "grpc", "nats", "database"]));
+  reader.problems.push(...clearTextProblems(reader, [...web, "grpc", "nats", "database", "audio"]));
   reader.finish();
   return config;
 }

@@ -132,7 +132,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
   const audioFolder = await claimAudioStore(pool, blobs);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
-  const audioWatch = new AudioWatch({ disk: blobs, runtime, log });
+  const audioWatch = new AudioWatch({ disk: blobs, name: blobs.names, runtime, log });
   audioWatch.start();
   stack.push("audio watch", async () => audioWatch.stop());
   await claimKeys(pool, heldKeys(keys, config), runtime.now());

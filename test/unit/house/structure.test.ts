@@ -17,7 +17,6 @@ const REASONS: Readonly<Record<string, string>> = {
     "accounts count failures, and the audit beside them, on the same floor, keeps them",
   GuestRecords: "guests stand on sessions, and accounts below ask for them and sign them out",
   ServiceKeyRecords: "workspaces stand on accounts, whose authenticator asks for their keys",
-  NamedTexts: "beside the audio, wherever that is stored",
   JobHandler: "handlers stand on the queue that runs them",
   JobContext: "handlers see of the runner only this",
   SessionFrames: "what follows sessions stands above the features",

@@ -16,6 +16,8 @@ interface AudioWatchOptions {
     /** Writes a small file durably, and removes it; takes as long as the disk does. */
     probe(): Promise<DiskState>;
   };
+  /** What is tried; a folder by default. */
+  name?: { kind: "folder" | "bucket" };
   runtime: Pick<Runtime, "every" | "monotonic">;
   log: Log;
 }
@@ -65,9 +67,10 @@ export class AudioWatch {
   /** `down` where uploads would fail, `degraded` when they may soon. */
   get check(): Check {
     const { fault, room } = this.#last.state;
-    if (this.#isHanging) return { status: "down", message: "The audio folder does not answer." };
+    if (this.#isHanging)
+      return { status: "down", message: `The audio ${this.#kind} does not answer.` };
     if (fault !== undefined) {
-      return { status: "down", message: `The audio folder cannot be written: ${fault}` };
+      return { status: "down", message: `The audio ${this.#kind} cannot be written: ${fault}` };
     }
     if (room !== undefined && room.free < LEAST_BYTES) {
       return { status: "down", message: "The disk of the audio is full." };
@@ -78,7 +81,10 @@ export class AudioWatch {
     }
     if (this.#ms <= SLOW_MS) return { status: "ok" };
     const seconds = Math.round(this.#ms / 1_000);
-    return { status: "degraded", message: `The disk of the audio takes ${seconds} s for a file.` };
+    return {
+      status: "degraded",
+      message: `The ${this.#kind === "folder" ? "disk" : "bucket"} of the audio takes ${seconds} s for a file.`,
+    };
   }
 
   /** Bytes, as of the last try; undefined while the disk does not tell. */
@@ -100,6 +106,10 @@ export class AudioWatch {
     throw new AppError("unavailable", "Audio cannot be stored just now. Please try again.", {
       retryAfter: EVERY_MS / 1_000,
     });
+  }
+
+  get #kind(): string {
+    return this.#options.name?.kind ?? "folder";
   }
 
   get #underWayMs(): number {
