@@ -1,7 +1,14 @@
 import createClient, { type Client } from "openapi-fetch";
-import type { Access } from "./access.ts";
+import type { Caller, CallerHeaders } from "./access.ts";
 import { type Attempts, type BackOff, PATIENT, type Retry, withRetries } from "./back-off.ts";
-import { ApiError, AuthenticationError, apiError, Unreachable, VoiceError } from "./errors.ts";
+import {
+  ApiError,
+  AuthenticationError,
+  apiError,
+  RateLimitError,
+  Unreachable,
+  VoiceError,
+} from "./errors.ts";
 import type { paths } from "./gen/api-schema.ts";
 
 /** Sends one request with the client whose types come from the service's OpenAPI document. */
@@ -17,6 +24,13 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** What became known of a request when it was sent. */
+interface Sent {
+  /** Method and path. */
+  name: string;
+  isConditional: boolean;
+}
+
 const TIMEOUT_MS = 30_000;
 
 /** Calls the service's REST interface. Failures are thrown as `ApiError` or `Unreachable`. */
@@ -25,25 +39,42 @@ export class ApiClient {
   readonly baseUrl: string;
   /** The number of attempts, and the waits between them. */
   readonly backOff: BackOff;
-  readonly #access: Access | undefined;
+  readonly #caller: Caller | undefined;
 
-  /** Without `access` each call says by its headers who calls. */
-  constructor(baseUrl: string, backOff: BackOff = PATIENT, access?: Access) {
+  /** Without a caller each call says by its headers who calls. */
+  constructor(baseUrl: string, backOff: BackOff = PATIENT, caller?: Caller) {
     this.baseUrl = baseUrl;
     this.backOff = backOff;
-    this.#access = access;
+    this.#caller = caller;
   }
 
-  /** Sends a request once and returns the content of the answer; of a 204 there is none. */
-  async once<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
-    const headers = { ...(await this.#access?.headers()), ...options.headers };
-    let name = "the call";
+  /**
+   * Sends a request once and returns the content of the answer; of a 204 there is none. One whose
+   * token is refused is sent once more with a fresh one.
+   */
+  once<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
+    return this.#once(send, options, { name: "the call", isConditional: false });
+  }
+
+  #once<T>(send: Send<T>, options: CallOptions, sent: Sent): Promise<NonNullable<T>> {
+    return this.#named((who) =>
+      this.#exchange(send, { ...who, ...options.headers }, options, sent),
+    );
+  }
+
+  async #exchange<T>(
+    send: Send<T>,
+    headers: CallerHeaders,
+    options: CallOptions,
+    sent: Sent,
+  ): Promise<NonNullable<T>> {
     const client = createClient<paths>({
       baseUrl: this.baseUrl,
       headers,
       fetch: (request) => {
-        name = this.#nameOf(request);
-        return exchange(name, keyed(request, options.idempotencyKey), options);
+        sent.name = this.#nameOf(request);
+        sent.isConditional = request.headers.has("if-match");
+        return exchange(sent.name, keyed(request, options.idempotencyKey), options);
       },
     });
     try {
@@ -55,19 +86,29 @@ export class ApiClient {
       if (!(error instanceof SyntaxError)) throw error;
       // Falls through: the answer did not come from this service.
     }
-    throw apiError({ call: name, status: 502, code: "", said: "the answer is not a JSON object" });
+    throw apiError({
+      call: sent.name,
+      status: 502,
+      code: "",
+      said: "the answer is not a JSON object",
+    });
   }
 
   /**
    * Like `once`, but repeated a limited number of times while the failure is temporary (408, 429,
-   * 5xx, network), a POST always under the same Idempotency-Key; and once with a fresh token when
-   * the last one is refused.
+   * 5xx, network), a POST always under the same Idempotency-Key. A change with `If-Match` is repeated
+   * only where it was surely not made: else it would be refused as if by somebody else's.
    */
   call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
-    const { onRetry, signal, idempotencyKey = crypto.randomUUID() } = options;
+    const { onRetry, signal, idempotencyKey = newKey() } = options;
+    const sent: Sent = { name: "the call", isConditional: false };
     const keptKey = { ...options, idempotencyKey };
-    const attempts = { backOff: this.backOff, judge: judgeKeyed, onRetry, signal };
-    return withRetries(() => this.#renewing(() => this.once(send, keptKey)), attempts);
+    const judge = (error: unknown): Retry => {
+      const mayBeMade = !(error instanceof RateLimitError);
+      return sent.isConditional && mayBeMade ? { retryable: false } : judgeKeyed(error);
+    };
+    const attempts = { backOff: this.backOff, judge, onRetry, signal };
+    return withRetries(() => this.#once(send, keptKey, sent), attempts);
   }
 
   /**
@@ -75,26 +116,39 @@ export class ApiClient {
    * when its status is 2xx.
    */
   send(url: string, init: RequestInit, options: CallOptions = {}): Promise<Response> {
-    return this.#renewing(async () => {
+    return this.#named((who) => {
       const request = new Request(url, init);
-      const headers = { ...(await this.#access?.headers()), ...options.headers };
+      const headers = { ...who, ...options.headers };
       for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
       return exchange(this.#nameOf(request), request, options);
     });
   }
 
-  async #renewing<T>(attempt: () => Promise<T>): Promise<T> {
+  async #named<T>(attempt: (who: CallerHeaders) => Promise<T>): Promise<T> {
+    const who = (await this.#caller?.headers()) ?? {};
     try {
-      return await attempt();
+      return await attempt(who);
     } catch (error) {
-      if (!(error instanceof AuthenticationError) || !(await this.#access?.renew())) throw error;
-      return attempt();
+      if (!isOfCaller(error) || !(await this.#caller?.renew(who))) throw error;
+      return attempt((await this.#caller?.headers()) ?? {});
     }
   }
 
   #nameOf({ method, url }: Request): string {
     return `${method} ${url.slice(this.baseUrl.length).split("?")[0]}`;
   }
+}
+
+/** A password that is refused says nothing of the caller's token. */
+function isOfCaller(error: unknown): boolean {
+  return error instanceof AuthenticationError && error.code !== "invalid_credentials";
+}
+
+/** A random key. Pages without TLS have no `randomUUID`. */
+export function newKey(): string {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
+  const text = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 function keyed(request: Request, key: string | undefined): Request {

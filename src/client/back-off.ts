@@ -5,6 +5,11 @@ export interface BackOff {
   readonly attempts: number;
   readonly firstMs: number;
   readonly longestMs: number;
+  /**
+   * Longest wait that the service may ask for, milliseconds, a minute unless told; with a longer one
+   * the failure is final.
+   */
+  readonly longestAskedMs?: number | undefined;
 }
 
 /** Survives a restart of the service: waits about 40 s in all. */
@@ -35,10 +40,12 @@ export interface Attempts {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Longest wait that a service may ask for, milliseconds; with a longer one the failure is final.
- */
-const MOST_RETRY_AFTER_MS = 60_000;
+const LONGEST_ASKED_MS = 60_000;
+
+/** True when the service asks for a longer wait than is made. */
+export function asksTooMuch(retryAfterMs: number, backOff: BackOff): boolean {
+  return retryAfterMs > (backOff.longestAskedMs ?? LONGEST_ASKED_MS);
+}
 
 /**
  * Runs an operation until it succeeds, fails permanently, or has used up its attempts; then throws
@@ -53,7 +60,7 @@ export async function withRetries<T>(
       return await operation(attempt);
     } catch (error) {
       const { retryable, retryAfterMs = 0 } = judge(error);
-      const hopeless = !retryable || retryAfterMs > MOST_RETRY_AFTER_MS;
+      const hopeless = !retryable || asksTooMuch(retryAfterMs, backOff);
       if (hopeless || attempt >= backOff.attempts || signal?.aborted) throw error;
       const waitMs = Math.max(retryAfterMs, waitBefore(attempt, backOff));
       onRetry?.(error, waitMs);

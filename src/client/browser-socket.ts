@@ -22,7 +22,7 @@ export function openWithTicket(api: ApiClient): OpenSocket {
 }
 
 /** Opens one WebSocket with a ticket. Rejects with `Unreachable`, or the reason of the signal. */
-export function openTicketed(
+function openTicketed(
   baseUrl: string,
   path: string,
   ticket: string,

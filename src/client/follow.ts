@@ -1,5 +1,5 @@
 import { CLOSE } from "../wire/close-codes.ts";
-import type { Access } from "./access.ts";
+import type { Caller } from "./access.ts";
 import { type BackOff, waitBefore } from "./back-off.ts";
 import { delay } from "./delay.ts";
 import { ApiError, ChannelError, type ErrorCode, VoiceError } from "./errors.ts";
@@ -58,7 +58,7 @@ const FINAL: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
  */
 export class Follower implements AsyncIterable<ServerFrame> {
   readonly #open: OpenSocket;
-  readonly #access: Pick<Access, "renew">;
+  readonly #access: Pick<Caller, "renew">;
   readonly #options: FollowOptions;
   readonly #backOff: BackOff;
   readonly #position: Position;
@@ -66,7 +66,7 @@ export class Follower implements AsyncIterable<ServerFrame> {
   #fruitless = 0;
   #renewals = 0;
 
-  constructor(open: OpenSocket, access: Pick<Access, "renew">, options: FollowOptions) {
+  constructor(open: OpenSocket, access: Pick<Caller, "renew">, options: FollowOptions) {
     this.#open = open;
     this.#access = access;
     this.#options = options;

@@ -29,7 +29,7 @@ export type {
   WebhookMessage,
 } from "./frames.ts";
 export type { components, operations, paths } from "./gen/api-schema.ts";
-export type { Upload, UploadOptions } from "./upload.ts";
+export type { Upload, UploadOptions, UploadStore } from "./upload.ts";
 export type {
   Answer,
   ClientOptions,

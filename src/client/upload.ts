@@ -1,50 +1,60 @@
 import type { ApiClient } from "./api-client.ts";
-import { type BackOff, PATIENT, waitBefore } from "./back-off.ts";
+import { asksTooMuch, type BackOff, PATIENT, waitBefore } from "./back-off.ts";
 import { delay } from "./delay.ts";
-import { ApiError, NotFoundError, UploadError, VoiceError } from "./errors.ts";
+import { ApiError, UploadError, VoiceError } from "./errors.ts";
 import type { components } from "./gen/api-schema.ts";
+import { PieceSize } from "./piece-size.ts";
 
 export type Upload = components["schemas"]["Upload"];
+
+/**
+ * Where the addresses of unfinished uploads are kept, each by a key of its session and file, so that
+ * another process or a page that is loaded again goes on with them: a browser's `localStorage`, or
+ * anything with these methods.
+ */
+export interface UploadStore {
+  getItem(key: string): string | null | Promise<string | null>;
+  setItem(key: string, address: string): unknown;
+  removeItem(key: string): unknown;
+}
 
 export interface UploadOptions {
   /** Told to the service; of a `File` its own name unless given. */
   readonly filename?: string | undefined;
   /** Such as `audio/mp4`; of a `Blob` its own type unless given. What the file is says its content. */
   readonly mediaType?: string | undefined;
-  /** Address of an upload that was begun before, from `onAddress`: goes on with it. */
-  readonly address?: string | undefined;
+  /** Keeps the address while the file is not there as a whole: the same call goes on with it. */
+  readonly store?: UploadStore | undefined;
   /** True: another file follows, and the recording does not end with this one. */
   readonly more?: boolean | undefined;
+  /** Ends the call and keeps what has come, as a pause does; the same call goes on. */
   readonly signal?: AbortSignal | undefined;
   /** The waits after consecutive failures that brought no byte further. */
   readonly backOff?: BackOff | undefined;
-  /** Called with the address of the upload as soon as there is one: kept, it can be gone on with. */
-  readonly onAddress?: ((address: string) => void) | undefined;
   /** Called with the bytes that are durable. */
   readonly onProgress?: ((stored: number, size: number) => void) | undefined;
   readonly onRetry?: ((error: unknown, waitMs: number) => void) | undefined;
+  /** Waits between attempts, in place of the clock: who has news of the network waits shorter. */
+  readonly pause?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
 const TUS = { "Tus-Resumable": "1.0.0" };
-/** The service judges what a file is by its first piece: a small one, so that nothing is sent in vain. */
-const FIRST_PIECE = 64 * 1024;
-/** So much goes in each request after it: the service makes it durable, and says so. */
-const PIECE = 4 * 1024 * 1024;
-/** What a slow line needs for a piece; what has come until then is kept. */
-const PIECE_MS = 5 * 60_000;
+/** A piece that takes so long is on a line that has broken: what came of it until then is kept. */
+const PIECE_MS = 60_000;
 /** Time between two looks whether the sound is in the session, milliseconds. */
 const LOOK_MS = 500;
 
 /**
  * Brings a whole file to a session by tus 1.0, in pieces. After each failure that may pass it asks
- * how much the service has, and goes on there. Resolves when its sound is in the session. Rejects with
- * `UploadError` when that cannot be stored, `ApiError` for other refusals, or the signal's reason.
+ * how much the service has, and goes on there. Rejects with `UploadError` when the file cannot be
+ * stored, `ApiError` for other refusals, or the signal's reason.
  */
 export class FileUpload {
   readonly #api: ApiClient;
   readonly #sessionId: string;
   readonly #file: Blob;
   readonly #options: UploadOptions;
+  readonly #pieces = new PieceSize();
   #address: string | undefined;
   #offset = 0;
   /** Failures since the last byte that came. */
@@ -55,30 +65,70 @@ export class FileUpload {
     this.#sessionId = sessionId;
     this.#file = file;
     this.#options = options;
-    this.#address = options.address;
   }
 
+  /** Resolves when the file's sound is in the session. */
   async run(): Promise<Upload> {
-    await this.#persistently(() => this.#create());
-    await this.#persistently(() => this.#ask());
-    while (this.#offset < this.#file.size) await this.#persistently(() => this.#bring());
-    return this.#stored();
+    await this.bring();
+    const upload = await this.#remembered(() => this.#stored());
+    await this.#options.store?.removeItem(this.#key);
+    return upload;
+  }
+
+  /** Resolves when the service has all bytes; what becomes of them is not waited for. */
+  bring(): Promise<void> {
+    return this.#remembered(async () => {
+      await this.#goOn();
+      if (this.#address === undefined) {
+        await this.#persistently(() => this.#create());
+        await this.#persistently(() => this.#ask());
+      }
+      while (this.#offset < this.#file.size) await this.#persistently(() => this.#bring());
+    });
+  }
+
+  /** Forgets an upload that can never be finished. */
+  async #remembered<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isFinal(error)) await this.#options.store?.removeItem(this.#key);
+      throw error;
+    }
+  }
+
+  /** Finds the upload that was begun before, unless the service has given it up. */
+  async #goOn(): Promise<void> {
+    this.#address = (await this.#options.store?.getItem(this.#key)) ?? undefined;
+    if (this.#address === undefined) return;
+    try {
+      await this.#persistently(() => this.#ask());
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      this.#address = undefined;
+    }
   }
 
   /** Does a step until it succeeds, fails for good, or has failed too often without any progress. */
   async #persistently(step: () => Promise<void>): Promise<void> {
-    const { signal, onRetry, backOff = PATIENT } = this.#options;
+    const { signal, onRetry, pause = delay, backOff = PATIENT } = this.#options;
     for (;;) {
+      const from = this.#offset;
       try {
         return await step();
       } catch (error) {
         if (!(error instanceof VoiceError && isPassing(error))) throw error;
-        if (++this.#failures >= backOff.attempts) throw error;
         const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+        if (++this.#failures >= backOff.attempts || asksTooMuch(asked, backOff)) throw error;
         const waitMs = Math.max(asked, waitBefore(this.#failures, backOff));
+        this.#pieces.failed();
         onRetry?.(error, waitMs);
-        await delay(waitMs, signal);
-        if (this.#address !== undefined) await this.#askQuietly();
+        await pause(waitMs, signal);
+        signal?.throwIfAborted();
+        if (this.#address === undefined) continue;
+        const isAsked = await this.#askQuietly();
+        // It was not for the number of bytes: the next attempt would be refused as well.
+        if (isAsked && isConflict(error) && this.#offset === from) throw error;
       }
     }
   }
@@ -89,7 +139,7 @@ export class FileUpload {
     const known = this.#failures > 0 ? await this.#begunBefore() : undefined;
     if (known !== undefined) return this.#found(`${this.#uploads}/${known}`);
     const { filename, mediaType, more } = this.#options;
-    const named = filename ?? ("name" in this.#file ? String(this.#file.name) : "audio");
+    const named = filename ?? this.#name ?? "audio";
     const type = mediaType || this.#file.type || "application/octet-stream";
     const headers = {
       ...TUS,
@@ -99,7 +149,7 @@ export class FileUpload {
     const query = more === true ? "?more=true" : "";
     const answer = await this.#send(`${this.#uploads}${query}`, { method: "POST", headers });
     const upload = (await answer.json()) as Upload;
-    this.#found(`${this.#uploads}/${upload.id}`);
+    await this.#found(`${this.#uploads}/${upload.id}`);
   }
 
   /** The id of an upload of this size of which nothing has come. */
@@ -117,13 +167,24 @@ export class FileUpload {
     )?.id;
   }
 
-  #found(address: string): void {
+  async #found(address: string): Promise<void> {
     this.#address = address;
-    this.#options.onAddress?.(address);
+    await this.#options.store?.setItem(this.#key, address);
   }
 
   get #uploads(): string {
     return `${this.#api.baseUrl}/sessions/${this.#sessionId}/uploads`;
+  }
+
+  get #name(): string | undefined {
+    return "name" in this.#file ? String(this.#file.name) : undefined;
+  }
+
+  /** The same for the same file and session. */
+  get #key(): string {
+    const { filename = this.#name } = this.#options;
+    const changed = "lastModified" in this.#file ? this.#file.lastModified : undefined;
+    return `voice-upload ${JSON.stringify([this.#uploads, filename, this.#file.size, changed])}`;
   }
 
   /** How many bytes the service has. */
@@ -132,24 +193,31 @@ export class FileUpload {
     this.#moved(answer.headers.get("upload-offset"));
   }
 
-  async #askQuietly(): Promise<void> {
-    await this.#ask().catch((error: unknown) => {
-      if (error instanceof NotFoundError || !(error instanceof VoiceError)) throw error;
-    });
+  /** False when there was no answer. */
+  async #askQuietly(): Promise<boolean> {
+    try {
+      await this.#ask();
+      return true;
+    } catch (error) {
+      if (isGone(error) || !(error instanceof VoiceError)) throw error;
+      return false;
+    }
   }
 
   async #bring(): Promise<void> {
     const from = this.#offset;
     // All came with the request before, whose answer did not.
     if (from === this.#file.size) return;
-    const piece = this.#file.slice(from, from + (from === 0 ? FIRST_PIECE : PIECE));
+    const piece = this.#file.slice(from, from + this.#pieces.next);
     const headers = {
       ...TUS,
       "Content-Type": "application/offset+octet-stream",
       "Upload-Offset": String(from),
     };
     const order = { method: "PATCH", headers, body: await piece.arrayBuffer() };
+    const began = performance.now();
     const answer = await this.#send(this.#address ?? "", order, PIECE_MS);
+    this.#pieces.took(performance.now() - began);
     this.#moved(answer.headers.get("upload-offset"));
   }
 
@@ -192,8 +260,28 @@ export class FileUpload {
  */
 function isPassing(error: VoiceError): boolean {
   if (error.code === "session_ended") return false;
-  const isOfPiece = error instanceof ApiError && error.call.startsWith("PATCH ");
-  return error.isRetryable || (isOfPiece && (error.status === 409 || error.status === 423));
+  return error.isRetryable || isConflict(error) || isOfPiece(error, 423);
+}
+
+/** The service has another number of bytes than was thought, or takes none any more. */
+function isConflict(error: VoiceError): boolean {
+  return isOfPiece(error, 409);
+}
+
+function isOfPiece(error: VoiceError, status: number): boolean {
+  return error instanceof ApiError && error.call.startsWith("PATCH ") && error.status === status;
+}
+
+/** Said by the service itself, not by what stands in between. */
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== "" && [404, 410].includes(error.status);
+}
+
+/** True when nobody can go on any more; whoever signs in again, or is let in again, may. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof VoiceError) || error.isRetryable || isOfPiece(error, 423)) return false;
+  if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return false;
+  return error.code !== "" && error.code !== "invalid_answer";
 }
 
 function base64(text: string): string {

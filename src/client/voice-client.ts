@@ -140,8 +140,9 @@ export class VoiceClient {
   }
 
   /**
-   * Brings a whole file to a session, in pieces that are gone on with after a break; see
-   * `FileUpload`. In Node `await fs.openAsBlob(path)` opens one of any size.
+   * Brings a whole file to a session, in pieces that are gone on with after a break, with a `store`
+   * also by another process or a page that was loaded again. In Node `await fs.openAsBlob(path)`
+   * opens one of any size.
    */
   upload(
     sessionId: string,

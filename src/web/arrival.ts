@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
+import { ApiError, VoiceError } from "../client/errors.ts";
 import { account } from "./api/account.ts";
-import { ApiFailure } from "./api/client.ts";
+import { messageOf } from "./api/client.ts";
 import { visitedSession } from "./api/guest-visits.ts";
 import {
   comeBackAsGuest,
@@ -104,8 +105,8 @@ async function arriveInvited({ token, email }: OpenedLink): Promise<void> {
       refuse(`The invitation waits for ${email}. Sign in with that address to answer it.`);
     }
   } catch (error) {
-    const isOver = error instanceof ApiFailure && error.status === 401;
-    refuse(isOver ? INVITATION_OVER : error instanceof Error ? error.message : String(error));
+    const isOver = error instanceof ApiError && error.status === 401;
+    refuse(isOver ? INVITATION_OVER : messageOf(error));
   } finally {
     arriving.value = false;
   }
@@ -154,7 +155,7 @@ export async function takeUp(): Promise<void> {
     const sessionId = await comeBackAsGuest(door);
     if (sessionId !== undefined) location.hash = hashOf(sessionId);
   } catch (error) {
-    arrival.value = error instanceof Error ? error.message : String(error);
+    arrival.value = messageOf(error);
   } finally {
     returning.value = false;
   }
@@ -185,10 +186,10 @@ async function arrive(signIn: () => Promise<unknown>, isOver: string): Promise<v
     const who = account.value;
     if (who?.kind === "user") tell(`You are signed in as ${who.email} (${who.role}).`);
   } catch (error) {
-    const status = error instanceof ApiFailure ? error.status : 0;
+    const status = error instanceof ApiError ? error.status : 0;
     const isRefused = status === 400 || status === 401;
-    const said = error instanceof Error ? error.message : String(error);
-    const other = error instanceof ApiFailure ? `${said} Open the link once more.` : said;
+    const said = messageOf(error);
+    const other = error instanceof VoiceError ? `${said} Open the link once more.` : said;
     refuse(isRefused ? isOver : other);
   } finally {
     arriving.value = false;

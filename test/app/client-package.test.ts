@@ -64,7 +64,8 @@ describe("client package", () => {
       mediaType: "audio/wav",
       backOff: QUICK,
       // The rest is under way when this line is cut.
-      onAddress: () => cuts.push(proxy.inflict({ kind: "half-open", ms: 200 }, 20_000)),
+      onProgress: () =>
+        cuts.length > 0 || cuts.push(proxy.inflict({ kind: "half-open", ms: 200 }, 20_000)),
     });
     await Promise.all(cuts);
     expect(upload).toMatchObject({ status: "stored", size: wav.byteLength });

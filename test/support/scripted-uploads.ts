@@ -6,7 +6,8 @@ export class ScriptedUploads {
   readonly files: { id: string; size: number; bytes: Buffer; metadata: string; more: boolean }[] =
     [];
   /** How a request fails, once it has been carried out as far as that goes. */
-  fault: (asked: Asked, count: number) => "lost" | "half" | "busy" | undefined = () => undefined;
+  fault: (asked: Asked, count: number) => "lost" | "half" | "busy" | "held" | undefined = () =>
+    undefined;
   state: () => { status: string; error_code?: string; error?: string } = () => ({
     status: "stored",
   });
@@ -21,6 +22,7 @@ export class ScriptedUploads {
     const count = this.service.asked.filter((each) => each.method === method).length;
     const fault = this.fault(asked, count);
     if (fault === "busy") return { status: 503, body: refusal("Later.") };
+    if (fault === "held") return { status: 423, body: refusal("Another brings it.") };
     const file = this.files.find(({ id }) => path.endsWith(`/${id}`));
     if (method === "POST") {
       const id = `u${this.files.length + 1}`;
@@ -36,7 +38,10 @@ export class ScriptedUploads {
       }));
       return { status: 200, body: { items } };
     }
-    if (file === undefined) return { status: 404, body: refusal("No upload.") };
+    if (file === undefined) {
+      const headers = { "x-error-code": "not_found" };
+      return { status: 404, headers, body: refusal("No upload.") };
+    }
     if (method === "GET") return { status: 200, body: { id: file.id, ...this.state() } };
     if (method === "PATCH") {
       if (Number(headers["upload-offset"]) !== file.bytes.length) {

@@ -1,103 +1,103 @@
 import { signal } from "@preact/signals";
-import createClient, { type Client } from "openapi-fetch";
-import type { paths } from "../../client/gen/api-schema.ts";
+import { bearer, type Caller } from "../../client/access.ts";
+import { ApiClient, type CallOptions, type Send } from "../../client/api-client.ts";
+import type { BackOff } from "../../client/back-off.ts";
+import { ApiError, Unreachable, VoiceError } from "../../client/errors.ts";
 import { account, signInAgain } from "./account.ts";
 
 /** The service's address, below whatever path the page is served at; without a slash at its end. */
 export const API_BASE = new URL("api", document.baseURI).href;
 
-const TIMEOUT_MS = 30_000;
-/** Calls that begin or renew a sign-in: not in the name of whoever was signed in before. */
-const NAMELESS =
-  /\/auth\/(login|refresh-token|guest|request-magic-link|validate-magic-link|oauth\/.*)$/;
+/** A person waits: whatever is not over in a moment is told. */
+const BRIEFLY: BackOff = { attempts: 2, firstMs: 300, longestMs: 300, longestAskedMs: 1_000 };
+const ONCE: BackOff = { ...BRIEFLY, attempts: 1 };
 
-/** Thrown for every call that brought no 2xx; `message` is a sentence for people. */
-export class ApiFailure extends Error {
-  /** 0 when no answer came. */
-  readonly status: number;
-  /** Of the closed list in the OpenAPI document, or "". */
-  readonly code: string;
+/** Whoever is signed in, who is asked to sign in again when the hour of a token is over. */
+class SignedIn implements Caller {
+  headers(): { Authorization?: string } {
+    return account.value === undefined ? {} : bearer(account.value.token);
+  }
 
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.name = "ApiFailure";
-    this.status = status;
-    this.code = code;
+  async renew(refused: { Authorization?: string } = this.headers()): Promise<boolean> {
+    if (refused.Authorization === undefined) return false;
+    if (refused.Authorization === this.headers().Authorization) await signInAgain();
+    return true;
   }
 }
+
+export const signedIn: Caller = new SignedIn();
+
+/** The service, called in somebody's name. */
+export function apiOf(caller: Caller): ApiClient {
+  return new ApiClient(API_BASE, BRIEFLY, caller);
+}
+
+/** The service, called in the name of whoever is signed in. */
+export const api: ApiClient = apiOf(signedIn);
+
+/**
+ * For calls that begin a sign-in, which are not in the name of whoever was signed in before, or that
+ * have an `authorization` of their own: their refusal asks nobody to sign in.
+ */
+const nameless = new ApiClient(API_BASE, ONCE);
 
 /** True while the newest call got no answer at all. */
 export const isServiceAway = signal(false);
 
-const client: Client<paths> = createClient<paths>({ baseUrl: API_BASE, fetch: exchange });
+/** Sends one request with the typed client, in the name of whoever is signed in. */
+export function call<T>(send: Send<T>): Promise<NonNullable<T>> {
+  return watched((options) => api.call(send, options));
+}
+
+/** Like `call`, for what is not asked again by itself: what no key keeps from being done twice, and questions. */
+export function callOnce<T>(send: Send<T>): Promise<NonNullable<T>> {
+  return watched(() => api.once(send));
+}
+
+/** Like `call`, in nobody's name. */
+export function callNameless<T>(send: Send<T>): Promise<NonNullable<T>> {
+  return watched((options) => nameless.call(send, options));
+}
 
 /**
- * Sends one request with the typed client, in the name of whoever is signed in. When the hour of a
- * token is over, the person is asked to sign in again, and the call goes on afterwards.
+ * What lies at an address of the interface, in the name of whoever is signed in.
+ *
+ * @param path begins with a slash
  */
-export async function call<T>(
-  send: (client: Client<paths>) => Promise<{ data?: T; response: Response }>,
-): Promise<NonNullable<T>> {
-  const { data, response } = await send(client);
-  if (data === undefined || data === null) {
-    throw new ApiFailure(response.status, "", "The answer did not come from this service.");
-  }
-  return data;
+export function fetchFrom(path: string, init: RequestInit = {}): Promise<Response> {
+  return watched(() => api.send(`${API_BASE}${path}`, init, { signal: init.signal ?? undefined }));
 }
 
-/** One request with the caller's token; throws `ApiFailure` unless the status is 2xx. */
-export async function exchange(request: Request): Promise<Response> {
-  for (;;) {
-    const token = account.value?.token;
-    const attempt = request.clone();
-    const { headers } = attempt;
-    const isNamed =
-      headers.has("authorization") || headers.has("x-api-key") || NAMELESS.test(pathOf(request));
-    if (token !== undefined && !isNamed) headers.set("authorization", `Bearer ${token}`);
-    const response = await answerOf(attempt);
-    if (response.ok) return response;
-    // A sign-in that is refused is told by the form itself.
-    // So is a password that somebody who is signed in gives once more.
-    const isWrongPassword = response.headers.get("x-error-code") === "invalid_credentials";
-    const hasEnded = response.status === 401 && token !== undefined && !isNamed && !isWrongPassword;
-    if (!hasEnded) throw await failureOf(response);
-    if (account.value?.token === token) await signInAgain();
-  }
-}
-
-function pathOf(request: Request): string {
-  return new URL(request.url).pathname;
-}
-
-async function answerOf(request: Request): Promise<Response> {
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
+async function watched<T>(work: (options: CallOptions) => Promise<T>): Promise<T> {
+  const onRetry = (error: unknown) => note(error);
   try {
-    const answer = await fetch(request, { signal: AbortSignal.any([limit, request.signal]) });
-    isServiceAway.value = false;
+    const answer = await work({ onRetry });
+    note(undefined);
     return answer;
   } catch (error) {
-    if (request.signal.aborted) throw error;
-    isServiceAway.value = true;
-    throw new ApiFailure(0, "", "The service does not answer. Is it running, and are you online?");
+    note(error);
+    throw error;
   }
 }
 
-async function failureOf(response: Response): Promise<ApiFailure> {
-  const code = response.headers.get("x-error-code") ?? "";
-  const body: unknown = await response.json().catch(() => undefined);
-  const said =
-    typeof body === "object" && body !== null && "message" in body
-      ? String(body.message)
-      : `The service answered with ${response.status}.`;
-  return new ApiFailure(response.status, code, said);
+function note(error: unknown): void {
+  if (error === undefined || error instanceof ApiError) isServiceAway.value = false;
+  if (error instanceof Unreachable) isServiceAway.value = true;
 }
+
+/** What is in between may answer with a page of its own, or with nothing. */
+const NOT_WORDS = /^(<|no explanation$)/;
 
 /** True for what may be over in a moment: no network, or a service in trouble. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof ApiFailure && (error.status === 0 || error.status >= 500);
+  return error instanceof VoiceError && error.isRetryable;
 }
 
 /** A sentence for people about anything that was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Unreachable) {
+    return "The service does not answer. Is it running, and are you online?";
+  }
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  return NOT_WORDS.test(error.said) ? `The service answered with ${error.status}.` : error.said;
 }

@@ -26,7 +26,7 @@ effect(() => {
   if (admin !== undefined) void recall(admin).catch(() => undefined);
 });
 
-/** Opens content for a while. Throws `ApiFailure`. */
+/** Opens content for a while. Throws `ApiError`. */
 export async function elevate(reason: string, place: Place, minutes: number): Promise<void> {
   // Counted from before the answer by this clock, which need not agree with the service's.
   const until = Date.now() + minutes * MINUTE;
@@ -36,7 +36,7 @@ export async function elevate(reason: string, place: Place, minutes: number): Pr
   keep([...elevations.value, { id: made.elevation_id, reason, until, place }]);
 }
 
-/** Ends one before its time, for the service and here. Throws `ApiFailure`. */
+/** Ends one before its time, for the service and here. Throws `ApiError`. */
 export async function endElevation(id: string): Promise<void> {
   await call((api) =>
     api.DELETE("/admin/content-elevate/{elevation_id}", {

@@ -1,12 +1,10 @@
 import { signal } from "@preact/signals";
-import { openTicketed } from "../../client/browser-socket.ts";
-import { ChannelError, Unreachable } from "../../client/errors.ts";
+import { openWithTicket } from "../../client/browser-socket.ts";
+import { ApiError, ChannelError } from "../../client/errors.ts";
 import { Follower } from "../../client/follow.ts";
-import type { OpenSocket } from "../../client/frame-socket.ts";
 import type { ServerFrame } from "../../client/frames.ts";
 import { CLOSE } from "../../wire/close-codes.ts";
-import { signInAgain } from "./account.ts";
-import { API_BASE, ApiFailure, call } from "./client.ts";
+import { api, messageOf, signedIn } from "./client.ts";
 
 /** How the connection does: `refused` and `closed` are final. */
 type LinkState =
@@ -38,19 +36,15 @@ export class LiveChannel {
 
   constructor(sessionId: string, onFrames: (frames: readonly ServerFrame[]) => void) {
     this.#onFrames = onFrames;
-    this.#follower = new Follower(
-      open,
-      { renew },
-      {
-        sessionId,
-        backOff: BACK_OFF,
-        signal: this.#stop.signal,
-        pause: (ms) => this.#pause(ms),
-        onReconnect: (reason, waitMs) => {
-          this.state.value = { kind: "waiting", reason, until: Date.now() + waitMs };
-        },
+    this.#follower = new Follower(openWithTicket(api), signedIn, {
+      sessionId,
+      backOff: BACK_OFF,
+      signal: this.#stop.signal,
+      pause: (ms) => this.#pause(ms),
+      onReconnect: (reason, waitMs) => {
+        this.state.value = { kind: "waiting", reason, until: Date.now() + waitMs };
       },
-    );
+    });
   }
 
   start(): void {
@@ -94,23 +88,8 @@ export class LiveChannel {
   }
 }
 
-/** Opens a WebSocket in the name of whoever is signed in. */
-const open: OpenSocket = async (path, options) => {
-  const { ticket } = await call((api) => api.POST("/auth/live-ticket")).catch((error: unknown) => {
-    const status = error instanceof ApiFailure ? error.status : 400;
-    const isPassing = status === 0 || status === 408 || status === 429 || status >= 500;
-    throw isPassing ? new Unreachable("POST /auth/live-ticket", error, options.handshakeMs) : error;
-  });
-  return openTicketed(API_BASE, path, ticket, options);
-};
-
-async function renew(): Promise<boolean> {
-  await signInAgain();
-  return true;
-}
-
 function refusalOf(error: unknown): { reason: string; code: string } | undefined {
-  if (error instanceof ApiFailure) return { reason: error.message, code: error.code };
+  if (error instanceof ApiError) return { reason: messageOf(error), code: error.code };
   if (!(error instanceof ChannelError)) return undefined;
   const { closeCode, code, message, said } = error;
   const reason = said || REFUSALS[closeCode ?? 0] || message;

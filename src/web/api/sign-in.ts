@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
+import { ApiError } from "../../client/errors.ts";
 import { account, aside, forgetAccount, renewWith, signedIn } from "./account.ts";
-import { ApiFailure, call } from "./client.ts";
+import { call, callNameless, callOnce } from "./client.ts";
 import { forgetVisits, keepVisit, visitedSession } from "./guest-visits.ts";
 
 /** Rises when a mailed invitation was opened, which the account's list then has. */
@@ -15,7 +16,7 @@ interface LoginAnswer {
 const REMEMBERED = "voice.remembered";
 
 renewWith(async (userId) => {
-  const { token } = await call((api) => api.GET("/auth/refresh-token"));
+  const { token } = await callNameless((api) => api.GET("/auth/refresh-token"));
   const { id } = await whoHas(token);
   // Somebody else has signed in since, in another tab of this browser.
   if (id !== userId) throw new Error("The browser remembers somebody else by now.");
@@ -24,7 +25,7 @@ renewWith(async (userId) => {
 
 function whoHas(token: string) {
   const headers = { authorization: `Bearer ${token}` };
-  return call((api) => api.GET("/auth/me", { headers }));
+  return callNameless((api) => api.GET("/auth/me", { headers }));
 }
 
 function take({ token, user }: LoginAnswer, isRemembered = false): boolean {
@@ -37,7 +38,7 @@ export async function signInWithPassword(
   remember: boolean,
 ): Promise<boolean> {
   const body = { email, password, remember_me: remember, refresh_cookie: true };
-  const answer = await call((api) => api.POST("/auth/login", { body }));
+  const answer = await callNameless((api) => api.POST("/auth/login", { body }));
   keepRemembered(remember);
   return take(answer, remember);
 }
@@ -63,11 +64,11 @@ function keepRemembered(isSo: boolean): void {
 /** Signs in whom the browser's cookie remembers. False when there is nobody, or no longer. */
 export async function signInRemembered(): Promise<boolean> {
   try {
-    const { token } = await call((api) => api.GET("/auth/refresh-token"));
+    const { token } = await callNameless((api) => api.GET("/auth/refresh-token"));
     await signInWithToken(token, true);
     return true;
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
     keepRemembered(false);
     return false;
   }
@@ -76,7 +77,7 @@ export async function signInRemembered(): Promise<boolean> {
 /** Signs in by a mailed link, which must be of the account that it names. */
 export async function signInWithLink(token: string, email: string): Promise<boolean> {
   const body = { token };
-  const answer = await call((api) => api.POST("/auth/validate-magic-link", { body }));
+  const answer = await callNameless((api) => api.POST("/auth/validate-magic-link", { body }));
   if (answer.user.email !== email) {
     await endLogin(answer.token);
     throw new Error(`This link is not one of ${email}. Nobody was signed in by it.`);
@@ -90,7 +91,7 @@ export async function signInWithLink(token: string, email: string): Promise<bool
  * is one, which signs in as it always does.
  */
 export async function openInvitation(token: string): Promise<boolean> {
-  const { login } = await call((api) => api.POST("/auth/open-invitation", { body: { token } }));
+  const { login } = await callOnce((api) => api.POST("/auth/open-invitation", { body: { token } }));
   openedInvitations.value += 1;
   if (login === undefined) return false;
   aside.value = undefined;
@@ -101,7 +102,7 @@ export async function openInvitation(token: string): Promise<boolean> {
 /** Has a link mailed; returns what the service says to it. */
 export async function requestLink(email: string): Promise<string> {
   const body = { email };
-  const answer = await call((api) => api.POST("/auth/request-magic-link", { body }));
+  const answer = await callNameless((api) => api.POST("/auth/request-magic-link", { body }));
   return answer.message;
 }
 
@@ -124,7 +125,7 @@ export async function joinAsGuest(session: string, name: string): Promise<string
   const before = await comeBackAsGuest(session);
   if (before !== undefined) return before;
   const body = { session_id: session, display_name: name, refresh_cookie: true };
-  const entered = await call((api) => api.POST("/auth/guest", { body }));
+  const entered = await callNameless((api) => api.POST("/auth/guest", { body }));
   keepVisit({ door: session, sessionId: entered.session_id });
   return takeGuest(entered);
 }
@@ -135,9 +136,9 @@ export async function comeBackAsGuest(door: string): Promise<string | undefined>
   if (sessionId === undefined) return undefined;
   const params = { query: { session_id: sessionId } };
   try {
-    return takeGuest(await call((api) => api.GET("/auth/guest", { params })));
+    return takeGuest(await callNameless((api) => api.GET("/auth/guest", { params })));
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
     forgetVisits(sessionId);
     return undefined;
   }
@@ -162,7 +163,7 @@ export async function joinBeside(session: string, name: string): Promise<string>
   const before = account.value;
   const body = { session_id: session, display_name: name };
   const headers = { authorization: `Bearer ${before?.token}` };
-  const made = await call((api) => api.POST("/auth/guest", { body, headers }));
+  const made = await callNameless((api) => api.POST("/auth/guest", { body, headers }));
   const { token, guest, session_id: sessionId } = made;
   if (before?.kind === "user") {
     if (await belongsTo(sessionId)) {
@@ -208,5 +209,5 @@ export async function signOut(): Promise<void> {
 
 async function endLogin(token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
-  await call((api) => api.POST("/auth/logout", { headers })).catch(() => undefined);
+  await callNameless((api) => api.POST("/auth/logout", { headers })).catch(() => undefined);
 }

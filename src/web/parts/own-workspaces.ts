@@ -1,5 +1,6 @@
+import { ApiError } from "../../client/errors.ts";
 import { account } from "../api/account.ts";
-import { ApiFailure, call } from "../api/client.ts";
+import { call } from "../api/client.ts";
 import type { Workspace } from "../api/records.ts";
 
 const MOST_NAME = 200;
@@ -41,7 +42,7 @@ async function findOrMake(): Promise<readonly Workspace[]> {
     const body = { name: await firstName() };
     return [await call((api) => api.POST("/workspaces", { body }))];
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 403) throw error;
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
     throw new Error(error.code === "quota_exceeded" ? ASK_FOR_ROOM : ASK, { cause: error });
   }
 }

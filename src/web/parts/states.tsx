@@ -1,6 +1,7 @@
 import { CircleAlert, CloudOff, RotateCw } from "lucide-preact";
 import type { ComponentChildren, VNode } from "preact";
-import { ApiFailure, messageOf } from "../api/client.ts";
+import { Unreachable } from "../../client/errors.ts";
+import { messageOf } from "../api/client.ts";
 
 /** Grey lines in the place of what is being loaded. */
 export function Loading({ what, lines = 5 }: { what: string; lines?: number }): VNode {
@@ -44,7 +45,7 @@ export function NothingFits({ title, onAll }: { title: string; onAll: () => void
 
 /** Why something is not shown, and the button to try again where that may help. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }): VNode {
-  const isOffline = error instanceof ApiFailure && error.status === 0;
+  const isOffline = error instanceof Unreachable;
   const Icon = isOffline ? CloudOff : CircleAlert;
   return (
     <div class="state" role="alert">

@@ -1,24 +1,47 @@
-import { account, aside } from "../api/account.ts";
-import { API_BASE, ApiFailure, call, exchange } from "../api/client.ts";
+import { bearer, type Caller } from "../../client/access.ts";
+import type { ApiClient } from "../../client/api-client.ts";
+import { ApiError, VoiceError } from "../../client/errors.ts";
+import { account, aside, signInAgain } from "../api/account.ts";
+import { API_BASE, apiOf } from "../api/client.ts";
 
 const LIMIT_MS = 10_000;
 /** Stands for any session: what the service takes is the same for all of them. */
 const ANY_SESSION = "00000000-0000-0000-0000-000000000000";
-const TUS = { "tus-resumable": "1.0.0" };
 
-/**
- * The header of this account's calls, also while its person is a guest in this browser. Throws the
- * failure of a sign-in that is over.
- */
-export function authorizationOf(accountId: string): string {
-  const who = [account.value, aside.value].find((each) => each?.id === accountId);
-  if (who === undefined) throw new ApiFailure(401, "", "You signed out.");
-  return `Bearer ${who.token}`;
+/** An account whose files are sent, also while its person is a guest in this browser. */
+class Uploading implements Caller {
+  readonly #accountId: string;
+  readonly #signal: AbortSignal;
+
+  constructor(accountId: string, signal: AbortSignal) {
+    this.#accountId = accountId;
+    this.#signal = signal;
+  }
+
+  headers(): { Authorization: string } {
+    const who = [account.value, aside.value].find((each) => each?.id === this.#accountId);
+    if (who === undefined) throw new Error("You signed out.");
+    return bearer(who.token);
+  }
+
+  async renew(refused: { Authorization?: string } = this.headers()): Promise<boolean> {
+    if (refused.Authorization !== this.headers().Authorization) return true;
+    if (account.value?.id === this.#accountId) {
+      return Promise.race([signInAgain().then(() => true), aborted(this.#signal)]);
+    }
+    throw new VoiceError("unauthorized", "The account waits while its person is a guest.", true);
+  }
 }
 
-/** Where the files of a session go. */
-export function uploadsOf(sessionId: string): string {
-  return `${API_BASE}/sessions/${sessionId}/uploads`;
+function aborted(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(false), { once: true });
+  });
+}
+
+/** The service, called in the name of an account for as long as the signal is not aborted. */
+export function apiOfAccount(accountId: string, signal: AbortSignal): ApiClient {
+  return apiOf(new Uploading(accountId, signal));
 }
 
 let most: number | undefined;
@@ -28,7 +51,8 @@ export async function mostBytes(): Promise<number | undefined> {
   if (most !== undefined) return most;
   try {
     const signal = AbortSignal.timeout(LIMIT_MS);
-    const answer = await fetch(uploadsOf(ANY_SESSION), { method: "OPTIONS", signal });
+    const address = `${API_BASE}/sessions/${ANY_SESSION}/uploads`;
+    const answer = await fetch(address, { method: "OPTIONS", signal });
     const told = Number(answer.headers.get("tus-max-size"));
     most = Number.isInteger(told) && told > 0 ? told : undefined;
   } catch {
@@ -47,29 +71,27 @@ interface NewSession {
 
 /** Makes the session of a file; returns its id. */
 export async function makeSession(
-  accountId: string,
+  api: ApiClient,
   { title, workspaceId, language = "", key }: NewSession,
 ): Promise<string> {
-  const headers = { authorization: authorizationOf(accountId), "idempotency-key": key };
   const body = { title, workspace_id: workspaceId, ...(language === "" ? {} : { language }) };
-  const { id } = await call((api) => api.POST("/sessions", { headers, body }));
+  const options = { idempotencyKey: key };
+  const { id } = await api.call((client) => client.POST("/sessions", { body }), options);
   return id;
 }
 
 /** The recording ends with the file that has come. */
-export async function stopSession(accountId: string, sessionId: string): Promise<void> {
-  const headers = { authorization: authorizationOf(accountId) };
+export async function stopSession(api: ApiClient, sessionId: string): Promise<void> {
   const params = { path: { session_id: sessionId } };
-  await call((api) => api.POST("/sessions/{session_id}/stop", { params, headers }));
+  await api.call((client) => client.POST("/sessions/{session_id}/stop", { params }));
 }
 
 /** How many bytes of an unfinished file the service has; undefined where it does not say. */
-export async function storedBytes(accountId: string, address: string): Promise<number | undefined> {
+export async function storedBytes(api: ApiClient, address: string): Promise<number | undefined> {
   try {
-    const headers = { authorization: authorizationOf(accountId), ...TUS };
-    const answer = await exchange(new Request(address, { method: "HEAD", headers }));
-    const told = Number(answer.headers.get("upload-offset") ?? Number.NaN);
-    return Number.isInteger(told) ? told : undefined;
+    const params = { path: pathOf(address) };
+    const path = "/sessions/{session_id}/uploads/{upload_id}";
+    return (await api.call((client) => client.GET(path, { params }))).received;
   } catch {
     // Then what was last heard of it has to do.
     return undefined;
@@ -81,28 +103,34 @@ export async function storedBytes(accountId: string, address: string): Promise<n
  * and ended, "over" where it ended without any. Rejects like any call.
  */
 export async function standingOf(
-  accountId: string,
+  api: ApiClient,
   sessionId: string,
 ): Promise<"open" | "come" | "over"> {
-  const { status, duration_ms: ms = 0, reading } = await readSession(accountId, sessionId);
-  if (status === "recording") return "open";
-  return ms > 0 || (reading?.received_seconds ?? 0) > 0 ? "come" : "over";
+  const session = await readSession(api, sessionId);
+  if (session.status === "recording") return "open";
+  return hasSound(session) ? "come" : "over";
 }
 
-function readSession(accountId: string, sessionId: string) {
-  const headers = { authorization: authorizationOf(accountId) };
+type SessionFacts = Awaited<ReturnType<typeof readSession>>;
+
+function readSession(api: ApiClient, sessionId: string) {
   const params = { path: { session_id: sessionId } };
-  return call((api) => api.GET("/sessions/{session_id}", { params, headers }));
+  return api.call((client) => client.GET("/sessions/{session_id}", { params }));
+}
+
+function hasSound({ duration_ms: ms = 0, reading }: SessionFacts): boolean {
+  return ms > 0 || (reading?.received_seconds ?? 0) > 0;
 }
 
 /** Gives an unfinished file up. False when all of it has come: then it is the session's. */
-export async function giveUpUpload(accountId: string, address: string): Promise<boolean> {
-  const headers = { authorization: authorizationOf(accountId), ...TUS };
+export async function giveUpUpload(api: ApiClient, address: string): Promise<boolean> {
+  const params = { path: pathOf(address) };
+  const path = "/sessions/{session_id}/uploads/{upload_id}";
   try {
-    await exchange(new Request(address, { method: "DELETE", headers }));
+    await api.call((client) => client.DELETE(path, { params }));
     return true;
   } catch (error) {
-    const status = error instanceof ApiFailure ? error.status : 0;
+    const status = error instanceof ApiError ? error.status : 0;
     if (status === 404) return true;
     if (status === 409) return false;
     throw error;
@@ -110,14 +138,18 @@ export async function giveUpUpload(accountId: string, address: string): Promise<
 }
 
 /** Deletes the session of a file that never came as a whole, unless something else is in it. */
-export async function deleteEmptySession(accountId: string, sessionId: string): Promise<void> {
-  const headers = { authorization: authorizationOf(accountId) };
+export async function deleteEmptySession(api: ApiClient, sessionId: string): Promise<void> {
   const params = { path: { session_id: sessionId } };
   try {
-    const session = await readSession(accountId, sessionId);
-    if ((session.duration_ms ?? 0) > 0 || (session.reading?.received_seconds ?? 0) > 0) return;
-    await call((api) => api.DELETE("/sessions/{session_id}", { params, headers }));
+    if (hasSound(await readSession(api, sessionId))) return;
+    await api.call((client) => client.DELETE("/sessions/{session_id}", { params }));
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 404) throw error;
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }
+}
+
+/** What an upload's address names. */
+function pathOf(address: string): { session_id: string; upload_id: string } {
+  const [upload_id = "", , session_id = ""] = address.split("/").reverse();
+  return { session_id, upload_id };
 }

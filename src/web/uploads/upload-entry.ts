@@ -11,10 +11,9 @@ export interface Entry {
   phase: UploadPhase;
   /** The browser keeps what it takes to go on after a reload. */
   isKept: boolean;
-  /** Bytes that left the browser. */
+  /** Bytes that the service has. */
   sent: number;
   readonly pace: Pace;
-  drawnAt: number;
   /** Set while it is being sent. */
   run: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   /** Other tabs of this browser may take it from here on. */
@@ -27,7 +26,7 @@ export function newEntry(
   phase: UploadPhase,
   release: () => void,
 ): Entry {
-  const standing = { pace: new Pace(), drawnAt: 0, run: undefined };
+  const standing = { pace: new Pace(), run: undefined };
   return { kept, file, phase, isKept: false, sent: kept.sent, release, ...standing };
 }
 
@@ -62,12 +61,6 @@ const UNREADABLE = "The browser cannot read this file. Folders are not taken.";
 export async function judge(file: File, most: number | undefined): Promise<string | undefined> {
   const head = await headOf(file, HEAD_BYTES);
   return head === undefined ? UNREADABLE : refusalOf(file, head, most);
-}
-
-/** Also where the page is not served by TLS, and so has no `randomUUID`. */
-export function newId(): string {
-  const parts = crypto.getRandomValues(new Uint32Array(4));
-  return [...parts].map((part) => part.toString(16).padStart(8, "0")).join("");
 }
 
 const LOCK = "voice-upload-";
@@ -105,11 +98,5 @@ export function pause(ms: number, signal: AbortSignal, hurry: EventTarget): Prom
     const timer = setTimeout(end, ms);
     signal.addEventListener("abort", end);
     hurry.addEventListener("hurry", end);
-  });
-}
-
-export function aborted(signal: AbortSignal): Promise<false> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(false), { once: true });
   });
 }

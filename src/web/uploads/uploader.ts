@@ -1,14 +1,16 @@
-import { account, signInAgain } from "../api/account.ts";
-import { ApiFailure, messageOf } from "../api/client.ts";
+import { type ApiClient, newKey } from "../../client/api-client.ts";
+import { waitBefore } from "../../client/back-off.ts";
+import { apiError, VoiceError } from "../../client/errors.ts";
+import { FileUpload, type UploadStore } from "../../client/upload.ts";
+import { messageOf } from "../api/client.ts";
 import { ownWorkspace } from "../parts/own-workspaces.ts";
 import { tell } from "../parts/toasts.tsx";
 import { fingerprintOf, sizeText, titleOf } from "./file-facts.ts";
 import { type KeptUpload, KeptUploads, type Wanted } from "./kept-uploads.ts";
 import { refusalByCode } from "./refusals.ts";
-import { nextStep, pauseMs } from "./retrying.ts";
-import { transfer } from "./transfer.ts";
+import { awayOf, nextStep, UPLOAD_BACK_OFF } from "./retrying.ts";
 import {
-  authorizationOf,
+  apiOfAccount,
   deleteEmptySession,
   giveUpUpload,
   makeSession,
@@ -16,10 +18,8 @@ import {
   standingOf,
   stopSession,
   storedBytes,
-  uploadsOf,
 } from "./upload-calls.ts";
 import {
-  aborted,
   type Entry,
   headOf,
   isAtRisk,
@@ -27,7 +27,6 @@ import {
   lockedUploads,
   lockUpload,
   newEntry,
-  newId,
   pause,
   restingPhase,
   shownOf,
@@ -36,10 +35,8 @@ import { isUnfinished, type UploadPhase, uploads } from "./upload-state.ts";
 
 /** Files that are sent at the same time. */
 const AT_ONCE = 2;
-/** How often a file begins anew, or is asked after, before it is left to its person. */
+/** How often a file begins anew before it is left to its person. */
 const MOST_ATTEMPTS = 4;
-/** Progress is drawn no more often, milliseconds. */
-const DRAWN_MS = 200;
 
 /**
  * Sends the files of one account, some at a time, and goes on with those that were begun before the
@@ -49,12 +46,14 @@ export class Uploader {
   readonly #accountId: string;
   readonly #store = new KeptUploads();
   readonly #over = new AbortController();
+  readonly #api: ApiClient;
   /** Ends the pauses of those that wait. */
   readonly #hurry = new EventTarget();
   #entries: readonly Entry[] = [];
 
   constructor(accountId: string) {
     this.#accountId = accountId;
+    this.#api = apiOfAccount(accountId, this.#over.signal);
     const online = () => this.#hurry.dispatchEvent(new Event("hurry"));
     addEventListener("online", online, { signal: this.#over.signal });
     const warn = (event: BeforeUnloadEvent) => {
@@ -92,7 +91,7 @@ export class Uploader {
   /** Of what does not go on by itself: the service may have more of it than was last heard. */
   async #askWhereItIs(entry: Entry): Promise<void> {
     const { address } = entry.kept;
-    const stored = address && (await storedBytes(this.#accountId, address));
+    const stored = address && (await storedBytes(this.#api, address));
     if (typeof stored !== "number" || entry.run !== undefined) return;
     entry.sent = stored;
     this.#publish();
@@ -182,7 +181,7 @@ export class Uploader {
   async #add(file: File, wanted: Wanted, refusal: string | undefined): Promise<void> {
     const { name, size, lastModified, type } = file;
     const kept: KeptUpload = {
-      ...{ id: newId(), accountId: this.#accountId, name, size, lastModified, type, ...wanted },
+      ...{ id: newKey(), accountId: this.#accountId, name, size, lastModified, type, ...wanted },
       ...{ round: 0, sent: 0, isPaused: false, begunAt: Date.now() },
     };
     if (refusal !== undefined) {
@@ -250,14 +249,14 @@ export class Uploader {
     const sessionId = entry.kept.sessionId ?? (await this.#begin(entry));
     if (signal.aborted || (await this.#hasCome(entry, sessionId))) return;
     entry.pace.reset();
-    await transfer({
-      ...{ file, signal, endpoint: uploadsOf(sessionId), address: entry.kept.address },
-      authorization: () => authorizationOf(this.#accountId),
-      onAddress: (address) => void this.#keep(entry, { address }),
-      onSent: (bytes) => this.#sent(entry, bytes),
-      onStored: (sent) => void this.#keep(entry, { sent }),
-    });
-    await stopSession(this.#accountId, sessionId);
+    const api = apiOfAccount(this.#accountId, signal);
+    await new FileUpload(api, sessionId, file, {
+      ...{ signal, backOff: UPLOAD_BACK_OFF, store: this.#storeOf(entry) },
+      onProgress: (stored) => this.#stored(entry, stored),
+      onRetry: (error) => this.#show(entry, { kind: "waiting", away: awayOf(error) }),
+      pause: (ms) => pause(ms, signal, this.#hurry),
+    }).bring();
+    await stopSession(this.#api, sessionId);
   }
 
   /**
@@ -266,28 +265,36 @@ export class Uploader {
    */
   async #hasCome({ kept }: Entry, sessionId: string): Promise<boolean> {
     if (kept.address === undefined) return false;
-    const standing = await standingOf(this.#accountId, sessionId);
+    const standing = await standingOf(this.#api, sessionId);
     if (standing === "open") return false;
     if (standing === "come") return true;
-    if ((await storedBytes(this.#accountId, kept.address)) === kept.size) return true;
-    throw new ApiFailure(409, "session_ended", "The session has ended.");
+    if ((await storedBytes(this.#api, kept.address)) === kept.size) return true;
+    const said = "The session has ended.";
+    throw apiError({ call: "PATCH", status: 409, code: "session_ended", said });
+  }
+
+  /** Where the address of its upload is kept. */
+  #storeOf(entry: Entry): UploadStore {
+    return {
+      getItem: () => entry.kept.address ?? null,
+      setItem: (_, address) => this.#keep(entry, { address }),
+      removeItem: () => this.#keep(entry, { address: undefined }),
+    };
   }
 
   async #begin(entry: Entry): Promise<string> {
     const { id, name, round, language } = entry.kept;
     const workspaceId = await ownWorkspace(entry.kept.workspaceId);
     const wish = { title: titleOf(name), workspaceId, language, key: `${id}-${round}` };
-    const sessionId = await makeSession(this.#accountId, wish);
+    const sessionId = await makeSession(this.#api, wish);
     await this.#keep(entry, { sessionId, workspaceId });
     return sessionId;
   }
 
-  #sent(entry: Entry, bytes: number): void {
-    const now = performance.now();
+  #stored(entry: Entry, bytes: number): void {
     entry.sent = bytes;
-    entry.pace.add({ at: now, bytes });
-    if (now - entry.drawnAt < DRAWN_MS) return;
-    entry.drawnAt = now;
+    void this.#keep(entry, { sent: bytes });
+    entry.pace.add({ at: performance.now(), bytes });
     this.#show(entry, { kind: "sending", leftMs: entry.pace.leftMs(entry.kept.size) });
   }
 
@@ -304,23 +311,18 @@ export class Uploader {
       this.#show(entry, { kind: "missing" });
       return false;
     }
-    if (!(error instanceof ApiFailure)) return this.#fail(entry, error);
+    if (!(error instanceof VoiceError)) return this.#fail(entry, error);
     const step = nextStep(error);
     const { sessionId } = entry.kept;
-    if (step.kind === "sign-in") {
-      // While its person is a guest the account waits.
-      if (account.value?.id !== this.#accountId) return this.#wait(entry, "service", 1, signal);
-      return Promise.race([signInAgain().then(() => true), aborted(signal)]).catch(() => false);
-    }
-    if (step.kind === "again") return this.#wait(entry, step.away, fruitless, signal);
-    if (fruitless > MOST_ATTEMPTS || step.kind === "fail") return this.#fail(entry, error);
-    if (step.kind === "soon") {
-      await pause(pauseMs(fruitless, Math.random()), signal, this.#hurry);
+    if (step.kind === "again") {
+      this.#show(entry, { kind: "waiting", away: step.away });
+      await pause(waitBefore(fruitless, UPLOAD_BACK_OFF), signal, this.#hurry);
       return true;
     }
+    if (fruitless > MOST_ATTEMPTS || step.kind === "fail") return this.#fail(entry, error);
     if (sessionId === undefined) return this.#fail(entry, error);
     // It ended while the file was paused, or its part was given up: nothing of it is left there.
-    void deleteEmptySession(this.#accountId, sessionId).catch(() => undefined);
+    void deleteEmptySession(this.#api, sessionId).catch(() => undefined);
     tell(`“${entry.kept.name}” is sent from the beginning: the service has given its part up.`);
     entry.sent = 0;
     const round = entry.kept.round + 1;
@@ -328,20 +330,8 @@ export class Uploader {
     return true;
   }
 
-  async #wait(
-    entry: Entry,
-    away: "network" | "service",
-    fruitless: number,
-    signal: AbortSignal,
-  ): Promise<true> {
-    entry.sent = entry.kept.sent;
-    this.#show(entry, { kind: "waiting", away });
-    await pause(pauseMs(fruitless, Math.random()), signal, this.#hurry);
-    return true;
-  }
-
   async #fail(entry: Entry, error: unknown): Promise<false> {
-    const code = error instanceof ApiFailure ? error.code : "";
+    const code = error instanceof VoiceError ? error.code : "";
     const refusal = refusalByCode(code);
     const why = refusal ?? messageOf(error);
     this.#show(entry, { kind: "failed", why, mayRetry: refusal === undefined });
@@ -362,10 +352,9 @@ export class Uploader {
   async #discard({ kept }: Entry): Promise<boolean> {
     await this.#store.remove(kept.id);
     if (kept.sessionId === undefined) return true;
-    const isGone =
-      kept.address === undefined || (await giveUpUpload(this.#accountId, kept.address));
-    if (isGone) await deleteEmptySession(this.#accountId, kept.sessionId);
-    else await stopSession(this.#accountId, kept.sessionId);
+    const isGone = kept.address === undefined || (await giveUpUpload(this.#api, kept.address));
+    if (isGone) await deleteEmptySession(this.#api, kept.sessionId);
+    else await stopSession(this.#api, kept.sessionId);
     return isGone;
   }
 

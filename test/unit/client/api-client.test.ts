@@ -68,6 +68,29 @@ describe("client calls", () => {
     expect(new Set(keys().slice(6))).toEqual(new Set(["own-key"]));
   });
 
+  it("client: a change with If-Match is not made twice, but tried again when it was too early", async () => {
+    const change = () =>
+      voice.call((api) =>
+        api.PATCH("/sessions/{session_id}/segments/{segment_id}", {
+          params: {
+            path: { session_id: "s1", segment_id: "g1" },
+            header: { "If-Match": '"1"' },
+          },
+          body: { text: "B" },
+        }),
+      );
+    service.answer = () => "cut";
+    await expect(change()).rejects.toThrow(Unreachable);
+    service.answer = () => BUSY;
+    await expect(change()).rejects.toThrow(ServiceError);
+    expect(service.asked).toHaveLength(2);
+    service.answer = () =>
+      service.asked.length === 3
+        ? { status: 429, body: refusal("Slower.") }
+        : { status: 200, body: { id: "g1" } };
+    expect(await change()).toEqual({ id: "g1" });
+  });
+
   it("client: Retry-After is kept to, and a wait beyond a minute is not made", async () => {
     const waits: number[] = [];
     const onRetry = (_error: unknown, waitMs: number) => waits.push(waitMs);
@@ -164,6 +187,28 @@ describe("client calls", () => {
     service.answer = () => ({ status: 401, body: refusal("Gone.") });
     await expect(person.getSession("s1")).rejects.toThrow(AuthenticationError);
     expect(asked).toEqual([false, true, true]);
+  });
+
+  it("client: calls that are refused together get one fresh token, and a wrong password none", async () => {
+    let renewals = 0;
+    const token = async (isRefused: boolean) => (isRefused ? `t${++renewals}` : "t0");
+    const person = new VoiceClient({ baseUrl: service.url, token, backOff: QUICK });
+    service.answer = async ({ headers, path }) => {
+      if (path.endsWith("/auth/password")) {
+        const code = { "x-error-code": "invalid_credentials" };
+        return { status: 401, headers: code, body: refusal("That is not your password.") };
+      }
+      // The last refusal comes when the others have a fresh token already.
+      if (path.endsWith("late")) await new Promise((wake) => setTimeout(wake, 50));
+      const isGood = headers.authorization === "Bearer t1";
+      return isGood ? { status: 200, body: SESSION } : { status: 401, body: refusal("Over.") };
+    };
+    await Promise.all(["a", "b", "late"].map((id) => person.getSession(id)));
+    expect(renewals).toBe(1);
+    const body = { current_password: "a", new_password: "b" };
+    const change = person.call((api) => api.POST("/auth/password", { body }));
+    await expect(change).rejects.toThrow(AuthenticationError);
+    expect(renewals).toBe(1);
   });
 
   it("client: lists are read to their end, and an answer without content is none", async () => {

@@ -1,16 +1,34 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  type ApiError,
   ConflictError,
   InvalidRequestError,
+  NotFoundError,
+  RateLimitError,
   ServiceError,
+  Unreachable,
   UploadError,
 } from "../../../src/client/errors.ts";
 import { VoiceClient } from "../../../src/client/node.ts";
+import { PieceSize } from "../../../src/client/piece-size.ts";
+import type { UploadStore } from "../../../src/client/upload.ts";
 import { refusal, ScriptedService } from "../../support/scripted-service.ts";
 import { ScriptedUploads } from "../../support/scripted-uploads.ts";
 
 const QUICK = { attempts: 3, firstMs: 1, longestMs: 2 };
 const SIZE = 5 * 1024 * 1024 + 7;
+
+/** A store that a process or a page leaves behind. */
+class KeptAddresses implements UploadStore {
+  readonly #kept = new Map<string, string>();
+  getItem = async (key: string) => this.#kept.get(key) ?? null;
+  setItem = (key: string, address: string) => this.#kept.set(key, address);
+  removeItem = (key: string) => this.#kept.delete(key);
+
+  get addresses(): string[] {
+    return [...this.#kept.values()];
+  }
+}
 
 describe("uploads", () => {
   let service: ScriptedService;
@@ -54,9 +72,11 @@ describe("uploads", () => {
   it("upload: a body that breaks off is gone on with behind what has come", async () => {
     const isCut = (n: number) => n === 2 || n === 3;
     uploads.fault = ({ method }, n) => (method === "PATCH" && isCut(n) ? "half" : undefined);
-    await voice.upload("s1", bytes);
+    const failures: unknown[] = [];
+    await voice.upload("s1", bytes, { onRetry: (error) => failures.push(error) });
     expect(stored()).toEqual([true]);
-    expect(count("PATCH")).toBe(4);
+    // No other offset was tried than the one that the service has.
+    expect(failures).toEqual([expect.any(Unreachable), expect.any(Unreachable)]);
     expect(count("POST")).toBe(1);
   });
 
@@ -68,29 +88,109 @@ describe("uploads", () => {
 
   it("upload: when the answer to its creation is lost, no second one is made", async () => {
     uploads.fault = ({ method }, n) => (method === "POST" && n === 1 ? "lost" : undefined);
-    const addresses: string[] = [];
-    await voice.upload("s1", bytes, { onAddress: (address) => addresses.push(address) });
+    await voice.upload("s1", bytes);
     expect(stored()).toEqual([true]);
-    expect(addresses).toEqual([`${service.url}/api/sessions/s1/uploads/u1`]);
   });
 
-  it("upload: another process goes on with its address", async () => {
+  /** Sends the file until more than its first piece has come. */
+  async function begin(store: KeptAddresses, file: Blob): Promise<number> {
     const stop = new AbortController();
-    let address = "";
-    const first = voice.upload("s1", bytes, {
-      signal: stop.signal,
-      onAddress: (given) => {
-        address = given;
-      },
-      onProgress: (n) => n > 64 * 1024 && stop.abort(new Error("ended")),
-    });
-    await expect(first).rejects.toThrow("ended");
-    const before = uploads.files[0]?.bytes.length ?? 0;
+    const onProgress = (n: number) => n > 64 * 1024 && stop.abort(new Error("paused"));
+    const first = voice.upload("s1", file, { signal: stop.signal, store, onProgress });
+    await expect(first).rejects.toThrow("paused");
+    return uploads.files.at(-1)?.bytes.length ?? 0;
+  }
+
+  it("upload: one that was paused, or whose process ended, goes on by its store, which forgets it then", async () => {
+    const store = new KeptAddresses();
+    const file = () => new File([bytes], "talk.wav", { lastModified: 7 });
+    const before = await begin(store, file());
     expect(before).toBeGreaterThan(64 * 1024);
+    expect(store.addresses).toEqual([`${service.url}/api/sessions/s1/uploads/u1`]);
     const sent: number[] = [];
-    await voice.upload("s1", bytes, { address, onProgress: (n) => sent.push(n) });
+    await voice.upload("s1", file(), { store, onProgress: (n) => sent.push(n) });
     expect(sent[0]).toBe(before);
     expect(stored()).toEqual([true]);
+    expect(store.addresses).toEqual([]);
+    // Another file, or another session, is another upload.
+    await begin(store, file());
+    const other = new File([bytes], "talk.wav", { lastModified: 8 });
+    await voice.upload("s1", other, { store });
+    await voice.upload("s2", file(), { store });
+    expect(uploads.files).toHaveLength(4);
+    expect(store.addresses).toEqual([`${service.url}/api/sessions/s1/uploads/u2`]);
+  });
+
+  it("upload: one that the service has forgotten begins anew; what is in between forgets nothing", async () => {
+    const store = new KeptAddresses();
+    const file = new File([bytes], "talk.wav", { lastModified: 7 });
+    await begin(store, file);
+    const answer = service.answer;
+    service.answer = () => ({ status: 404, body: refusal("A captive portal.") });
+    await expect(voice.upload("s1", file, { store })).rejects.toThrow(NotFoundError);
+    expect(store.addresses).toHaveLength(1);
+    service.answer = answer;
+    uploads.files.length = 0;
+    await voice.upload("s1", file, { store });
+    expect(stored()).toEqual([true]);
+    expect(store.addresses).toEqual([]);
+  });
+
+  it("upload: a second page may bring more of it meanwhile, or hold it for a while", async () => {
+    uploads.fault = ({ method, headers }, n) => {
+      if (method !== "PATCH") return undefined;
+      if (n === 3 || n === 4) return "held";
+      const file = uploads.files[0];
+      // Another page has brought the next bytes.
+      const from = Number(headers["upload-offset"]);
+      if (n === 2 && file) file.bytes = Buffer.from(bytes.subarray(0, from + 70_000));
+      return undefined;
+    };
+    const retried: unknown[] = [];
+    await voice.upload("s1", bytes, { onRetry: (error) => retried.push(error) });
+    expect(stored()).toEqual([true]);
+    expect(retried.map((error) => (error as ApiError).status)).toEqual([409, 423, 423]);
+  });
+
+  it("upload: what is refused as a conflict for good is not tried for ever", async () => {
+    const answer = service.answer;
+    service.answer = (asked) =>
+      asked.method === "PATCH"
+        ? { status: 409, headers: { "x-error-code": "conflict" }, body: refusal("It has failed.") }
+        : answer(asked);
+    const backOff = { ...QUICK, attempts: Number.POSITIVE_INFINITY };
+    const store = new KeptAddresses();
+    await expect(voice.upload("s1", bytes, { backOff, store })).rejects.toThrow(ConflictError);
+    expect(count("PATCH")).toBe(1);
+    expect(store.addresses).toEqual([]);
+  });
+
+  it("upload: whoever hears of the network ends the wait, and a longer one than asked for is not made", async () => {
+    uploads.fault = ({ method }, n) => (method === "PATCH" && n < 3 ? "busy" : undefined);
+    const waits: number[] = [];
+    const pause = async (ms: number) => void waits.push(ms);
+    const slow = { attempts: 3, firstMs: 60_000, longestMs: 60_000 };
+    await voice.upload("s1", bytes, { backOff: slow, pause });
+    expect(waits).toHaveLength(2);
+    expect(stored()).toEqual([true]);
+    const later = { status: 429, headers: { "retry-after": "100" }, body: refusal("Later.") };
+    service.answer = () => later;
+    await expect(voice.upload("s1", bytes, { pause })).rejects.toThrow(RateLimitError);
+    expect(waits).toHaveLength(2);
+  });
+
+  it("upload: pieces are as large as a line carries in two seconds, and small again after a failure", () => {
+    const pieces = new PieceSize();
+    expect(pieces.next).toBe(64 * 1024);
+    for (let n = 0; n < 9; n++) pieces.took(1);
+    expect(pieces.next).toBe(8 * 1024 * 1024);
+    pieces.took(16_000);
+    expect(pieces.next).toBe(1024 * 1024);
+    pieces.took(2_000);
+    expect(pieces.next).toBe(1024 * 1024);
+    pieces.failed();
+    pieces.took(900_000);
+    expect(pieces.next).toBe(64 * 1024);
   });
 
   it("upload: it gives up after failures in a row that brought nothing, not after many that did", async () => {

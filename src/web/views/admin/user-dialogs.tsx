@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { ApiFailure, call } from "../../api/client.ts";
+import { ApiError } from "../../../client/errors.ts";
+import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
 import { ElevationDialog } from "../../parts/elevation-form.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
@@ -72,7 +73,7 @@ export function EditUserDialog({ user, onClose, onSaved }: EditProps): VNode {
       );
       tell("It is saved.");
     } catch (error) {
-      if (error instanceof ApiFailure && error.code === "elevation_required") setAsking(true);
+      if (error instanceof ApiError && error.code === "elevation_required") setAsking(true);
       throw error;
     }
   };

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { ApiFailure, call } from "../../api/client.ts";
+import { ApiError } from "../../../client/errors.ts";
+import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { QrCode } from "../../parts/qr-code.tsx";
@@ -89,7 +90,7 @@ function CodeState({ code }: { code: string }): VNode | null {
     try {
       return await call((api) => api.GET("/devices/pair/status", { params: { query } }));
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 404) return undefined;
+      if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;
     }
   }, [code]);

@@ -2,8 +2,8 @@ import { ArrowLeft, RotateCw } from "lucide-preact";
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
+import { ApiError } from "../../../client/errors.ts";
 import { account } from "../../api/account.ts";
-import { ApiFailure } from "../../api/client.ts";
 import { elevations } from "../../api/elevation.ts";
 import type { Place } from "../../api/elevation-record.ts";
 import type { Entity, Graph, GraphPath } from "../../api/records.ts";
@@ -103,7 +103,7 @@ interface HiddenProps {
 
 function Hidden({ error, place, reload }: HiddenProps): VNode {
   const who = account.value;
-  const isGated = error instanceof ApiFailure && error.code === "elevation_required";
+  const isGated = error instanceof ApiError && error.code === "elevation_required";
   if (!isGated || who?.kind !== "user") return <Failure error={error} retry={reload} />;
   return (
     <section class="card stack graph-hidden" aria-labelledby="hidden-graph">

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
-import { ApiFailure, call } from "../../api/client.ts";
+import { ApiError } from "../../../client/errors.ts";
+import { call } from "../../api/client.ts";
 import type { Entity, Graph } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -40,7 +41,7 @@ async function mentionsOf(
       if (page.next_cursor === null) return { moments, isPart: false };
       cursor = page.next_cursor;
     } catch (error) {
-      const isClosed = error instanceof ApiFailure && [403, 404].includes(error.status);
+      const isClosed = error instanceof ApiError && [403, 404].includes(error.status);
       if (isClosed) return undefined;
       throw error;
     }

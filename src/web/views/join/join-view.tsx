@@ -2,8 +2,9 @@ import { DoorOpen } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
+import { ApiError } from "../../../client/errors.ts";
 import { account } from "../../api/account.ts";
-import { ApiFailure, call } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import { joinBeside } from "../../api/sign-in.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { useResource } from "../../parts/resource.ts";
@@ -43,7 +44,7 @@ async function ownWay(code: string): Promise<string | undefined> {
     const { id } = await call((api) => api.GET("/sessions/{session_id}", { params }));
     return id;
   } catch (error) {
-    if (error instanceof ApiFailure && [403, 404].includes(error.status)) return undefined;
+    if (error instanceof ApiError && [403, 404].includes(error.status)) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { ApiFailure, call } from "../../api/client.ts";
+import { ApiError } from "../../../client/errors.ts";
+import { call } from "../../api/client.ts";
 
 /** The device's key is in memory only; its id, which opens nothing, is found again. */
 export interface BrowserDevice {
@@ -32,7 +33,7 @@ async function foundAgain(name: string): Promise<BrowserDevice | undefined> {
     return { id, key };
   } catch (error) {
     // It was unpaired meanwhile: another takes its place.
-    const isGone = error instanceof ApiFailure && [401, 403, 404].includes(error.status);
+    const isGone = error instanceof ApiError && [401, 403, 404].includes(error.status);
     if (isGone) return undefined;
     throw error;
   }

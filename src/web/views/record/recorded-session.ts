@@ -1,4 +1,8 @@
-import { ApiFailure, call } from "../../api/client.ts";
+import { Access } from "../../../client/access.ts";
+import type { Send } from "../../../client/api-client.ts";
+import { ApiError } from "../../../client/errors.ts";
+import { FileUpload } from "../../../client/upload.ts";
+import { api, apiOf, call } from "../../api/client.ts";
 import type { BrowserDevice } from "./browser-device.ts";
 import type { KeptRecording, RestOfSound } from "./kept-sound.ts";
 
@@ -8,18 +12,17 @@ export async function beginSession(
   { title, workshopId, language }: { title: string; workshopId: string; language: string },
 ): Promise<string> {
   const params = { path: { device_id: device.id } };
-  const headers = { "x-api-key": device.key };
   const body = {
     ...(title === "" ? {} : { title }),
     ...(workshopId === "" ? {} : { workshop_id: workshopId }),
     ...(language === "" ? {} : { language }),
   };
   const begin = () =>
-    call((api) => api.POST("/devices/{device_id}/session/start", { params, headers, body }));
+    callAs(device, (api) => api.POST("/devices/{device_id}/session/start", { params, body }));
   try {
     return (await begin()).session_id;
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 409) throw error;
+    if (!(error instanceof ApiError) || error.status !== 409) throw error;
     await endSession(device, undefined);
     return (await begin()).session_id;
   }
@@ -30,15 +33,16 @@ export async function endSession(
   sessionId: string | undefined,
 ): Promise<void> {
   const params = { path: { device_id: device.id } };
-  const headers = { "x-api-key": device.key };
   const body = sessionId === undefined ? {} : { session_id: sessionId };
-  await call((api) => api.POST("/devices/{device_id}/session/stop", { params, headers, body }));
+  await callAs(device, (api) => api.POST("/devices/{device_id}/session/stop", { params, body }));
+}
+
+function callAs<T>({ key }: BrowserDevice, send: Send<T>): Promise<NonNullable<T>> {
+  return apiOf(new Access({ apiKey: key })).call(send);
 }
 
 /** Least sound that is worth a session of its own, seconds. */
 const LEAST_SECONDS = 1;
-/** A file in one request is not larger, bytes. */
-const MOST_BYTES = 60 * 1024 * 1024;
 
 /** Keeps sound that its session takes no more as a session of its own, named after it. */
 export async function keepRest(
@@ -50,19 +54,6 @@ export async function keepRest(
   const told = language === "" ? {} : { language };
   const body = { title: name.slice(-200), workspace_id: workspaceId, ...told };
   const { id } = await call((api) => api.POST("/sessions", { body }));
-  const path = { session_id: id };
-  // Whole samples each; the recording ends with the last of them.
-  for (let from = 0; from < bytes.byteLength; from += MOST_BYTES) {
-    const part = bytes.subarray(from, from + MOST_BYTES);
-    const more = from + MOST_BYTES < bytes.byteLength;
-    await call((api) =>
-      api.POST("/sessions/{session_id}/uploads", {
-        params: { path, ...(more && { query: { more } }) },
-        headers: { "content-type": `audio/pcm;rate=${sampleRate};channels=1;encoding=s16le` },
-        // The document describes JSON and bytes; the client sends what it is given.
-        body: part as never,
-        bodySerializer: () => part.slice(),
-      }),
-    );
-  }
+  const mediaType = `audio/pcm;rate=${sampleRate};channels=1;encoding=s16le`;
+  await new FileUpload(api, id, new Blob([bytes.slice()]), { mediaType, filename: name }).run();
 }

@@ -1,8 +1,8 @@
+import { Access } from "../../../client/access.ts";
 import { AudioSender } from "../../../client/audio-sender.ts";
-import { openTicketed } from "../../../client/browser-socket.ts";
-import { apiError, ChannelError, Unreachable } from "../../../client/errors.ts";
-import type { OpenSocket } from "../../../client/frame-socket.ts";
-import { API_BASE, ApiFailure, call } from "../../api/client.ts";
+import { openWithTicket } from "../../../client/browser-socket.ts";
+import { ChannelError } from "../../../client/errors.ts";
+import { apiOf } from "../../api/client.ts";
 import type { RestOfSound } from "./kept-sound.ts";
 
 interface StreamOptions {
@@ -48,7 +48,7 @@ export class SoundStream {
       tellBegun = resolve;
     });
     this.#sender = new AudioSender({
-      open: openAsDevice(key),
+      open: openWithTicket(apiOf(new Access({ apiKey: key }))),
       path: `/devices/${deviceId}/stream`,
       configuration: {
         ...{ session_id: sessionId, encoding: "pcm_s16le" },
@@ -101,21 +101,4 @@ export class SoundStream {
       throw new StreamRefused(said || (closeCode === undefined ? message : closed), code);
     }
   }
-}
-
-/** Opens WebSockets with the key of this browser's device. */
-function openAsDevice(key: string): OpenSocket {
-  return async (path, options) => {
-    const headers = { "x-api-key": key };
-    const asked = call((api) => api.POST("/auth/live-ticket", { headers }));
-    const { ticket } = await asked.catch((error: unknown) => {
-      const name = "POST /auth/live-ticket";
-      if (!(error instanceof ApiFailure) || error.status === 0) {
-        throw new Unreachable(name, error, options.handshakeMs);
-      }
-      const { status, code, message: said } = error;
-      throw apiError({ call: name, status, code, said });
-    });
-    return openTicketed(API_BASE, path, ticket, options);
-  };
 }

@@ -1,7 +1,7 @@
 import { Search, Send } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { callOnce, messageOf } from "../../api/client.ts";
 import type { Answer } from "../../api/records.ts";
 import { Moments } from "./citations.tsx";
 import type { SessionModel } from "./model/session-model.ts";
@@ -31,7 +31,7 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
     settle({});
     try {
       const params = { path: { session_id: model.id } };
-      const found = await call((api) =>
+      const found = await callOnce((api) =>
         api.POST("/sessions/{session_id}/hirag-query", { params, body: { query } }),
       );
       settle({ answer: found });

@@ -1,7 +1,7 @@
 import { LogIn, Mail } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { callNameless, messageOf } from "../../api/client.ts";
 import { requestLink, signInWithPassword } from "../../api/sign-in.ts";
 import { useResource } from "../../parts/resource.ts";
 
@@ -93,7 +93,7 @@ interface ProvidersProps {
 
 /** One button for each identity provider that is configured. */
 export function Providers({ back, onLeave }: ProvidersProps): VNode | null {
-  const { state } = useResource(() => call((api) => api.GET("/auth/oauth/providers")), []);
+  const { state } = useResource(() => callNameless((api) => api.GET("/auth/oauth/providers")), []);
   if (state.kind !== "ready" || state.value.items.length === 0) return null;
   return (
     <div class="row">

@@ -2,7 +2,8 @@ import { ChevronRight, Plus, Webhook as WebhookIcon } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { ApiFailure, call } from "../../api/client.ts";
+import { ApiError } from "../../../client/errors.ts";
+import { call } from "../../api/client.ts";
 import type { Webhook, Workspace } from "../../api/records.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
@@ -115,7 +116,7 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
 
 /** That one is no owner is nothing to try again. */
 function NotShown({ error, retry }: { error: unknown; retry: () => void }): VNode {
-  const isRefused = error instanceof ApiFailure && (error.status === 403 || error.status === 404);
+  const isRefused = error instanceof ApiError && (error.status === 403 || error.status === 404);
   if (!isRefused) return <Failure error={error} retry={retry} />;
   return (
     <Empty

@@ -1,7 +1,8 @@
 import { History, Play } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiFailure, messageOf } from "../../../api/client.ts";
+import { ApiError } from "../../../../client/errors.ts";
+import { messageOf } from "../../../api/client.ts";
 import { readLine } from "../model/line-editing.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Line } from "../model/transcript-state.ts";
@@ -38,7 +39,7 @@ export function LineEditor({ model, line }: EditorProps): VNode {
       await model.editing.correct(line, shown, wanted, tag);
       then();
     } catch (error) {
-      const isStale = error instanceof ApiFailure && error.status === 412;
+      const isStale = error instanceof ApiError && error.status === 412;
       if (isStale) await readTag().catch(() => undefined);
       const now = isStale ? ` It reads now: “${shown}”. Save again to replace that.` : "";
       setTold(isStale ? `Somebody has changed this line.${now}` : messageOf(error));

@@ -1,8 +1,9 @@
 import { Undo2, X } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { ApiError } from "../../../../client/errors.ts";
 import { account } from "../../../api/account.ts";
-import { ApiFailure, call, messageOf } from "../../../api/client.ts";
+import { call, messageOf } from "../../../api/client.ts";
 import type { SegmentChange } from "../../../api/records.ts";
 import { useResource } from "../../../parts/resource.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
@@ -120,7 +121,7 @@ async function putBack(model: SessionModel, line: Line, back: Partial<LineState>
     await model.editing.change(line, back, tag);
     tell("The line is as it was.");
   } catch (error) {
-    tell(error instanceof ApiFailure && error.status === 412 ? THEIRS : messageOf(error));
+    tell(error instanceof ApiError && error.status === 412 ? THEIRS : messageOf(error));
   }
 }
 

@@ -2,7 +2,7 @@ import { Copy, Download, Printer } from "lucide-preact";
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 import { account } from "../../../api/account.ts";
-import { API_BASE, exchange, messageOf } from "../../../api/client.ts";
+import { fetchFrom, messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
 import { tell } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
@@ -94,7 +94,7 @@ async function copy(path: string): Promise<void> {
       return;
     }
     // The text is fetched inside, as some browsers allow copying only at once after a press.
-    const text = exchange(new Request(`${API_BASE}/${path}`)).then((answer) => answer.blob());
+    const text = fetchFrom(`/${path}`).then((answer) => answer.blob());
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": asPlainText(text) })]);
     tell("Copied.");
   } catch (error) {
@@ -108,7 +108,7 @@ async function asPlainText(text: Promise<Blob>): Promise<Blob> {
 
 async function save(path: string, name: string): Promise<void> {
   try {
-    const response = await exchange(new Request(`${API_BASE}/${path}`));
+    const response = await fetchFrom(`/${path}`);
     const url = URL.createObjectURL(await response.blob());
     const link = document.createElement("a");
     link.href = url;

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import { ApiFailure, call, messageOf } from "../../../api/client.ts";
+import { ApiError } from "../../../../client/errors.ts";
+import { call, messageOf } from "../../../api/client.ts";
 import { tell } from "../../../parts/toasts.tsx";
 import { type Correction, correct, correctionOf } from "./corrections.ts";
 import {
@@ -135,7 +136,7 @@ export class LineEditing {
       try {
         return await this.#tryCorrect(lineId, correction);
       } catch (error) {
-        if (!(error instanceof ApiFailure)) throw error;
+        if (!(error instanceof ApiError)) throw error;
         if (error.status === 404 || error.status === 409 || error.status === 412) return undefined;
         if (error.status !== 429 || pause === undefined) throw error;
         await new Promise((resolve) => setTimeout(resolve, pause));
@@ -187,7 +188,7 @@ export class LineEditing {
       if (!isSame(line, now)) throw new ChangedSince();
       await this.#patch(lineId, differenceOf(now, then), tag);
     } catch (error) {
-      const isOther = error instanceof ApiFailure && (error.status === 412 || error.status === 404);
+      const isOther = error instanceof ApiError && (error.status === 412 || error.status === 404);
       throw isOther ? new ChangedSince() : error;
     }
   }

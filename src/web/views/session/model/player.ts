@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import { ApiFailure, messageOf } from "../../../api/client.ts";
+import { ApiError } from "../../../../client/errors.ts";
+import { messageOf } from "../../../api/client.ts";
 import { PIECE_SECONDS, SoundPieces } from "./sound-pieces.ts";
 
 /** Loudness is measured without being asked for up to this length, seconds. */
@@ -43,7 +44,7 @@ export class Player {
       if (this.length.value <= MEASURED_SECONDS) await this.#measure();
     } catch (error) {
       if (this.#isClosed) return;
-      const status = error instanceof ApiFailure ? error.status : 0;
+      const status = error instanceof ApiError ? error.status : 0;
       this.state.value = status === 403 || status === 404 ? "hidden" : "failed";
       this.told.value = messageOf(error);
     } finally {

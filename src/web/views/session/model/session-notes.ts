@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { ApiFailure, call, isPassing, messageOf } from "../../../api/client.ts";
+import { ApiError } from "../../../../client/errors.ts";
+import { call, isPassing, messageOf } from "../../../api/client.ts";
 import type { ActionItem, NoteSection, Summary, SummaryPage } from "../../../api/records.ts";
 import { tell } from "../../../parts/toasts.tsx";
 import { type Change, ChangedSince } from "./edit-history.ts";
@@ -176,7 +177,7 @@ export class SessionNotes {
         label: "Change it all the same",
         run: insist,
       });
-    } else if (error instanceof ApiFailure && error.status === 404) {
+    } else if (error instanceof ApiError && error.status === 404) {
       tell("The notes were made again meanwhile, and have this action item no more.");
     } else tell(`The action item was not changed. ${messageOf(error)}`);
   }
@@ -186,7 +187,7 @@ export class SessionNotes {
     try {
       await this.#inTurn(() => this.#store(id, now, then));
     } catch (error) {
-      const isGone = error instanceof ApiFailure && error.status === 404;
+      const isGone = error instanceof ApiError && error.status === 404;
       if (!isGone && !(error instanceof ChangedSince)) throw error;
       await this.load();
       return { said: THEIRS, isDone: false };
@@ -207,7 +208,7 @@ export class SessionNotes {
         api.PATCH("/sessions/{session_id}/action-items/{item_id}", { params, body: change }),
       );
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 412) throw new ChangedSince();
+      if (error instanceof ApiError && error.status === 412) throw new ChangedSince();
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { API_BASE, exchange } from "../../../api/client.ts";
+import { fetchFrom } from "../../../api/client.ts";
 import { BYTES_PER_SECOND, HEADER_BYTES, peaksOf, wavHeader } from "./wav-sound.ts";
 
 /** So much is fetched and played at once. */
@@ -65,7 +65,6 @@ export class SoundPieces {
 
   #fetch(from: number, to: number): Promise<Response> {
     const headers = { range: `bytes=${from}-${to - 1}` };
-    const address = `${API_BASE}/sessions/${this.#sessionId}/audio`;
-    return exchange(new Request(address, { headers, signal: this.#stop.signal }));
+    return fetchFrom(`/sessions/${this.#sessionId}/audio`, { headers, signal: this.#stop.signal });
   }
 }

@@ -1,4 +1,5 @@
-import { ApiFailure, call } from "../../../api/client.ts";
+import { ApiError } from "../../../../client/errors.ts";
+import { call } from "../../../api/client.ts";
 import type { Change } from "./edit-history.ts";
 
 /** What of the open session a change of its voices needs. */
@@ -199,7 +200,7 @@ async function refusedAsTheirs(work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiFailure && error.status === 409) return STAYS;
+    if (error instanceof ApiError && error.status === 409) return STAYS;
     throw error;
   }
 }

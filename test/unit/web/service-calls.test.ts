@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ApiError, apiError, Unreachable } from "../../../src/client/errors.ts";
+
+// Where the page is, which the client asks for when it is loaded.
+vi.stubGlobal("document", { baseURI: "http://page.test/below/" });
+const { account, askAgain, forgetAccount, signedIn } = await import(
+  "../../../src/web/api/account.ts"
+);
+const { call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } = await import(
+  "../../../src/web/api/client.ts"
+);
+
+const ME = { kind: "user", isRemembered: false, id: "me", email: "me@x.org" } as const;
+const as = (token: string) => ({ ...ME, role: "participant", token }) as const;
+
+describe("calls of the page", () => {
+  const asked: { url: string; who: string | null; key: string | null }[] = [];
+  let answer: (n: number, who: string | null) => Response;
+
+  // Other files run in this process after it.
+  afterAll(() => vi.unstubAllGlobals());
+  beforeEach(() => {
+    asked.length = 0;
+    account.value = as("t1");
+    vi.stubGlobal("fetch", async ({ url, headers }: Request) => {
+      const who = headers.get("authorization");
+      const n = asked.push({ url, who, key: headers.get("idempotency-key") });
+      return answer(n, who);
+    });
+  });
+  afterEach(() => forgetAccount());
+
+  const refused = (status: number, code = "", message = "No.") =>
+    Response.json({ message }, { status, headers: { "x-error-code": code } });
+  const me = () => call((api) => api.GET("/auth/me"));
+  const question = { params: { path: { session_id: "s" } }, body: { query: "Who?" } };
+
+  it("calls: whoever's hour is over signs in once for all that waits, and the calls go on", async () => {
+    answer = (_, who) => (who === "Bearer t2" ? Response.json({ id: "me" }) : refused(401));
+    const both = [me(), fetchFrom("/sessions/s/transcript")];
+    await vi.waitFor(() => expect(askAgain.value).toBe(true));
+    signedIn(as("t2"));
+    await Promise.all(both);
+    expect(asked.map(({ who }) => who)).toEqual(
+      ["t1", "t1", "t2", "t2"].map((each) => `Bearer ${each}`),
+    );
+    const again = asked.slice(2).map(({ url }) => url.replace("http://page.test/below/api/", ""));
+    expect(again.sort()).toEqual(["auth/me", "sessions/s/transcript"]);
+  });
+
+  it("calls: a sign-in and a wrong password ask nobody to sign in again", async () => {
+    answer = () => refused(401, "invalid_credentials", "That is not your password.");
+    const body = { current_password: "a", new_password: "b" };
+    const change = callOnce((api) => api.POST("/auth/password", { body }));
+    const error = await change.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(messageOf(error)).toBe("That is not your password.");
+    answer = () => refused(401);
+    const again = callNameless((api) => api.GET("/auth/refresh-token"));
+    await expect(again).rejects.toMatchObject({ status: 401 });
+    expect(asked.map(({ who }) => who)).toEqual(["Bearer t1", null]);
+    expect(askAgain.value).toBe(false);
+  });
+
+  it("calls: what is over in a moment is repeated by its key, a question is not", async () => {
+    answer = (n) => (n === 1 ? refused(503) : Response.json({ id: "s" }, { status: 201 }));
+    await call((api) => api.POST("/sessions", { body: {} }));
+    expect(asked.map(({ key }) => key)).toEqual([asked[0]?.key, asked[0]?.key]);
+    expect(asked[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
+    answer = () => refused(503);
+    const ask = callOnce((api) => api.POST("/sessions/{session_id}/hirag-query", question));
+    await expect(ask).rejects.toMatchObject({ status: 503 });
+    expect(asked).toHaveLength(3);
+    const later = { status: 429, headers: { "retry-after": "30" } };
+    answer = () => Response.json({ message: "Too many." }, later);
+    await expect(me()).rejects.toMatchObject({ status: 429 });
+    expect(asked).toHaveLength(4);
+  });
+
+  it("calls: that nothing answers shows until something does, and is told in words", async () => {
+    answer = () => {
+      throw new TypeError("Failed to fetch");
+    };
+    const error = await me().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Unreachable);
+    expect(messageOf(error)).toMatch(/^The service does not answer\./);
+    expect(isServiceAway.value).toBe(true);
+    answer = () => refused(404);
+    await expect(me()).rejects.toThrow(ApiError);
+    expect(isServiceAway.value).toBe(false);
+    const said = (text: string) =>
+      messageOf(apiError({ call: "GET /x", status: 502, code: "", said: text }));
+    expect(["<html>Bad gateway", "no explanation", "Later."].map(said)).toEqual([
+      ...Array(2).fill("The service answered with 502."),
+      "Later.",
+    ]);
+  });
+});
