@@ -1,5 +1,5 @@
 import { type ClientOptions, WebSocket } from "ws";
-import type { Access } from "./access.ts";
+import type { Caller } from "./access.ts";
 import { failureOf } from "./api-client.ts";
 import { Unreachable } from "./errors.ts";
 import { FrameSocket, type OpenOptions, type OpenSocket } from "./frame-socket.ts";
@@ -11,9 +11,9 @@ const MOST_REFUSAL_CHARACTERS = 10_000;
  * Opens WebSockets with the caller's header, which Node can set and browsers cannot. Rejects with
  * `ApiError` for a refusal, with `Unreachable` when nobody answers.
  */
-export function openWithHeaders(baseUrl: string, access: Access): OpenSocket {
+export function openWithHeaders(baseUrl: string, caller: Caller): OpenSocket {
   return async (path, options) => {
-    const headers = await access.headers();
+    const headers = await caller.headers();
     return open(`${baseUrl.replace(/^http/, "ws")}${path}`, `GET ${path}`, headers, options);
   };
 }

@@ -163,7 +163,7 @@ describe("files of formats that we do not read ourselves", () => {
     await expect(text).rejects.toMatchObject({ status: 400 });
   });
 
-  it("other formats: the command decodes them and sends their sound", async () => {
+  it("other formats: the command sends them as they are", async () => {
     const folder = join(service.folder, "cli");
     mkdirSync(folder);
     const path = join(folder, "talk.aiff");

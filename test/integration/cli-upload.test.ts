@@ -42,10 +42,11 @@ describe("cli upload, device stream and devices: against the service", () => {
     writeFileSync(join(recordings, "bad.mp3"), "no sound");
     const first = await voice(["upload", recordings, "--json"]);
     expect([first.code, first.json.map(({ state }) => state)]).toEqual([1, ["sent"]]);
-    expect(first.stderr).toMatch(/^bad\.mp3: .*It is not audio\./m);
+    expect(first.stderr).toMatch(/^bad\.mp3: The file is not audio\./m);
     const sessionId = first.json[0]?.session_id;
     const chunks = await chunksOf(sessionId);
-    expect(chunks.map(({ duration_seconds }) => duration_seconds)).toEqual([30, 12.531]);
+    expect(chunks.map(({ duration_seconds }) => duration_seconds)).toEqual([42.531]);
+    expect(first.json[0]?.seconds).toBe(42.531);
     const again = await voice(["upload", join(recordings, "talk.wav"), "--json"]);
     expect(again.json).toMatchObject([{ state: "known", session_id: sessionId }]);
     const once = await voice(["upload", join(recordings, "talk.wav"), "--json", "--again"]);

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { Access } from "../../client/access.ts";
+import { Access, bearer } from "../../client/access.ts";
 import { ApiClient, type CallOptions, type Send } from "../../client/api-client.ts";
 import { type BackOff, BRISK } from "../../client/back-off.ts";
 import { ApiError, Unreachable } from "../../client/errors.ts";
@@ -89,14 +89,26 @@ export async function logIn(api: ApiClient, email: string, password: string): Pr
   return { email, token, ...(refresh_token !== undefined && { refresh_token }) };
 }
 
-/** A signed-in user: adds the access token to calls and renews it when it has expired. */
+/** A signed-in user, whose access token is renewed when it has expired. */
 export class UserSession {
+  /** The service in nobody's name, as for devices. */
   readonly api: ApiClient;
+  /** The service in the user's name. */
+  readonly own: ApiClient;
+  /** For connections that stay open. */
+  readonly access: Access;
   #login: StoredLogin;
   readonly #renewed: (login: StoredLogin) => void;
 
   constructor(api: ApiClient, login: StoredLogin, renewed: (login: StoredLogin) => void) {
     this.api = api;
+    this.access = new Access({
+      token: async (isRefused) => {
+        if (isRefused) await this.#renew();
+        return this.token;
+      },
+    });
+    this.own = new ApiClient(api.baseUrl, api.backOff, this.access);
     this.#login = login;
     this.#renewed = renewed;
   }
@@ -105,35 +117,16 @@ export class UserSession {
     return this.#login.token;
   }
 
-  /** For connections that stay open: with the token of the moment. */
-  get access(): Access {
-    return new Access({
-      token: async (isRefused) => {
-        if (isRefused) await this.renew();
-        return this.token;
-      },
-    });
-  }
-
-  /**
-   * Like `ApiClient.call`, with the token; repeated once with a fresh token when it has expired.
-   */
-  async call<T>(
+  /** In the user's name; see `ApiClient.call`. */
+  call<T>(
     send: Send<T>,
     options: Pick<CallOptions, "timeoutMs" | "signal"> = {},
   ): Promise<NonNullable<T>> {
-    const withToken = () => this.api.call(send, { ...options, headers: bearer(this.token) });
-    try {
-      return await withToken();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      await this.renew();
-      return withToken();
-    }
+    return this.own.call(send, options);
   }
 
   /** Gets a fresh access token; throws when the service no longer accepts the login. */
-  async renew(): Promise<void> {
+  async #renew(): Promise<void> {
     const { refresh_token } = this.#login;
     if (refresh_token === undefined) throw expired(this.api.baseUrl);
     const headers = bearer(refresh_token);
@@ -148,10 +141,6 @@ export class UserSession {
     }
     this.#renewed(this.#login);
   }
-}
-
-function bearer(token: string): { Authorization: string } {
-  return { Authorization: `Bearer ${token}` };
 }
 
 function expired(baseUrl: string): CommandFailure {

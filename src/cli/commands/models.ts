@@ -7,6 +7,7 @@ import { fetchArchive, fetchFile } from "../models/fetch-file.ts";
 import type { Model } from "../models/manifest.ts";
 import { type FileState, removeModel, stateOf } from "../models/model-folder.ts";
 import { withModelLock } from "../models/model-lock.ts";
+import { sized } from "../view/sizes.ts";
 
 interface Options {
   manifest?: string;
@@ -216,9 +217,4 @@ async function remove(id: string, options: Options, context: CommandContext): Pr
   await withModelLock(folder, id, () => removeModel(folder, model.id));
   if (options.json) writeJson(context.stdout, { id: model.id, removed: true });
   else context.stdout.write(`${model.id} is deleted from this machine\n`);
-}
-
-function sized(bytes: number): string {
-  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1_000)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -15,13 +15,13 @@ import {
   withExamples,
 } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import { DeviceShelf } from "../device/device-shelf.ts";
 import { filesOf, isFolder } from "../device/file-list.ts";
 import { settledFiles } from "../device/folder-watch.ts";
 import { type Uploaded, type UploadParts, uploadFile } from "../device/upload-file.ts";
 import { UploadLedger } from "../device/upload-ledger.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
 import { barRow } from "../view/progress-row.ts";
+import { sized } from "../view/sizes.ts";
 import { fitted } from "../view/terminal-text.ts";
 import { printable } from "../view/transcript-line.ts";
 
@@ -91,7 +91,7 @@ async function upload(
   const workspace = await chooseWorkspace(user, options.workspace);
   const { id: user_id } = await user.call((client) => client.GET("/auth/me"));
   const owner = { base_url: user.api.baseUrl, user_id, workspace_id: workspace.id };
-  const parts = { user, owner, shelf: new DeviceShelf(env), ledger: new UploadLedger(env) };
+  const parts = { user, owner, ledger: new UploadLedger(env) };
   const report = reporter(options, context);
   const into = printable(describeChoice(workspace));
   report.say(options.watch ? `Watching ${folder} for ${into}; Ctrl-C ends it.` : `Into ${into}`);
@@ -116,7 +116,7 @@ async function tryOne(
   try {
     const uploaded = await uploadFile(parts, file, {
       ...{ signal, again, title, speakerChannels },
-      onProgress: (sent, total) => report.progress(file, sent, total),
+      onProgress: (stored, total) => report.progress(file, stored, total),
       onRetry: (error, waitMs) =>
         report.say(`${reasonOf(error)}; trying again in ${(waitMs / 1_000).toFixed(1)} s`),
     });
@@ -127,7 +127,7 @@ async function tryOne(
     if (signal.aborted) report.say("Interrupted; the same command goes on where it was.");
     const isOurs = error instanceof Unreachable || (error instanceof ApiError && isHopeless(error));
     if (signal.aborted || isOurs) throw error;
-    report.fail(file, reasonOf(error));
+    report.fail(file, error instanceof ApiError ? error.said : reasonOf(error));
     return false;
   }
 }
@@ -139,7 +139,7 @@ function isHopeless({ status }: ApiError): boolean {
 
 interface Reporter {
   say(text: string): void;
-  progress(file: string, sent: number, total: number): void;
+  progress(file: string, stored: number, total: number): void;
   done(file: string, uploaded: Uploaded): void;
   fail(file: string, reason: string): void;
   clear(): void;
@@ -158,11 +158,11 @@ function reporter({ json }: UploadCommandOptions, { stdout, stderr }: CommandCon
   const name = (file: string) => printable(basename(file));
   return {
     say: (text) => write(printable(text)),
-    progress: (file, sent, total) => {
+    progress: (file, stored, total) => {
       const { columns } = sizeOf(output);
-      const figures = `${clockTime(sent)} / ${clockTime(total)}`;
+      const figures = `${sized(stored)} / ${sized(total)}`;
       const label = fitted(name(file), Math.floor(columns / 3));
-      area?.show([], [barRow(label, total > 0 ? sent / total : 0, figures, columns)]);
+      area?.show([], [barRow(label, total > 0 ? stored / total : 0, figures, columns)]);
     },
     done: (file, { sessionId, seconds, state }) => {
       area?.show([], []);

@@ -1,19 +1,18 @@
-import { readFileSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
-import { type Attempts, type BackOff, type Retry, withRetries } from "../../client/back-off.ts";
-import { ApiError, reasonOf } from "../../client/errors.ts";
+import { pipeline } from "node:stream/promises";
+import type { Attempts } from "../../client/back-off.ts";
+import { ApiError, reasonOf, UploadError } from "../../client/errors.ts";
+import { FileUpload, type UploadStore } from "../../client/upload.ts";
 import { CommandFailure } from "../client/command-context.ts";
 import { readPages } from "../client/pages.ts";
 import type { UserSession } from "../client/user-session.ts";
-import type { DeviceOwner, DeviceShelf } from "./device-shelf.ts";
-import { startRecording } from "./simulated-device.ts";
-import { type LedgerEntry, UploadLedger } from "./upload-ledger.ts";
-import { planUpload, type UploadPlan } from "./upload-plan.ts";
-import { VirtualDevice } from "./virtual-device.ts";
+import type { DeviceOwner } from "./device-shelf.ts";
+import { type LedgerEntry, type UploadLedger, uploadKey } from "./upload-ledger.ts";
 
 export interface UploadParts {
   readonly user: UserSession;
-  readonly shelf: DeviceShelf;
   readonly ledger: UploadLedger;
   readonly owner: DeviceOwner;
 }
@@ -25,8 +24,8 @@ interface UploadOptions {
   readonly title?: string | undefined;
   /** Each of so many channels is one speaker. */
   readonly speakerChannels?: number | undefined;
-  /** Called with seconds that the service has, and those of the whole file. */
-  readonly onProgress?: (sent: number, total: number) => void;
+  /** Called with bytes that the service has, and those of the whole file. */
+  readonly onProgress?: (stored: number, total: number) => void;
   readonly onRetry?: Attempts["onRetry"];
 }
 
@@ -37,9 +36,14 @@ export interface Uploaded {
   readonly state: "sent" | "resumed" | "known";
 }
 
-const MOST_BYTES = 1024 ** 3;
-/** The service asks uploads to wait while much of a session is not read yet: for an hour at most. */
-const BUSY: BackOff = { attempts: 240, firstMs: 1_000, longestMs: 15_000 };
+/** A file, and the key of its content. */
+interface Candidate {
+  readonly name: string;
+  readonly content: Blob;
+  readonly key: string;
+}
+
+const MOST_CHUNKS = 1_000_000;
 
 /**
  * Uploads a file as one session. A file that was sent before from here is not sent again, and one
@@ -47,151 +51,134 @@ const BUSY: BackOff = { attempts: 240, firstMs: 1_000, longestMs: 15_000 };
  */
 export async function uploadFile(
   parts: UploadParts,
-  file: string,
+  path: string,
   options: UploadOptions,
 ): Promise<Uploaded> {
-  const bytes = read(file);
   const { ledger, owner } = parts;
-  const key = UploadLedger.keyOf(owner, bytes);
-  const unlock = ledger.lock(key);
+  const { content, sha256 } = await open(path, options.signal);
+  const file = { name: basename(path), content, key: uploadKey(owner, sha256) };
+  const unlock = ledger.lock(file.key);
   try {
-    if (options.again) ledger.forget(key);
-    const entry = ledger.find(key);
-    const known = entry === undefined ? undefined : await stateOf(parts, entry);
-    const plan = await planUpload(file, bytes);
-    if (entry?.done) return { sessionId: entry.session_id, seconds: plan.seconds, state: "known" };
-    if (entry !== undefined && known !== undefined) {
-      const resumed = await resume(parts, { entry, key, plan }, known, options);
-      if (resumed !== undefined) return resumed;
-    }
-    return await sendAnew(parts, { file, key, plan }, options);
+    if (options.again) ledger.forget(file.key);
+    const entry = ledger.find(file.key);
+    const known = entry && (await goOn(parts, file, entry, options));
+    return known ?? (await sendAnew(parts, file, options));
   } finally {
     unlock();
   }
 }
 
-function read(file: string): Buffer {
+async function open(path: string, signal: AbortSignal): Promise<{ content: Blob; sha256: string }> {
   try {
-    if (statSync(file).size > MOST_BYTES) throw new Error("larger than 1 GiB");
-    return readFileSync(file);
+    const content = await openAsBlob(path);
+    const hash = createHash("sha256");
+    await pipeline(createReadStream(path), hash, { signal });
+    return { content, sha256: hash.digest("hex") };
   } catch (error) {
-    throw new CommandFailure(`cannot read ${file}: ${reasonOf(error)}`, error);
+    if (signal.aborted) throw error;
+    throw new CommandFailure(`cannot read ${path}: ${reasonOf(error)}`, error);
   }
 }
 
-/** The sequences of a session's chunks; throws for one that was deleted since. */
-async function stateOf({ user }: UploadParts, entry: LedgerEntry): Promise<Set<number>> {
-  const path = { session_id: entry.session_id };
+/** Undefined when the session takes no more and has nothing of it. */
+async function goOn(
+  parts: UploadParts,
+  file: Candidate,
+  entry: LedgerEntry,
+  options: UploadOptions,
+): Promise<Uploaded | undefined> {
+  const { user, ledger } = parts;
+  const { session_id: sessionId } = entry;
+  const seconds = await storedSeconds(user, sessionId);
+  if (entry.done) return { sessionId, seconds, state: "known" };
+  try {
+    return await send(parts, file, entry, options, "resumed");
+  } catch (error) {
+    if (!(error instanceof ApiError && [404, 409, 410].includes(error.status))) throw error;
+    // All of it had come, which nobody was left to note.
+    if (seconds > 0) {
+      ledger.keep(file.key, { session_id: sessionId, done: true });
+      return { sessionId, seconds, state: "resumed" };
+    }
+    await dropSession(user, sessionId);
+    return undefined;
+  }
+}
+
+/** Seconds of sound in a session; throws for one that was deleted since. */
+async function storedSeconds(user: UserSession, sessionId: string): Promise<number> {
+  const path = { session_id: sessionId };
   try {
     const { items } = await readPages(async (query) => {
       const page = await user.call((client) =>
         client.GET("/sessions/{session_id}/chunks", { params: { path, query } }),
       );
       return { items: page.chunks, next_cursor: page.next_cursor ?? null };
-    }, 1_000_000);
-    return new Set(items.map(({ chunk_sequence }) => chunk_sequence));
+    }, MOST_CHUNKS);
+    return items.reduce((sum, { duration_seconds = 0 }) => sum + duration_seconds, 0);
   } catch (error) {
     const isGone = error instanceof ApiError && /^(not_found|session_deleted)$/.test(error.code);
     if (!isGone) throw error;
     throw new CommandFailure(
-      `it was uploaded before, and its session ${entry.session_id} was deleted since; --again uploads it once more`,
+      `it was uploaded before, and its session ${sessionId} was deleted since; --again uploads it once more`,
       error,
     );
   }
 }
 
-/** Undefined when it cannot be gone on with: the device is gone, or the session takes no more. */
-async function resume(
-  { user, shelf, ledger, owner }: UploadParts,
-  { entry, key, plan }: { entry: LedgerEntry; key: string; plan: UploadPlan },
-  stored: ReadonlySet<number>,
-  options: UploadOptions,
-): Promise<Uploaded | undefined> {
-  const kept = shelf.find(owner).find(({ device_id }) => device_id === entry.device_id);
-  if (kept === undefined) return undefined;
-  const { session_id: sessionId } = entry;
-  const device = new VirtualDevice(user.api, kept, options.onRetry);
-  try {
-    await sendChunks(device, sessionId, plan, stored, options);
-  } catch (error) {
-    const isOver =
-      error instanceof ApiError && /^(session_ended|invalid_api_key)$/.test(error.code);
-    if (!isOver) throw error;
-    return undefined;
-  }
-  ledger.keep(key, { ...entry, done: true });
-  return { sessionId, seconds: plan.seconds, state: "resumed" };
-}
-
 async function sendAnew(
-  { user, shelf, ledger, owner }: UploadParts,
-  { file, key, plan }: { file: string; key: string; plan: UploadPlan },
+  parts: UploadParts,
+  file: Candidate,
   options: UploadOptions,
 ): Promise<Uploaded> {
-  const title = (options.title ?? basename(file)).slice(0, 200);
-  const { speakerChannels: speaker_channels } = options;
-  const wanted = {
-    ...{ workspaceId: owner.workspace_id, title },
+  const { user, ledger, owner } = parts;
+  const { title = file.name, speakerChannels: speaker_channels } = options;
+  const body = {
+    ...{ workspace_id: owner.workspace_id, title: title.slice(0, 200) },
     ...(speaker_channels === undefined ? {} : { speaker_channels }),
   };
-  const recording = await startRecording({ user, shelf, onRetry: options.onRetry }, wanted);
-  const { device, sessionId } = recording;
-  const entry = { session_id: sessionId, device_id: device.id, done: false };
-  ledger.keep(key, entry);
+  const { id } = await user.call((client) => client.POST("/sessions", { body }));
+  const entry = { session_id: id, done: false };
+  ledger.keep(file.key, entry);
   try {
-    await sendChunks(device, sessionId, plan, new Set(), options);
+    return await send(parts, file, entry, options, "sent");
   } catch (error) {
     if (isRefused(error)) {
       // What the service does not take leaves no empty session behind.
-      ledger.forget(key);
-      await dropSession(user, device, sessionId);
+      ledger.forget(file.key);
+      await dropSession(user, id);
     }
     throw error;
   }
-  ledger.keep(key, { ...entry, done: true });
-  return { sessionId, seconds: plan.seconds, state: "sent" };
+}
+
+async function send(
+  { user, ledger }: UploadParts,
+  { name, content, key }: Candidate,
+  { session_id, address }: LedgerEntry,
+  { signal, onProgress, onRetry }: UploadOptions,
+  state: Uploaded["state"],
+): Promise<Uploaded> {
+  const store: UploadStore = {
+    getItem: () => address ?? null,
+    setItem: (_, given) => ledger.keep(key, { session_id, address: given, done: false }),
+    removeItem: () => ledger.keep(key, { session_id, done: false }),
+  };
+  const progress = { signal, onProgress, onRetry, backOff: user.api.backOff };
+  await new FileUpload(user.own, session_id, content, { filename: name, store, ...progress }).run();
+  ledger.keep(key, { session_id, done: true });
+  return { sessionId: session_id, seconds: await storedSeconds(user, session_id), state };
 }
 
 /** True when the same file would be refused again. */
 function isRefused(error: unknown): boolean {
+  if (error instanceof UploadError) return error.code !== "invalid_answer";
   return error instanceof ApiError && [400, 413, 415, 422].includes(error.status);
 }
 
-async function dropSession(
-  user: UserSession,
-  device: VirtualDevice,
-  sessionId: string,
-): Promise<void> {
+async function dropSession(user: UserSession, sessionId: string): Promise<void> {
   const params = { path: { session_id: sessionId } };
-  await device.stopSession(sessionId, -1).catch(() => undefined);
   await user
     .call((client) => client.DELETE("/sessions/{session_id}", { params }))
     .catch(() => undefined);
-}
-
-/** Sends what is not stored yet, and stops the session. */
-async function sendChunks(
-  device: VirtualDevice,
-  sessionId: string,
-  { seconds, chunks }: UploadPlan,
-  stored: ReadonlySet<number>,
-  { signal, onProgress, onRetry }: UploadOptions,
-): Promise<void> {
-  let last = -1;
-  onProgress?.(0, seconds);
-  for (const chunk of chunks()) {
-    if (!stored.has(chunk.sequence)) {
-      const attempts = { backOff: BUSY, judge: whenBusy, onRetry, signal };
-      await withRetries(() => device.upload(sessionId, chunk, signal), attempts);
-    }
-    last = chunk.sequence;
-    onProgress?.(chunk.recordedAt, seconds);
-  }
-  await device.stopSession(sessionId, last, signal);
-}
-
-function whenBusy(error: unknown): Retry {
-  if (!(error instanceof ApiError)) return { retryable: false };
-  const { status, code, retryAfterMs } = error;
-  return { retryable: status === 429 || code === "overloaded", retryAfterMs };
 }

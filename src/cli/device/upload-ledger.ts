@@ -8,9 +8,16 @@ import type { DeviceOwner } from "./device-shelf.ts";
 /** What became of a file. */
 export interface LedgerEntry {
   readonly session_id: string;
-  readonly device_id: string;
-  /** True when all of it was sent and the session was stopped. */
+  /** Where the service takes its bytes, while not all of them have come. */
+  readonly address?: string;
+  /** True when its sound is in the session. */
   readonly done: boolean;
+}
+
+/** The key of a content, by its SHA-256, for an owner. */
+export function uploadKey(owner: DeviceOwner, sha256: string): string {
+  const parts = [owner.base_url, owner.user_id, owner.workspace_id, sha256];
+  return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
 /**
@@ -22,13 +29,6 @@ export class UploadLedger {
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#folder = join(configFolder(env), "uploads");
-  }
-
-  /** The key of a content for an owner. */
-  static keyOf({ base_url, user_id, workspace_id }: DeviceOwner, bytes: Uint8Array): string {
-    const content = createHash("sha256").update(bytes).digest("hex");
-    const parts = [base_url, user_id, workspace_id, content];
-    return createHash("sha256").update(parts.join("\n")).digest("hex");
   }
 
   /** A damaged entry counts as none. */
@@ -83,8 +83,7 @@ function isRunning(file: string): boolean {
 
 function isEntry(value: unknown): value is LedgerEntry {
   if (typeof value !== "object" || value === null) return false;
-  const { session_id, device_id, done } = value as Record<string, unknown>;
-  return (
-    typeof session_id === "string" && typeof device_id === "string" && typeof done === "boolean"
-  );
+  const { session_id, address, done } = value as Record<string, unknown>;
+  const isAddress = address === undefined || typeof address === "string";
+  return typeof session_id === "string" && isAddress && typeof done === "boolean";
 }

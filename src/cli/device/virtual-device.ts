@@ -22,7 +22,6 @@ const UPLOAD_TIMEOUT_MS = 60_000;
 export interface SessionWishes {
   readonly title?: string;
   readonly language?: string;
-  readonly speaker_channels?: number;
 }
 
 /**
