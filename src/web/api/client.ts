@@ -27,51 +27,31 @@ class SignedIn implements Caller {
 
 export const signedIn: Caller = new SignedIn();
 
-/** The service, called in somebody's name. */
-export function apiOf(caller: Caller): ApiClient {
-  return new ApiClient(API_BASE, BRIEFLY, caller);
-}
-
-/** The service, called in the name of whoever is signed in. */
-export const api: ApiClient = apiOf(signedIn);
-
-/**
- * For calls that begin a sign-in, which are not in the name of whoever was signed in before, or that
- * have an `authorization` of their own: their refusal asks nobody to sign in.
- */
-const nameless = new ApiClient(API_BASE, ONCE);
-
 /** True while the newest call got no answer at all. */
 export const isServiceAway = signal(false);
 
-/** Sends one request with the typed client, in the name of whoever is signed in. */
-export function call<T>(send: Send<T>): Promise<NonNullable<T>> {
-  return watched((options) => api.call(send, options));
+/** Notes whether the service answers. */
+class WatchedApi extends ApiClient {
+  override once<T>(send: Send<T>, options?: CallOptions): Promise<NonNullable<T>> {
+    return watched(super.once(send, options));
+  }
+
+  override call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
+    const onRetry: CallOptions["onRetry"] = (error, waitMs) => {
+      note(error);
+      options.onRetry?.(error, waitMs);
+    };
+    return watched(super.call(send, { ...options, onRetry }));
+  }
+
+  override send(url: string, init: RequestInit, options?: CallOptions): Promise<Response> {
+    return watched(super.send(url, init, options));
+  }
 }
 
-/** Like `call`, for what is not asked again by itself: what no key keeps from being done twice, and questions. */
-export function callOnce<T>(send: Send<T>): Promise<NonNullable<T>> {
-  return watched(() => api.once(send));
-}
-
-/** Like `call`, in nobody's name. */
-export function callNameless<T>(send: Send<T>): Promise<NonNullable<T>> {
-  return watched((options) => nameless.call(send, options));
-}
-
-/**
- * What lies at an address of the interface, in the name of whoever is signed in.
- *
- * @param path begins with a slash
- */
-export function fetchFrom(path: string, init: RequestInit = {}): Promise<Response> {
-  return watched(() => api.send(`${API_BASE}${path}`, init, { signal: init.signal ?? undefined }));
-}
-
-async function watched<T>(work: (options: CallOptions) => Promise<T>): Promise<T> {
-  const onRetry = (error: unknown) => note(error);
+async function watched<T>(work: Promise<T>): Promise<T> {
   try {
-    const answer = await work({ onRetry });
+    const answer = await work;
     note(undefined);
     return answer;
   } catch (error) {
@@ -83,6 +63,44 @@ async function watched<T>(work: (options: CallOptions) => Promise<T>): Promise<T
 function note(error: unknown): void {
   if (error === undefined || error instanceof ApiError) isServiceAway.value = false;
   if (error instanceof Unreachable) isServiceAway.value = true;
+}
+
+/** The service, called in somebody's name. */
+export function apiOf(caller: Caller): ApiClient {
+  return new WatchedApi(API_BASE, BRIEFLY, caller);
+}
+
+/** The service, called in the name of whoever is signed in. */
+export const api: ApiClient = apiOf(signedIn);
+
+/**
+ * For calls that begin a sign-in, which are not in the name of whoever was signed in before, or that
+ * have an `authorization` of their own: their refusal asks nobody to sign in.
+ */
+const nameless: ApiClient = new WatchedApi(API_BASE, ONCE);
+
+/** Sends one request with the typed client, in the name of whoever is signed in. */
+export function call<T>(send: Send<T>): Promise<NonNullable<T>> {
+  return api.call(send);
+}
+
+/** Like `call`, for what is not asked again by itself: what no key keeps from being done twice, and questions. */
+export function callOnce<T>(send: Send<T>): Promise<NonNullable<T>> {
+  return api.once(send);
+}
+
+/** Like `call`, in nobody's name. */
+export function callNameless<T>(send: Send<T>): Promise<NonNullable<T>> {
+  return nameless.call(send);
+}
+
+/**
+ * What lies at an address of the interface, in the name of whoever is signed in.
+ *
+ * @param path begins with a slash
+ */
+export function fetchFrom(path: string, init: RequestInit = {}): Promise<Response> {
+  return api.send(`${API_BASE}${path}`, init, { signal: init.signal ?? undefined });
 }
 
 /** What is in between may answer with a page of its own, or with nothing. */

@@ -1,15 +1,18 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { openWithTicket } from "../../../src/client/browser-socket.ts";
 import { ApiError, apiError, Unreachable } from "../../../src/client/errors.ts";
+import { FileUpload } from "../../../src/client/upload.ts";
 
 // Where the page is, which the client asks for when it is loaded.
 vi.stubGlobal("document", { baseURI: "http://page.test/below/" });
 const { account, askAgain, forgetAccount, signedIn } = await import(
   "../../../src/web/api/account.ts"
 );
-const { call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } = await import(
+const { api, call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } = await import(
   "../../../src/web/api/client.ts"
 );
 
+const BRIEF = { attempts: 1, firstMs: 1, longestMs: 1 };
 const ME = { kind: "user", isRemembered: false, id: "me", email: "me@x.org" } as const;
 const as = (token: string) => ({ ...ME, role: "participant", token }) as const;
 
@@ -87,6 +90,16 @@ describe("calls of the page", () => {
     expect(isServiceAway.value).toBe(true);
     answer = () => refused(404);
     await expect(me()).rejects.toThrow(ApiError);
+    expect(isServiceAway.value).toBe(false);
+    // So it is with whoever else is called for, such as the live channel and files that are sent.
+    answer = () => {
+      throw new TypeError("Failed to fetch");
+    };
+    const file = new FileUpload(api, "s", new Blob(["sound"]), { backOff: BRIEF });
+    await expect(file.bring()).rejects.toThrow(Unreachable);
+    expect(isServiceAway.value).toBe(true);
+    answer = () => refused(403);
+    await expect(openWithTicket(api)("/live", { handshakeMs: 100 })).rejects.toThrow(ApiError);
     expect(isServiceAway.value).toBe(false);
     const said = (text: string) =>
       messageOf(apiError({ call: "GET /x", status: 502, code: "", said: text }));
