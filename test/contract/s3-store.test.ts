@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { S3Settings } from "../../src/features/recording/audio-store/s3-bucket.ts";
-import type { S3Mood } from "../support/audio-store/s3-server.ts";
+import { Refusal, type S3Mood } from "../support/audio-store/s3-server.ts";
 import { openS3 } from "../support/audio-store/store-places.ts";
 import { codeOf } from "../support/route-call.ts";
 
@@ -84,6 +84,10 @@ describe("S3 store", () => {
     expect(await refused({ endpoint: "http://127.0.0.1:1" })).toContain("AUDIO_S3_ENDPOINT");
     await place.close();
     place = await openS3();
+    place.server.versioning = new Refusal(403, "AccessDenied");
+    await expect(place.store.start()).rejects.toThrow("s3:GetBucketVersioning");
+    place.server.versioning = new Refusal(501, "NotImplemented");
+    await place.store.start();
     place.server.ignoresConditions = true;
     await expect(place.store.start()).rejects.toThrow("ignores If-None-Match");
     expect(place.server.objects.size).toBe(0);

@@ -16,7 +16,7 @@ interface StoredObject {
 export type S3Mood = "well" | "away" | "busy" | "hanging";
 
 /** A refusal as S3 has it. */
-class Refusal extends Error {
+export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
 
@@ -37,6 +37,8 @@ const text = (value: string) =>
 export class S3Server {
   readonly bucket = "audio";
   mood: S3Mood = "well";
+  /** What it answers to a question about versions in the place of "none". */
+  versioning: Refusal | undefined;
   /** Writes over what is there, as servers do that do not know the condition. */
   ignoresConditions = false;
   /** Breaks the connection in the middle of the next answers with a body; how many. */
@@ -114,7 +116,10 @@ export class S3Server {
     body: Buffer,
   ): void {
     if (method === "HEAD") return send(response, 200, "");
-    if (query.has("versioning")) return send(response, 200, "<VersioningConfiguration/>");
+    if (query.has("versioning")) {
+      if (this.versioning !== undefined) throw this.versioning;
+      return send(response, 200, "<VersioningConfiguration/>");
+    }
     if (method === "POST" && query.has("delete")) {
       for (const [, key = ""] of body.toString().matchAll(/<Key>([^<]+)<\/Key>/g)) {
         this.objects.delete(key);

@@ -3,14 +3,13 @@ import { openWithTicket } from "../../../src/client/browser-socket.ts";
 import { ApiError, apiError, Unreachable } from "../../../src/client/errors.ts";
 import { FileUpload } from "../../../src/client/upload.ts";
 
-// Where the page is, which the client asks for when it is loaded.
+// Where the page is, which the client asks for when the first file of the process loads it.
 vi.stubGlobal("document", { baseURI: "http://page.test/below/" });
 const { account, askAgain, forgetAccount, signedIn } = await import(
   "../../../src/web/api/account.ts"
 );
-const { api, call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } = await import(
-  "../../../src/web/api/client.ts"
-);
+const { API_BASE, api, call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } =
+  await import("../../../src/web/api/client.ts");
 
 const BRIEF = { attempts: 1, firstMs: 1, longestMs: 1 };
 const ME = { kind: "user", isRemembered: false, id: "me", email: "me@x.org" } as const;
@@ -47,7 +46,7 @@ describe("calls of the page", () => {
     expect(asked.map(({ who }) => who)).toEqual(
       ["t1", "t1", "t2", "t2"].map((each) => `Bearer ${each}`),
     );
-    const again = asked.slice(2).map(({ url }) => url.replace("http://page.test/below/api/", ""));
+    const again = asked.slice(2).map(({ url }) => url.replace(`${API_BASE}/`, ""));
     expect(again.sort()).toEqual(["auth/me", "sessions/s/transcript"]);
   });
 

@@ -87,6 +87,10 @@ export class S3Blobs implements AudioStore {
     await this.#bucket.check().catch((error: unknown) => {
       throw unusable(this.names.address, reasonOf(error), error);
     });
+    await this.#bucket.learnVersioning().catch((error: unknown) => {
+      const reason = `It cannot be told whether the bucket keeps versions, of which those of erased audio would stay (s3:GetBucketVersioning): ${s3FaultText(error)}`;
+      throw unusable(this.names.address, reason, error);
+    });
     const key = `${TRIES}${newId()}`;
     const tries: boolean[] = [];
     try {

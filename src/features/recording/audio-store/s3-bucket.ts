@@ -2,7 +2,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import type { CopyObjectCommandOutput, S3Client } from "@aws-sdk/client-s3";
 import { AppError } from "../../../base/errors.ts";
 import { systemRuntime } from "../../../base/runtime.ts";
-import { asAppError, isConflict, isMissing, isRefusedByCondition } from "./s3-faults.ts";
+import { asAppError, isConflict, isMissing, isRefusedByCondition, s3FaultOf } from "./s3-faults.ts";
 import { type ObjectContent, type Sdk, type WriteCondition, writeObject } from "./s3-writes.ts";
 
 /** Where the audio is, and how it is written. */
@@ -48,6 +48,8 @@ const ATTEMPTS = 3;
 const CONFLICT_WAIT_MS = 100;
 const SOCKETS = 64;
 const PAGE = 1_000;
+/** What servers answer to requests that they do not have. */
+const UNKNOWN_THERE: ReadonlySet<number> = new Set([400, 404, 405, 501]);
 
 /**
  * Objects of one bucket below a prefix. Every request has a bounded time and a bounded number of
@@ -99,9 +101,19 @@ export class S3Bucket {
   /** Rejects with the SDK's own error. */
   async check(): Promise<void> {
     await this.#client.send(new this.#sdk.HeadBucketCommand(this.#at), limited());
+  }
+
+  /**
+   * Finds out whether older versions of what is erased would stay. A server that knows no versions
+   * keeps none; rejects with the SDK's own error when that cannot be told.
+   */
+  async learnVersioning(): Promise<void> {
     const answer = await this.#client
       .send(new this.#sdk.GetBucketVersioningCommand(this.#at), limited())
-      .catch(() => undefined);
+      .catch((error: unknown) => {
+        if (UNKNOWN_THERE.has(s3FaultOf(error).status ?? 0)) return undefined;
+        throw error;
+      });
     // "Suspended": versions from before are there still.
     this.#keepsVersions = answer?.Status !== undefined;
   }
