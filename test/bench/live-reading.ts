@@ -46,6 +46,8 @@ interface Results {
   words?: Word[];
   /** Of heartbeats. */
   lag_ms?: number;
+  /** Of the end of an utterance, in seconds. */
+  end?: number;
 }
 
 interface Seen extends Word {
@@ -119,6 +121,8 @@ class Watch {
   #lag = { at: 0, ms: 0 };
   #longestLag = 0;
   readonly #firstSeen: Seen[] = [];
+  /** Of the utterances that are over, in seconds. */
+  readonly #ends: number[] = [];
   readonly #finals: { at: number; words: readonly Word[] }[] = [];
 
   constructor(viewer: WebSocket) {
@@ -126,6 +130,7 @@ class Watch {
       const at = performance.now();
       const frame = JSON.parse(data.toString()) as Results;
       if (frame.type === "Results") this.#take(frame, at);
+      if (frame.type === "UtteranceEnd") this.#ends.push(frame.end ?? 0);
       if (frame.type !== "Heartbeat") return;
       this.#lag = { at, ms: frame.lag_ms ?? 0 };
       this.#longestLag = Math.max(this.#longestLag, this.#lag.ms);
@@ -152,13 +157,13 @@ class Watch {
 
   /** One for each utterance, which is a final for each of those who speak in it, all at once. */
   #utterances(times: readonly EngineTime[]): SeenFinal[] {
-    const seen = new Map<EngineTime | number, SeenFinal>();
+    const seen = new Map<number, SeenFinal>();
     for (const { at, words } of this.#finals) {
       const end = lastEnd(words);
+      const over = this.#ends.find((each) => each >= end) ?? end;
       const time = times.find((each) => each.end >= end);
-      const before = seen.get(time ?? end);
-      const last = Math.max(end, before?.end ?? 0);
-      seen.set(time ?? end, { at, end: last, ...(time === undefined ? {} : { time }) });
+      const last = Math.max(end, seen.get(over)?.end ?? 0);
+      seen.set(over, { at, end: last, ...(time === undefined ? {} : { time }) });
     }
     return [...seen.values()];
   }
