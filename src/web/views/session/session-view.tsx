@@ -178,8 +178,8 @@ function Panes({ model }: { model: SessionModel }): VNode {
   const chosen = isWide ? side : pane;
   const showWords = () => {
     setWords(true);
-    // The link that was pressed is not shown there any more.
-    if (!isWide) setTimeout(() => focusWords());
+    // On a phone the link that was pressed is not shown any more. What was drawn last may be of another width.
+    if (!matchMedia(WIDE).matches) setTimeout(() => focusWords());
   };
   return (
     <div class="session-panes" data-pane={pane}>
