@@ -166,6 +166,8 @@ function unknownSession(): AppError {
   return new AppError("not_found", "There is no session with this id.");
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** A recording with its WAV header, as bytes. */
 class WavFile {
   readonly length: number;
@@ -188,7 +190,8 @@ class WavFile {
 
   async *#open({ from, to }: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const head = this.#header.length;
-    if (from < head) yield this.#header.subarray(from, to);
+    // It waits for the first samples: where the store cannot be read, the answer is another one.
+    let start = this.#header.subarray(from, to);
     const first = Math.max(0, from - head);
     const last = Math.max(0, to - head);
     // Reads whole samples; of the first and the last one a single byte may be wanted.
@@ -203,7 +206,10 @@ class WavFile {
         await this.#still();
         checkedAt = this.#clock.monotonic();
       }
+      if (start.byteLength > 0) yield start;
+      start = NOTHING;
       if (wanted.byteLength > 0) yield wanted;
     }
+    if (start.byteLength > 0) yield start;
   }
 }
