@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { InferenceJobs, nextJob } from "../../../../workers/inference/inference-jobs.ts";
 import type { InferenceRequest } from "../../../../workers/inference/inference-protocol.ts";
 import { WorkOfShares } from "../../../../workers/inference/work-of-shares.ts";
@@ -42,6 +42,13 @@ describe("inference jobs: which goes on", () => {
 });
 
 describe("inference jobs: the steps of one thread", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it("a share with one job is through before another's many that came first", async () => {
     const done: number[] = [];
     let finish = (): void => {};
@@ -51,9 +58,8 @@ describe("inference jobs: the steps of one thread", () => {
     const jobs = new InferenceJobs({
       async *begin() {
         for (let step = 0; step < 3; step += 1) {
-          // Work that takes the thread, as the networks do.
-          const until = performance.now() + 2;
-          while (performance.now() < until);
+          // Work that takes the thread, as the networks do, and always as long.
+          vi.advanceTimersByTime(2);
           yield undefined;
         }
         return { numbers: new Float32Array(), workMs: 0 };
