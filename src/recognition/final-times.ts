@@ -26,7 +26,7 @@ export class FinalTimes {
     return this.#totalMicros / 1e6;
   }
 
-  /** The part of `seconds` that passed in the engine. */
+  /** The part of `seconds` that passed in the engine, and in the networks of voices where they alone were waited for. */
   get engineSeconds(): number {
     return this.#engineMicros / 1e6;
   }

@@ -165,7 +165,7 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
     },
     {
       name: "voice_final_engine_seconds_total",
-      help: "Of it, time in the engine for the final's session",
+      help: "Of it, time in the engine for the final's session, and in the networks of voices where they alone were waited for",
       kind: "counter",
       read: () => sessions?.finals.engineSeconds ?? 0,
     },

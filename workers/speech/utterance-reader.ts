@@ -211,7 +211,7 @@ export class UtteranceReader {
     if (utterance === undefined || this.isBehind || !this.#options.interimResults) return;
     if (this.#options.isPressed()) return;
     const hypothesis = this.#recogniser.hypothesis();
-    const { words }: { words: Word[] } = hypothesis;
+    const words: Word[] = hypothesis.words;
     const stableWords = hypothesis.agreed ?? this.#stable.hear(words, this.#position);
     const shown = `${stableWords} ${words.map((word) => word.text).join(" ")}`;
     if (shown === utterance.shown) return;

@@ -135,22 +135,28 @@ async function fetchAll(
   options: Options,
   context: CommandContext,
 ): Promise<void> {
-  const { stdout, signal, env } = context;
+  const { signal, env } = context;
   const from = options.from ?? (env.VOICE_MODELS_MIRROR || undefined);
   const { archive, files } = model;
   if (from === undefined && archive !== undefined && files.some(({ url }) => url === undefined)) {
     const states = await statesOf(folder, model, signal);
+    const isWhole = states.every((state) => state === "whole");
     const onProgress = progressOf(context, "its archive", archive.bytes);
     const onUnpack = progressOf(context, "unpacking", archive.bytes);
-    if (states.some((state) => state !== "whole")) {
-      await fetchArchive(model, archive, { folder, signal, onProgress, onUnpack });
-    }
+    // It compares each file with its checksum while it writes it.
+    if (!isWhole) await fetchArchive(model, archive, { folder, signal, onProgress, onUnpack });
+    for (const { path } of files) tellFetched(context, path, isWhole ? "was there" : "fetched");
+    return;
   }
   for (const file of files) {
     const onProgress = progressOf(context, file.path, file.bytes);
     const how = await fetchFile(model, file, { folder, signal, onProgress, from });
-    stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${file.path}: ${how}, checksum right\n`);
+    tellFetched(context, file.path, how);
   }
+}
+
+function tellFetched({ stdout }: CommandContext, path: string, how: string): void {
+  stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${path}: ${how}, checksum right\n`);
 }
 
 async function confirm({ stdin, stdout, signal }: CommandContext): Promise<void> {
