@@ -399,7 +399,8 @@ describe("page over the whole service", () => {
     await other.reload();
     await other.getByRole("heading", { name: "Sign in" }).waitFor();
     await other.close();
-    expect(await owner.context().cookies()).toEqual([]);
+    const leftCookies = () => owner.context().cookies();
+    await expect.poll(leftCookies, { timeout: 10_000 }).toEqual([]);
     await owner.getByRole("heading", { name: "Please sign in again" }).waitFor();
     await owner.getByLabel("Password").fill(account.password);
     await owner.getByRole("button", { name: "Sign in", exact: true }).click();

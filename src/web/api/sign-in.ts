@@ -209,5 +209,7 @@ export async function signOut(): Promise<void> {
 
 async function endLogin(token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
-  await callNameless((api) => api.POST("/auth/logout", { headers })).catch(() => undefined);
+  // Goes on when the page is left: whoever signs out may close the tab in the same moment.
+  const init = { headers, keepalive: true };
+  await callNameless((api) => api.POST("/auth/logout", init)).catch(() => undefined);
 }

@@ -10,6 +10,7 @@ const { account, askAgain, forgetAccount, signedIn } = await import(
 );
 const { API_BASE, api, call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } =
   await import("../../../src/web/api/client.ts");
+const { signOut } = await import("../../../src/web/api/sign-in.ts");
 
 const BRIEF = { attempts: 1, firstMs: 1, longestMs: 1 };
 const ME = { kind: "user", isRemembered: false, id: "me", email: "me@x.org" } as const;
@@ -48,6 +49,17 @@ describe("calls of the page", () => {
     );
     const again = asked.slice(2).map(({ url }) => url.replace(`${API_BASE}/`, ""));
     expect(again.sort()).toEqual(["auth/me", "sessions/s/transcript"]);
+  });
+
+  it("calls: a sign-out reaches the service although its page is left at once", async () => {
+    const outlives: boolean[] = [];
+    vi.stubGlobal("fetch", async ({ keepalive }: Request) => {
+      outlives.push(keepalive);
+      return new Response(null, { status: 204 });
+    });
+    await signOut();
+    expect(outlives).toEqual([true]);
+    expect(account.value).toBeUndefined();
   });
 
   it("calls: a sign-in and a wrong password ask nobody to sign in again", async () => {
