@@ -14,6 +14,14 @@ const HOOKS_MS = 120_000;
 /** Words at each end of what was read again: where the first reading had cut them off. */
 const WORDS_PER_SEAM = 2;
 
+/** What is still to be done for a session. */
+interface Left {
+  readonly left: number;
+  readonly isDue: boolean;
+  readonly waiting: number;
+  readonly redone: boolean;
+}
+
 export interface ExaminerParts {
   readonly cluster: Examined;
   /** Past every proxy. */
@@ -107,15 +115,17 @@ export class Examiner {
       client.GET("/sessions/{session_id}/completeness", { params }),
     );
     if (!completeness.complete) return `not complete: ${JSON.stringify(completeness.missing)}`;
-    const [row] = await this.record.ask<{ left: number; waiting: number; redone: boolean }>(
+    const [row] = await this.record.ask<Left>(
       `select (select count(*)::int from jobs where session_id = $1 and status <> 'completed') as left,
+              exists (select from notes_due where session_id = $1) as "isDue",
               (select count(*)::int from outbox where session_id = $1) as waiting,
               exists (select from events e where e.session_id = $1
                 and e.type = 'JobCompleted' and e.seq > (select max(seq) from events
                   where session_id = $1 and type = 'RedoRequested')) as redone`,
       [sessionId],
     );
-    if (row?.left !== 0) return `${row?.left} of its jobs are not completed`;
+    if (row?.isDue !== false) return "its notes are due";
+    if (row.left !== 0) return `${row.left} of its jobs are not completed`;
     if (row.waiting !== 0) return `${row.waiting} commands wait for it`;
     return isRedone && !row.redone ? "the redo has not ended" : "";
   }

@@ -76,7 +76,7 @@ describe("reference in a browser, in use", () => {
     await page.close();
 
     const live = await reference.page("?api=websockets", 1280);
-    await live.page.getByRole("button", { name: "Open Group - Stream audio" }).click();
+    await live.page.getByRole("button", { name: "Open Group - Stream audio", exact: true }).click();
     await live.page.getByText("What a device gets").first().click();
     await live.page
       .getByRole("button", { name: /AudioAck/ })

@@ -10,7 +10,6 @@ const RUNNING = [
   "access/audit-entries-store",
   "access/ended-rights-store",
   "features/accounts/sign-in-store",
-  "features/admin/outbox-store",
   "features/admin/overview-store",
   "features/devices/heartbeats-store",
   "features/devices/presence-store",
@@ -42,6 +41,7 @@ const RUNNING = [
   "postgres/command-outcomes",
   "postgres/outbox",
   "postgres/outbox-backlog",
+  "postgres/parked-commands",
   "postgres/waiting-work",
   "recognition/session-audio-store",
 ];

@@ -38,6 +38,8 @@ const wav = (): Buffer => conversationWav(SECONDS);
 /** Sound of the media types that the document names. */
 const SOUNDS: Readonly<Record<string, () => Buffer>> = {
   "*/*": wav,
+  "audio/*": wav,
+  "video/*": () => soundBytes("mono.m4a"),
   "application/octet-stream": wav,
   "audio/wav": wav,
   "audio/pcm": () => conversationPcm().subarray(0, SECONDS * 32_000),
@@ -46,6 +48,13 @@ const SOUNDS: Readonly<Record<string, () => Buffer>> = {
   "audio/mpeg": () => soundBytes("mono-44100.mp3"),
   "audio/flac": () => soundBytes("mono-16000.flac"),
   "audio/mp4": () => soundBytes("mono.m4a"),
+};
+
+/** A media type of each range that the document names. */
+const TYPES: Readonly<Record<string, string>> = {
+  "*/*": "audio/wav",
+  "audio/*": "audio/wav",
+  "video/*": "video/mp4",
 };
 
 /**
@@ -96,8 +105,7 @@ function headersOf(
   const headers = parameters
     .filter((each) => each.in === "header" && each.schema?.examples !== undefined)
     .map(({ name, schema }) => [name, own(name, schema.examples?.[0], sequence)]);
-  const type = mediaType === "*/*" ? "audio/wav" : mediaType;
-  return { "content-type": type, ...Object.fromEntries(headers) };
+  return { "content-type": TYPES[mediaType] ?? mediaType, ...Object.fromEntries(headers) };
 }
 
 function formOf({ properties = {}, required = [] }: Schema, sequence: string): FormData {

@@ -23,18 +23,28 @@ describe("the document and uploads", () => {
     const headersOf: Readonly<Record<string, object>> = {
       device_key: callers.device,
       compat_key: { authorization: `Bearer ${made.key}` },
+      bearer: callers.user,
     };
     const document = (await client.call("GET", "/openapi.json")).body;
     const requests = uploadRequests(document, ids, 1);
     const operations = new Set(requests.map(({ operationId }) => operationId));
     expect([...operations].toSorted()).toEqual([
       "createOpenAiTranscription",
+      "createUpload",
       "listenDeepgram",
       "uploadAudio",
     ]);
+    const ofNewSession = async (path: string): Promise<string> => {
+      const body = { workspace_id: ids.workspace_id };
+      const headers = { ...callers.user };
+      const session = await client.call<{ id: string }>("POST", "/sessions", { headers, body });
+      return path.replace(ids.session_id ?? "", session.body.id);
+    };
     const refused: string[] = [];
     for (const { operationId, mediaType, path, scheme, headers, body } of requests) {
-      const { status, text } = await client.call("POST", path, {
+      // A whole file ends the session that it comes to.
+      const at = operationId === "createUpload" ? await ofNewSession(path) : path;
+      const { status, text } = await client.call("POST", at, {
         headers: { ...headersOf[scheme], ...headers },
         body,
       });

@@ -293,6 +293,6 @@ describe("the owner of a session who assigns its voices to people", () => {
     const text = await told();
     expect(text).toContain(nameless.id);
     expect(text).not.toContain("secret.person");
-    expect(text).toMatch(/^\[00:00\] S1: hello/m);
+    expect(text).toMatch(/^\[00:00\] Speaker 1: hello/m);
   });
 });

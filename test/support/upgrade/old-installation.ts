@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { conversationPcm } from "../paired-device.ts";
@@ -59,6 +60,11 @@ function withBytes([table, row]: OldRow): OldRow {
   if (table === "checkpoints") {
     const { recogniser, speakers } = row;
     return [table, { ...row, recogniser: fromBase64(recogniser), speakers: fromBase64(speakers) }];
+  }
+  // The conversation was spoken anew since, so what is laid down has digests of its own.
+  if (table === "chunks") {
+    const digest = createHash("sha256").update(chunkSound(row)).digest("hex");
+    return [table, { ...row, sha256: `\\x${digest}` }];
   }
   // Pieces of one second.
   if (table === "audio_pieces") {
