@@ -1,7 +1,7 @@
 import { CLOSE } from "../wire/close-codes.ts";
 import { type BackOff, waitBefore } from "./back-off.ts";
 import { delay } from "./delay.ts";
-import { ApiError, ChannelError, reasonOf, VoiceError } from "./errors.ts";
+import { ApiError, ChannelError, reasonOf, Unreachable, VoiceError } from "./errors.ts";
 import { HANDSHAKE_MS, RECONNECT, SILENCE_MS } from "./follow.ts";
 import { type FrameSocket, type OpenSocket, SocketClosed } from "./frame-socket.ts";
 import type { StreamConfiguration, StreamFrame, StreamServerFrame } from "./frames.ts";
@@ -222,6 +222,8 @@ export class AudioSender {
         this.#refusalCode = error.code;
         return { code, reason: `${error.said} (HTTP ${error.status})` };
       }
+      // Whoever streams knows the address; with its ids it is longer than a terminal is wide.
+      if (error instanceof Unreachable) return { code: 0, reason: `no answer${error.how}` };
       if (error instanceof VoiceError) return { code: 0, reason: reasonOf(error) };
       throw error;
     } finally {

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { CommandFailure } from "../../src/cli/client/command-context.ts";
 import { chooseWorkspace } from "../../src/cli/client/flags.ts";
 import { logIn, UserSession } from "../../src/cli/client/user-session.ts";
 import {
@@ -12,7 +11,7 @@ import { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
 import { frameBytes, readWave, type WaveAudio } from "../../src/cli/device/wave-file.ts";
 import { ApiClient } from "../../src/client/api-client.ts";
 import type { BackOff } from "../../src/client/back-off.ts";
-import { ApiError, reasonOf } from "../../src/client/errors.ts";
+import { ApiError, ChannelError, reasonOf } from "../../src/client/errors.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { sendLate } from "./late-sending.ts";
 import { act } from "./people.ts";
@@ -205,7 +204,7 @@ export class Crew {
 
 function isRefusal(error: unknown): boolean {
   if (error instanceof ApiError) return error.status < 500;
-  return error instanceof CommandFailure;
+  return error instanceof ChannelError && !error.isRetryable;
 }
 
 export interface Admin {

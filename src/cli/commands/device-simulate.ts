@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import { PATIENT } from "../../client/back-off.ts";
-import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { type CommandContext, writeJson } from "../client/command-context.ts";
 import {
@@ -17,6 +16,7 @@ import { readRecordings } from "../device/recording-file.ts";
 import { type SimulationEvents, simulateDevice } from "../device/simulate-device.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
 import { progressRow } from "../view/progress-row.ts";
+import { retryNotice } from "../view/retry-notice.ts";
 import { printable } from "../view/transcript-line.ts";
 
 interface SimulateOptions extends ConnectionOptions {
@@ -126,8 +126,4 @@ function jsonEvents({ stdout, stderr, signal }: CommandContext): Events {
 
 function endNotice(reason: string): string {
   return `Your access ended; bringing what was recorded until now. The service says: ${reason}`;
-}
-
-function retryNotice(error: unknown, waitMs: number): string {
-  return `${reasonOf(error)}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { PATIENT } from "../../client/back-off.ts";
-import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import {
   type CommandContext,
@@ -34,6 +33,7 @@ import { readRecordings } from "../device/recording-file.ts";
 import { startRecording } from "../device/simulated-device.ts";
 import { unpair, type VirtualDevice } from "../device/virtual-device.ts";
 import { PlainView, type TranscriptView } from "../view/plain-view.ts";
+import { retryNotice } from "../view/retry-notice.ts";
 import { TerminalView } from "../view/terminal-view.ts";
 import { printable } from "../view/transcript-line.ts";
 import { followSession } from "./follow-session.ts";
@@ -97,7 +97,7 @@ async function stream(
       title: (options.title ?? input.title).slice(0, 200),
     };
     const onRetry = (error: unknown, waitMs: number) =>
-      say(`${reasonOf(error)}; trying again in ${(waitMs / 1_000).toFixed(1)} s`, options, context);
+      say(retryNotice(error, waitMs), options, context);
     const shelf = new DeviceShelf(env);
     const started = await startRecording({ user, shelf, onRetry }, wanted);
     const { device, sessionId, isKept } = started;

@@ -21,6 +21,7 @@ import { type Uploaded, type UploadParts, uploadFile } from "../device/upload-fi
 import { UploadLedger } from "../device/upload-ledger.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
 import { barRow } from "../view/progress-row.ts";
+import { retryNotice } from "../view/retry-notice.ts";
 import { sized } from "../view/sizes.ts";
 import { fitted } from "../view/terminal-text.ts";
 import { printable } from "../view/transcript-line.ts";
@@ -117,8 +118,7 @@ async function tryOne(
     const uploaded = await uploadFile(parts, file, {
       ...{ signal, again, title, speakerChannels },
       onProgress: (stored, total) => report.progress(file, stored, total),
-      onRetry: (error, waitMs) =>
-        report.say(`${reasonOf(error)}; trying again in ${(waitMs / 1_000).toFixed(1)} s`),
+      onRetry: (error, waitMs) => report.say(retryNotice(error, waitMs)),
     });
     report.done(file, uploaded);
     return true;
