@@ -1,7 +1,6 @@
-import { delay } from "../../base/deferred.ts";
-import { AppError, toAppError } from "../../base/errors.ts";
-import type { Placement } from "../../inference/placement.ts";
-import type { StreamingMethod, WorkerClient } from "../../inference/worker-client.ts";
+import { AppError } from "../../base/errors.ts";
+import { WorkerCalls, type WorkerCallsOptions } from "../../inference/worker-calls.ts";
+import type { StreamingMethod } from "../../inference/worker-client.ts";
 import type {
   Answer,
   Conversation,
@@ -16,42 +15,16 @@ import type { SpokenConversation } from "./conversations-store.ts";
 
 const PLAN_MS = 3_000;
 const RETRIEVE_MS = 15_000;
-const ATTEMPTS = 5;
-/** First wait for a busy worker, milliseconds; grows with each attempt. */
-const BUSY_MS = 150;
-/**
- * How long a question waits for a worker that nobody hears of: one that starts again, or whose
- * announcements are late on a busy machine. Milliseconds.
- */
-const ABSENT_MS = 3_000;
-const POLL_MS = 100;
-
-interface PlacedRetrieverOptions {
-  placement: Placement;
-  client: WorkerClient;
-  /** The workers' service key, when they have one. */
-  key: string | undefined;
-  /** How long a question waits for a worker when none is heard of, milliseconds. */
-  absentMs?: number;
-}
 
 /**
  * Sends questions to the least busy worker, and to another one when that is lost or busy. Answers
- * come from the given conversations only; nothing is stored. Rejects with `unavailable` when no
- * worker is running, `overloaded` or `timeout`, always within a few seconds, and when `signal`
- * aborts.
+ * come from the given conversations only; nothing is stored. Rejects as `WorkerCalls` does.
  */
 export class WorkerRetriever {
-  readonly #placement: Placement;
-  readonly #client: WorkerClient;
-  readonly #key: string | undefined;
-  readonly #absentMs: number;
+  readonly #calls: WorkerCalls;
 
-  constructor({ placement, client, key, absentMs = ABSENT_MS }: PlacedRetrieverOptions) {
-    this.#placement = placement;
-    this.#client = client;
-    this.#key = key;
-    this.#absentMs = absentMs;
+  constructor(options: WorkerCallsOptions) {
+    this.#calls = new WorkerCalls(options);
   }
 
   async plan(query: string, now: number, signal: AbortSignal): Promise<QuestionPlan> {
@@ -95,7 +68,7 @@ export class WorkerRetriever {
     return turn;
   }
 
-  async #ask<Q, A>(
+  #ask<Q, A>(
     method: StreamingMethod<Q, A>,
     request: Q,
     onMessage: (message: A) => void,
@@ -103,44 +76,9 @@ export class WorkerRetriever {
     signal: AbortSignal,
     suits?: (model: LanguageModelStatus) => boolean,
   ): Promise<void> {
-    const settings = { key: this.#key, deadlineMs, signal, onMessage };
-    const pickedBy = performance.now() + this.#absentMs;
-    for (let attempt = 1; ; attempt += 1) {
-      const address = await this.#pick(pickedBy, signal, suits);
-      try {
-        await this.#client.stream(address, method, request, settings);
-        return;
-      } catch (cause) {
-        const error = toAppError(cause);
-        if (signal.aborted || attempt === ATTEMPTS || !isWorkers(error)) throw error;
-        if (error.code === "unavailable") this.#placement.failed(address);
-        else await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
-      }
-    }
+    const purpose = "answer questions";
+    return this.#calls.call(method, request, { deadlineMs, signal, onMessage, purpose, suits });
   }
-
-  async #pick(
-    pickedBy: number,
-    signal: AbortSignal,
-    suits?: (model: LanguageModelStatus) => boolean,
-  ): Promise<string> {
-    for (;;) {
-      const address = this.#placement.pickForText(
-        suits && (({ language_model: model }) => model !== undefined && suits(model)),
-      );
-      if (address !== undefined) return address;
-      if (signal.aborted || performance.now() >= pickedBy) break;
-      await delay(POLL_MS, signal);
-    }
-    throw new AppError("unavailable", "No worker is running that could answer questions.", {
-      retryAfter: 5,
-    });
-  }
-}
-
-/** True for failures of a worker. Asking changes nothing, so it may be repeated at another one. */
-function isWorkers({ code }: AppError): boolean {
-  return code === "unavailable" || code === "overloaded";
 }
 
 function toMessage(conversation: SpokenConversation, askerId: string): Conversation {
