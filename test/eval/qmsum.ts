@@ -37,10 +37,11 @@ export function readMeetings(
     .map((file) => toMeeting(file, JSON.parse(readFileSync(join(path, file), "utf8")) as Source));
 }
 
-/** Text as it would be written: no marks of noises, no blanks before full stops. */
+/** Text as it would be written: no marks of noises, spelled letters in one word, no blanks before full stops. */
 export function cleanText(text: string): string {
   return text
     .replace(/\{[^}]*\}|<[^>]*>/g, " ")
+    .replace(/\b(?:[A-Z]_)+(?![A-Z])/g, (letters) => letters.replaceAll("_", ""))
     .replace(/\s+([.,?!;:])/g, "$1")
     .replace(/\s+(['’]\w)/g, "$1")
     .replace(/\s+/g, " ")

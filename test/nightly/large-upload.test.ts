@@ -117,16 +117,22 @@ class MemoryMeter {
     this.#timer = setInterval(() => this.#seen.push(residentMebibytes(pid)), LOOK_MS);
   }
 
-  /** The most that it had in all, and in the first, second and last quarter of the time, MiB. */
+  /**
+   * The most that it had, and what it had in the middle of the first, second and last quarter of the
+   * time, MiB: pieces that wait for garbage collection come and go.
+   */
   end(): Record<"most" | "first" | "second" | "last", number> {
     clearInterval(this.#timer);
     const quarter = Math.ceil(this.#seen.length / 4);
-    const most = (from: number, to?: number) => Math.max(...this.#seen.slice(from, to));
+    const usual = (from: number, to?: number): number => {
+      const sorted = this.#seen.slice(from, to).toSorted((one, other) => one - other);
+      return sorted[Math.floor(sorted.length / 2)] ?? 0;
+    };
     return {
-      most: most(0),
-      first: most(0, quarter),
-      second: most(quarter, 2 * quarter),
-      last: most(-quarter),
+      most: Math.max(...this.#seen),
+      first: usual(0, quarter),
+      second: usual(quarter, 2 * quarter),
+      last: usual(-quarter),
     };
   }
 }

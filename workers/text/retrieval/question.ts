@@ -31,6 +31,8 @@ export interface Question {
   measure: Measure | undefined;
   /** Words of the topic, as written, without speakers' names and question words. */
   words: string[];
+  /** The first word, which has a capital without being a name; empty where there is none. */
+  firstWord: string;
   /** Word sequences in quotation marks. */
   phrases: string[][];
   /**
@@ -62,7 +64,9 @@ export function readQuestion(text: string, voices: readonly NamedVoice[], now: n
   const deed = plain === "who" ? readDeed(times.rest) : undefined;
   const measure = readMeasure(times.rest);
   const isDue = /\b(?:due|deadline|until when|by when)\b/i.test(times.rest);
-  return { intent, plain, deed, isDue, measure, words: kept, phrases, voices: asked, times };
+  const [firstWord = ""] = wordsOf(text);
+  const about = { intent, plain, deed, isDue, measure, firstWord };
+  return { ...about, words: kept, phrases, voices: asked, times };
 }
 
 /** As `readPlainKind`; how long something was that a speaker did is how long they spoke. */
