@@ -38,6 +38,19 @@ describe("answer: quotes", () => {
     );
   });
 
+  it("are given of what was said once in a long conversation, and none of what strangers did", () => {
+    const items = Array.from({ length: 900 }, (_, n): [string, number, string] => [
+      n % 2 === 0 ? "S1" : "S2",
+      n * 4,
+      `Then we go on with item ${n} of the long plan for the new shop and its rooms.`,
+    ]);
+    items[500] = ["S1", 2_000, "My dentist moved the appointment to the afternoon."];
+    const long = spokenConversation(items, LAUNCH_NAMES);
+    expect(ask("What was said about the dentist?", [long]).cited).toBe("500");
+    expect(ask("What did Morgan, Julie and Kim say about the shop?", [long]).cited).toBe("");
+    expect(ask("What was said about the shop?", [long]).cited).not.toBe("");
+  });
+
   it("is the same each time", () => {
     const once = ask("Summarise the conversation");
     expect(ask("Summarise the conversation")).toEqual(once);
