@@ -81,7 +81,7 @@ function longestUnion(made: readonly string[][], wanted: readonly string[][]): n
 
 function sentencesOf(text: string): string[][] {
   return text
-    .split(/(?<=[.?!])\s+|\n+/)
+    .split(/(?<=[.?!][”"’)]*)\s+|\n+/)
     .map(tokens)
     .filter((words) => words.length > 0);
 }
