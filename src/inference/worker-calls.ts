@@ -29,6 +29,8 @@ interface WorkerCall<A> {
   onMessage: (message: A) => void;
   /** What a worker is wanted for, at the end of "No worker is running that could …". */
   purpose: string;
+  /** How often it is tried, 5 times unless told. */
+  attempts?: number;
   /** Only workers whose language model suits. */
   suits?: ((model: LanguageModelStatus) => boolean) | undefined;
 }
@@ -52,7 +54,7 @@ export class WorkerCalls {
    */
   async call<Q, A>(method: StreamingMethod<Q, A>, request: Q, call: WorkerCall<A>): Promise<void> {
     const { placement, client, key } = this.#options;
-    const { deadlineMs, signal, onMessage } = call;
+    const { deadlineMs, signal, onMessage, attempts = ATTEMPTS } = call;
     const pickedBy = performance.now() + this.#absentMs;
     for (let attempt = 1; ; attempt += 1) {
       const address = await this.#pick(pickedBy, call);
@@ -61,7 +63,7 @@ export class WorkerCalls {
         return;
       } catch (cause) {
         const error = toAppError(cause);
-        if (signal.aborted || attempt === ATTEMPTS || !isWorkers(error)) throw error;
+        if (signal.aborted || attempt === attempts || !isWorkers(error)) throw error;
         if (error.code === "unavailable") placement.failed(address);
         else await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
       }

@@ -1,6 +1,6 @@
 import type { QuestionModel } from "../features/questions/feature.ts";
 import { WorkerRetriever } from "../features/questions/worker-retriever.ts";
-import { GrpcEntities } from "../inference/grpc-entities.ts";
+import { PlacedEntities } from "../inference/placed-entities.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import type { AppContext } from "./shared.ts";
 
@@ -17,11 +17,7 @@ export function questionModelOf({ config }: AppContext): QuestionModel {
 }
 
 /** The workers, asked for what a graph is made of. */
-export function createExtractor({ config, clock, shared }: AppContext): GrpcEntities {
-  return new GrpcEntities({
-    placement: shared.placement,
-    key: config.workerKey,
-    tls: config.tls,
-    now: () => clock.now(),
-  });
+export function createExtractor({ config, clock, shared }: AppContext): PlacedEntities {
+  const client = new WorkerClient({ tls: config.tls, now: () => clock.now() });
+  return new PlacedEntities({ placement: shared.placement, client, key: config.workerKey });
 }

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { GrpcEntities } from "../../src/inference/grpc-entities.ts";
+
+import { PlacedEntities } from "../../src/inference/placed-entities.ts";
 import { Placement } from "../../src/inference/placement.ts";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { graphService } from "../../workers/grpc/graph-service.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { GraphThread, type GraphThreadOptions } from "../../workers/threads/graph-thread.ts";
@@ -69,7 +71,7 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
 
 function connect(placement: Placement, options: { key?: string; deadlineMs?: number } = {}) {
   const { key = KEY, ...rest } = options;
-  const client = new GrpcEntities({ placement, key, ...rest });
+  const client = new PlacedEntities({ placement, client: new WorkerClient(), key, ...rest });
   cleanups.push(() => client.close());
   return client;
 }
