@@ -58,7 +58,7 @@ function rankCentral(found: Search): Pick[] {
 
 /** Most positions of unclear words that an answer names. */
 const MAX_MOMENTS = 3;
-const LOOKUP: SelectLimits = { sentences: 5, words: 90, floor: 0.43 };
+const LOOKUP: SelectLimits = { sentences: 5, words: 90, floor: 0.52 };
 /** Share of the best score from which a sentence counts as being about the topic. */
 const SPEAKS_OF = 0.6;
 const OVERVIEW: SelectLimits = { sentences: 5, words: 120, floor: 0 };

@@ -130,7 +130,8 @@ function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
   for (const key of keysOf(voices)) {
     for (let at = 0; at + key.words.length <= folded.length; at += 1) {
       if (!key.words.every((word, offset) => folded[at + offset] === word)) continue;
-      if (key.needsCapital && !/^\p{Lu}/u.test(words[at] ?? "")) continue;
+      const isWritten = !key.needsCapital || /^\p{Lu}/u.test(words[at] ?? "");
+      if (!isWritten && !isRoleAsked(folded, at)) continue;
       const last = at + key.words.length - 1;
       if (isTakenByLonger(taken, at, last)) continue;
       if (!isAsked(folded, at, taken) && !/['’]s$/.test(words[last] ?? "")) continue;
@@ -143,6 +144,14 @@ function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
   // "The marketing expert" is whom they call Marketing.
   const isRole = (at: number): boolean => taken.has(at - 1) && ROLES.has(folded[at] ?? "");
   return { asked, words: words.filter((_, at) => !taken.has(at) && !isRole(at)) };
+}
+
+const ASKING = new Set("did does do has have had will would should could can".split(" "));
+
+/** True for "did the professor …" where a speaker is called Professor and something else. */
+function isRoleAsked(folded: readonly string[], at: number): boolean {
+  if (WORDLIKE.has(folded[at] ?? "") || isStopWord(folded[at] ?? "")) return false;
+  return folded[at - 1] === "the" && ASKING.has(folded[at - 2] ?? "");
 }
 
 const ROLES = new Set("expert guy lady man member person specialist woman".split(" "));

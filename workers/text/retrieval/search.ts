@@ -208,7 +208,7 @@ function saidSynonyms(
  * regression on meetings of QMSum (training part, whole and cut to some 50 turns), so that less
  * than one of ten answerable questions is refused, and nine of ten about other matters.
  */
-const ENOUGH = -0.42;
+const ENOUGH = -0.4;
 const OF_THEME = 0.27;
 const OF_STRANGER = -0.51;
 /** With less in one place it is refused, however short the conversation; of two words with more. */

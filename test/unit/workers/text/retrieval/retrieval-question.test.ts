@@ -45,6 +45,19 @@ describe("question: its topic", () => {
 });
 
 describe("question: whose words answer", () => {
+  it("finds a speaker who is called by what they are, written small", () => {
+    const voices = [{ label: "S1", name: "Professor B", isAsker: false }];
+    const { voices: asked, words } = readQuestion(
+      "What did the professor think about it?",
+      voices,
+      NOW,
+    );
+    expect([...asked]).toEqual(["professor b"]);
+    expect(words).toEqual([]);
+    // Not a name: nobody asks what it did.
+    expect(readQuestion("How much is the professor paid?", voices, NOW).voices.size).toBe(0);
+  });
+
   it.each([
     ["What did Anna say about the report?", "anna smith"],
     ["What is Anna Smith's view of the report?", "anna smith"],
