@@ -3,7 +3,7 @@ import type { Principal, Scope } from "../access/principal.ts";
 import { AppError, errorMessage, shown } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { requirePrincipal } from "../rest/callers.ts";
-import { defineRoute, PEOPLE, type Route } from "../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../rest/route.ts";
 import { answerMessage } from "./message-server.ts";
 
 interface McpOptions {
@@ -79,7 +79,7 @@ export function mcpRoutes(options: McpOptions): Route[] {
     description:
       "Streamable HTTP without sessions: each message is a request of its own, with the rights of whoever sends it, and is answered with JSON. The tools read only, each within the rights, limits and audit of the requests that it stands for: `find_sessions`, `search_transcripts`, `read_transcript`, `ask`, `list_action_items`, `list_decisions`. A service key needs `sessions:read` and `query`. A browser's page may call from this service's own origin and those of `ALLOWED_ORIGINS` only.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     calls: true,
     headers: Type.Object({
       "MCP-Protocol-Version": Type.Optional(

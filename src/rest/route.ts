@@ -314,7 +314,7 @@ export interface EventStream {
 }
 
 /** Roles of users with an account. */
-export const PEOPLE: readonly Role[] = ["admin", "participant", "moderator"];
+export const HUMAN_ROLES: readonly Role[] = ["admin", "participant", "moderator"];
 
 /** Derives the types of a route's handler from its schemas; adds nothing at run time. */
 export function defineRoute<

@@ -32,12 +32,16 @@ const GENERATED = /(^|\/)gen\//;
 
 /** All TypeScript below these folders that somebody wrote. */
 export function readSources(project: string, roots: readonly string[]): SourceFile[] {
+  return sourcePaths(project, roots).map((path) => readSource(project, path));
+}
+
+/** Where that TypeScript is, from the project's folder. */
+export function sourcePaths(project: string, roots: readonly string[]): string[] {
   return roots
     .flatMap((root) => filesBelow(join(project, root)))
     .map((file) => relative(project, file))
     .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".d.ts") && !GENERATED.test(path))
-    .sort()
-    .map((path) => readSource(project, path));
+    .sort();
 }
 
 function filesBelow(folder: string): string[] {

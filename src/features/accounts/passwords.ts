@@ -9,7 +9,13 @@ import { AppError } from "../../base/errors.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
 import type { PasswordStore } from "./passwords-store.ts";
@@ -205,7 +211,7 @@ export function passwordRoutes({ passwordChanges }: PasswordOptions): Route[] {
     description:
       "Every other login of the account ends, with its open sockets. This one goes on until its access token expires: no refresh token outlives the change. A wrong current password is 401 with the code invalid_credentials.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object({

@@ -15,7 +15,13 @@ import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { newAddressSchema } from "./mail-addresses.ts";
 import { checkPassword, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "./password-rule.ts";
@@ -206,7 +212,7 @@ function listUsers({ users, workspaces, cursorKey }: UserOptions): Route {
     description:
       "Members of the workspace given as `workspace_id` see id, e-mail address and name of its users.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({
       ...pageQuery,
       workspace_id: Type.Optional(Type.String()),
@@ -267,7 +273,7 @@ function getUser({ users }: UserOptions): Route {
     tag: "Admin",
     summary: "One user: any for an admin, otherwise oneself",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     responses: { 200: { description: "The user", schema: userSchema } },
     async resolve({ principal, params }) {
@@ -311,7 +317,7 @@ export function userEditRoutes(options: UserEditOptions): Route[] {
     description:
       "An admin changes anybody's; everybody else only the own name. Another role holds at once, also for tokens given out before. The last admin stays one. Moderators read every session of the workspaces that they belong to: to make one of a member of others' workspaces, or of oneself while belonging to any, takes an elevation that covers all sessions, and the owners are told.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     body: {
       kind: "json",

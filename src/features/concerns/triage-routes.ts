@@ -7,7 +7,7 @@ import { requirePrincipal } from "../../rest/callers.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Request, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Request, type Route } from "../../rest/route.ts";
 import type { SessionActors } from "../context.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -137,7 +137,7 @@ function triageConcern(options: TriageOptions): Route {
     description:
       "By the session's owner, a moderator of its workspace, or an administrator. A privacy concern that points at a segment or a span is resolved for good with `redact`: the words there are taken out of the transcript, and no later reading brings them back.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: concernParams,
     body: { kind: "json", schema: triageBody },
     responses: { 200: { description: "The concern as it stands", schema: concernSchema } },

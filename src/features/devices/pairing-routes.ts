@@ -7,7 +7,13 @@ import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
-import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
+import {
+  defineRoute,
+  HUMAN_ROLES,
+  type Reply,
+  type Request,
+  type Route,
+} from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
@@ -119,7 +125,7 @@ function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Rou
     description:
       "By a person who belongs to the workspace, or an administrator; small letters, spaces and dashes of the code do not matter. The caller becomes the device's owner, and the owner of the sessions that it starts. The device then gets its key with POST /devices/pair/claim-auth; no key is shown here. A code works once, within 10 min: 404 for an unknown or expired one, 409 for one that was used. `name` replaces the name that the device gave itself.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: deviceName }),

@@ -11,7 +11,13 @@ import { exampleId } from "../../rest/example-values.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { presenceOf } from "../../session/presence.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
@@ -141,7 +147,7 @@ function listDevices({ devices, heartbeats, clock, cursorKey }: DeviceOptions): 
     tag: "Device",
     summary: "Devices that the caller paired or shares a workspace with; all for an admin",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({
       ...pageQuery,
       workspace_id: Type.Optional(Type.String()),
@@ -188,7 +194,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOpti
     summary: "Make a virtual device, for example this browser's microphone, and get its key",
     description: "The key is shown once and lives 30 days; claim-auth with it gives a fresh one.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object({
@@ -236,7 +242,7 @@ function getDevice({ devices, heartbeats, clock }: DeviceOptions): Route {
     tag: "Device",
     summary: "One device",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: deviceParams,
     volatile: ["presence", "last_seen_at", "telemetry"],
     responses: { 200: { description: "The device", schema: deviceSchema } },
@@ -260,7 +266,7 @@ function changeDevice({ devices, revocations, clock }: DeviceOptions): Route {
     description:
       "`may_read` by its owner alone: then its stream may ask for the words of the session that it records. It is false until then, and again for whoever pairs it next. Taken back, a stream that reads gets no more words at once; the recording goes on.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: deviceParams,
     body: {
       kind: "json",
@@ -311,7 +317,7 @@ function unpairDevice({ devices, pairing }: DeviceOptions): Route {
     description:
       "Its key may for 24 h still stop and upload what it had begun. It is used again by pairing it anew.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: deviceParams,
     responses: { 200: acknowledged(UNPAIRED) },
     resolve: ({ principal, params }) =>

@@ -6,7 +6,7 @@ import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type Progress, WorkList } from "../../base/work/work-list.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import type { FreshProof } from "../accounts/fresh-proof.ts";
 import type { AccountErasureStore, OrphanedSession } from "./account-erasure-store.ts";
 import type { ErasureLedger } from "./ledger/erasure-ledger.ts";
@@ -139,7 +139,7 @@ export function userEraseRoutes({ eraser, proof }: UserEraseOptions): Route[] {
     description:
       "Ends every login, unpairs the devices, removes name and address, and deletes every session that the account owns. In sessions of other people the claimed voices lose the name. It cannot be undone, so the token alone is not enough: send the account's password, or sign in again by whatever way within five minutes before (403 with the code proof_required otherwise). A wrong password is 401 with the code invalid_credentials.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       optional: true,

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { cutPage, decodeCursor, encodeCursor, pageQuery } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { recordReads } from "../questions/askable.ts";
 import type { EntityRecord, GraphEdge, MentionPosition, MentionRecord } from "./records.ts";
 import { type GraphOptions, requireWorkspaceScope, type WorkspaceScope } from "./routes.ts";
@@ -49,7 +49,7 @@ function entityDetail(options: GraphOptions): Route {
     description:
       "`items` are its mentions by session and time, a page at a time. Ids come from the graphs of the workspace and its sessions.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String(), entity_id: Type.String() }),
     query: Type.Object(pageQuery),
     responses: {
@@ -154,7 +154,7 @@ function pathBetween(options: GraphOptions): Route {
     summary: "How two entities are connected, with the segments that connect them",
     description: "The path of fewest steps; of several, the one with the strongest ties.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
       from: Type.String({

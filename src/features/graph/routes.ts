@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { filterId } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import {
   type AskableWorkspace,
   recordReads,
@@ -82,7 +82,7 @@ function sessionGraph(options: GraphOptions): Route {
     summary: "What a session is about: entities, how they hang together, and groups of them",
     description: `${MADE_OF}A first request may take some seconds.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     query: Type.Object({
       ...graphQuery,
@@ -115,7 +115,7 @@ function workspaceGraph(options: GraphOptions): Route {
     summary: "What a workspace's sessions are about, as one graph",
     description: `${MADE_OF}Of the newest ${MAX_SESSIONS} sessions whose words the caller may read. The same name in several sessions is one entity.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
       ...graphQuery,

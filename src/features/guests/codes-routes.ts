@@ -6,7 +6,13 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import { requireSession, type SessionAccess, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -73,7 +79,7 @@ function issueCode({ directory, codes, clock }: GuestCodeOptions): Route {
     summary: "Make a code that lets guests into a session",
     description: `${WHO} Whoever has the code gets in by POST /auth/guest, while the session's \`guest_access\` is \`open\` or \`invitation\`. Without \`expires_at\` and \`max_uses\` it is valid until it is deleted. A session has at most ${MOST_CODES}.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     body: {
       kind: "json",
@@ -170,7 +176,7 @@ function listCodes({ directory, codes, cursorKey }: GuestCodeOptions): Route {
     summary: "A session's guest codes without the codes, newest first",
     description: `${WHO} Codes that expired or were used up are among them, deleted ones are not.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(codeSchema) } },
@@ -193,7 +199,7 @@ function revokeCode({ directory, codes, revocations }: GuestCodeOptions): Route 
     summary: "End a guest code, and the guests who came by it",
     description: `${WHO} The tokens and connections of guests who came by it end within 5 s.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ session_id: Type.String(), code_id: Type.String() }),
     responses: { 200: acknowledged(ENDED) },
     resolve: ({ principal, params }) =>

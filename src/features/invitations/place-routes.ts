@@ -12,7 +12,7 @@ import {
   acknowledged,
   type Credential,
   defineRoute,
-  PEOPLE,
+  HUMAN_ROLES,
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
@@ -79,7 +79,7 @@ function listPending(options: PlaceInvitationOptions): Route {
     description:
       "What was written into each. Whether there is such an account, or whether it declined, is not told: an invitation stays in this list until it is accepted, withdrawn or 14 days old.",
     auth,
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ [parameter]: Type.String() }),
     query: Type.Object(pageQuery),
     responses: {
@@ -111,7 +111,7 @@ function withdraw(options: PlaceInvitationOptions): Route {
     tag: kind,
     summary: "Withdraw an invitation before it is accepted",
     auth,
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ [parameter]: Type.String(), invitation_id: Type.String() }),
     responses: { 200: acknowledged(WITHDRAWN) },
     resolve: ({ principal, params }) => find(principal, params[parameter] ?? ""),

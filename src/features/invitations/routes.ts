@@ -5,7 +5,13 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { InvitationStore, OwnInvitation } from "./store.ts";
 
@@ -65,7 +71,7 @@ function listOwn({ store, cursorKey }: OwnInvitationOptions): Route {
     description:
       "Those to the caller's id, and those to the caller's address once it is known to be theirs: after a sign-in by a mailed link, or at a provider that vouches for it. Of a session neither title nor id is shown before it is accepted. An invitation counts while whoever made it may still give what it offers.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object(pageQuery),
     responses: {
       200: {
@@ -107,7 +113,7 @@ function accept({ store }: OwnInvitationOptions): Route {
     summary: "Accept an invitation: the caller becomes a member",
     description: "A membership that the caller has already stays as it is.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     responses: {
       200: { description: "Accepted", schema: acceptedSchema, example: { session_id: undefined } },
@@ -135,7 +141,7 @@ function decline({ store }: OwnInvitationOptions): Route {
     description:
       "For the caller it is gone, and unknown (404) from then on; in the list of whoever made it it stays until it is withdrawn or 14 days old.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     responses: { 200: acknowledged(DECLINED) },
     errors: ["not_found"],

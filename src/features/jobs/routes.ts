@@ -7,7 +7,13 @@ import { isId } from "../../base/ids.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
+import {
+  defineRoute,
+  HUMAN_ROLES,
+  type Reply,
+  type Request,
+  type Route,
+} from "../../rest/route.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import type { SessionActors } from "../context.ts";
 import { requireSession } from "../sessions/access.ts";
@@ -118,7 +124,7 @@ function listJobs({ allJobs, cursorKey }: JobOptions): Route {
     description:
       "Of the sessions that the caller owns, took part in or that were shared with the caller; without content.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({
       ...pageQuery,
       kind: Type.Optional(jobKind),
@@ -145,7 +151,7 @@ function getJob(options: JobOptions): Route {
     tag: "Job",
     summary: "How far a job is",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: jobParams,
     responses: { 200: { description: "The job", schema: jobSchema } },
     resolve: ({ principal, params }) => requireJob(options, principal, params.id, "session.read"),
@@ -164,7 +170,7 @@ function cancelJob(options: JobOptions): Route {
     description:
       "By the session's owner or an administrator. A summary is not made. Of transcriptions only a repeated one can be cancelled: the text that stands stays, and the job can be repeated again. The first transcription is the session's text itself; it ends with the session. Cancelling again is answered the same.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: jobParams,
     responses: {
       200: { description: "It is cancelled", schema: jobSchema, example: { status: "cancelled" } },
@@ -209,7 +215,7 @@ function transcribeAgain(options: JobOptions & RedoOptions): Route {
     description:
       "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not: `edits_replaced` of the job tells afterwards how many it replaced. With `review` the result waits instead: the job completes, the text that stands stays, and the result is compared, accepted or discarded at `transcriptions/candidate`. 409 as well when the session has no audio at all.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     body: { kind: "json", optional: true, schema: redoBody },
     responses: {

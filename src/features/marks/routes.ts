@@ -14,7 +14,13 @@ import {
   toPositionRequest,
 } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { requireSession, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -130,7 +136,7 @@ function addMark({ directory, marks, notifier }: MarkOptions): Route {
     description:
       "By anybody with an account who may read its words; they all see it, viewers at once by `AnnotationChanged`, and exports as Markdown and JSON have it. A session takes 500 marks. It is erased with the session, and with a redacted span that it stands in.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     body: { kind: "json", schema: markBody },
     responses: { 201: { description: "The mark", schema: markSchema } },
@@ -190,7 +196,7 @@ function changeMark(options: MarkOptions): Route {
     description:
       "Its moment, its words or both. Others see it as it stands now; nothing is kept of before.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: markParams,
     body: { kind: "json", schema: changeBody },
     responses: { 200: { description: "The mark as it stands", schema: markSchema } },
@@ -223,7 +229,7 @@ function removeMark(options: MarkOptions): Route {
     summary: "Delete a marked moment",
     description: "By its author, and by who may edit the session.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: markParams,
     responses: { 200: acknowledged(REMOVED) },
     errors: ["elevation_required"],

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { requireSession, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -125,7 +125,7 @@ function queryWorkspace(options: QueryOptions): Route {
     summary: "Ask a question about all sessions of a workspace that the caller may read",
     description: `${DESCRIPTION} Here also: which sessions speak of something, and when they took place (\`last week\`, \`yesterday\`). ${BY_MODEL}`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     body: { kind: "json", schema: querySchema },
     responses: { 200: { description: "The answer", schema: answerSchema } },

@@ -3,7 +3,7 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
 import { cutPage, decodeCursor, encodeCursor, filterId, pageQuery } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { countedPage, countFilter, tagFilter, tagsOf } from "../sessions/list-filters.ts";
 import { sessionStatus } from "../sessions/schema.ts";
 import {
@@ -93,7 +93,7 @@ function searchWorkspace(options: WorkspaceSearchOptions): Route {
     summary: "Full-text search in the sessions of a workspace that the caller may read",
     description: DESCRIPTION,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     query: searchQuery,
     responses: { 200: { description: "A page of segments", schema: hitsSchema } },
@@ -115,7 +115,7 @@ function searchSessions(options: WorkspaceSearchOptions): Route {
     summary: "Full-text search in all sessions that the caller may read, in whatever workspace",
     description: `${DESCRIPTION} To an administrator also those that an elevation in force covers.`,
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: searchEverywhereQuery,
     responses: { 200: { description: "A page of segments", schema: hitsSchema } },
     resolve: ({ principal }) => askableSessions(options, principal),

@@ -6,7 +6,13 @@ import { wavHeader } from "../../base/audio/wav.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, shown as readable } from "../../base/errors.ts";
 import { type ByteRange, isKnown, parseByteRange, rangeStillFits } from "../../rest/byte-range.ts";
-import { type BodyStream, defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
+import {
+  type BodyStream,
+  defineRoute,
+  HUMAN_ROLES,
+  type Reply,
+  type Route,
+} from "../../rest/route.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -37,7 +43,7 @@ function sessionAudio(options: SessionAudioOptions): Route {
     description:
       "16 kHz, mono, 16 bits, as it lies on the session's timeline, so that the times of segments are times in the file: a header of 44 bytes, then 32 bytes for each millisecond. What a citation quotes is `Range: bytes=A-B` with A = 44 + 32 × `start_ms` and B = 43 + 32 × `end_ms`. Audio that is missing, cannot be decoded or was redacted is silence. While the session records, it is what has its place so far. One byte range can be asked for with `Range` (several are answered whole), safely continued with `If-Range` and the `ETag`. For the session's owner, moderators of its workspace, and administrators under an elevation.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     responses: {
       200: { description: "All of it", mediaTypes: ["audio/wav"] },
@@ -76,7 +82,7 @@ function chunkAudio(options: SessionAudioOptions): Route {
     description:
       "16 kHz, mono, 16 bits, whole, also where the chunk came late and is longer than the place that was kept for it on the session's timeline: completeness tells which are, in `times_clamped`. What was redacted is silence. Of a chunk that has no place yet 404. For those who may hear the session.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({
       session_id: Type.String({ description: "UUID of the session" }),
       chunk_sequence: Type.String({

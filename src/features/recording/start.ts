@@ -7,7 +7,7 @@ import { assertLanguage, assertMayRead, languageWarning } from "../../inference/
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { ownerGone } from "../accounts/credential-authenticator.ts";
 import type { DeviceRecord, DeviceStore } from "../devices/store.ts";
@@ -208,7 +208,7 @@ function createSession(options: SessionStartOptions): Route {
     description:
       "The session records from now on and belongs to the caller. Its audio is uploaded with the key of the device that is named here (a browser is one after POST /devices), by the caller's own devices only; the device itself need not start it. Without a device it takes whole files (POST /sessions/{session_id}/uploads), or is there to invite people and guests ahead, and is ended with POST /sessions/{session_id}/stop, or by itself like that of a silent device. A service key with `sessions:write` makes sessions of its workspace, which belong to whoever made the key; guests do not get into them unless PATCH says so.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: { kind: "json", schema: newSessionBody },
     responses: {
       201: {

@@ -9,7 +9,7 @@ import {
   pageQuery,
   toPositionRequest,
 } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { countedPage, countFilter, tagFilter, tagsOf } from "./list-filters.ts";
 import {
   SESSION_SORTS,
@@ -100,7 +100,7 @@ export function sessionListRoutes({ list, cursorKey }: SessionListOptions): Rout
     description:
       "What several parameters ask for must all hold. A cursor goes on with the filters and the order that it was given for; `limit` may change.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query,
     responses: { 200: { description: "A page of sessions", schema: listSchema } },
     async resolve({ principal }) {

@@ -11,7 +11,13 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
 import {
@@ -85,7 +91,7 @@ function listMembers({ directory, members, cursorKey }: SessionMemberOptions): R
     description:
       "Those with a relation of their own, and the guests who have access now: their `user_id` is the guest's id, their name what they call themselves. With the visibility `workspace` the members of its workspace may read it too.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
@@ -125,7 +131,7 @@ function addMember(options: SessionMemberOptions): Route {
     description:
       "Whoever belongs to a workspace of the caller's gets access at once by their id (201). Everybody else, and every address, known or not, is invited (202): they get it when they accept, within 14 days. By the session's owner, a service key with `sessions:share`, or an administrator under an elevation, of which the owner is told. `relation` is `shared` unless told.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     body: {
       kind: "json",
@@ -227,7 +233,7 @@ function removeMember({ directory, members, revocations }: SessionMemberOptions)
     description:
       "By the session's owner, a service key with `sessions:share`, or an administrator. The live connections of whoever it was close within 5 s. A guest (`user_id` is the guest's id) may also be taken out by a moderator of its workspace; what they claimed stays, with `guest_removed` in the list of speakers. While the session's `guest_access` is `open`, a guest who knows its id may come in anew.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
     responses: { 200: acknowledged(REMOVED) },
     async resolve({ principal, params }) {

@@ -5,7 +5,7 @@ import { isId } from "../../base/ids.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { ActionItem, ActionItemStore } from "./action-items-store.ts";
@@ -48,7 +48,7 @@ function getActionItem({ directory, actionItems }: ActionItemOptions): Route {
     tag: "Session",
     summary: "One action item of a session's newest notes",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params,
     responses: { 200: { description: "The item as it stands", schema: actionItemSchema } },
     errors: ["elevation_required"],

@@ -5,7 +5,7 @@ import { isId } from "../../base/ids.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { deletionPlaceholder, REDACTED_SPAN } from "../../session/redaction.ts";
 import { CUSTOM_SECTIONS, SUMMARY_TYPES } from "../../session/status.ts";
@@ -200,7 +200,7 @@ function requestSummary(options: SummaryOptions): Route {
     description:
       "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said, or is worded by a language model, where the operator has configured one, and borne by the segments that it cites: what they do not bear is dropped. One by rule is there first, and the model's follows as the next version. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     body: { kind: "json", schema: Type.Object({ summary_type: summaryType }) },
     responses: {
@@ -237,7 +237,7 @@ function listSummaries({ directory, summaries, templates }: SummaryOptions): Rou
     description:
       "At most one for each type, so there is never a next page. Unless its workspace has switched that off (`automatic_notes`), a session gets all types but `speakers` by itself, `custom_sections` where its template wants some: when it ends, while it is live every five minutes or more, and again after its words or the names of its voices changed; then webhooks get `summary.ready`. When words of a session are redacted, its summaries are erased.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     responses: { 200: { description: "The summaries", schema: summaryPage } },
     errors: ["elevation_required"],

@@ -3,7 +3,13 @@ import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { pageSchema } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import { NOTE_TEMPLATES, type NoteTemplateId } from "../../session/status.ts";
 import { nameSchema } from "../../wire/names.ts";
@@ -150,7 +156,7 @@ function listTemplates(options: TemplateOptions): Route {
     description:
       "All of them, each in the workspace's own version where it has one, so there is never a next page. Which one holds for sessions that name none is the workspace's `notes_template`.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: params.properties.id }),
     responses: { 200: { description: "The templates", schema: pageSchema(templateSchema) } },
     resolve: ({ principal, params: { id } }) =>
@@ -170,7 +176,7 @@ function getTemplate(options: TemplateOptions): Route {
     tag: "Workspace",
     summary: "One template of a workspace's notes",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params,
     responses: { 200: { description: "The template as it holds", schema: templateSchema } },
     resolve: (request) =>
@@ -191,7 +197,7 @@ function replaceTemplate(options: TemplateOptions): Route {
     description:
       "By an owner of it or an administrator. Notes of its sessions are arranged by it from now on; what sections of kind `custom` have is `stale` until it is made again.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params,
     body: {
       kind: "json",
@@ -219,7 +225,7 @@ function resetTemplate(options: TemplateOptions): Route {
     summary: "Take the workspace's version of a template away: the built-in one holds again",
     description: "By an owner of it or an administrator.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params,
     responses: { 200: acknowledged(RESET) },
     resolve: (request) =>

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { socketAddress } from "../../rest/socket-address.ts";
 import type { LiveTickets } from "../accounts/live-tickets.ts";
 import { requireSession } from "../sessions/access.ts";
@@ -29,7 +29,7 @@ export function telephonyRoutes({ tickets, directory, publicUrl }: TelephonyRout
     description:
       "For service keys with `sessions:write` and the session's owner. Good for 5 min and one call: a WebSocket at `stream_url` that speaks as Twilio's Media Streams do, with the ticket as the parameter `ticket` of its start message. The call has the rights of whoever made the ticket, as they are then: it ends with them. *Telephone calls* at the head of this document shows it.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     responses: {
       201: {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import type { LanguageModelStatus } from "../../wire/language-model.ts";
 import { MOONSHINE, type SpeechEngine } from "../../wire/speech-engines.ts";
 
@@ -113,7 +113,7 @@ export function engineRoutes({ engines, languageModels }: EngineOptions): Route[
     description:
       "Their names go into `engine` where a session starts or is recognised once more, and into a workspace's `speech_engine`.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     responses: {
       200: {
         description: "Every engine and model, by name",

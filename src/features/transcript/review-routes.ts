@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
 import type { Tenants } from "../../postgres/tenants.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { NONE_WAITS } from "../../session/decide-reread.ts";
 import type { SessionActors } from "../context.ts";
 import { requireSession } from "../sessions/access.ts";
@@ -40,7 +40,7 @@ function compare({ directory, candidates, writer, tenants }: ReviewOptions): Rou
     description:
       "Of a redo that was asked for with `review`, by the session's owner or an administrator with access to its content. Words correspond by time and text; case and marks make no other word. 404 as long as it is being read, and once it was accepted, discarded or replaced by a later redo.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     responses: { 200: { description: "The comparison", schema: comparisonSchema } },
     errors: ["elevation_required", "payload_too_large"],
@@ -138,7 +138,7 @@ function review(
     tag: "Job",
     wish: true,
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     body: { kind: "json", optional: true, schema: choiceBody },
     responses: {

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import {
   defineRoute,
-  PEOPLE,
+  HUMAN_ROLES,
   type Reply,
   type Request,
   type Route,
@@ -55,7 +55,7 @@ function createUpload(options: UploadRouteOptions): Route {
     summary: "Bring a whole file to a session",
     description: `For service keys with \`sessions:write\` and the session's owner; not for a session that a device records. Either the file is the body, raw or as multipart with \`file\`, and is stored when this answers: 64 MiB, where the operator set no other limit. The same bytes again are answered 200 with the same upload. Or it comes by tus ${TUS_VERSION} (the protocol of tus.io; ${TUS_EXTENSIONS.replaceAll(",", ", ")}), for which any client of it serves: with \`Tus-Resumable\`, \`Upload-Length\` and no body this makes the upload, whose address \`Location\` tells, and PATCH there brings the bytes, in as many pieces as it takes. ${SUPPORTED_AUDIO} A file that holds more than 15 min of sound is stored in pieces, at most 12 h. The recording ends with the file, unless \`more\` says that others follow.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     query,
     headers: tusHeaders,
@@ -159,7 +159,7 @@ function listUploads({ directory, uploads }: UploadRouteOptions): Route {
     summary: "The whole files of a session",
     description: `Those that are being brought, and what became of them in the last ${KEPT_HOURS} h. For whoever may upload.`,
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: sessionParams,
     responses: {
       200: {

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Principal } from "../../access/principal.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { receiveBytes } from "./receiving.ts";
@@ -52,7 +52,7 @@ interface Common {
   path: string;
   tag: "Session";
   auth: readonly ["bearer", "service_key"];
-  roles: typeof PEOPLE;
+  roles: typeof HUMAN_ROLES;
   params: typeof params;
   resolve(request: Named): Promise<Own>;
 }
@@ -63,7 +63,7 @@ export function tusRoutes(options: UploadRouteOptions): Route[] {
     path: "/sessions/{session_id}/uploads/{upload_id}",
     tag: "Session",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params,
     resolve: ({ principal, params: ids }: Named) => requireOwn(options, principal, ids),
   };

@@ -10,7 +10,13 @@ import { Places } from "../../base/places.ts";
 import type { PlacedVoices } from "../../inference/placed-voices.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
@@ -91,7 +97,7 @@ function rememberVoice(options: VoiceOptions, places: VoicePlaces): Route {
     description:
       "With consent, of a label that the caller has claimed in a session of the workspace and may read: at least 10 s of speech. A claim of one's own proves nothing: the session's owner has to have confirmed it by assigning the label to the caller, or the session is the caller's own and no other voice is told apart in it (409 otherwise). From then on whoever may claim or assign speakers in the workspace's sessions is told when a voice sounds like it, and how likely it is; nobody is assigned by that. The print replaces the one before. It is kept encrypted, and leaves the service nowhere, until it is deleted, the claim is taken back, contested or overridden, the session or the sound that it was made of is deleted or redacted (see `keep_after_deletion`), or the person leaves the workspace.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object({
@@ -203,7 +209,7 @@ function listVoices({ remembered }: VoiceOptions): Route {
     description:
       "One entry for each workspace: when, of what and how a print was made. The print itself leaves the service nowhere.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     etag: true,
     responses: {
       200: { description: "Every remembered voice of the caller", schema: voicesSchema },
@@ -230,7 +236,7 @@ function forgetVoice({ remembered }: VoiceOptions): Route {
     description:
       "In one workspace, or without `workspace_id` in all. What was suggested because of it is gone at once; claims stay. Idempotent.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({ workspace_id: Type.Optional(Type.String()) }),
     responses: { 200: acknowledged(FORGOTTEN) },
     async handle({ principal, query }) {

@@ -7,7 +7,13 @@ import { isId, newId } from "../../base/ids.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { type Giving, type GivingOptions, requireGiving } from "../workspaces/members-routes.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
@@ -34,7 +40,7 @@ export interface WebhookAccessOptions {
 export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
   tag: "Workspace",
   auth: ["bearer", "service_key"],
-  roles: PEOPLE,
+  roles: HUMAN_ROLES,
 };
 
 const workspaceParams = Type.Object({ id: Type.String() });

@@ -4,7 +4,13 @@ import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import {
   characterParams,
   characterSchema,
@@ -73,7 +79,7 @@ function createCharacter(options: CharacterOptions): Route {
     description:
       "The name of an active character joins the vocabulary of sessions that are linked to the workshop, and is offered for their voices.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workshopParams,
     body: { kind: "json", schema: characterBody },
     responses: { 201: { description: "The character", schema: characterSchema } },
@@ -100,7 +106,7 @@ function listCharacters(options: CharacterOptions): Route {
     tag: "Workshop",
     summary: "Characters of a workshop, newest first",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workshopParams,
     query: Type.Object({ ...pageQuery, is_active: Type.Optional(Type.Boolean()) }),
     responses: { 200: { description: "A page", schema: pageSchema(characterSchema) } },
@@ -122,7 +128,7 @@ function getCharacter(options: CharacterOptions): Route {
     tag: "Workshop",
     summary: "One character",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: characterParams,
     responses: { 200: { description: "The character", schema: characterSchema } },
     resolve: ({ principal, params }) => requireCharacter(options, principal, params),
@@ -141,7 +147,7 @@ function replaceCharacter(options: CharacterOptions): Route {
     summary: "Update a character",
     description: "`description` and `is_active` stay as they are when left out.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: characterParams,
     body: { kind: "json", schema: characterBody },
     responses: { 200: { description: "The character as it stands", schema: characterSchema } },
@@ -166,7 +172,7 @@ function removeCharacter(options: CharacterOptions): Route {
     tag: "Workshop",
     summary: "Remove a character",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: characterParams,
     responses: { 200: acknowledged(REMOVED) },
     resolve: ({ principal, params }) => requireCharacter(options, principal, params),

@@ -5,7 +5,13 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { AppError } from "../../base/errors.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import type { NoteTemplateId } from "../../session/status.ts";
 import { nameSchema } from "../../wire/names.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
@@ -107,7 +113,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
     description:
       "By an owner of it or an administrator, who lets guests in under an elevation only, and closes without one. Members that are left out stay.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workspaceParams,
     body: { kind: "json", schema: changeBody },
     responses: { 200: { description: "The workspace as it stands", schema: workspaceSchema } },
@@ -178,7 +184,7 @@ function removeWorkspace(options: WorkspaceEditOptions): Route {
     description:
       "By an owner of it or an administrator. Its sessions are deleted first, each with a receipt. Its devices are unpaired, and its members, workshops and webhooks go.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workspaceParams,
     responses: { 200: acknowledged(DELETED) },
     errors: ["conflict"],

@@ -14,7 +14,13 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
 import {
   type Invitations,
@@ -78,7 +84,7 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberOptions): Route {
     tag: "Workspace",
     summary: "The people of a workspace",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
@@ -145,7 +151,7 @@ function addMember(options: WorkspaceMemberOptions): Route {
     description:
       "Whoever belongs to a workspace of the caller's is added at once by their id (201). Everybody else, and every address, known or not, is invited (202): they become a member when they accept, within 14 days. By an owner, or by an administrator under an elevation, of which the owners are told; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     body: {
       kind: "json",
@@ -219,7 +225,7 @@ function changeRole(options: WorkspaceMemberOptions): Route {
     summary: "Make a member an owner, or an owner a member",
     description: "By an owner, or by an administrator under an elevation.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
     responses: { 200: acknowledged(CHANGED) },
@@ -254,7 +260,7 @@ function removeMember(options: WorkspaceMemberOptions): Route {
     tag: "Workspace",
     summary: "Remove a user from a workspace; members may remove themselves",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     responses: { 200: acknowledged(REMOVED) },
     errors: ["conflict"],

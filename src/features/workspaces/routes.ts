@@ -8,7 +8,7 @@ import type { WorkspaceUse } from "../../postgres/ceilings.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { exampleOf } from "../../rest/examples.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
+import { defineRoute, HUMAN_ROLES, type Reply, type Route } from "../../rest/route.ts";
 import { NOTE_TEMPLATES, type NoteTemplateId } from "../../session/status.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
@@ -212,7 +212,7 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
     description:
       "It is `private` and has no other members yet; its settings are changed with PATCH /workspaces/{id}.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object({
@@ -263,7 +263,7 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspaceOptions): Route {
     description:
       "An administrator, who may manage every workspace, sees those of others only with `scope=all`.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({ ...pageQuery, scope: Type.Optional(workspaceScope) }),
     responses: {
       200: {
@@ -309,7 +309,7 @@ function getWorkspace({ workspaces }: WorkspaceOptions): Route {
     summary: "One workspace",
     description: "`usage` is there for who may change the workspace.",
     auth: ["bearer", "service_key"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: Type.Object({ id: Type.String() }),
     volatile: ["usage"],
     responses: { 200: { description: "The workspace", schema: workspaceSchema } },

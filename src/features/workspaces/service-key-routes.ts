@@ -7,7 +7,13 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
 import {
@@ -141,7 +147,7 @@ function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyRouteOpti
     tag: "ApiKey",
     summary: "Service keys of the workspaces that the caller owns, newest first; all for an admin",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({
       ...pageQuery,
       workspace_id: Type.Optional(Type.String()),
@@ -176,7 +182,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
     description:
       "By an owner of the workspace; being an administrator is not enough, as content opens to administrators by elevation only. The key is shown in this answer only. It lives one year unless `expires_at` says otherwise. `sessions:read` reads sessions, transcripts and the live channel, `sessions:write` begins sessions, brings their files and streams, and edits, stops and deletes them, `sessions:share` decides who else sees them (members, visibility, guest access and guest codes), `query` asks, `export` fetches transcript files and audio, `webhooks` manages webhooks, `transcribe` transcribes with the clients of OpenAI and Deepgram below /compat and does nothing else.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object(
@@ -233,7 +239,7 @@ function getKey(options: ServiceKeyRouteOptions): Route {
     tag: "ApiKey",
     summary: "One service key, without its secret",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: keyParams,
     responses: { 200: { description: "The key", schema: serviceKeySchema } },
     resolve: ({ principal, params }) => requireKey(options, principal, params.id),
@@ -253,7 +259,7 @@ function rotateKey(options: ServiceKeyRouteOptions): Route {
     description:
       "By an owner of the workspace. Without `expires_at` the new secret lives for as long as the one before was given. Of older secrets only the newest stays valid for the 24 h.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: keyParams,
     body: {
       kind: "json",
@@ -287,7 +293,7 @@ function adoptKey(options: ServiceKeyRouteOptions): Route {
     description:
       "By an owner of the workspace, or by an administrator under an elevation that covers it. A key that is suspended because its maker left works again at once, with the same secret, so that nothing has to be changed where it is used. Whoever has seen the secret knows it still: rotate the key if that matters.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: keyParams,
     responses: { 200: { description: "The key", schema: serviceKeySchema } },
     errors: ["elevation_required"],
@@ -313,7 +319,7 @@ function revokeKey(options: ServiceKeyRouteOptions): Route {
     tag: "ApiKey",
     summary: "Revoke a service key: refused within 5 s everywhere, open sockets included",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: keyParams,
     responses: { 200: acknowledged(REVOKED) },
     resolve: ({ principal, params }) => requireKey(options, principal, params.id),

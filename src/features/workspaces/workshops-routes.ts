@@ -6,7 +6,13 @@ import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { acknowledge, acknowledged, defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledged,
+  defineRoute,
+  HUMAN_ROLES,
+  type Route,
+} from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireWorkspace } from "./routes.ts";
@@ -163,7 +169,7 @@ function createWorkshop({ workshops, workspaces }: WorkshopOptions): Route {
     description:
       "Sessions may be linked to it: the recogniser then expects the names of its active characters, and they are offered for the session's voices.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     body: {
       kind: "json",
       schema: Type.Object({
@@ -193,7 +199,7 @@ function listWorkshops({ workshops, cursorKey }: WorkshopOptions): Route {
     tag: "Workshop",
     summary: "Workshops of the caller's workspaces, newest first; all of them for an admin",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     query: Type.Object({ ...pageQuery, workspace_id: Type.Optional(Type.String()) }),
     responses: { 200: { description: "A page", schema: pageSchema(workshopSchema) } },
     async handle({ principal, query }) {
@@ -215,7 +221,7 @@ function getWorkshop(options: WorkshopOptions): Route {
     tag: "Workshop",
     summary: "One workshop",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workshopParams,
     responses: { 200: { description: "The workshop", schema: workshopSchema } },
     resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
@@ -234,7 +240,7 @@ function editWorkshop(options: WorkshopOptions): Route {
     summary: "Change a workshop's name or description",
     description: "Members that are left out stay as they are.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workshopParams,
     body: {
       kind: "json",
@@ -268,7 +274,7 @@ function removeWorkshop(options: WorkshopOptions): Route {
     summary: "Remove a workshop with its characters",
     description: "Sessions that were linked to it stay, without the link.",
     auth: ["bearer"],
-    roles: PEOPLE,
+    roles: HUMAN_ROLES,
     params: workshopParams,
     responses: { 200: acknowledged(REMOVED) },
     resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
