@@ -1,6 +1,6 @@
 /**
  * `npm run packages [-- typescript|python|livekit] [--out DIR]`: builds the clients into files that can
- * be published, `*.tgz` and `*.whl` in `out/packages` unless told otherwise. The wheels are left out
+ * be published, `*.tgz` and `*.whl` in `out/packages` by default. The wheels are left out
  * where there is no Python with pip.
  */
 import { execFileSync, spawnSync } from "node:child_process";

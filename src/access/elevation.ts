@@ -36,5 +36,5 @@ export interface ElevatedGift {
 /** Port: tells owners what an administrator gave. */
 export interface OwnerNotices {
   /** Returns at once; the owners are told afterwards. Never throws. */
-  tell(gift: ElevatedGift): void;
+  notify(gift: ElevatedGift): void;
 }

@@ -8,7 +8,7 @@ import type { RevocationEvent } from "./revocations.ts";
 interface RevocationReaderOptions {
   record: Pick<EndedRightsStore, "since">;
   /** Receives every event at least once. */
-  tell(event: RevocationEvent): void;
+  notify(event: RevocationEvent): void;
   runtime: Runtime;
   log: Log;
   everyMs?: number;
@@ -73,12 +73,12 @@ export class RevocationReader {
   }
 
   async #read(): Promise<void> {
-    const { record, runtime, tell } = this.#options;
+    const { record, runtime, notify } = this.#options;
     const last = this.#last;
     const looking = record.since(last?.snapshot, MOST + 1);
     const found = await withTimeout(looking, LOOK_MS, "Reading ended rights", runtime);
     const events = last === undefined || follows(last, found) ? found.ended : [UNKNOWN];
-    for (const event of events) tell(event);
+    for (const event of events) notify(event);
     // Set last, so that after a failure the same events are delivered again.
     this.#last = found;
   }

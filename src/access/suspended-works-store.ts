@@ -18,7 +18,7 @@ export class SuspendedWorkStore {
    *
    * @param workspaceId only those of this workspace
    */
-  async told(userId: string, workspaceId?: string): Promise<string> {
+  async describe(userId: string, workspaceId?: string): Promise<string> {
     const here = sql.fragment`(${workspaceId ?? null}::uuid is null
       or workspace_id = ${workspaceId ?? null}::uuid)`;
     const counts = await this.#pool.one(sql.type(countsRow)`

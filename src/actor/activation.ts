@@ -39,7 +39,7 @@ export class Activation<S, E, W, C> {
   #seq = 0;
   #snapshotSeq = 0;
   /** The value of `hasWork` on record. */
-  #toldWork = false;
+  #reportedWork = false;
   #effects: readonly Effects<S, E, W>[] = [];
   #pumping: Promise<void> | undefined;
   readonly #deadline: DeadlineTimer<C>;
@@ -59,7 +59,7 @@ export class Activation<S, E, W, C> {
       outstanding: async () => (await outstanding?.(id)) ?? [],
       informed: async (command) => (await informed?.(id, command)) ?? command,
       ask: (command, commandId) => this.ask(command, commandId),
-      tell: (command) => this.tell(command),
+      send: (command) => this.send(command),
     });
     this.#lastActive = options.runtime.monotonic();
   }
@@ -98,12 +98,12 @@ export class Activation<S, E, W, C> {
     this.#seq = loaded.seq;
     this.#snapshotSeq = loaded.snapshot?.seq ?? 0;
     this.#outcomes.add(loaded.outcomes);
-    this.#toldWork = loaded.hasWork;
-    if (this.#workToTell(0) !== undefined) await this.#append(NOTHING);
+    this.#reportedWork = loaded.hasWork;
+    if (this.#workToReport(0) !== undefined) await this.#append(NOTHING);
     this.#effects = createEffects({
       id: this.id,
       epoch: loaded.epoch,
-      tell: (command) => this.tell(command),
+      send: (command) => this.send(command),
     });
     this.#phase = "active";
     this.#log.debug({ epoch: this.#epoch, seq: this.#seq }, "activated");
@@ -136,7 +136,7 @@ export class Activation<S, E, W, C> {
    * Queues a command of the actor's own effects or timers. False when the mailbox is full or the
    * activation has stopped.
    */
-  tell(command: C): boolean {
+  send(command: C): boolean {
     if (this.#phase === "stopped") return false;
     const queued = this.#mailbox.offer({ command }, true);
     if (queued) this.#pump();
@@ -276,7 +276,7 @@ export class Activation<S, E, W, C> {
     const { journal, behaviour, snapshotEvery } = this.#options;
     const seq = this.#seq + events.length;
     const keep = snapshot || seq - this.#snapshotSeq >= snapshotEvery;
-    const hasWork = this.#workToTell(events.length);
+    const hasWork = this.#workToReport(events.length);
     const batch = {
       id: this.id,
       epoch: this.#epoch,
@@ -294,17 +294,17 @@ export class Activation<S, E, W, C> {
     await this.#retrying(() => this.#hear(() => journal.append(batch)));
     this.#seq = seq;
     if (keep) this.#snapshotSeq = seq;
-    if (hasWork !== undefined) this.#toldWork = hasWork;
+    if (hasWork !== undefined) this.#reportedWork = hasWork;
   }
 
   /**
    * The value of `hasWork` to store: always with events, as they may have changed it; else only
    * when the record has another one.
    */
-  #workToTell(events: number): boolean | undefined {
+  #workToReport(events: number): boolean | undefined {
     if (this.#state === undefined) return undefined;
     const hasWork = this.#options.behaviour.hasWork(this.#state);
-    return events > 0 || hasWork !== this.#toldWork ? hasWork : undefined;
+    return events > 0 || hasWork !== this.#reportedWork ? hasWork : undefined;
   }
 
   /** Sets the clock by the record's time, which every answer contains. */

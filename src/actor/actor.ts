@@ -75,7 +75,7 @@ export interface EffectsContext<C> {
    * Queues a command to the activation itself. False when the mailbox is full or the activation has
    * stopped.
    */
-  tell(command: C): boolean;
+  send(command: C): boolean;
 }
 
 /** Port: sends commands to actors by id, wherever they live. */

@@ -18,7 +18,7 @@ interface DeadlineTimerOptions<C> {
   /** Adds to the command of a deadline what only the record knows; called after `outstanding`. */
   informed(command: C): Promise<C>;
   ask(command: C, id: string): Promise<unknown>;
-  tell(command: C): unknown;
+  send(command: C): unknown;
 }
 
 /**
@@ -59,7 +59,7 @@ export class DeadlineTimer<C> {
   }
 
   async #expire(deadline: Deadline<C>): Promise<void> {
-    const { outstanding, informed, ask, tell, runtime, log } = this.#options;
+    const { outstanding, informed, ask, send, runtime, log } = this.#options;
     let { command } = deadline;
     const timer = this.#timer;
     try {
@@ -78,7 +78,7 @@ export class DeadlineTimer<C> {
     if (this.#timer === timer) this.#timer = undefined;
     const restsUntil = runtime.monotonic() + deadline.again;
     this.#sent = { command: JSON.stringify(deadline.command), restsUntil };
-    tell(command);
+    send(command);
   }
 }
 

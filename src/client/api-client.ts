@@ -16,7 +16,7 @@ export type Send<T> = (client: Client<paths>) => Promise<{ data?: T; response: R
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** For each attempt by itself; 30 s unless told. */
+  /** For each attempt by itself; 30 s by default. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRetry?: Attempts["onRetry"] | undefined;

@@ -152,7 +152,7 @@ export class AudioSender {
 
   /** Ends the current utterance. */
   finalize(): void {
-    if (this.#isBegun) this.#tell({ type: "Finalize" });
+    if (this.#isBegun) this.#notify({ type: "Finalize" });
   }
 
   /** Marks the end of the stream. `run` resolves when everything is stored. */
@@ -211,7 +211,7 @@ export class AudioSender {
     try {
       this.#socket = await open(path, { handshakeMs: HANDSHAKE_MS, signal });
       alive = setInterval(() => this.#beat(), KEEP_ALIVE_MS);
-      this.#tell({ type: "Configure", ...this.#options.configuration, ...this.#goingOn });
+      this.#notify({ type: "Configure", ...this.#options.configuration, ...this.#goingOn });
       return await this.#listen(this.#socket);
     } catch (error) {
       if (error instanceof SocketClosed) {
@@ -312,17 +312,17 @@ export class AudioSender {
     }
     if (!this.#ended || this.#kept.next !== undefined) return;
     this.#isClosing = true;
-    this.#tell({ type: "CloseStream" });
+    this.#notify({ type: "CloseStream" });
   }
 
   #beat(): void {
     const { heartbeat } = this.#options;
-    this.#tell(
+    this.#notify(
       heartbeat === undefined ? { type: "KeepAlive" } : { type: "Heartbeat", ...heartbeat },
     );
   }
 
-  #tell(frame: StreamFrame): void {
+  #notify(frame: StreamFrame): void {
     this.#socket?.send(frame);
   }
 }

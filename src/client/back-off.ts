@@ -6,7 +6,7 @@ export interface BackOff {
   readonly firstMs: number;
   readonly longestMs: number;
   /**
-   * Longest wait that the service may ask for, milliseconds, a minute unless told; with a longer one
+   * Longest wait that the service may ask for, milliseconds, a minute by default; with a longer one
    * the failure is final.
    */
   readonly longestAskedMs?: number | undefined;

@@ -7,9 +7,9 @@ export type HeadersLike =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** How old a message may be, and how far ahead of this clock, seconds; 300 unless told. */
+  /** How old a message may be, and how far ahead of this clock, seconds; 300 by default. */
   readonly toleranceSeconds?: number | undefined;
-  /** Unix milliseconds; the time of day unless told. */
+  /** Unix milliseconds; the time of day by default. */
   readonly now?: number | undefined;
 }
 

@@ -8,7 +8,7 @@ import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { AppError } from "../base/errors.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
-import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
+import { fromGrpcFailure, isReportedByPeer } from "../wire/grpc-status.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,
@@ -85,7 +85,7 @@ function sizeOf({ message }: TranscribeRequest): number {
  * Workers report progress each second, so up to this much audio may be unreported though it was
  * read.
  */
-const TOLD_SAMPLES = 2 * SESSION_RATE;
+const REPORTED_SAMPLES = 2 * SESSION_RATE;
 /** `send` returns false when more audio than this is unread at the worker: 90 s. */
 export const MAX_AHEAD_SAMPLES = 90 * SESSION_RATE;
 
@@ -235,7 +235,7 @@ export class GrpcTranscription implements TranscriptionStream {
   }
 
   #hasUnread(): boolean {
-    return this.#sentTo - this.#readTo > TOLD_SAMPLES;
+    return this.#sentTo - this.#readTo > REPORTED_SAMPLES;
   }
 
   /**
@@ -293,7 +293,7 @@ export class GrpcTranscription implements TranscriptionStream {
   #endBroken(told: StatusObject): void {
     const failure = fromGrpcFailure(told);
     const isBroken = failure.code === "unavailable" || failure.code === "internal";
-    if (!this.#isOpened || isToldByPeer(told) || !isBroken) return this.#onEnd(failure);
+    if (!this.#isOpened || isReportedByPeer(told) || !isBroken) return this.#onEnd(failure);
     const lost = `The worker was lost: ${failure.message}`;
     this.#isGone().then(
       (gone) => this.#onEnd(new AppError(gone ? "worker_broken" : "unavailable", lost)),

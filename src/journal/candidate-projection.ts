@@ -1,7 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SYSTEM } from "../access/audit-entry.ts";
-import { tellChosenReading } from "../features/jobs/rows/transcription-jobs-store.ts";
+import { noteChosenTranscription } from "../features/jobs/rows/transcription-jobs-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { RedoProposed, RedoRequested, RedoReviewed } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";
@@ -110,7 +110,7 @@ async function exchangeReadings(
       from jobs j join redo_candidates c on c.job_id = j.id
       where c.session_id = ${sessionId} and c.attempt = ${attempt}
     ), changed as (
-      ${tellChosenReading(sessionId, attempt)}
+      ${noteChosenTranscription(sessionId, attempt)}
     )
     update redo_candidates c
     set engine = before.engine, detected_language = before.detected_language,

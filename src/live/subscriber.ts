@@ -34,8 +34,8 @@ export class Subscriber implements FeedListener {
   #state: "catching_up" | "live" | "stopped" = "catching_up";
   /** Seq of the last durable frame that was sent. */
   #position = 0;
-  /** How the session ended, if the viewer must still be notified; "told" afterwards. */
-  #end: SessionEnd | "told" | undefined;
+  /** How the session ended, if the viewer must still be notified; "notified" afterwards. */
+  #end: SessionEnd | "notified" | undefined;
 
   constructor(feed: SessionFeed, sink: FrameSink) {
     this.#feed = feed;
@@ -88,16 +88,16 @@ export class Subscriber implements FeedListener {
   }
 
   #heed(status: SessionStatus): void {
-    if (this.#end === "told") return;
+    if (this.#end === "notified") return;
     this.#end = status === "completed" || status === "failed" ? status : undefined;
   }
 
   /** The SessionEnded frame, when the viewer has received all known durable events. */
   #takeEnd(): EncodedFrame | undefined {
     const end = this.#end;
-    if (end === undefined || end === "told" || this.#state !== "live") return undefined;
+    if (end === undefined || end === "notified" || this.#state !== "live") return undefined;
     if (this.#position < this.#feed.newest) return undefined;
-    this.#end = "told";
+    this.#end = "notified";
     return this.#feed.ended(end, this.#position);
   }
 

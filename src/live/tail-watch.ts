@@ -109,7 +109,7 @@ export class TailWatch {
     const answer = await this.#askOnce();
     this.#asking = false;
     if (answer === "gone") return;
-    if (answer === "told") {
+    if (answer === "answered") {
       this.#failures = 0;
       return this.#wake(this.#inDoubt ? 0 : this.#quietIn());
     }
@@ -118,7 +118,7 @@ export class TailWatch {
     this.#wake(backOff(this.#failures, { firstMs: FIRST_RETRY_MS, mostMs: this.#options.quietMs }));
   }
 
-  async #askOnce(): Promise<"told" | "failed" | "gone"> {
+  async #askOnce(): Promise<"answered" | "failed" | "gone"> {
     const { beat, onNewest, log, readTimeoutMs, runtime } = this.#options;
     try {
       const what = "Reading how the session stands";
@@ -128,7 +128,7 @@ export class TailWatch {
       this.#ended = isOver ? { frame, silences: SILENCES_AFTER_END } : undefined;
       // While the actor sends heartbeats, they are more exact.
       if (this.#quietIn() <= 0) this.#beatFor(frame);
-      return "told";
+      return "answered";
     } catch (thrown) {
       const error = toAppError(thrown);
       // The check of rights notifies the followers that remain.

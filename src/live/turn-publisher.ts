@@ -29,7 +29,7 @@ const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["t
  * Events whose frames are always published: a connection that streams to the session does not read
  * the journal, and must know at once that the session is over.
  */
-const TELLS_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
+const CHANGES_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
   "SessionStopped",
   "SessionCompleted",
   "SessionFailed",
@@ -62,7 +62,7 @@ export class TurnPublisher implements Effects<SessionState, SessionEvent, Sessio
     const { fanout, sessionId } = this.#options;
     const isFollowed = fanout.isFollowed(sessionId);
     const whole = events.filter(({ event: { type } }) =>
-      isFollowed ? !NEEDS_LOOK_UP.has(type) : TELLS_STATUS.has(type),
+      isFollowed ? !NEEDS_LOOK_UP.has(type) : CHANGES_STATUS.has(type),
     );
     const seq = events.at(-1)?.seq;
     this.#publish(() => {

@@ -45,7 +45,7 @@ export const sessionArguments = {
 export function pageArguments(most: number) {
   return {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: most, description: `How many; ${DEFAULT} unless told` }),
+      Type.Integer({ minimum: 1, maximum: most, description: `How many; ${DEFAULT} by default` }),
     ),
     cursor: Type.Optional(
       Type.String({
@@ -56,7 +56,7 @@ export function pageArguments(most: number) {
   };
 }
 
-/** How many a list gives unless told. */
+/** How many a list gives by default. */
 export const DEFAULT = 20;
 
 export const nextCursor = Type.Union([Type.String(), Type.Null()], {

@@ -44,7 +44,7 @@ const input = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: MOST,
-      description: `How many segments; ${DEFAULT_SEGMENTS} unless told, fewer where they are long`,
+      description: `How many segments; ${DEFAULT_SEGMENTS} by default, fewer where they are long`,
     }),
   ),
 });

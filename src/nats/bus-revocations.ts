@@ -18,7 +18,7 @@ export class BusRevocations implements RevocationFeed {
   start(): void {
     this.#stopListening ??= this.#line.subscribe(REVOCATIONS, (data) => {
       const event = decodeJson(data) as RevocationEvent | undefined;
-      if (typeof event?.kind === "string") this.tell(event);
+      if (typeof event?.kind === "string") this.deliver(event);
     });
   }
 
@@ -29,7 +29,7 @@ export class BusRevocations implements RevocationFeed {
 
   /** This process may receive its own event twice, which is harmless. */
   publish(event: RevocationEvent): void {
-    this.tell(event);
+    this.deliver(event);
     this.#line.publish(REVOCATIONS, encodeJson(event));
   }
 
@@ -39,7 +39,7 @@ export class BusRevocations implements RevocationFeed {
   }
 
   /** Notifies only this process, for events of which other processes learn by themselves. */
-  tell(event: RevocationEvent): void {
+  deliver(event: RevocationEvent): void {
     for (const listener of [...this.#listeners]) listener(event);
   }
 }

@@ -4,14 +4,14 @@ import { FOLLOWED } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
 
 /** Announcements are repeated at this interval, because messages may be lost; milliseconds. */
-const TELL_MS = 10_000;
-const FORGET_MS = 3 * TELL_MS;
+const ANNOUNCE_MS = 10_000;
+const FORGET_MS = 3 * ANNOUNCE_MS;
 /** Most sessions in one message, about 200 kB. */
 const TOGETHER = 5_000;
 /** Beyond this number no more sessions are stored, and all count as followed. */
 const MOST = 200_000;
 
-interface Told {
+interface Announced {
   sessions: readonly string[];
   /**
    * Set by a process that has just started or reconnected: the others then announce what they
@@ -40,14 +40,14 @@ export class Followers {
     this.#runtime = runtime;
     this.#own = own;
     line.subscribe(FOLLOWED, (data) => this.#hear(decodeJson(data)));
-    line.onBack(() => this.#tell([...own()], true));
-    this.#tell([], true);
+    line.onBack(() => this.#notify([...own()], true));
+    this.#notify([], true);
   }
 
   /** Announces that this process follows the session; `own` must include it. */
   add(sessionId: string): void {
-    this.#tell([sessionId]);
-    this.#again ??= this.#runtime.every(TELL_MS, () => this.#tellAll());
+    this.#notify([sessionId]);
+    this.#again ??= this.#runtime.every(ANNOUNCE_MS, () => this.#announceAll());
   }
 
   /** Stops the announcements, when this process follows nothing any more. */
@@ -61,29 +61,29 @@ export class Followers {
     return (this.#until.get(sessionId) ?? 0) > this.#runtime.monotonic();
   }
 
-  #tellAll(): void {
+  #announceAll(): void {
     const own = [...this.#own()];
-    for (let n = 0; n < own.length; n += TOGETHER) this.#tell(own.slice(n, n + TOGETHER));
+    for (let n = 0; n < own.length; n += TOGETHER) this.#notify(own.slice(n, n + TOGETHER));
   }
 
-  #tell(sessions: readonly string[], isAsking = false): void {
-    const told: Told = { sessions, ...(isAsking && { isAsking }) };
+  #notify(sessions: readonly string[], isAsking = false): void {
+    const told: Announced = { sessions, ...(isAsking && { isAsking }) };
     this.#line.publish(FOLLOWED, encodeJson(told));
   }
 
   #hear(told: unknown): void {
-    const { sessions, isAsking } = (told ?? {}) as Partial<Told>;
+    const { sessions, isAsking } = (told ?? {}) as Partial<Announced>;
     if (!Array.isArray(sessions)) return;
     const now = this.#runtime.monotonic();
     this.#sweep(now);
     for (const id of sessions) {
       if (this.#until.size < MOST && typeof id === "string") this.#until.set(id, now + FORGET_MS);
     }
-    if (isAsking === true) this.#tellAll();
+    if (isAsking === true) this.#announceAll();
   }
 
   #sweep(now: number): void {
-    if (now - this.#sweptAt < TELL_MS) return;
+    if (now - this.#sweptAt < ANNOUNCE_MS) return;
     this.#sweptAt = now;
     for (const [id, until] of this.#until) if (until <= now) this.#until.delete(id);
   }

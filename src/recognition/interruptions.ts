@@ -19,7 +19,7 @@ export class Interruptions {
   readonly #sessionId: string;
   readonly #log: Log;
   readonly #counts: InterruptionCounts;
-  #told: ErrorCode | undefined;
+  #reported: ErrorCode | undefined;
   #logged: { reason: string; position: number; times: number } | undefined;
 
   constructor(sessionId: string, log: Log, counts: InterruptionCounts = new Map()) {
@@ -49,8 +49,8 @@ export class Interruptions {
   /** The warning of an interruption; undefined when it was given already. */
   began(error: AppError | undefined): WarningFrame | undefined {
     const code = error?.code ?? "unavailable";
-    if (this.#told === code) return undefined;
-    this.#told = code;
+    if (this.#reported === code) return undefined;
+    this.#reported = code;
     // Which engine is missing, and for which language, is told in the error's own sentence.
     const isOwn = code === "engine_unavailable" || code === "language_unsupported";
     const own = isOwn ? error?.message : undefined;
@@ -59,8 +59,8 @@ export class Interruptions {
 
   /** The warning that the reading goes on; undefined when it was not interrupted. */
   ended(): WarningFrame | undefined {
-    if (this.#told === undefined) return undefined;
-    this.#told = undefined;
+    if (this.#reported === undefined) return undefined;
+    this.#reported = undefined;
     return this.#warning("resumed", "Transcription goes on.", false);
   }
 

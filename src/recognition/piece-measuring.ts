@@ -17,7 +17,7 @@ export type MeasurePiece = (
 interface PieceMeasuringOptions {
   sessionId: string;
   measure?: MeasurePiece;
-  tell(command: SessionCommand): boolean;
+  notify(command: SessionCommand): boolean;
   runtime: Pick<Runtime, "after">;
   log: Log;
 }
@@ -75,7 +75,7 @@ export class PieceMeasuring {
       this.#waitsWith = shape;
       if (measured === undefined && timeline.nominal === 0) return;
       const lost = { frames: 0, sampleRate: SESSION_RATE, unreadable: HEADLESS };
-      this.#options.tell({ type: "ChunkMeasured", sequence, ...(measured ?? lost) });
+      this.#options.notify({ type: "ChunkMeasured", sequence, ...(measured ?? lost) });
     } catch (error) {
       this.#retries += 1;
       log.warn({ sequence, error: errorMessage(error) }, "a piece could not be measured yet");

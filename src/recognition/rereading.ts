@@ -60,7 +60,7 @@ export class Rereading {
   /** Each channel of the sound is one speaker. */
   #hasChannels = false;
   #from: StoredCheckpoint | undefined;
-  #told: RereadCommand | undefined;
+  #reported: RereadCommand | undefined;
 
   /** Makes the second reading that the state asks for; undefined when there is none. */
   static of(state: Readonly<SessionState>, options: RereadingOptions): Rereading | undefined {
@@ -104,7 +104,7 @@ export class Rereading {
 
   /** True until it has sent its result. */
   get isReading(): boolean {
-    return this.#told === undefined;
+    return this.#reported === undefined;
   }
 
   start(): Promise<void> {
@@ -115,15 +115,15 @@ export class Rereading {
   isWanted(state: Readonly<SessionState>): boolean {
     if (this.#redo !== undefined) return state.redo?.attempt === this.#redo;
     const late = state.timeline.gaps.filter(isLate);
-    if (this.#told === undefined) return late.some((gap) => this.#isWithin(gap));
+    if (this.#reported === undefined) return late.some((gap) => this.#isWithin(gap));
     const left = new Set(late.map(({ sequence }) => sequence));
-    const { sequences } = this.#told;
+    const { sequences } = this.#reported;
     return sequences.length > 0 && sequences.every((sequence) => left.has(sequence));
   }
 
   /** Feeds more audio, or ends when the first reading has come far enough. */
   feed(state: Readonly<SessionState>): void {
-    if (this.#told !== undefined) return;
+    if (this.#reported !== undefined) return;
     this.#end(state);
     this.#reading.feed();
   }
@@ -159,7 +159,7 @@ export class Rereading {
   }
 
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
-    if (this.#told !== undefined) return;
+    if (this.#reported !== undefined) return;
     switch (message.$case) {
       case "opened":
         return this.#options.onOpened(message.value);
@@ -278,7 +278,7 @@ export class Rereading {
       ? { count: 0, to: begin }
       : agreement(state, begin, segments, this.#lateFrom);
     const sequences = [...this.#late];
-    this.#told = {
+    this.#reported = {
       type: "Reread",
       whole: this.#isWhole,
       ...(this.#redo === undefined ? {} : { attempt: this.#redo }),
@@ -292,7 +292,7 @@ export class Rereading {
       checkpoints: this.#checkpoints,
     };
     this.#options.onDone(
-      this.#told,
+      this.#reported,
       this.#failed.filter((failure) => sequences.includes(failure.sequence)),
     );
   }

@@ -49,7 +49,7 @@ export class SecondReading {
   }
 
   #begin(state: Readonly<SessionState>): void {
-    const { source, transcribers, suspicionOf, isFirstRead, tell, ...options } = this.#options;
+    const { source, transcribers, suspicionOf, isFirstRead, notify, ...options } = this.#options;
     this.#rereading = Rereading.of(state, {
       source,
       transcribers,
@@ -60,12 +60,12 @@ export class SecondReading {
       onSuspects: options.onSuspects,
       onOpened: (opened: Opened) => {
         options.onOpened();
-        if (state.redo?.started === false) tell({ type: "RecognitionOpened", ...opened });
+        if (state.redo?.started === false) notify({ type: "RecognitionOpened", ...opened });
       },
       onProgress: (attempt, processedTo) => {
         if (state.redo?.attempt !== attempt) return;
         const progress = processedTo / Math.max(1, state.timeline.position);
-        tell({ type: "RedoProgress", attempt, progress });
+        notify({ type: "RedoProgress", attempt, progress });
       },
       onDone: (command, failed) => this.#done(command, failed),
       onFailed: (error) => {
@@ -84,10 +84,10 @@ export class SecondReading {
     command: RereadCommand,
     failed: { sequence: number; code: string; message: string }[],
   ): void {
-    const { tell, onRead, runtime } = this.#options;
-    for (const failure of failed) tell({ type: "ChunkFailed", ...failure });
+    const { notify, onRead, runtime } = this.#options;
+    for (const failure of failed) notify({ type: "ChunkFailed", ...failure });
     onRead();
-    tell(command);
+    notify(command);
     this.#unheeded?.cancel();
     this.#unheeded = runtime.after(UNHEEDED, () => this.#readOnceMore());
   }
@@ -110,7 +110,7 @@ interface SecondReadingOptions {
   suspicionOf(attempt: number): PoisonDetector;
   /** True when the first reading has finished. */
   isFirstRead(): boolean;
-  tell(command: SessionCommand): void;
+  notify(command: SessionCommand): void;
   onSuspects(attempt: number, suspects: Suspect[]): void;
   /** Called when a worker has opened the reading. */
   onOpened(): void;

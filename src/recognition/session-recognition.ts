@@ -45,7 +45,7 @@ interface SessionRecognitionOptions {
   log: Log;
   runtime: Runtime;
   /** Queues a command to the session; false when it is full or has stopped. */
-  tell(command: SessionCommand): boolean;
+  notify(command: SessionCommand): boolean;
   /** Sums up the workers' times. */
   times?: FinalTimes;
   /** Counts interrupted readings. */
@@ -75,7 +75,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   /** The first reading found no place at a worker. */
   #isFirstWaiting = false;
   /** The newest checkpoint that was sent and is not known to be on record. */
-  #told: { attempt: number; position: number } | undefined;
+  #reported: { attempt: number; position: number } | undefined;
   readonly #progress = new ReadProgress();
   readonly #suspicions = new Map<number, PoisonDetector>();
   readonly #interruptions: Interruptions;
@@ -99,16 +99,19 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#ends = new FinalizeAnswers((end) =>
       this.#publish({ type: "UtteranceEnd", session_id, end: toSeconds(end) }),
     );
-    this.#measuring = new PieceMeasuring({ ...options, tell: (command) => this.#tell(command) });
+    this.#measuring = new PieceMeasuring({
+      ...options,
+      notify: (command) => this.#notify(command),
+    });
     this.#second = new SecondReading({
       ...options,
       suspicionOf: (attempt) => this.#suspicionOf(attempt),
       isFirstRead: () => this.#done !== undefined,
-      tell: (command) => this.#tell(command),
+      notify: (command) => this.#notify(command),
       onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
       onOpened: () => this.#goesOn(),
       // The final text of the first reading counts only after its end.
-      onRead: () => this.#done !== undefined && this.#tell(this.#done),
+      onRead: () => this.#done !== undefined && this.#notify(this.#done),
       onFailed: (error) => this.#retry(error),
       onUnheeded: () => this.#state !== undefined && this.#sync(this.#state),
     });
@@ -148,7 +151,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   #noteRecorded(writes: readonly SessionWrite[]): void {
-    const told = this.#told;
+    const told = this.#reported;
     const isRecorded = writes.some(
       (write) =>
         write.type === "Checkpoint" &&
@@ -156,7 +159,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
         write.position === told.position,
     );
     if (!isRecorded) return;
-    this.#told = undefined;
+    this.#reported = undefined;
     this.#ends.recorded();
   }
 
@@ -188,13 +191,13 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (unread) this.#completeChunks(state);
     this.#second.sync(state, !this.#isFirstWaiting);
     // The end is sent only when the second reading has finished, too.
-    if (this.#done !== undefined && unread && !this.#second.isReading) this.#tell(this.#done);
+    if (this.#done !== undefined && unread && !this.#second.isReading) this.#notify(this.#done);
   }
 
   #read(state: Readonly<SessionState>): void {
     if (this.#reading !== undefined) return this.#reading.feed();
     // It begins at the newest checkpoint on record: from an older one utterances end elsewhere.
-    if (this.#told?.attempt === state.attempt) return;
+    if (this.#reported?.attempt === state.attempt) return;
     const { source, transcribers, runtime } = this.#options;
     this.#reading = new Reading({
       runtime,
@@ -212,7 +215,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       complete: () => isAllPlaced(state),
       onMessage: (message) => this.#hear(state, message),
       onSuspects: (suspects) => this.#suspect(state.attempt, suspects),
-      onFinalized: (position) => this.#ends.reached(position, this.#told === undefined),
+      onFinalized: (position) => this.#ends.reached(position, this.#reported === undefined),
       onRoom: () => this.#tryAgain(),
       onEnd: (error) => this.#broken(error),
     });
@@ -224,7 +227,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     switch (message.$case) {
       case "opened":
         this.#goesOn();
-        if (!state.jobStarted) this.#tell({ type: "RecognitionOpened", ...message.value });
+        if (!state.jobStarted) this.#notify({ type: "RecognitionOpened", ...message.value });
         this.#isFirstWaiting = false;
         return this.#sync(state);
       case "speechStarted":
@@ -243,7 +246,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       case "progress":
         return this.#hearProgress(state, message.value);
       case "chunkFailed":
-        this.#tell({ type: "ChunkFailed", ...message.value });
+        this.#notify({ type: "ChunkFailed", ...message.value });
         return;
       case "done":
         this.#progress.finalised(this.#reading?.fedTo ?? 0);
@@ -264,7 +267,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const { checkpoint, start, end, finalisedTo = end } = utterance;
     this.#progress.finalised(finalisedTo);
     const { attempt } = state;
-    const isTold = this.#tell({
+    const isTold = this.#notify({
       type: "Utterance",
       attempt,
       segments: utterance.segments.map(toSegment),
@@ -274,7 +277,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       finalisedTo: this.#progress.finalisedTo,
     });
     if (isTold && checkpoint !== undefined) {
-      this.#told = { attempt, position: checkpoint.position };
+      this.#reported = { attempt, position: checkpoint.position };
     }
     if (start < end) this.#ends.ended(end, this.#reading?.finalizeAt);
   }
@@ -294,7 +297,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const { finalisedTo } = this.#progress;
     const first = state.timeline.open[0];
     if (first === undefined || first.start + first.length > finalisedTo) return;
-    this.#tell({ type: "Progress", attempt: state.attempt, finalisedTo });
+    this.#notify({ type: "Progress", attempt: state.attempt, finalisedTo });
   }
 
   #goesOn(): void {
@@ -311,7 +314,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #suspect(attempt: number, suspects: Suspect[]): void {
     const sequences = suspects.map(({ sequence }) => sequence);
     this.#options.log.warn({ attempt, sequences }, "a reading broke at these chunks");
-    this.#tell({ type: "Suspected", attempt, suspects });
+    this.#notify({ type: "Suspected", attempt, suspects });
   }
 
   #broken(error: AppError | undefined): void {
@@ -320,7 +323,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (error === undefined && this.#done !== undefined) return;
     if (error?.code === "overloaded") this.#giveWay();
     this.#retry(error);
-    endUnread(this.#state, error, (command) => this.#tell(command));
+    endUnread(this.#state, error, (command) => this.#notify(command));
   }
 
   /** Closes a second reading, which must not keep the place at a worker that the first needs. */
@@ -353,9 +356,9 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   /** Sends a command. If it cannot be queued, the reading begins again, so that nothing is lost. */
-  #tell(command: SessionCommand): boolean {
+  #notify(command: SessionCommand): boolean {
     if (this.#stopped) return false;
-    if (this.#options.tell(command)) return true;
+    if (this.#options.notify(command)) return true;
     this.#options.log.error({ command: command.type }, "mailbox full, reading again");
     this.#closeBoth();
     this.#done = undefined;

@@ -10,9 +10,9 @@ import type { SessionState } from "../session/state.ts";
 export function endUnread(
   state: Readonly<SessionState> | undefined,
   error: AppError | undefined,
-  tell: (command: LanguageUnsupportedCommand) => boolean,
+  notify: (command: LanguageUnsupportedCommand) => boolean,
 ): void {
   if (error?.code !== "language_unsupported" || state?.phase !== "processing") return;
   if (!isAllPlaced(state)) return;
-  tell({ type: "LanguageUnsupported", attempt: state.attempt, message: error.message });
+  notify({ type: "LanguageUnsupported", attempt: state.attempt, message: error.message });
 }

@@ -93,7 +93,7 @@ ${CODES}
 
 # Pages
 
-Lists take \`limit\` (1 to 100, 50 unless told) and \`cursor\`, and answer \`{items, next_cursor}\`. Give \`next_cursor\`
+Lists take \`limit\` (1 to 100, 50 by default) and \`cursor\`, and answer \`{items, next_cursor}\`. Give \`next_cursor\`
 as \`cursor\` for the next page; at the end it is null. A cursor belongs to its list and its filters. Only
 \`GET /sessions/{session_id}/chunks\` answers \`{success, chunks, total_chunks}\`, all of them unless \`limit\` or \`cursor\` is given.
 

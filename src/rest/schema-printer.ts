@@ -124,7 +124,7 @@ function explain(schema: JsonObject, member: string | undefined): JsonObject {
 
 /** A default is told in words: of its keyword generators conclude that the member is always there. */
 function withDefault(said: Json | undefined, value: Json | undefined): Json | undefined {
-  return value === undefined ? said : `${said}. \`${JSON.stringify(value)}\` unless told`;
+  return value === undefined ? said : `${said}. \`${JSON.stringify(value)}\` by default`;
 }
 
 /** The format of an id or a time. A pattern or a length says that it is something else as well. */

@@ -155,7 +155,7 @@ function createHost(
     runtime,
     log,
   } = options;
-  const createEffects = ({ id, epoch, tell }: EffectsContext<SessionCommand>) => {
+  const createEffects = ({ id, epoch, send }: EffectsContext<SessionCommand>) => {
     const publisher = new TurnPublisher({ sessionId: id, fanout, log });
     const recognition = new SessionRecognition({
       sessionId: id,
@@ -164,7 +164,7 @@ function createHost(
       tails,
       log: log.child({ session_id: id, epoch }),
       runtime,
-      tell,
+      notify: send,
       ...(finals && { times: finals }),
       ...(interruptions && { interruptions }),
       ...(options.measure && { measure: options.measure }),

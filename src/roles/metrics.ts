@@ -100,12 +100,12 @@ function diskFigures({ audioWatch }: Shared): Figure[] {
     },
     {
       name: "voice_audio_free_bytes",
-      help: "Room on the disk of the audio; NaN while it does not tell",
+      help: "Room on the disk of the audio; NaN while it does not report",
       read: () => audioWatch.room?.free ?? Number.NaN,
     },
     {
       name: "voice_audio_size_bytes",
-      help: "Size of the disk of the audio; NaN while it does not tell",
+      help: "Size of the disk of the audio; NaN while it does not report",
       read: () => audioWatch.room?.size ?? Number.NaN,
     },
     {

@@ -244,8 +244,8 @@ async function openRevocations(
   revocations.start();
   stack.push("revocations", () => revocations.stop());
   const record = new EndedRightsStore(pool);
-  const tell = revocations.tell.bind(revocations);
-  const reader = new RevocationReader({ record, tell, runtime, log });
+  const notify = revocations.deliver.bind(revocations);
+  const reader = new RevocationReader({ record, notify, runtime, log });
   await reader.start();
   stack.push("ended rights", () => reader.stop());
   return revocations;

@@ -48,20 +48,20 @@ export type WebhookError = (typeof WEBHOOK_ERRORS)[number];
 /** The content of a message: ids, numbers, labels and states; never words. */
 export type WebhookData = Readonly<Record<string, string | number>>;
 
-interface ToldEvent {
+interface NotifiedEvent {
   type: WebhookEventType;
   data: WebhookData;
 }
 
 /** The webhook events of a journal event; most have none. */
-export function toWebhookEvents(event: SessionEvent): ToldEvent[] {
+export function toWebhookEvents(event: SessionEvent): NotifiedEvent[] {
   const own = ownWebhookEvent(event);
   if (own === undefined) return [];
   if (event.type !== "SummaryUpdated" || event.completesNotes !== true) return [own];
   return [own, { type: "summary.ready", data: { job_id: event.jobId, status: "completed" } }];
 }
 
-function ownWebhookEvent(event: SessionEvent): ToldEvent | undefined {
+function ownWebhookEvent(event: SessionEvent): NotifiedEvent | undefined {
   switch (event.type) {
     case "SessionStarted":
       return { type: "session.started", data: { status: "recording", job_id: event.jobId } };

@@ -49,7 +49,7 @@ export function App(): VNode {
           {returning.value && who === undefined && <Loading what="the page" />}
           {!returning.value && who === undefined && (
             <SignInView
-              told={arrival.value}
+              message={arrival.value}
               isArriving={arriving.value}
               back={returnAddress}
               onLeave={rememberPlace}

@@ -11,7 +11,7 @@ import {
   signInWithLink,
   signInWithToken,
 } from "./api/sign-in.ts";
-import { tell } from "./parts/toasts.tsx";
+import { showToast } from "./parts/toasts.tsx";
 
 /** What somebody who comes by a link is told above the form; "" for nothing. */
 export const arrival = signal("");
@@ -46,7 +46,7 @@ export function takeLink(): void {
   const invited = /^#\/invitations\?(token=.*)/.exec(hash)?.[1];
   const returned = /^#(?=token=|error=)(.*)/.exec(hash)?.[1];
   if (invited !== undefined) return takeInvitation(new URLSearchParams(invited));
-  if (mailed === undefined && returned === undefined) return tellInvited(hash);
+  if (mailed === undefined && returned === undefined) return showInvited(hash);
   const isOurs = returned !== undefined && hasOwnNonce();
   const back = isOurs ? (sessionStorage.getItem(RETURN_KEY) ?? "") : "";
   sessionStorage.removeItem(RETURN_KEY);
@@ -68,7 +68,7 @@ function takeInvitation(link: URLSearchParams): void {
 /** Tells it to whoever is signed in as well, who does not see the form. */
 function refuse(why: string): void {
   arrival.value = why;
-  if (account.value !== undefined) tell(why);
+  if (account.value !== undefined) showToast(why);
 }
 
 const NOT_BEGUN = "This sign-in was not begun in this tab. Nobody was signed in by it.";
@@ -100,7 +100,7 @@ async function arriveInvited({ token, email }: OpenedLink): Promise<void> {
     const isMade = await openInvitation(token);
     const who = account.value;
     const isTheirs = who?.kind === "user" && who.email === email;
-    if (isMade) tell(`Your account is made, and you are signed in as ${email}.`);
+    if (isMade) showToast(`Your account is made, and you are signed in as ${email}.`);
     else if (!isTheirs) {
       refuse(`The invitation waits for ${email}. Sign in with that address to answer it.`);
     }
@@ -184,7 +184,7 @@ async function arrive(signIn: () => Promise<unknown>, isOver: string): Promise<v
   try {
     await signIn();
     const who = account.value;
-    if (who?.kind === "user") tell(`You are signed in as ${who.email} (${who.role}).`);
+    if (who?.kind === "user") showToast(`You are signed in as ${who.email} (${who.role}).`);
   } catch (error) {
     const status = error instanceof ApiError ? error.status : 0;
     const isRefused = status === 400 || status === 401;
@@ -196,7 +196,7 @@ async function arrive(signIn: () => Promise<unknown>, isOver: string): Promise<v
   }
 }
 
-function tellInvited(hash: string): void {
+function showInvited(hash: string): void {
   if (hash !== "#/invitations" || account.value !== undefined) return;
   arrival.value =
     "To see your invitation, have a sign-in link sent to the address at which you are invited.";

@@ -7,7 +7,7 @@ import { messageOf } from "./api/client.ts";
 import { elevations, elevationsEnded, endElevation } from "./api/elevation.ts";
 import type { Elevation } from "./api/elevation-record.ts";
 import { Menu } from "./parts/menu.tsx";
-import { tell } from "./parts/toasts.tsx";
+import { showToast } from "./parts/toasts.tsx";
 
 const SECOND = 1_000;
 /** Left when the chip begins to warn. */
@@ -17,7 +17,7 @@ const SOON_MS = 120 * SECOND;
 export function ElevationChip(): VNode | null {
   const all = elevations.value;
   useTicking(SECOND, all.length > 0);
-  useEndTold();
+  useEndNotice();
   const first = all[0];
   if (first === undefined) return null;
   const left = leftOf(first);
@@ -47,7 +47,7 @@ function Opened({ elevation, close }: { elevation: Elevation; close: () => void 
   const end = () =>
     endElevation(id).then(
       () => close(),
-      (error: unknown) => tell(messageOf(error)),
+      (error: unknown) => showToast(messageOf(error)),
     );
   return (
     <div class="stack elevation-opened">
@@ -77,13 +77,13 @@ function Opened({ elevation, close }: { elevation: Elevation; close: () => void 
 }
 
 /** Says so when one has ended, as what it opened goes from the page. */
-function useEndTold(): void {
+function useEndNotice(): void {
   const ended = elevationsEnded.value;
   const before = useRef(ended);
   useEffect(() => {
     if (ended === before.current) return;
     before.current = ended;
-    tell("The content is hidden again.");
+    showToast("The content is hidden again.");
   }, [ended]);
 }
 

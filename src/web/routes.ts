@@ -14,7 +14,7 @@ export interface Route {
   readonly bar?: {
     readonly label: string;
     readonly Icon: LucideIcon;
-    /** Where it leads; the path itself unless told, which then has no parts. */
+    /** Where it leads; the path itself by default, which then has no parts. */
     readonly href?: string;
   };
   /** Who sees it; without it every signed-in user. */

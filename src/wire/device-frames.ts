@@ -48,7 +48,7 @@ export const DEVICE_FRAME_SCHEMAS = {
         type: "string",
         enum: ["packet", "length_prefixed"],
         description:
-          "Of Opus. `packet` (unless told): each binary message is one packet. `length_prefixed`: a message holds one packet or more, each after its length in bytes as two bytes, the higher one first (big-endian uint16), and no packet is cut over two messages.",
+          "Of Opus. `packet` (the default): each binary message is one packet. `length_prefixed`: a message holds one packet or more, each after its length in bytes as two bytes, the higher one first (big-endian uint16), and no packet is cut over two messages.",
       }),
     ),
     title: Type.Optional(nameSchema({ maxLength: 200 })),
@@ -67,7 +67,7 @@ export const DEVICE_FRAME_SCHEMAS = {
     interim_results: Type.Optional(
       Type.Boolean({
         description:
-          "False: viewers of the session get final results only, also of what is uploaded to it. True unless told; the newest connection decides.",
+          "False: viewers of the session get final results only, also of what is uploaded to it. True by default; the newest connection decides.",
         examples: [true],
       }),
     ),

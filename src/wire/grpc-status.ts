@@ -53,7 +53,7 @@ export function toGrpcFailure(error: AppError): GrpcFailure {
 }
 
 /** True for an error that the peer itself sent; false for one of the connection. */
-export function isToldByPeer(failure: { metadata?: Metadata }): boolean {
+export function isReportedByPeer(failure: { metadata?: Metadata }): boolean {
   return failure.metadata?.get(CODE_KEY)[0] !== undefined;
 }
 

@@ -9,7 +9,7 @@ export const vocabularySchema = (description: string) =>
   });
 
 /** Most words and phrases that a reading is told of. */
-const MOST_TOLD = 1_000;
+const MOST_SENT = 1_000;
 
 /**
  * The lists as one, each word or phrase once, whatever its capitals, as it is first written; the
@@ -21,5 +21,5 @@ export function joinVocabulary(...lists: readonly (readonly string[])[]): string
     const key = phrase.trim().toLowerCase();
     if (key !== "" && !joined.has(key)) joined.set(key, phrase.trim());
   }
-  return [...joined.values()].slice(0, MOST_TOLD);
+  return [...joined.values()].slice(0, MOST_SENT);
 }

@@ -4,13 +4,13 @@ import { connect, type Socket } from "node:net";
 export interface RawFrame {
   opcode: number;
   payload: Buffer;
-  /** The last of its message; true unless told. */
+  /** The last of its message; true by default. */
   fin?: boolean;
   /** The three reserved bits. */
   rsv?: number;
   /** False: as a client must not send it. */
   masked?: boolean;
-  /** What the header says of the payload's length; the truth unless told. */
+  /** What the header says of the payload's length; the truth by default. */
   claimed?: bigint;
 }
 

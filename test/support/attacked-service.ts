@@ -170,7 +170,7 @@ export class AttackedService {
 
   /**
    * A session without a device that is over, with one segment of these words for each speaker, a
-   * second after the one before, as its actor has recorded it; of two seconds unless told.
+   * second after the one before, as its actor has recorded it; of two seconds by default.
    */
   async addTold(
     workspaceId: string,

@@ -121,7 +121,7 @@ export class GrpcFixture {
     });
     this.#reader = new RevocationReader({
       record: new EndedRightsStore(pool),
-      tell: (event) => revocations.publish(event),
+      notify: (event) => revocations.publish(event),
       runtime: systemRuntime,
       log: silentLog,
       everyMs: READER_MS,

@@ -109,7 +109,7 @@ export class ReadingFixture {
     };
     const tails = new StreamTails({ follow: () => () => {} }, source);
     const positions = new ReadingPositions(pool, silentLog, systemRuntime);
-    const createEffects = ({ id, tell }: EffectsContext<SessionCommand>) => [
+    const createEffects = ({ id, send }: EffectsContext<SessionCommand>) => [
       new SessionRecognition({
         sessionId: id,
         source,
@@ -117,7 +117,7 @@ export class ReadingFixture {
         tails,
         log: silentLog,
         runtime: systemRuntime,
-        tell,
+        notify: send,
         readTo: (session, samples) => positions.note(session, samples),
         publish: (frame) => this.frames.push(frame),
       }),

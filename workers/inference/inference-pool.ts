@@ -25,7 +25,7 @@ const EXPECTED_MS = 150;
 /** Loading the networks on a busy machine, milliseconds. */
 const READY_MS = 60_000;
 const RESTART = { firstMs: 200, mostMs: 10_000 };
-/** Threads that are used unless told otherwise: each takes some 220 MB. */
+/** Threads that are used by default: each takes some 220 MB. */
 const MOST_THREADS = 4;
 
 interface Waiting extends Job {

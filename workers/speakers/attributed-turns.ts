@@ -9,7 +9,7 @@ export interface AttributedPiece extends EmbeddedPiece {
   /** -1 while unknown. */
   cluster: number;
   /** It is long enough to find voices by. */
-  isTelling: boolean;
+  isSignificant: boolean;
 }
 
 interface Attribution {

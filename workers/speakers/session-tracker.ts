@@ -25,7 +25,7 @@ const GROUPED_AGAIN = 0.03;
 /** Or at once when one of them is less like every voice than this, by cosine. */
 const FAMILIAR = 0.5;
 /** Shorter pieces are not grouped, but given to the voice that they are most like, samples (0.75 s). */
-const LEAST_TELLING = 12_000;
+const LEAST_SIGNIFICANT = 12_000;
 
 /** A piece that is not committed, and the turn that it is of. */
 type FreshPiece = Pick<AttributedPiece, "embedding" | "turn">;
@@ -88,14 +88,14 @@ export class SessionTracker implements SpeakerTracker {
     const pieces = turns.flatMap((turn) =>
       turn.pieces.map((piece) => ({ ...piece, turn, embedding: asStored(piece.embedding) })),
     );
-    const telling = pieces.filter((piece) => piece.end - piece.start >= LEAST_TELLING);
+    const telling = pieces.filter((piece) => piece.end - piece.start >= LEAST_SIGNIFICANT);
     const { known, fresh, means } = this.#group(telling);
     this.#regrouped = known;
     const clusters = new Map(telling.map((piece, n) => [piece, fresh[n] ?? -1]));
     this.#fresh = pieces.map((piece) => ({
       ...piece,
       cluster: clusters.get(piece) ?? likestVoices(means, piece.embedding)[0]?.cluster ?? -1,
-      isTelling: clusters.has(piece),
+      isSignificant: clusters.has(piece),
     }));
     return attributedTurns({ start, end, turns, overlaps, pieces: this.#fresh, means });
   }
@@ -105,10 +105,10 @@ export class SessionTracker implements SpeakerTracker {
     this.#regroup(this.#regrouped);
     this.#regrouped = [];
     const named = new Set<number>();
-    for (const { start, end: until, embedding, cluster, isTelling } of this.#fresh) {
+    for (const { start, end: until, embedding, cluster, isSignificant } of this.#fresh) {
       const middle = (start + until) / 2;
       const own = segments.find((segment) => middle < segment.end) ?? segments.at(-1);
-      if (own === undefined || cluster < 0 || !isTelling) continue;
+      if (own === undefined || cluster < 0 || !isSignificant) continue;
       const seconds = Math.fround((until - start) / SESSION_RATE);
       this.#pieces.add({ cluster, embedding, seconds, starts: [own.start] });
       this.#ungrouped += 1;

@@ -175,7 +175,7 @@ export class ChannelReaders {
   showHypothesis(): void {
     for (const channel of this.#channels) {
       channel.reader.showHypothesis();
-      this.#tell(channel);
+      this.#report(channel);
     }
   }
 
@@ -190,7 +190,7 @@ export class ChannelReaders {
       }
       const changed = next ?? this.#endOne();
       if (changed === undefined) return;
-      this.#tell(changed);
+      this.#report(changed);
       this.#cutWhereDue();
     }
   }
@@ -215,7 +215,7 @@ export class ChannelReaders {
     this.#rest = new Int16Array(0);
     for (const channel of this.#channels) {
       channel.reader.missing(end);
-      this.#tell(channel);
+      this.#report(channel);
     }
     this.#received = end;
     this.#levels.beginAt(end);
@@ -323,7 +323,7 @@ export class ChannelReaders {
   }
 
   /** Passes on what the channel's reader says. */
-  #tell(channel: Channel): void {
+  #report(channel: Channel): void {
     for (const message of channel.reader.takeMessages()) {
       if (message.$case === "hypothesis") this.#hypothesis(channel, message.value);
       else if (message.$case === "utterance") this.#final(channel, message.value);

@@ -35,7 +35,7 @@ interface Entry {
   active: boolean;
   finishing: boolean;
   /** True when the client wants Progress whenever all audio was read. */
-  readonly tellsWhenRead: boolean;
+  readonly reportsWhenRead: boolean;
   readonly times: AnswerTimes;
   /** End of the audio taken so far, in samples. */
   end: number;
@@ -63,7 +63,7 @@ export class SessionScheduler {
   /** Results that were not sent yet, by session. */
   readonly #batches = new Map<number, SessionBatch>();
   readonly #work = new WorkOfShares(HALF_LIFE_MS);
-  #toldAt = 0;
+  #reportedAt = 0;
   #scheduled = false;
   #loading = 0;
 
@@ -88,7 +88,7 @@ export class SessionScheduler {
       held: false,
       active: false,
       finishing: false,
-      tellsWhenRead: message.value.tellWhenRead === true,
+      reportsWhenRead: message.value.tellWhenRead === true,
       times: new AnswerTimes(() => performance.now()),
       ...startsAt(message.value.checkpoint?.position ?? 0),
     };
@@ -176,7 +176,7 @@ export class SessionScheduler {
       }
       entry.idleAt = end;
     }
-    this.#tell();
+    this.#report();
   }
 
   /** Sends a sign of life, with the time until the next one if that may be longer than usual. */
@@ -198,17 +198,17 @@ export class SessionScheduler {
    */
   #round(): void {
     this.#scheduled = false;
-    if (this.#batches.size === 0) this.#toldAt = performance.now();
+    if (this.#batches.size === 0) this.#reportedAt = performance.now();
     const ready = [...this.#entries.values()].filter(isReady);
     const ours = this.#ofNextShare(ready);
     const urgent = ours.filter(({ reader }) => reader.isUrgent === true);
     for (const entry of urgent.length > 0 ? urgent : ours) {
       const batch = this.#step(entry, entry.reader);
       if (batch !== undefined) this.#keep(batch);
-      if (performance.now() - this.#toldAt >= TOGETHER_MS) this.#tell();
+      if (performance.now() - this.#reportedAt >= TOGETHER_MS) this.#report();
     }
     if (ready.some(isReady)) this.#schedule();
-    else this.#tell();
+    else this.#report();
   }
 
   #ofNextShare(ready: readonly ReadyEntry[]): readonly ReadyEntry[] {
@@ -226,8 +226,8 @@ export class SessionScheduler {
     this.#batches.set(batch.session, { ...batch, results });
   }
 
-  #tell(): void {
-    this.#toldAt = performance.now();
+  #report(): void {
+    this.#reportedAt = performance.now();
     if (this.#batches.size === 0) return;
     this.#emit({ kind: "results", batches: [...this.#batches.values()] });
     this.#batches.clear();
@@ -242,7 +242,7 @@ export class SessionScheduler {
       const { messages, idle, done, waits } = reader.step();
       entry.active = !idle && !done;
       entry.isRead = idle && !done && waits !== true;
-      if (entry.isRead && entry.tellsWhenRead) messages.push(progressTo(entry.end));
+      if (entry.isRead && entry.reportsWhenRead) messages.push(progressTo(entry.end));
       const results = encodeResults(messages, entry, reader);
       const queuedSamples = reader.queuedSamples();
       if (done) this.#end(entry.session);
@@ -259,7 +259,7 @@ export class SessionScheduler {
   #fail(entry: Entry, error: unknown): void {
     entry.active = false;
     // Earlier results are sent first.
-    this.#tell();
+    this.#report();
     this.#emit({ kind: "session-failed", session: entry.session, fault: toFault(error) });
     try {
       this.close(entry.session);

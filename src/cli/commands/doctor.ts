@@ -32,7 +32,7 @@ const NEW_ROW = "\r\u001b[K";
  * advice.
  */
 function stepRunner({ stdout }: Pick<CommandContext, "stdout">): Step {
-  const tell = (name: string, ok: boolean, found: string, ms: number, advice: string) => {
+  const report = (name: string, ok: boolean, found: string, ms: number, advice: string) => {
     if (stdout.isTTY) {
       // Overwrites the ^C that the terminal may have shown.
       stdout.write(
@@ -48,12 +48,12 @@ function stepRunner({ stdout }: Pick<CommandContext, "stdout">): Step {
     const ms = () => Math.round(performance.now() - start);
     try {
       const [result, found] = await work();
-      tell(name, true, found, ms(), advice);
+      report(name, true, found, ms(), advice);
       return result;
     } catch (error) {
       const isAborted = error instanceof Error && error.name === "AbortError";
       const reason = isAborted ? "interrupted" : reasonOf(error);
-      tell(name, false, reason, ms(), advice);
+      report(name, false, reason, ms(), advice);
       const text = `${name} failed: ${reason}. Advice: ${advice}`;
       throw new CommandFailure(text, error, exitCodeOf(error));
     }

@@ -145,17 +145,17 @@ async function fetchAll(
     const onUnpack = progressOf(context, "unpacking", archive.bytes);
     // It compares each file with its checksum while it writes it.
     if (!isWhole) await fetchArchive(model, archive, { folder, signal, onProgress, onUnpack });
-    for (const { path } of files) tellFetched(context, path, isWhole ? "was there" : "fetched");
+    for (const { path } of files) showFetched(context, path, isWhole ? "was there" : "fetched");
     return;
   }
   for (const file of files) {
     const onProgress = progressOf(context, file.path, file.bytes);
     const how = await fetchFile(model, file, { folder, signal, onProgress, from });
-    tellFetched(context, file.path, how);
+    showFetched(context, file.path, how);
   }
 }
 
-function tellFetched({ stdout }: CommandContext, path: string, how: string): void {
+function showFetched({ stdout }: CommandContext, path: string, how: string): void {
   stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${path}: ${how}, checksum right\n`);
 }
 

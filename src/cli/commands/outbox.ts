@@ -94,7 +94,7 @@ async function retryParked(
   const count = options.all
     ? (await send({ all: true })).count
     : await inPages(ids, (some) => send({ ids: some }));
-  tell(count, { wanted: ids.length, what: "will be tried again" }, options, context);
+  report(count, { wanted: ids.length, what: "will be tried again" }, options, context);
 }
 
 async function dropParked(
@@ -111,7 +111,7 @@ async function dropParked(
   const count = await inPages(ids, (some) =>
     user.call((client) => client.POST("/admin/outbox/drop", { body: { ids: some } })),
   );
-  tell(count, { wanted: ids.length, what: "dropped for good" }, options, context);
+  report(count, { wanted: ids.length, what: "dropped for good" }, options, context);
 }
 
 /**
@@ -133,7 +133,7 @@ async function inPages(
   return count;
 }
 
-function tell(
+function report(
   count: number,
   { wanted, what }: { wanted: number; what: string },
   { json }: Options,

@@ -101,7 +101,7 @@ async function stream(
     const shelf = new DeviceShelf(env);
     const started = await startRecording({ user, shelf, onRetry }, wanted);
     const { device, sessionId, isKept } = started;
-    tell({ event: "started", session_id: sessionId, device_id: device.id }, options, context);
+    report({ event: "started", session_id: sessionId, device_id: device.id }, options, context);
     const where = printable(describeChoice(workspace));
     if (!options.json) stdout.write(`Session ${sessionId} is recording in ${where}.\n`);
     try {
@@ -165,12 +165,12 @@ async function record(
       signal: end.hard,
       stop: end.soft,
       mostSeconds: options.seconds,
-      onStored: (stored) => tell({ event: "sent", seconds: stored }, options, context),
+      onStored: (stored) => report({ event: "sent", seconds: stored }, options, context),
       onAccessEnded: (reason) =>
         say(`Your access ended; bringing what was recorded. ${reason}`, options, context),
     });
     await device.stopSession(sessionId, undefined, end.hard);
-    tell({ event: "stopped", session_id: sessionId, seconds }, options, context);
+    report({ event: "stopped", session_id: sessionId, seconds }, options, context);
     await words;
     if (!options.json) context.stdout.write(farewell(sessionId, seconds, options));
   } catch (error) {
@@ -246,7 +246,7 @@ function say(text: string, { json, follow: isFollowed }: StreamOptions, context:
   output.write(`${printable(text)}\n`);
 }
 
-function tell(event: object, { json }: StreamOptions, { stdout }: CommandContext): void {
+function report(event: object, { json }: StreamOptions, { stdout }: CommandContext): void {
   if (json) writeJson(stdout, event);
 }
 

@@ -100,7 +100,7 @@ async function summarise(
       ),
     );
   }
-  if (!options.wait) return tellMaking(jobs, options, context);
+  if (!options.wait) return showMaking(jobs, options, context);
   for (const { id } of jobs) await ready(user, id, context);
   show(await read(user, sessionId), options, context);
 }
@@ -128,7 +128,7 @@ function isCurrent(items: readonly Summary[], type: SummaryType): boolean {
   return items.find(({ summary_type }) => summary_type === type)?.stale === false;
 }
 
-function tellMaking(
+function showMaking(
   jobs: readonly SummaryJob[],
   { template, json }: SummaryOptions,
   { stdout }: CommandContext,

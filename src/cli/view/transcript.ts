@@ -52,7 +52,7 @@ export class Transcript {
   readonly #claimed = new Map<string, string>();
   readonly #free = new Map<string, string>();
   #status: SessionStatus = "recording";
-  #wasTold = false;
+  #wasShown = false;
 
   get status(): SessionStatus {
     return this.#status;
@@ -60,7 +60,7 @@ export class Transcript {
 
   /** True when the transcript is complete, or the session was deleted. */
   get ended(): boolean {
-    return this.#wasTold || this.#status === "deleted";
+    return this.#wasShown || this.#status === "deleted";
   }
 
   get finals(): Line[] {
@@ -116,7 +116,7 @@ export class Transcript {
         return NOTHING;
       case "SessionEnded":
         this.#status = frame.status;
-        this.#wasTold = true;
+        this.#wasShown = true;
         return NOTHING;
       default:
         return NOTHING;

@@ -33,7 +33,7 @@ interface UserAccessOptions {
   users: Pick<UserStore, "find" | "setDisabled">;
   signIn: Pick<SignIn, "forgive">;
   revocations: RevocationFeed;
-  suspended: Pick<SuspendedWorkStore, "told">;
+  suspended: Pick<SuspendedWorkStore, "describe">;
 }
 
 /** POST /users/{id}/disable and /users/{id}/enable. */
@@ -91,7 +91,7 @@ function setAccess(
       if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
       revocations.publish({ kind: "user", userId: user.id });
       if (action === "enable") await signIn.forgive(user);
-      return acknowledge(texts.done + (await suspended.told(user.id)));
+      return acknowledge(texts.done + (await suspended.describe(user.id)));
     },
   });
 }
@@ -161,7 +161,7 @@ function createUser({ users, passwords }: UserOptions): Route {
     tag: "Admin",
     summary: "Create a user",
     description:
-      "By an administrator. The user signs in with this address and password; `role` is `participant` unless told. 409 when there is an account with this address.",
+      "By an administrator. The user signs in with this address and password; `role` is `participant` by default. 409 when there is an account with this address.",
     auth: ["bearer"],
     roles: ["admin"],
     body: {
@@ -393,6 +393,6 @@ async function setRole(
     throw new AppError("conflict", "There must be at least one active administrator.");
   }
   if (elevation !== undefined) {
-    notices.tell({ adminId: caller.id, elevation, of: { moderatorId: user.id } });
+    notices.notify({ adminId: caller.id, elevation, of: { moderatorId: user.id } });
   }
 }

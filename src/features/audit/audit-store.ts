@@ -154,7 +154,7 @@ class AuditChain {
 }
 
 const VERIFY_PAGE = 2_000;
-/** Entries that are verified in one go unless told; about half a second. */
+/** Entries that are verified in one go by default; about half a second. */
 export const VERIFIED_AT_ONCE = 10_000;
 
 const entryRow = z.object({

@@ -139,10 +139,10 @@ function numberOf(label: string): number | undefined {
 }
 
 /** What decides how words are told. */
-export type Telling = Pick<DeepgramOrder, "writing" | "diarize">;
+export type AnswerStyle = Pick<DeepgramOrder, "writing" | "diarize">;
 
 /** The words of a segment that is written as the caller wants it. */
-function wordsOf(segment: SegmentRecord, { writing, diarize }: Telling): WordAnswer[] {
+function wordsOf(segment: SegmentRecord, { writing, diarize }: AnswerStyle): WordAnswer[] {
   const by = diarize ? numberOf(segment.label) : undefined;
   return segment.words.map(({ text, start, end, confidence }) => ({
     word: bare(text),
@@ -165,7 +165,7 @@ function mean(words: readonly { confidence: number }[]): number {
 }
 
 /** The one alternative that there is. */
-export function alternativeOf(segments: readonly SegmentRecord[], telling: Telling) {
+export function alternativeOf(segments: readonly SegmentRecord[], telling: AnswerStyle) {
   const words = segments.flatMap((segment) => wordsOf(segment, telling));
   return {
     transcript: segments.map(({ text }) => text).join(" "),

@@ -13,7 +13,7 @@ export const deepgramQuery = Type.Object({
   model: flag(
     "A model of Deepgram's (`nova-3`, …), which stands for the workspace's own engine, or the name of an engine of this installation",
   ),
-  language: flag("BCP 47; the workspace's preferred language unless told"),
+  language: flag("BCP 47; the workspace's preferred language by default"),
   punctuate: flag("`true`: capitals and sentence marks, and `punctuated_word`"),
   smart_format: flag("`true`: the same, numbers in digits, and `paragraphs`"),
   numerals: flag("`true`: numbers in digits"),
@@ -27,9 +27,9 @@ export const deepgramQuery = Type.Object({
   keywords: flag("A word to expect; what follows a colon is ignored. May be repeated"),
   encoding: flag("Of raw audio: `linear16`, `mulaw` or `alaw`. Files tell theirs themselves"),
   sample_rate: flag("Of raw audio, Hz"),
-  channels: flag("Of raw audio; 1 unless told"),
+  channels: flag("Of raw audio; 1 by default"),
   store: flag(
-    "`false`: the session is deleted at its end, its audio and words with it. Unless told it is kept as the workspace's retention says",
+    "`false`: the session is deleted at its end, its audio and words with it. By default it is kept as the workspace's retention says",
   ),
 });
 

@@ -48,12 +48,12 @@ interface LiveLine {
 interface LiveChannel {
   readonly ends: UtteranceEnds;
   /** End of its last final, seconds. */
-  toldTo: number;
+  reportedTo: number;
   readonly wait: FinalizeWait<ResultsBody>;
 }
 
 function newChannel({ utteranceEndMs }: DeepgramOrder): LiveChannel {
-  return { ends: new UtteranceEnds(utteranceEndMs), toldTo: 0, wait: new FinalizeWait() };
+  return { ends: new UtteranceEnds(utteranceEndMs), reportedTo: 0, wait: new FinalizeWait() };
 }
 
 export interface LiveCallPorts {
@@ -170,7 +170,7 @@ export class LiveCall {
     this.#about = { requestId, language, names: told, engine, channels };
     this.#stream = stream;
     this.#phase = "streaming";
-    void this.#tell(frames.follow(session.id));
+    void this.#notify(frames.follow(session.id));
     this.#pendingBytes = 0;
     for (const bytes of this.#pending.splice(0)) this.#pass(bytes);
     if (this.#wantsFinal) this.finalize();
@@ -231,7 +231,7 @@ export class LiveCall {
   }
 
   /** Tells what is heard until the session has ended, or nobody listens. Never rejects. */
-  async #tell(reader: FrameReader): Promise<void> {
+  async #notify(reader: FrameReader): Promise<void> {
     let until = Number.POSITIVE_INFINITY;
     try {
       for (let isOver = false; !isOver && !this.#isClosed(); ) {
@@ -307,7 +307,7 @@ export class LiveCall {
     if (channel === undefined) return;
     channel.ends[frame.is_final ? "noteFinal" : "noteWords"](frame.words);
     if (!frame.is_final) return this.#sendWords(frame, false);
-    channel.toldTo = frame.start + frame.duration;
+    channel.reportedTo = frame.start + frame.duration;
     for (const { final } of channel.wait.take(frame, performance.now())) {
       this.#sendWords(final, false);
     }
@@ -323,7 +323,7 @@ export class LiveCall {
     const [channel, about] = [this.#channels[number], this.#about];
     const answer = channel?.wait.reached(end);
     if (channel === undefined || about === undefined || answer === undefined) return;
-    if (answer === "nothing") this.#line.send(emptyResults(channel.toldTo, number, about));
+    if (answer === "nothing") this.#line.send(emptyResults(channel.reportedTo, number, about));
     else this.#sendWords(answer.final, answer.isFinalized);
   }
 

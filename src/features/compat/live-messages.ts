@@ -1,5 +1,5 @@
 import type { ResultsBody } from "../../wire/live-frames.ts";
-import { alternativeOf, presentModel, type Telling } from "./deepgram-answers.ts";
+import { type AnswerStyle, alternativeOf, presentModel } from "./deepgram-answers.ts";
 import type { DeepgramOrder } from "./deepgram-query.ts";
 import { writeFinal } from "./written-finals.ts";
 
@@ -17,7 +17,7 @@ export interface LiveAbout {
 /** A hypothesis or a final in the form of Deepgram's `Results`. */
 export function resultsMessage(
   frame: ResultsBody,
-  order: Telling & Pick<DeepgramOrder, "endpointing">,
+  order: AnswerStyle & Pick<DeepgramOrder, "endpointing">,
   about: LiveAbout,
   isFinalized: boolean,
 ): object {

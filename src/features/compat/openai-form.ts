@@ -28,19 +28,19 @@ export const openAiForm = Type.Object(
       examples: ["whisper-1"],
     }),
     language: Type.Optional(
-      Type.String({ description: "BCP 47; the workspace's preferred language unless told" }),
+      Type.String({ description: "BCP 47; the workspace's preferred language by default" }),
     ),
     response_format: Type.Optional(
       Type.Unsafe<ResponseFormat>({
         type: "string",
         enum: [...RESPONSE_FORMATS],
-        description: "`json` unless told",
+        description: "`json` by default",
         examples: ["verbose_json"],
       }),
     ),
     "timestamp_granularities[]": Type.Optional(
       Type.Array(Type.Unsafe<"word" | "segment">({ type: "string", enum: ["word", "segment"] }), {
-        description: "What `verbose_json` lists; segments unless told",
+        description: "What `verbose_json` lists; segments by default",
         examples: [["word", "segment"]],
       }),
     ),
@@ -50,7 +50,7 @@ export const openAiForm = Type.Object(
     store: Type.Optional(
       Type.Boolean({
         description:
-          "False: the session is deleted at its end, its audio and words with it. Unless told it is kept as the workspace's retention says",
+          "False: the session is deleted at its end, its audio and words with it. By default it is kept as the workspace's retention says",
         examples: [false],
       }),
     ),

@@ -56,12 +56,13 @@ export class PresenceWatch {
       const frame: DeviceFrame = deviceStatus(lastSeenAt, telemetry, now);
       known.set(sessionId, frame);
       const before = this.#known.get(sessionId)?.presence;
-      if (before !== undefined && before !== frame.presence) this.#tell(sessionId, frame.presence);
+      if (before !== undefined && before !== frame.presence)
+        this.#notify(sessionId, frame.presence);
     }
     this.#known = known;
   }
 
-  #tell(sessionId: string, presence: Presence): void {
+  #notify(sessionId: string, presence: Presence): void {
     this.#options.publish(sessionId, {
       type: "Warning",
       session_id: sessionId,

@@ -28,7 +28,7 @@ export function createOwnerNotices(
   const store = new OwnerNoticeStore(pool);
   return {
     background,
-    tell(gift) {
+    notify(gift) {
       if (mail === undefined) return;
       try {
         background.start("Telling owners what an administrator gave", async () => {
@@ -36,7 +36,7 @@ export function createOwnerNotices(
         });
       } catch (error) {
         // What was given stands in the audit log all the same.
-        log.error({ gift: gift.of, error: errorMessage(error) }, "an owner could not be told");
+        log.error({ gift: gift.of, error: errorMessage(error) }, "an owner could not be notified");
       }
     },
   };

@@ -75,7 +75,7 @@ export class MarkStore {
       await tx.query(sql.unsafe`
         insert into session_marks (id, session_id, at_ms, text, author_id)
         values (${id}, ${sessionId}, ${atMs}, ${text}, ${authorId})`);
-      const outbox = await tellViewers(tx, { id, sessionId });
+      const outbox = await notifyViewers(tx, { id, sessionId });
       const [made] = await read(tx, [sql.fragment`m.id = ${id}`], 1);
       if (made === undefined) throw new Error("The mark was not written.");
       return { mark: made, outbox };
@@ -113,7 +113,7 @@ export class MarkStore {
           updated_at = now()
         where id = ${id} and ${updatedAt(since)}`);
       if (rowCount === 0) return undefined;
-      const outbox = await tellViewers(tx, { id, sessionId });
+      const outbox = await notifyViewers(tx, { id, sessionId });
       const [mark] = await read(tx, [sql.fragment`m.id = ${id}`], 1);
       return mark && { mark, outbox };
     });
@@ -123,7 +123,7 @@ export class MarkStore {
   remove({ id, sessionId }: Pick<MarkRecord, "id" | "sessionId">): Promise<OutboxRow[]> {
     return this.#pool.transaction(async (tx) => {
       const { rowCount } = await tx.query(sql.unsafe`delete from session_marks where id = ${id}`);
-      return rowCount === 0 ? [] : tellViewers(tx, { id, sessionId }, true);
+      return rowCount === 0 ? [] : notifyViewers(tx, { id, sessionId }, true);
     });
   }
 }
@@ -142,7 +142,7 @@ async function read(
     order by m.at_ms, m.id limit ${limit}`);
 }
 
-async function tellViewers(
+async function notifyViewers(
   tx: CommonQueryMethods,
   { id, sessionId }: Pick<MarkRecord, "id" | "sessionId">,
   removed = false,

@@ -110,7 +110,7 @@ export class WorkspaceTools {
   readonly #asked: Asked;
   readonly #tools: ReadonlyMap<string, Tool>;
   /** Ids of the sessions that were told; the first has number 1. */
-  readonly #told: string[] = [];
+  readonly #reported: string[] = [];
   /** What was shown, by segment. */
   readonly #shown = new Map<string, ReadPassage>();
 
@@ -248,7 +248,7 @@ export class WorkspaceTools {
   /** All sessions, or the one that the model names. */
   #within(askable: AskableWorkspace, number: number | undefined): AskableWorkspace {
     if (number === undefined) return askable;
-    const id = this.#told[number - 1];
+    const id = this.#reported[number - 1];
     const sessions = askable.sessions.filter((session) => session.id === id);
     if (sessions.length === 0) throw new RefusedCall("There is no conversation with this number.");
     return { ...askable, sessions };
@@ -264,7 +264,7 @@ export class WorkspaceTools {
     const read = await reads.passages(ids, segmentIds);
     const passages = read.filter(({ language }) => isEnglish(language));
     this.leftOut ||= passages.length < read.length;
-    const known = new Set(this.#told);
+    const known = new Set(this.#reported);
     const news = new Set(passages.map(({ sessionId }) => sessionId));
     const tell = [...new Set([...sessionIds, ...[...news].filter((id) => !known.has(id))])];
     // Titles are content too.
@@ -297,8 +297,8 @@ export class WorkspaceTools {
   }
 
   #numberOf(sessionId: string): number {
-    const at = this.#told.indexOf(sessionId);
-    return at < 0 ? this.#told.push(sessionId) : at + 1;
+    const at = this.#reported.indexOf(sessionId);
+    return at < 0 ? this.#reported.push(sessionId) : at + 1;
   }
 }
 

@@ -43,7 +43,7 @@ export const newSessionMembers = {
       pattern: LANGUAGE_PATTERN,
       maxLength: 35,
       description:
-        "BCP 47, or `auto` where an engine finds out what is spoken; the workspace's preferred language unless told. 422 `language_unsupported` for one that no engine of this installation reads",
+        "BCP 47, or `auto` where an engine finds out what is spoken; the workspace's preferred language by default. 422 `language_unsupported` for one that no engine of this installation reads",
     }),
   ),
   ...newCustomFields,
@@ -188,7 +188,7 @@ function startSession(options: DeviceSessionOptions): Route {
     tag: "Device",
     summary: "Start recording a session",
     description:
-      "With the device's key. All members are optional: the session belongs to the device's owner, in the device's workspace and its preferred language unless told. A device records one session at a time: 409 `already_recording` names the one that is open. Then its audio comes over the stream at `stream_url`, in chunks (POST /sessions/{session_id}/upload-audio), or both. Or let the stream begin it: its Configure without `session_id` goes on with the open session, or starts one. What comes on the stream counts as heartbeats.",
+      "With the device's key. All members are optional: the session belongs to the device's owner, in the device's workspace and its preferred language by default. A device records one session at a time: 409 `already_recording` names the one that is open. Then its audio comes over the stream at `stream_url`, in chunks (POST /sessions/{session_id}/upload-audio), or both. Or let the stream begin it: its Configure without `session_id` goes on with the open session, or starts one. What comes on the stream counts as heartbeats.",
     auth: ["device_key"],
     params: deviceParams,
     body: { kind: "json", schema: startBody, optional: true },

@@ -41,7 +41,7 @@ export const newSessionBody = Type.Object(
     workspace_id: Type.Optional(
       Type.String({
         description:
-          "The device's or the service key's workspace unless told; people say it who name no device",
+          "The device's or the service key's workspace by default; people say it who name no device",
       }),
     ),
     device_id: Type.Optional(
@@ -49,7 +49,7 @@ export const newSessionBody = Type.Object(
     ),
     visibility: Type.Optional(
       Type.Union([Type.Literal("private"), Type.Literal("workspace")], {
-        description: "`workspace`: all of its members read along. `private` unless told",
+        description: "`workspace`: all of its members read along. `private` by default",
       }),
     ),
   },
@@ -247,7 +247,7 @@ function stopSession({ directory, sessions, notifier }: SessionStartOptions): Ro
     tag: "Session",
     summary: "End a session's recording",
     description:
-      "By its owner, whichever device records it. Stopping again is answered the same. Where whole files have come that are not stored yet, it ends when they are: until then it is answered with `recording`. Chunks up to `last_chunk_sequence` (the highest seen unless told) are still taken for 24 h.",
+      "By its owner, whichever device records it. Stopping again is answered the same. Where whole files have come that are not stored yet, it ends when they are: until then it is answered with `recording`. Chunks up to `last_chunk_sequence` (the highest seen by default) are still taken for 24 h.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     body: {

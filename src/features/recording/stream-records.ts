@@ -47,7 +47,7 @@ export interface TakenStream extends StreamHold {
   settingsBefore?: StreamSettings | undefined;
   /**
    * Seconds of sound that the session may take on now, besides what passes meanwhile: a few bytes of
-   * Opus may hold hours. Any number unless told.
+   * Opus may hold hours. Any number by default.
    */
   mostSeconds?: number;
 }

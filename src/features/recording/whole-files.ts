@@ -94,7 +94,7 @@ export class WholeFiles implements QueueOwner {
    * while the account has its share of long recordings under way, and what `assertRoom` throws: the
    * pieces before it stay.
    *
-   * @param place `first` is the sequence of its first chunk, 0 unless told
+   * @param place `first` is the sequence of its first chunk, 0 by default
    * @param signal stops it
    * @returns the last chunk's sequence
    */

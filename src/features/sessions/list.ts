@@ -80,7 +80,7 @@ const query = Type.Object({
       type: "string",
       enum: [...SESSION_SORTS],
       description:
-        "A leading minus: highest first. `external_id` goes by its bytes, sessions without one first. `title` goes by letters without their accents, `duration` by `duration_ms`, 0 where it is left out. Newest first unless told",
+        "A leading minus: highest first. `external_id` goes by its bytes, sessions without one first. `title` goes by letters without their accents, `duration` by `duration_ms`, 0 where it is left out. Newest first by default",
     }),
   ),
 });

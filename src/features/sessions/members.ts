@@ -129,7 +129,7 @@ function addMember(options: SessionMemberOptions): Route {
     tag: "Session",
     summary: "Give a colleague access to a session, or invite somebody by id or e-mail address",
     description:
-      "Whoever belongs to a workspace of the caller's gets access at once by their id (201). Everybody else, and every address, known or not, is invited (202): they get it when they accept, within 14 days. By the session's owner, a service key with `sessions:share`, or an administrator under an elevation, of which the owner is told. `relation` is `shared` unless told.",
+      "Whoever belongs to a workspace of the caller's gets access at once by their id (201). Everybody else, and every address, known or not, is invited (202): they get it when they accept, within 14 days. By the session's owner, a service key with `sessions:share`, or an administrator under an elevation, of which the owner is told. `relation` is `shared` by default.",
     auth: ["bearer", "service_key"],
     roles: HUMAN_ROLES,
     params: sessionParams,
@@ -161,12 +161,12 @@ function addMember(options: SessionMemberOptions): Route {
       const role = body.relation ?? "shared";
       if ("userId" in to && (await isKnown(workspaces, principal, to.userId))) {
         const member = await addKnown(options, grant, { userId: to.userId, role, elevation });
-        tellOwner(options, grant, elevation);
+        notifyOwner(options, grant, elevation);
         return { status: 201, body: presentMember(member) };
       }
       const place = { workspaceId: facts.workspaceId, sessionId: facts.id };
       const invited = await invitations.invite({ by: principal, elevation, place, role, to });
-      tellOwner(options, grant, elevation);
+      notifyOwner(options, grant, elevation);
       return { status: 202, body: invited };
     },
   });
@@ -214,13 +214,13 @@ async function addKnown(
   );
 }
 
-function tellOwner(
+function notifyOwner(
   { notices }: SessionMemberOptions,
   { principal, facts }: SessionGrant,
   elevation: ElevationInForce | undefined,
 ): void {
   if (elevation === undefined) return;
-  notices.tell({ adminId: principal.id, elevation, of: { sessionId: facts.id } });
+  notices.notify({ adminId: principal.id, elevation, of: { sessionId: facts.id } });
 }
 
 function removeMember({ directory, members, revocations }: SessionMemberOptions): Route {

@@ -31,7 +31,7 @@ export const engineName = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    "A name of GET /engines. The workspace's choice unless told, else the installation's, else the first one that knows the language",
+    "A name of GET /engines. The workspace's choice by default, else the installation's, else the first one that knows the language",
   examples: ["moonshine-tiny-en"],
 });
 

@@ -260,7 +260,7 @@ export interface TimelineSpan {
 interface SegmentPageRequest {
   after: SegmentPosition | undefined;
   limit: number;
-  /** The whole session unless told. */
+  /** The whole session by default. */
   span?: TimelineSpan;
 }
 

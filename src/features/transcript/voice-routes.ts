@@ -126,7 +126,7 @@ function reassign({ directory, actors }: SessionWishOptions): Route {
       schema: Type.Object(
         {
           from: anyone("The label that the segments have"),
-          into: Type.Optional(anyone("The label that they get; a new one unless told")),
+          into: Type.Optional(anyone("The label that they get; a new one by default")),
           segment_ids: Type.Array(uuid, {
             minItems: 1,
             maxItems: MOST_SEGMENTS,

@@ -216,7 +216,7 @@ function replayDeliveries(options: WebhookDeliveryOptions): Route {
         to: Type.Optional(
           Type.String({
             format: "date-time",
-            description: "And before it; now unless told",
+            description: "And before it; now by default",
             examples: ["2026-01-31T10:30:00.000Z"],
           }),
         ),

@@ -75,7 +75,7 @@ function createCharacter(options: CharacterOptions): Route {
     path: "/workshops/{workshop_id}/characters",
     id: "createCharacter",
     tag: "Workshop",
-    summary: "Add a character to a workshop; active unless told otherwise",
+    summary: "Add a character to a workshop; active by default",
     description:
       "The name of an active character joins the vocabulary of sessions that are linked to the workshop, and is offered for their voices.",
     auth: ["bearer"],

@@ -157,7 +157,7 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
         throw new AppError("not_found", "There is no workspace with this id.");
       }
       if (elevation !== undefined && letsIn) {
-        notices.tell({ adminId: caller.id, elevation, of: { guestsOfWorkspaceId: id } });
+        notices.notify({ adminId: caller.id, elevation, of: { guestsOfWorkspaceId: id } });
       }
       return { status: 200, body: await presentManaged(workspaces, caller, changed) };
     },

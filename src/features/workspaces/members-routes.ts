@@ -40,7 +40,7 @@ export interface WorkspaceMemberOptions {
   members: WorkspaceMemberStore;
   invitations: Pick<Invitations, "invite">;
   revocations: RevocationFeed;
-  suspended: Pick<SuspendedWorkStore, "told">;
+  suspended: Pick<SuspendedWorkStore, "describe">;
   elevations: Pick<ElevationStore, "inForce">;
   notices: OwnerNotices;
   cursorKey: Uint8Array;
@@ -183,26 +183,26 @@ function addMember(options: WorkspaceMemberOptions): Route {
           if (member === undefined) {
             throw new AppError("conflict", "The user belongs to this workspace already.");
           }
-          tellOwners(options, caller.id, userId, giving);
+          notifyOwners(options, caller.id, userId, giving);
           return { status: 201, body: presentMember(member) };
         }
       }
       const place = { workspaceId: workspace.id };
       const invited = await invitations.invite({ by: caller, elevation, place, role, to });
-      tellOwners(options, caller.id, undefined, giving);
+      notifyOwners(options, caller.id, undefined, giving);
       return { status: 202, body: invited };
     },
   });
 }
 
-function tellOwners(
+function notifyOwners(
   { notices }: Pick<WorkspaceMemberOptions, "notices">,
   adminId: string,
   receiverId: string | undefined,
   { workspace, elevation }: Giving,
 ): void {
   if (elevation === undefined) return;
-  notices.tell({ adminId, receiverId, elevation, of: { workspaceId: workspace.id } });
+  notices.notify({ adminId, receiverId, elevation, of: { workspaceId: workspace.id } });
 }
 
 /** Throws 404 or 409 when the change was not made. */
@@ -243,9 +243,9 @@ function changeRole(options: WorkspaceMemberOptions): Route {
           ? await members.setRole(workspaceId, userId, body.role, given)
           : "not_a_member",
       );
-      tellOwners(options, caller.id, userId, giving);
+      notifyOwners(options, caller.id, userId, giving);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
-      const left = await suspended.told(userId, workspaceId);
+      const left = await suspended.describe(userId, workspaceId);
       return acknowledge(`${CHANGED}${left}`);
     },
   });
@@ -276,7 +276,7 @@ function removeMember(options: WorkspaceMemberOptions): Route {
       const by = actorOf(requireUser(principal));
       assertDone(isId(userId) ? await members.remove(workspace.id, userId, by) : "not_a_member");
       revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
-      const left = await suspended.told(userId, workspace.id);
+      const left = await suspended.describe(userId, workspace.id);
       return acknowledge(`${REMOVED}${left}`);
     },
   });

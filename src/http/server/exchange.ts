@@ -220,7 +220,7 @@ export class Exchange {
   }
 
   /** Sends an answer whose text comes about while it is sent, as `stream` does. */
-  async tell(
+  async sendEvents(
     answer: Answer,
     events: EventStream,
     extra: Readonly<Record<string, string>>,

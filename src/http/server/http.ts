@@ -238,7 +238,9 @@ export class HttpFront implements QueueOwner {
       if (serving.close) extra.Connection = "close";
       if (!("length" in stream)) {
         const { downloadStallMs: stallMs } = this.#options.limits;
-        return (await exchange.tell(answer, stream, extra, { stallMs })) ? answer.status : 499;
+        return (await exchange.sendEvents(answer, stream, extra, { stallMs }))
+          ? answer.status
+          : 499;
       }
       return (await this.#download(serving, answer, stream, extra)) ? answer.status : 499;
     } catch (error) {

@@ -66,13 +66,13 @@ export class DeviceSocket implements RightHolder {
   #isHeard = false;
   #acks: AudioAcks | undefined;
   #slow = false;
-  #told: Set<string> | undefined;
+  #reported: Set<string> | undefined;
   /** True when Configure started the session. */
   #begun = false;
   /** True when the socket was closed because of what the device sent. */
   #refused = false;
   /** Number of broken packets at which the device is warned again. */
-  #tellAt = 1;
+  #reportAt = 1;
 
   constructor(options: DeviceSocketOptions, connection: Connection, device: StreamCaller) {
     this.#options = options;
@@ -237,17 +237,17 @@ export class DeviceSocket implements RightHolder {
   #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
     this.#options.streams.heartbeats.hear(this.#device, telemetry).then(
       (commands) => {
-        for (const { type } of commands) this.#tellOnce(type);
+        for (const { type } of commands) this.#reportOnce(type);
       },
       (error: unknown) => this.#sendError(toAppError(error)),
     );
   }
 
   /** Sends a command once per connection, although it comes with every heartbeat. */
-  #tellOnce(command: HeartbeatCommand["type"]): void {
-    this.#told ??= new Set();
-    if (this.#told.has(command)) return;
-    this.#told.add(command);
+  #reportOnce(command: HeartbeatCommand["type"]): void {
+    this.#reported ??= new Set();
+    if (this.#reported.has(command)) return;
+    this.#reported.add(command);
     const text: Record<HeartbeatCommand["type"], string> = {
       renew_key: "The device's key runs out soon: renew it.",
       stop_recording: "No session is recording on this device.",
@@ -319,8 +319,8 @@ export class DeviceSocket implements RightHolder {
 
   /** Warns at the first broken packet, and each time their number has doubled. */
   #warnBroken(packets: number): void {
-    if (packets < this.#tellAt) return;
-    this.#tellAt = 2 * packets;
+    if (packets < this.#reportAt) return;
+    this.#reportAt = 2 * packets;
     const what = packets === 1 ? "A message or packet is" : `${packets} messages or packets are`;
     this.#warn("not_audio", `${what} no Opus packet; silence stands in its place.`);
   }

@@ -6,7 +6,7 @@ interface Choice<T extends string> {
   readonly what: T;
   readonly label: string;
   readonly Icon: LucideIcon;
-  /** False where it may not be done, or there is nothing to do; shown unless told. */
+  /** False where it may not be done, or there is nothing to do; shown by default. */
   readonly isShown?: boolean;
 }
 

@@ -1,12 +1,12 @@
-import { tell } from "./toasts.tsx";
+import { showToast } from "./toasts.tsx";
 
 /** Puts a text into the clipboard, and tells `said` or why not. */
 export async function copyText(text: string, said: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tell(said);
+    showToast(said);
   } catch {
     // Pages without TLS have no clipboard at all.
-    tell("The browser does not let this page copy; select the text and copy it yourself.");
+    showToast("The browser does not let this page copy; select the text and copy it yourself.");
   }
 }

@@ -19,17 +19,17 @@ interface FormProps {
 /** The reason for which an administrator sees the words of others, and for how long. */
 export function ElevationForm({ place, onOpen }: FormProps): VNode {
   const id = useId();
-  const [told, setTold] = useState("");
+  const [error, setError] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [length, setLength] = useState(0);
   const submit = async (fields: FormData) => {
-    setTold("");
+    setError("");
     setBusy(true);
     try {
       await elevate(String(fields.get("reason")).trim(), place, Number(fields.get("minutes")));
       onOpen();
     } catch (error) {
-      setTold(messageOf(error));
+      setError(messageOf(error));
       setBusy(false);
     }
   };
@@ -69,9 +69,9 @@ export function ElevationForm({ place, onOpen }: FormProps): VNode {
           ))}
         </select>
       </label>
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div>

@@ -24,7 +24,7 @@ export function FormDialog(props: FormDialogProps): VNode {
   const { title, submit, cancel = "Cancel", isEnd = false, stays = false } = props;
   const { onSubmit, onClose, children } = props;
   const form = useRef<HTMLFormElement>(null);
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const [isDone, setDone] = useState(false);
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
@@ -47,9 +47,9 @@ export function FormDialog(props: FormDialogProps): VNode {
         }}
       >
         {children}
-        {told !== "" && (
+        {error !== "" && (
           <p class="notice" data-tone="danger" role="alert">
-            {told}
+            {error}
           </p>
         )}
         <div class="row">

@@ -10,7 +10,7 @@ import { usePages } from "./pages.ts";
 import { RecordList, RecordRow } from "./record-row.tsx";
 import { Failure } from "./states.tsx";
 import { momentOf } from "./times.ts";
-import { tell } from "./toasts.tsx";
+import { showToast } from "./toasts.tsx";
 
 interface SentOne {
   /** False where letters do not leave the machine. */
@@ -26,7 +26,7 @@ interface InviteProps<R extends string> {
 
 /** Invites somebody by address, as one of `roles`. */
 export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>): VNode {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const [unmailed, setUnmailed] = useState<string | undefined>();
   const submit = async (form: HTMLFormElement) => {
     const fields = new FormData(form);
@@ -36,7 +36,7 @@ export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>):
     form.reset();
     const isUnmailed = "link" in answer && !answer.is_mailed;
     setUnmailed(isUnmailed ? answer.link : undefined);
-    if (!isUnmailed) tell("The invitation is on its way.");
+    if (!isUnmailed) showToast("The invitation is on its way.");
   };
   return (
     <form
@@ -81,9 +81,9 @@ export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>):
           </button>
         </div>
       )}
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
     </form>
@@ -133,8 +133,8 @@ function InvitedRow({ invitation, onWithdraw }: RowProps): VNode {
   const { isBusy, run } = useDeed();
   const take = () =>
     onWithdraw().then(
-      () => tell("The invitation is taken back."),
-      (error: unknown) => tell(messageOf(error)),
+      () => showToast("The invitation is taken back."),
+      (error: unknown) => showToast(messageOf(error)),
     );
   return (
     <RecordRow

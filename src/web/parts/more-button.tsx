@@ -8,16 +8,16 @@ interface MoreButtonProps {
 
 /** The way to the next page of a list; nothing where there is none. */
 export function MoreButton({ more, label = "Show more" }: MoreButtonProps): VNode | null {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   if (more === undefined) return null;
   return (
     <div class="row">
       <button type="button" class="button" aria-disabled={isBusy} onClick={() => void run(more)}>
         {label}
       </button>
-      {told !== "" && (
+      {error !== "" && (
         <span role="alert" class="small">
-          {told}
+          {error}
         </span>
       )}
     </div>

@@ -15,7 +15,7 @@ interface RecordRowProps {
 /** One thing of a list, with what there is to know of it and to do with it. */
 export function RecordRow(props: RecordRowProps): VNode {
   const { icon, title, facts, chips, actions, children } = props;
-  const told = facts.filter((fact) => fact !== undefined && fact !== null && fact !== "");
+  const shown = facts.filter((fact) => fact !== undefined && fact !== null && fact !== "");
   return (
     <li class="record-row">
       <span class="record-icon">{icon}</span>
@@ -25,7 +25,7 @@ export function RecordRow(props: RecordRowProps): VNode {
           {chips}
         </div>
         <ul class="record-facts">
-          {told.map((fact, n) => (
+          {shown.map((fact, n) => (
             <li key={n}>{fact}</li>
           ))}
         </ul>

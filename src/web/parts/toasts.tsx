@@ -21,7 +21,7 @@ const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
 /** Tells something that needs no answer, for some seconds; `action` is a button beside it. */
-export function tell(text: string, action?: ToastAction): void {
+export function showToast(text: string, action?: ToastAction): void {
   last += 1;
   const id = last;
   // Only the newest deed can be taken back, so that an older button would do nothing.

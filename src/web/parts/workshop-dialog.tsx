@@ -6,7 +6,7 @@ import { Dialog } from "./dialog.tsx";
 import { FormDialog } from "./form-dialog.tsx";
 import { useResource } from "./resource.ts";
 import { Empty, Failure, Loading } from "./states.tsx";
-import { tell } from "./toasts.tsx";
+import { showToast } from "./toasts.tsx";
 
 interface WorkshopDialogProps {
   session: Session;
@@ -46,7 +46,7 @@ export function WorkshopDialog({ session, onChanged, onClose }: WorkshopDialogPr
     const params = { path: { session_id: session.id } };
     const body = { workshop_id: chosen === "" ? null : chosen };
     onChanged(await call((api) => api.PATCH("/sessions/{session_id}", { params, body })));
-    tell(chosen === "" ? "The session has no workshop now." : "The session has its workshop.");
+    showToast(chosen === "" ? "The session has no workshop now." : "The session has its workshop.");
   };
   return (
     <FormDialog title="Workshop of the session" submit="Save" onSubmit={save} onClose={onClose}>

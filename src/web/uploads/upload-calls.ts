@@ -53,8 +53,8 @@ export async function mostBytes(): Promise<number | undefined> {
     const signal = AbortSignal.timeout(LIMIT_MS);
     const address = `${API_BASE}/sessions/${ANY_SESSION}/uploads`;
     const answer = await fetch(address, { method: "OPTIONS", signal });
-    const told = Number(answer.headers.get("tus-max-size"));
-    most = Number.isInteger(told) && told > 0 ? told : undefined;
+    const limit = Number(answer.headers.get("tus-max-size"));
+    most = Number.isInteger(limit) && limit > 0 ? limit : undefined;
   } catch {
     // Then the service says so when the file is announced.
   }

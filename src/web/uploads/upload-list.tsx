@@ -20,7 +20,7 @@ export function UploadList(): VNode | null {
       )}
       <div class="hidden-text" role="status">
         {shown.map((each) => (
-          <p key={each.id}>{toldOf(each)}</p>
+          <p key={each.id}>{noticeOf(each)}</p>
         ))}
       </div>
     </>
@@ -28,7 +28,7 @@ export function UploadList(): VNode | null {
 }
 
 /** For screen readers, which are told of what changes and not of every percent. */
-function toldOf(upload: ShownUpload): string {
+function noticeOf(upload: ShownUpload): string {
   const { name, phase } = upload;
   return `${name}: ${phase.kind === "sending" ? "Being sent" : wordsOf(upload)}`;
 }

@@ -4,7 +4,7 @@ import { apiError, VoiceError } from "../../client/errors.ts";
 import { FileUpload, type UploadStore } from "../../client/upload.ts";
 import { messageOf } from "../api/client.ts";
 import { ownWorkspace } from "../parts/own-workspaces.ts";
-import { tell } from "../parts/toasts.tsx";
+import { showToast } from "../parts/toasts.tsx";
 import { fingerprintOf, sizeText, titleOf } from "./file-facts.ts";
 import { type KeptUpload, KeptUploads, type Wanted } from "./kept-uploads.ts";
 import { refusalByCode } from "./refusals.ts";
@@ -107,7 +107,7 @@ export class Uploader {
         (each) => isUnfinished(shownOf(each)) && fingerprintOf(each.kept) === fingerprintOf(file),
       );
       if (known?.phase.kind === "missing") this.#giveFile(known, file);
-      else if (known !== undefined) tell(`“${file.name}” is being uploaded already.`);
+      else if (known !== undefined) showToast(`“${file.name}” is being uploaded already.`);
       else await this.#add(file, wanted, refusal);
     }
   }
@@ -117,7 +117,7 @@ export class Uploader {
     const entry = this.#find(id);
     if (entry?.phase.kind !== "missing") return;
     if (fingerprintOf(entry.kept) === fingerprintOf(file)) return this.#giveFile(entry, file);
-    tell(`This is another file. Choose “${entry.kept.name}” of ${sizeText(entry.kept.size)}.`);
+    showToast(`This is another file. Choose “${entry.kept.name}” of ${sizeText(entry.kept.size)}.`);
   }
 
   pause(id: string): void {
@@ -147,9 +147,11 @@ export class Uploader {
     await run?.done;
     try {
       const isWhole = !(await this.#discard(entry));
-      if (isWhole) tell(`“${entry.kept.name}” had come already: its session is in the list.`);
+      if (isWhole) showToast(`“${entry.kept.name}” had come already: its session is in the list.`);
     } catch {
-      tell(`“${entry.kept.name}” is not sent any more. Its empty session could not be deleted.`);
+      showToast(
+        `“${entry.kept.name}” is not sent any more. Its empty session could not be deleted.`,
+      );
     }
     entry.release();
   }
@@ -323,7 +325,9 @@ export class Uploader {
     if (sessionId === undefined) return this.#fail(entry, error);
     // It ended while the file was paused, or its part was given up: nothing of it is left there.
     void deleteEmptySession(this.#api, sessionId).catch(() => undefined);
-    tell(`“${entry.kept.name}” is sent from the beginning: the service has given its part up.`);
+    showToast(
+      `“${entry.kept.name}” is sent from the beginning: the service has given its part up.`,
+    );
     entry.sent = 0;
     const round = entry.kept.round + 1;
     await this.#keep(entry, { sessionId: undefined, address: undefined, sent: 0, round });

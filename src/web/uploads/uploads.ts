@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals";
 import { account, aside } from "../api/account.ts";
-import { tell } from "../parts/toasts.tsx";
+import { showToast } from "../parts/toasts.tsx";
 import { areUploadsKept } from "./upload-state.ts";
 import type { Uploader } from "./uploader.ts";
 
@@ -52,6 +52,6 @@ export async function withUploader(deed: (uploader: Uploader) => unknown): Promi
   try {
     await deed(await (current?.uploader ?? start(accountId)));
   } catch {
-    tell("The part of the page that uploads could not be loaded. Please try again.");
+    showToast("The part of the page that uploads could not be loaded. Please try again.");
   }
 }

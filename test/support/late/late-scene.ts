@@ -120,7 +120,7 @@ export class LateScene {
       {
         behaviour: this.#behaviour,
         journal: this.record,
-        createEffects: ({ id, tell }) => [
+        createEffects: ({ id, send }) => [
           new SessionRecognition({
             sessionId: id,
             source,
@@ -128,7 +128,7 @@ export class LateScene {
             tails: new StreamTails({ follow: () => () => {} }, source),
             log: silentLog,
             runtime: this.runtime,
-            tell,
+            notify: send,
             device: () => ({ presence: this.presence, last_seen_at: "" }),
             publish: () => {},
           }),

@@ -38,7 +38,7 @@ describe("reader of ended rights", () => {
       if (deaf) throw new Error("not heard");
       told.push(event);
     };
-    reader = new RevocationReader({ record: { since }, tell, runtime, log: silentLog });
+    reader = new RevocationReader({ record: { since }, notify: tell, runtime, log: silentLog });
     await reader.start();
   });
   afterEach(() => reader.stop());

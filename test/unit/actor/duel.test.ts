@@ -39,8 +39,8 @@ const walking: Behaviour<State, "step", never, "step"> = {
 };
 
 /** Tells itself something again and again, as a reading does. */
-function reader({ tell }: EffectsContext<"step">) {
-  const timer = systemRuntime.every(200, () => tell("step"));
+function reader({ send }: EffectsContext<"step">) {
+  const timer = systemRuntime.every(200, () => send("step"));
   return {
     start: () => {},
     after: () => {},

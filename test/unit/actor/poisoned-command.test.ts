@@ -71,7 +71,7 @@ describe("poisoned command", () => {
   it("poisoned command: one that the effects told begins them anew, when its mates are safe", async () => {
     const { parts, stop, told, failed, events } = open();
     const actor = await addUp("a", parts);
-    told[0]?.tell(POISON);
+    told[0]?.send(POISON);
     expect(await actor.ask(1, "one")).toBe(1);
     await vi.waitFor(() => expect(failed).toEqual(["internal"]));
     expect(events()).toEqual([1]);

@@ -58,10 +58,10 @@ describe("sweeper: an activation that a fault ended", () => {
             return record.append(batch);
           },
         },
-        createEffects: ({ tell }) => [
+        createEffects: ({ send }) => [
           {
-            start: (state) => void (state.steps < 5 && tell("step")),
-            after: ({ state }) => void (state.steps < 5 && tell("step")),
+            start: (state) => void (state.steps < 5 && send("step")),
+            after: ({ state }) => void (state.steps < 5 && send("step")),
             busy: () => false,
             stop: async () => {},
           },

@@ -7,7 +7,7 @@ import { TrackerMeter } from "../../eval/metered-tracker.ts";
 const turn = (speaker: string, start: number, end: number) => ({ speaker, start, end });
 const REFERENCE = [turn("A", 0, 10), turn("B", 11, 20), turn("A", 20.5, 25)];
 
-/** A run whose labels came at the ends of their segments and never changed, unless told. */
+/** A run whose labels came at the ends of their segments and never changed, by default. */
 function run(first: SpokenTurn[], more: Partial<DiarisationRun> = {}): DiarisationRun {
   const history = first.map((shown) => ({ ...shown, at: shown.end }));
   const changes = { changedLive: 0, changedFinal: 0, changed: 0, namedLater: 0 };

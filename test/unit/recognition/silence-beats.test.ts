@@ -44,7 +44,7 @@ async function recording(isStreamed: boolean) {
       }),
     },
     tails: new StreamTails(feed, source),
-    tell: () => true,
+    notify: () => true,
     publish: (frame) => void frames.push(frame),
   });
   const state = initialState(ID);

@@ -217,7 +217,7 @@ export class DeepgramRecogniser implements Recogniser {
         "engine_unavailable",
         `The engine "${name}" does not answer (${reason}); the audio is kept and is read later.`,
       );
-      return this.#tell();
+      return this.#report();
     }
     this.#timer = setTimeout(() => {
       if (this.#utterance === utterance) this.#connect(utterance);
@@ -227,10 +227,10 @@ export class DeepgramRecogniser implements Recogniser {
   #settled(utterance: Attempted): void {
     clearTimeout(this.#timer);
     utterance.isSettled = true;
-    this.#tell();
+    this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     this.#onNews?.();
   }
 

@@ -1,5 +1,5 @@
 import { isProperName } from "../../../src/language/proper-names.ts";
-import { type CitedUtterance, Evidence, telling } from "./evidence.ts";
+import { type CitedUtterance, Evidence, significantTokens } from "./evidence.ts";
 import { findMoments } from "./moments.ts";
 import { checkNegation } from "./negation.ts";
 import { type Mention, People } from "./people.ts";
@@ -121,7 +121,7 @@ function neighbours(
   evidence: Evidence,
 ): Token[] {
   const own = new Set(tokens.slice(from, to).map(({ stem }) => stem));
-  const around = telling(tokens, from - AROUND, to + AROUND);
+  const around = significantTokens(tokens, from - AROUND, to + AROUND);
   return evidence.known(around).filter(({ stem, word }) => !own.has(stem) && !/^\p{N}/u.test(word));
 }
 

@@ -81,6 +81,6 @@ function keyOf({ stem, word }: Token): string {
 }
 
 /** The words with a meaning of their own within so many words of a place. */
-export function telling(tokens: readonly Token[], from: number, to: number): Token[] {
+export function significantTokens(tokens: readonly Token[], from: number, to: number): Token[] {
   return tokens.slice(Math.max(0, from), to).filter(({ stem }) => stem !== "");
 }

@@ -1,4 +1,4 @@
-import { type Evidence, telling } from "./evidence.ts";
+import { type Evidence, significantTokens } from "./evidence.ts";
 import type { Token } from "./tokens.ts";
 import { objection, type Verdict } from "./verdict.ts";
 
@@ -27,7 +27,7 @@ function deniedAlone(tokens: readonly Token[], evidence: Evidence): Token | unde
   for (const [at, token] of tokens.entries()) {
     if (!token.negates) continue;
     const scope = scopeOf(tokens, at).filter((word) => evidence.find(word).length > 0);
-    const around = evidence.known(telling(tokens, at - AROUND, at + AROUND));
+    const around = evidence.known(significantTokens(tokens, at - AROUND, at + AROUND));
     const isDenied = (word: Token) =>
       evidence
         .find(word)

@@ -18,7 +18,7 @@ export class People {
     for (const speaker of new Set(speakers)) {
       const words = wordsOf(speaker);
       const number = /^s(\d+)$/u.exec(words.join(""))?.[1];
-      const forms = [words, ...words.filter(isTelling).map((word) => [word])];
+      const forms = [words, ...words.filter(isSignificant).map((word) => [word])];
       if (number !== undefined) forms.push(["speaker", number]);
       for (const form of forms) {
         const key = form.join(" ");
@@ -58,6 +58,6 @@ function wordsOf(name: string): string[] {
 }
 
 /** A letter alone, or "user" of "User interface designer", names nobody. */
-function isTelling(word: string): boolean {
+function isSignificant(word: string): boolean {
   return word.length > 2 && /^\p{L}/u.test(word);
 }

@@ -118,7 +118,7 @@ async function prove(claims: readonly Claim[], tools: NotesTools): Promise<Prove
     const key = `${kind} ${text.toLowerCase()}`;
     if (known.has(key)) return [];
     known.add(key);
-    return [{ kind, text, cited: bearing, ...told(entry, bearing, tools.speakers) }];
+    return [{ kind, text, cited: bearing, ...reported(entry, bearing, tools.speakers) }];
   });
   const kept = new Set(plain.filter((_, at) => (borne[at] ?? []).length > 0));
   const dropped = claims.filter((claim) => !kept.has(claim)).map(({ entry }) => entry.kind);
@@ -126,7 +126,7 @@ async function prove(claims: readonly Claim[], tools: NotesTools): Promise<Prove
 }
 
 /** Owner and due of an action item, as far as what it cites tells them. */
-function told(
+function reported(
   { owner, due }: Entry,
   cited: readonly Utterance[],
   speakers: readonly string[],

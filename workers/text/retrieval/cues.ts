@@ -78,7 +78,7 @@ export const CUES = {
 } as const;
 
 /** How well a sentence tells an amount, 0..2: one of the measure, another, none. */
-export function tellsAmount(clear: string, measure: Measure | undefined): number {
+export function statesAmount(clear: string, measure: Measure | undefined): number {
   if (!NUMBERED.test(clear)) return measure === "time" && LASTING.test(clear) ? 2 : 0;
   if (measure === undefined) return 2;
   if (measure === "time") return LASTING.test(clear) ? 2 : 0.6;
@@ -87,18 +87,18 @@ export function tellsAmount(clear: string, measure: Measure | undefined): number
 }
 
 /** How surely a sentence tells how much time there is, 0..2. */
-export function tellsAllotted(clear: string): number {
+export function statesAllotted(clear: string): number {
   if (!LASTING.test(clear)) return 0;
   return ALLOTTED.test(clear) ? 2 : 1;
 }
 
 /** How surely a sentence tells the name of its speaker, 0..2. */
-export function tellsName(clear: string): number {
+export function statesName(clear: string): number {
   return NAMED.test(clear) ? 2 : 0;
 }
 
 /** How surely a sentence tells until when something has to be done, 0..2. */
-export function tellsDeadline(clear: string): number {
+export function statesDeadline(clear: string): number {
   if (!DATED.test(clear)) return 0;
   return /\b(?:due|deadline)\b/i.test(clear) ? 2 : DUE.test(clear) ? 1 : 0;
 }
@@ -113,26 +113,26 @@ export function confirms(clear: string): boolean {
 }
 
 /** How surely a sentence tells of a decision, 0..2. */
-export function tellsDecision(clear: string): number {
+export function statesDecision(clear: string): number {
   if (UNDECIDED.test(clear) || SUPPOSED.test(clear) || isQuestion(clear)) return 0;
   if (DECIDED.test(clear)) return 2;
   return CHOSEN.test(clear) ? 1 : 0;
 }
 
 /** How surely a sentence about a known topic tells what was decided of it, 0..2. */
-export function tellsChoice(clear: string): number {
-  return Math.max(tellsDecision(clear), !isQuestion(clear) && SETTLED.test(clear) ? 0.7 : 0);
+export function statesChoice(clear: string): number {
+  return Math.max(statesDecision(clear), !isQuestion(clear) && SETTLED.test(clear) ? 0.7 : 0);
 }
 
 /** How surely a sentence tells when the next meeting is, 0..2. */
-export function tellsNext(clear: string): number {
+export function statesNext(clear: string): number {
   if (!NEXT.test(clear)) return 0;
   if (DATED.test(clear) || LASTING.test(clear)) return NEXT_NAMED.test(clear) ? 2 : 1.5;
   return NEXT_NAMED.test(clear) ? 0.5 : 0;
 }
 
 /** How surely a sentence tells of a matter that is not settled, 0..2. */
-export function tellsOpen(clear: string): number {
+export function statesOpen(clear: string): number {
   if (UNDECIDED.test(clear)) return 2;
   return UNKNOWN.test(clear) ? 1 : 0;
 }

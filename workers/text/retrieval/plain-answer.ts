@@ -3,14 +3,14 @@ import { quoteAll } from "./compose.ts";
 import {
   CUES,
   confirms,
-  tellsAllotted,
-  tellsAmount,
-  tellsChoice,
-  tellsDeadline,
-  tellsDecision,
-  tellsName,
-  tellsNext,
-  tellsOpen,
+  statesAllotted,
+  statesAmount,
+  statesChoice,
+  statesDeadline,
+  statesDecision,
+  statesName,
+  statesNext,
+  statesOpen,
 } from "./cues.ts";
 import { isSaidBy } from "./document.ts";
 import type { Deed, Measure, PlainKind } from "./plain-question.ts";
@@ -181,22 +181,22 @@ function cueOf(kind: PlainKind, measure: Measure | undefined): CueScore | undefi
     case "amount":
     case "number":
       if (measure !== "money") return undefined;
-      return (clear) => (tellsAmount(clear, measure) === 2 ? (isQuestion(clear) ? 0.5 : 1) : 0);
+      return (clear) => (statesAmount(clear, measure) === 2 ? (isQuestion(clear) ? 0.5 : 1) : 0);
     case "next":
       return (clear, at) => {
-        const sure = tellsNext(clear);
+        const sure = statesNext(clear);
         return sure === 0 ? 0 : sure + (isQuestion(clear) ? 0 : 0.5) + at;
       };
     case "allotted":
-      return (clear) => tellsAllotted(clear) * (isQuestion(clear) ? 0.5 : 1);
+      return (clear) => statesAllotted(clear) * (isQuestion(clear) ? 0.5 : 1);
     case "when":
-      return (clear, at) => tellsDeadline(clear) * (isQuestion(clear) ? 0.5 : 1) * (1 + at / 2);
+      return (clear, at) => statesDeadline(clear) * (isQuestion(clear) ? 0.5 : 1) * (1 + at / 2);
     case "name":
-      return tellsName;
+      return statesName;
     case "open":
-      return (clear, at) => tellsOpen(clear) * (1 + at / 2);
+      return (clear, at) => statesOpen(clear) * (1 + at / 2);
     case "decision":
-      return (clear, at) => tellsDecision(clear) * (1 + at / 2);
+      return (clear, at) => statesDecision(clear) * (1 + at / 2);
     case "agenda":
       return (clear, at) => (CUES.beginning.test(clear) ? 2 : 0) * Math.max(0, 0.4 - at);
     case "disagreement":
@@ -271,15 +271,15 @@ function bonusOf(
     case "next":
       return CUES.date.test(clear) ? 3 * asked : 1;
     case "allotted":
-      return 1.5 * tellsAllotted(clear) * asked;
+      return 1.5 * statesAllotted(clear) * asked;
     case "number":
-      return 1.5 * tellsAmount(clear, question.measure) * asked;
+      return 1.5 * statesAmount(clear, question.measure) * asked;
     case "amount":
-      return 0.5 + tellsAmount(clear, question.measure) * asked;
+      return 0.5 + statesAmount(clear, question.measure) * asked;
     case "decision":
-      return (1 + DECIDING * tellsChoice(clear)) * (1 + at / 4);
+      return (1 + DECIDING * statesChoice(clear)) * (1 + at / 4);
     case "open":
-      return 1 + tellsOpen(clear);
+      return 1 + statesOpen(clear);
     case "disagreement":
       return CUES.disagreement.test(clear) ? 3 : 0.3;
     case "who":
@@ -313,7 +313,7 @@ function withOpposed(picks: readonly Pick[]): Pick[] {
 
 function dateBonus(isDue: boolean, clear: string): number {
   if (!CUES.date.test(clear)) return 1;
-  return isDue && tellsDeadline(clear) === 2 ? 4 : 3;
+  return isDue && statesDeadline(clear) === 2 ? 4 : 3;
 }
 
 function deedBonus(clear: string, isReply: boolean, deed: Deed | undefined): number {

@@ -89,7 +89,7 @@ function withoutReporting(text: string): string {
  */
 function topicOf(words: readonly string[]): string[] {
   const folded = words.map(foldWord);
-  const topic = words.filter((word, at) => word !== "may" && isTelling(folded[at] ?? ""));
+  const topic = words.filter((word, at) => word !== "may" && isSignificant(folded[at] ?? ""));
   if (topic.length > 0) return topic;
   const about = Math.max(folded.lastIndexOf("about"), folded.lastIndexOf("regarding"));
   if (about === -1) return [];
@@ -99,7 +99,7 @@ function topicOf(words: readonly string[]): string[] {
   });
 }
 
-function isTelling(word: string): boolean {
+function isSignificant(word: string): boolean {
   return !isStopWord(word) && !QUESTION_WORDS.has(word);
 }
 

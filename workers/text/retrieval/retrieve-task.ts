@@ -9,7 +9,7 @@ import { answerQuestion } from "./answer.ts";
 import { readQuestion } from "./question.ts";
 
 /** Steps between two progress messages. */
-const TELL_EVERY = 20;
+const REPORT_EVERY = 20;
 const PASSAGES_PER_STEP = 100;
 
 /**
@@ -38,7 +38,7 @@ export function* retrieveTask(request: Uint8Array): Generator<Uint8Array | undef
       return;
     }
     const done = Math.min(0.99, taken / expected);
-    yield taken % TELL_EVERY === 0 ? encode({ $case: "progress", value: { done } }) : undefined;
+    yield taken % REPORT_EVERY === 0 ? encode({ $case: "progress", value: { done } }) : undefined;
   }
 }
 

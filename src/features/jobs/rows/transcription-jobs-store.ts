@@ -115,7 +115,7 @@ export async function noteReplaced(
 }
 
 /** SQL that gives a job what was noted of the reading that waits beside the text, and is chosen. */
-export function tellChosenReading(sessionId: string, attempt: number): FragmentSqlToken {
+export function noteChosenTranscription(sessionId: string, attempt: number): FragmentSqlToken {
   return sql.fragment`
     update jobs j
     set engine = c.engine, detected_language = c.detected_language,

@@ -96,7 +96,7 @@ export class BlobSweep {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        this.#tell(await this.pass());
+        this.#notify(await this.pass());
       } catch (error) {
         this.#log.warn({ error: errorMessage(error) }, "audio without a chunk stays");
       }
@@ -104,7 +104,7 @@ export class BlobSweep {
     }
   }
 
-  #tell(done: SweepFigures): void {
+  #notify(done: SweepFigures): void {
     const { removed, setAside, putBack, unknownSessions } = done;
     if (removed + setAside + putBack > 0) this.#log.info(done, "audio without a chunk swept");
     if (unknownSessions > 0) {

@@ -49,7 +49,7 @@ export type WriterAnswer = { id: number } & (
 export class WriterService {
   readonly #files: FileOperations;
   readonly #writes: FileWrites;
-  readonly #tell: (answer: WriterAnswer) => void;
+  readonly #notify: (answer: WriterAnswer) => void;
 
   constructor(
     files: FileOperations,
@@ -58,7 +58,7 @@ export class WriterService {
   ) {
     this.#files = files;
     this.#writes = new FileWrites(files, base, flushes);
-    this.#tell = tell;
+    this.#notify = tell;
   }
 
   serve(request: WriterRequest): void {
@@ -75,9 +75,9 @@ export class WriterService {
 
   async #write(id: number, place: FilePlace, content: FileContent): Promise<void> {
     try {
-      this.#tell({ id, kind: "durable", flushMs: await this.#writes.write(place, content) });
+      this.#notify({ id, kind: "durable", flushMs: await this.#writes.write(place, content) });
     } catch (error) {
-      this.#tell({ id, kind: "failed", errno: errnoOf(error), message: String(error) });
+      this.#notify({ id, kind: "failed", errno: errnoOf(error), message: String(error) });
     }
   }
 
@@ -90,6 +90,6 @@ export class WriterService {
     } catch (error) {
       state.fault = errnoOf(error) ?? String(error);
     }
-    this.#tell({ id, kind: "probed", state });
+    this.#notify({ id, kind: "probed", state });
   }
 }

@@ -100,7 +100,7 @@ export class AudioDamageStore {
         select c.id, c.sequence, c.status = 'completed' as "isRead",
           (extract(epoch from n.found_at) * 1000)::float8 as at
         from noted n join chunks c on c.session_id = ${sessionId} and c.sequence = n.sequence`);
-      for (const chunk of noted) if (chunk.isRead) await tellWebhooks(tx, sessionId, chunk);
+      for (const chunk of noted) if (chunk.isRead) await notifyWebhooks(tx, sessionId, chunk);
       return noted.length;
     });
   }
@@ -163,7 +163,7 @@ export class AudioDamageStore {
   }
 }
 
-async function tellWebhooks(
+async function notifyWebhooks(
   tx: CommonQueryMethods,
   sessionId: string,
   { id: chunk_id, sequence: chunk_sequence, at }: z.output<typeof notedRow>,

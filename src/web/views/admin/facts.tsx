@@ -4,10 +4,10 @@ type Fact = readonly [label: string, value: ComponentChildren];
 
 /** What there is to know of one thing; facts without a value are left out. */
 export function Facts({ facts }: { facts: readonly Fact[] }): VNode {
-  const told = facts.filter(([, value]) => value !== undefined && value !== "");
+  const shown = facts.filter(([, value]) => value !== undefined && value !== "");
   return (
     <dl class="admin-facts">
-      {told.map(([label, value]) => (
+      {shown.map(([label, value]) => (
         <div key={label}>
           <dt>{label}</dt>
           <dd>{value}</dd>

@@ -4,7 +4,7 @@ import { call } from "../../api/client.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 
 /** Opens the content of a workspace, or of all, for a while and with a reason. */
 export function OpenContent({ onClose }: { onClose: () => void }): VNode {
@@ -34,7 +34,7 @@ export function OpenContent({ onClose }: { onClose: () => void }): VNode {
       <ElevationForm
         place={workspaceId === "" ? {} : { workspace_id: workspaceId }}
         onOpen={() => {
-          tell("The content is open to you.");
+          showToast("The content is open to you.");
           onClose();
         }}
       />

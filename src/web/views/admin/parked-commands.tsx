@@ -8,7 +8,7 @@ import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 
 const PAGE = 20;
 
@@ -20,10 +20,10 @@ export function ParkedCommands({ count }: { count: number }): VNode {
   const retry = async (body: { ids: string[] } | { all: true }) => {
     try {
       const answer = await call((api) => api.POST("/admin/outbox/retry", { body }));
-      tell(answer.message);
+      showToast(answer.message);
       reload();
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
   };
   return (

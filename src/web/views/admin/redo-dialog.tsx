@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { linesOf } from "./lines.ts";
 
 interface RedoProps {
@@ -30,7 +30,7 @@ export function RedoDialog({ jobId, onClose, onQueued }: RedoProps): VNode {
         },
       }),
     );
-    tell(answer.message);
+    showToast(answer.message);
     onQueued();
   };
   return (

@@ -9,7 +9,7 @@ import { useRefreshing } from "../../parts/refreshing.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Facts } from "./facts.tsx";
 import { isUnderWay, JobStatus } from "./job-status.tsx";
 import { JobWords } from "./job-words.tsx";
@@ -46,9 +46,9 @@ function Detail({ job, reload }: { job: TranscriptionJob; reload: () => void }):
   const cancel = async () => {
     try {
       await call((api) => api.POST("/jobs/{id}/cancel", { params: { path: { id: job.id } } }));
-      tell("The job is cancelled.");
+      showToast("The job is cancelled.");
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
     reload();
   };

@@ -5,7 +5,7 @@ import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
 import { ElevationDialog } from "../../parts/elevation-form.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { ROLES } from "./roles.ts";
 
 interface DialogProps {
@@ -29,7 +29,7 @@ export function NewUserDialog({
         },
       }),
     );
-    tell(`${made.email} may sign in.`);
+    showToast(`${made.email} may sign in.`);
     onMade(made);
   };
   return (
@@ -71,7 +71,7 @@ export function EditUserDialog({ user, onClose, onSaved }: EditProps): VNode {
       onSaved(
         await call((api) => api.PATCH("/users/{id}", { params: { path: { id: user.id } }, body })),
       );
-      tell("It is saved.");
+      showToast("It is saved.");
     } catch (error) {
       if (error instanceof ApiError && error.code === "elevation_required") setAsking(true);
       throw error;
@@ -103,7 +103,7 @@ export function EditUserDialog({ user, onClose, onSaved }: EditProps): VNode {
           onClose={() => setAsking(false)}
           onOpen={() => {
             setAsking(false);
-            tell("Now save once more.");
+            showToast("Now save once more.");
           }}
         />
       )}
@@ -125,7 +125,7 @@ export function DisableDialog({ user, onClose, onChanged }: DisableProps): VNode
     const answer = await (disabled
       ? call((api) => api.POST("/users/{id}/enable", { params }))
       : call((api) => api.POST("/users/{id}/disable", { params })));
-    tell(answer.message);
+    showToast(answer.message);
     onChanged();
   };
   return (

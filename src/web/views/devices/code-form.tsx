@@ -25,7 +25,7 @@ interface CodeFormProps {
 /** Asks for the code that a device shows. */
 export function CodeForm({ code: given, workspaces, onPair }: CodeFormProps): VNode {
   const [code, setCode] = useState(codeIn(given));
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const submit = async (fields: FormData) => {
     const name = String(fields.get("name")).trim();
     const pairing = { code: codeIn(code), workspace_id: String(fields.get("workspace")) };
@@ -61,9 +61,9 @@ export function CodeForm({ code: given, workspaces, onPair }: CodeFormProps): VN
         <input class="input" name="name" maxLength={200} placeholder="Meeting room" />
       </label>
       <WorkspaceField workspaces={workspaces} />
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div>

@@ -4,7 +4,7 @@ import { call } from "../../api/client.ts";
 import type { Device } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { type DeviceKey, KeyShown } from "./key-shown.tsx";
 
 interface DialogProps {
@@ -28,7 +28,7 @@ export function EditDialog({
     };
     const params = { path: { device_id: device.id } };
     onChanged(await call((api) => api.PATCH("/devices/{device_id}", { params, body })));
-    tell("The device is changed.");
+    showToast("The device is changed.");
   };
   return (
     <FormDialog title="Rename and rights" submit="Save" onSubmit={save} onClose={onClose}>
@@ -68,7 +68,7 @@ export function UnpairDialog({
   const unpair = async () => {
     const params = { path: { device_id: device.id } };
     const { message } = await call((api) => api.DELETE("/devices/{device_id}", { params }));
-    tell(message);
+    showToast(message);
     onGone();
   };
   return (

@@ -5,7 +5,7 @@ import { call } from "../../api/client.ts";
 import type { Device } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { agoOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { oldBrowsersIn } from "./device-facts.ts";
 
 interface OldBrowsersProps {
@@ -27,7 +27,9 @@ export function OldBrowsers({ devices, me, onGone }: OldBrowsersProps): VNode | 
       await call((api) => api.DELETE("/devices/{device_id}", { params }));
       onGone(id);
     }
-    tell(old.length === 1 ? "The browser is forgotten." : `${old.length} browsers are forgotten.`);
+    showToast(
+      old.length === 1 ? "The browser is forgotten." : `${old.length} browsers are forgotten.`,
+    );
   };
   return (
     <>

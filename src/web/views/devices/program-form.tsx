@@ -15,7 +15,7 @@ interface ProgramFormProps {
 
 /** Makes a virtual device: a program that has no code to show. */
 export function ProgramForm({ workspaces, onMake }: ProgramFormProps): VNode {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   return (
     <form
       class="stack"
@@ -35,9 +35,9 @@ export function ProgramForm({ workspaces, onMake }: ProgramFormProps): VNode {
         <input class="input" name="name" required pattern=".*\S.*" maxLength={200} />
       </label>
       <WorkspaceField workspaces={workspaces} />
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div>

@@ -15,7 +15,7 @@ interface FinderProps {
 
 /** Over what two names hang together, with what was said where they meet. */
 export function PathFinder({ from, graph, find }: FinderProps): VNode | null {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const [path, setPath] = useState<GraphPath | undefined>();
   const others = graph.entities.filter(({ id }) => id !== from.id);
   if (others.length === 0) return null;
@@ -42,9 +42,9 @@ export function PathFinder({ from, graph, find }: FinderProps): VNode | null {
           Show
         </button>
       </div>
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div role="status">{path && <Steps path={path} />}</div>

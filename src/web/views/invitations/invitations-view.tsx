@@ -7,7 +7,7 @@ import { openedInvitations } from "../../api/sign-in.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 
 /** What the person is invited to, each with accept and decline. */
@@ -60,9 +60,9 @@ function InvitationCard({ invitation, onAnswered }: CardProps): VNode {
       const { message } = await call((api) =>
         api.POST(`/invitations/{id}/${deed}`, { params: { path: { id } } }),
       );
-      tell(message);
+      showToast(message);
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
       setBusy(false);
     }
     onAnswered();

@@ -52,7 +52,7 @@ async function ownWay(code: string): Promise<string | undefined> {
 function JoinForm({ code }: { code: string }): VNode {
   const who = account.value;
   const [, navigate] = useLocation();
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const [name, setName] = useState(who?.kind === "guest" ? who.name : "");
   const join = async () => {
     const id = await joinBeside(code, name.trim());
@@ -83,9 +83,9 @@ function JoinForm({ code }: { code: string }): VNode {
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
       </label>
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div>

@@ -10,7 +10,7 @@ import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { agoOf, momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { standingOf } from "./key-facts.ts";
 
 interface KeyRowProps {
@@ -144,7 +144,7 @@ function AdoptDialog({
   const adopt = async () => {
     const params = { path: { id } };
     onChanged(await call((api) => api.POST("/api-keys/{id}/adopt", { params })));
-    tell("The key is yours, and works again.");
+    showToast("The key is yours, and works again.");
   };
   return (
     <FormDialog title="Take the key over?" submit="Take over" onSubmit={adopt} onClose={onClose}>
@@ -164,7 +164,7 @@ function RevokeDialog({
   const revoke = async () => {
     const params = { path: { id } };
     const { message } = await call((api) => api.DELETE("/api-keys/{id}", { params }));
-    tell(message);
+    showToast(message);
     onGone();
   };
   return (

@@ -11,7 +11,7 @@ import {
 
 /** Which microphone records; browsers name them once one was let in. */
 export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }): VNode | null {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   useEffect(() => {
     const stop = new AbortController();
     watchMicrophones(stop.signal);
@@ -39,9 +39,9 @@ export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }
             Choose the microphone
           </button>
         </div>
-        {told !== "" && (
+        {error !== "" && (
           <p class="notice" data-tone="danger" role="alert">
-            {told}
+            {error}
           </p>
         )}
       </div>

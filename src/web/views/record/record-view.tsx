@@ -34,7 +34,7 @@ export function View(): VNode {
       {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
       {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
       {state.kind === "ready" && now.kind === "idle" && (
-        <StartForm workspaces={state.value} told={now.told} />
+        <StartForm workspaces={state.value} error={now.error} />
       )}
       {now.kind === "starting" && (
         <p class="card" role="status">
@@ -58,10 +58,10 @@ export function View(): VNode {
 
 interface StartProps {
   workspaces: readonly Workspace[];
-  told: string;
+  error: string;
 }
 
-function StartForm({ workspaces, told }: StartProps): VNode {
+function StartForm({ workspaces, error }: StartProps): VNode {
   const workspaceId = chosenWorkspace(workspaces);
   const spoken = useSpokenLanguage(workspaces.find(({ id }) => id === workspaceId));
   return (
@@ -96,9 +96,9 @@ function StartForm({ workspaces, told }: StartProps): VNode {
       <LanguageField isField spoken={spoken} />
       <MicrophoneField onChoose={chooseMicrophone} />
       <WorkshopField workspaceId={workspaceId} />
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div>

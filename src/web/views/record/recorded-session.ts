@@ -51,8 +51,8 @@ export async function keepRest(
 ): Promise<void> {
   if (bytes.byteLength < LEAST_SECONDS * 2 * sampleRate) return;
   const name = title === "" ? "Rest of a recording" : `${title} (rest)`;
-  const told = language === "" ? {} : { language };
-  const body = { title: name.slice(-200), workspace_id: workspaceId, ...told };
+  const options = language === "" ? {} : { language };
+  const body = { title: name.slice(-200), workspace_id: workspaceId, ...options };
   const { id } = await call((api) => api.POST("/sessions", { body }));
   const mediaType = `audio/pcm;rate=${sampleRate};channels=1;encoding=s16le`;
   await new FileUpload(api, id, new Blob([bytes.slice()]), { mediaType, filename: name }).run();

@@ -10,13 +10,13 @@ import { SoundKeeper } from "./sound-keeper.ts";
 import { SoundStream, StreamRefused } from "./sound-stream.ts";
 
 type RecorderState =
-  | { readonly kind: "idle"; readonly told: string; readonly ended?: string | undefined }
+  | { readonly kind: "idle"; readonly error: string; readonly ended?: string | undefined }
   | { readonly kind: "starting" }
   | { readonly kind: "recording"; readonly sessionId: string }
   | { readonly kind: "finishing"; readonly sessionId: string };
 
 /** The one recording of this page; it goes on while one looks at other views. */
-export const recorder = signal<RecorderState>({ kind: "idle", told: "" });
+export const recorder = signal<RecorderState>({ kind: "idle", error: "" });
 /** The loudest of the last tenth of a second, 0 to 1. */
 export const level = signal(0);
 /** Seconds of sound that were recorded. */
@@ -106,7 +106,7 @@ async function alone(work: (userId: string, email: string) => Promise<void>): Pr
   const who = account.value;
   if (recorder.value.kind !== "idle" || who?.kind !== "user") return;
   recorder.value = { kind: "starting" };
-  let [told, ended]: [string, string | undefined] = ["", undefined];
+  let [error, ended]: [string, string | undefined] = ["", undefined];
   try {
     requireSecurePage();
     // The browser is one device, which records one session: other tabs wait their turn.
@@ -115,12 +115,12 @@ async function alone(work: (userId: string, email: string) => Promise<void>): Pr
       await work(who.id, who.email);
       ended = running?.sessionId;
     });
-  } catch (error) {
+  } catch (cause) {
     forgetKeys();
-    told = messageOf(error);
+    error = messageOf(cause);
   } finally {
     running = undefined;
-    recorder.value = { kind: "idle", told, ended };
+    recorder.value = { kind: "idle", error, ended };
     level.value = 0;
     isConnected.value = true;
     isPaused.value = false;

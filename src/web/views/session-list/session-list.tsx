@@ -7,7 +7,7 @@ import "./sessions.css";
 interface SessionListProps {
   sessions: readonly Session[];
   workspaces: readonly Workspace[];
-  /** What stands above those that are not live; unless told, what they are. */
+  /** What stands above those that are not live; by default, what they are. */
   heading?: string;
 }
 

@@ -5,7 +5,7 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import { call, messageOf } from "../../api/client.ts";
 import { Menu } from "../../parts/menu.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { type Chapter, chaptersOf } from "./chapters.ts";
 import type { SessionModel } from "./model/session-model.ts";
 
@@ -46,7 +46,7 @@ export function useChapters(model: SessionModel): Chapters {
         }),
       );
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
       setBeingFound(false);
     }
   };

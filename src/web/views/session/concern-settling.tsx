@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 
 export const CONCERN_STATUS: Readonly<Record<Concern["status"], string>> = {
   open: "Open",
@@ -32,7 +32,7 @@ export function ConcernSettling({ concern, onChanged }: SettlingProps): VNode {
       api.PATCH("/concerns/{concern_id}", { params: { path: { concern_id: concern.id } }, body }),
     );
   const reopen = () =>
-    change({ status: "open" }).then(onChanged, (error: unknown) => tell(messageOf(error)));
+    change({ status: "open" }).then(onChanged, (error: unknown) => showToast(messageOf(error)));
   if (concern.status === "resolved" || concern.status === "dismissed") {
     return (
       <div>

@@ -7,7 +7,7 @@ import { call, messageOf } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { CONCERN_STATUS, ConcernSettling } from "./concern-settling.tsx";
 import type { SessionModel } from "./model/session-model.ts";
 
@@ -107,10 +107,10 @@ function ConcernForm({ model, onRaised }: FormProps): VNode {
         }),
       );
       form.reset();
-      tell("Your concern is raised. The owner of the session and its moderators see it.");
+      showToast("Your concern is raised. The owner of the session and its moderators see it.");
       onRaised();
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     } finally {
       setBusy(false);
     }

@@ -5,7 +5,7 @@ import { call } from "../../api/client.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import type { SessionModel } from "./model/session-model.ts";
 
 const SHOWN = 5;
@@ -44,14 +44,14 @@ export function FailedSession({ model }: { model: SessionModel }): VNode {
 
 /** The ways on from a session without words: its owner has it read once more, or records another one. */
 export function ReadAgain({ model }: { model: SessionModel }): VNode {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   if (account.value?.kind === "guest")
     return <span class="soft">Its owner can tell you more.</span>;
   const params = { path: { session_id: model.id } };
   const read = () =>
     run(async () => {
       await call((api) => api.POST("/sessions/{session_id}/transcriptions", { params, body: {} }));
-      tell("The sound is read once more; the words follow.");
+      showToast("The sound is read once more; the words follow.");
       await model.refresh();
     });
   return (
@@ -64,7 +64,7 @@ export function ReadAgain({ model }: { model: SessionModel }): VNode {
       <Link class="button" href="/record">
         Record another one
       </Link>
-      {told !== "" && <span role="alert">{told}</span>}
+      {error !== "" && <span role="alert">{error}</span>}
     </>
   );
 }

@@ -19,7 +19,7 @@ export function PlayerBar({ model }: { model: SessionModel }): VNode | null {
   if (state === "failed") {
     return (
       <div class="player">
-        <span class="soft small">{player.told.value}</span>
+        <span class="soft small">{player.error.value}</span>
         <button type="button" class="button" onClick={() => void player.open()}>
           Try again
         </button>
@@ -67,9 +67,9 @@ function Bar({ model }: { model: SessionModel }): VNode {
           </option>
         ))}
       </select>
-      {player.told.value !== "" && (
+      {player.error.value !== "" && (
         <span class="small" role="alert">
-          {player.told.value}
+          {player.error.value}
         </span>
       )}
     </section>

@@ -5,7 +5,7 @@ import { account } from "../../api/account.ts";
 import { call, messageOf } from "../../api/client.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
 import { ShareDialog } from "../sharing/share-dialog.tsx";
 import type { SessionModel } from "./model/session-model.ts";
@@ -28,8 +28,8 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
   const params = { path: { session_id: model.id } };
   const stop = () =>
     call((api) => api.POST("/sessions/{session_id}/stop", { params, body: {} })).then(
-      () => tell("The recording ends; the last words follow."),
-      (error: unknown) => tell(messageOf(error)),
+      () => showToast("The recording ends; the last words follow."),
+      (error: unknown) => showToast(messageOf(error)),
     );
   return (
     <>
@@ -80,7 +80,7 @@ interface DialogProps {
 }
 
 function RenameDialog({ model, onClose }: DialogProps): VNode {
-  const [told, setTold] = useState("");
+  const [error, setError] = useState("");
   const { title: before = "", tags = [] } = model.session.value ?? {};
   const save = async (title: string, given: string) => {
     try {
@@ -95,7 +95,7 @@ function RenameDialog({ model, onClose }: DialogProps): VNode {
       );
       onClose();
     } catch (error) {
-      setTold(messageOf(error));
+      setError(messageOf(error));
     }
   };
   return (
@@ -121,9 +121,9 @@ function RenameDialog({ model, onClose }: DialogProps): VNode {
             defaultValue={tags.join(", ")}
           />
         </label>
-        {told !== "" && (
+        {error !== "" && (
           <p class="notice" data-tone="danger" role="alert">
-            {told}
+            {error}
           </p>
         )}
         <div>
@@ -148,10 +148,10 @@ function DeleteDialog({
       await call((api) =>
         api.DELETE("/sessions/{session_id}", { params: { path: { session_id: model.id } } }),
       );
-      tell("The session is deleted, for good.");
+      showToast("The session is deleted, for good.");
       onDeleted();
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
       setBusy(false);
     }
   };

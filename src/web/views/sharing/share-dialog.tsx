@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { call, messageOf } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { rightsTo } from "./people-rights.ts";
 import { ShareGuests } from "./share-guests.tsx";
 import { SharePeople } from "./share-people.tsx";
@@ -42,7 +42,7 @@ function Access({ model }: { model: SharedSession }): VNode {
         api.PATCH("/sessions/{session_id}", { params, body }),
       );
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
   };
   return (

@@ -11,7 +11,7 @@ import { QrCode } from "../../parts/qr-code.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import type { SharedSession } from "./shared-session.ts";
 
 interface GuestsProps {
@@ -107,7 +107,7 @@ interface MakeProps {
 }
 
 function MakeCode({ model, onMade }: MakeProps): VNode {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const make = async (fields: FormData) => {
     const days = Number(fields.get("days"));
     const most = Number(fields.get("most"));
@@ -151,9 +151,9 @@ function MakeCode({ model, onMade }: MakeProps): VNode {
       <button type="submit" class="button" aria-disabled={isBusy}>
         Make a guest link
       </button>
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
     </form>
@@ -177,10 +177,10 @@ function CodeRow({ model, code, onEnded }: RowProps): VNode {
           params: { path: { session_id: model.id, code_id: id } },
         }),
       );
-      tell("The link is ended, and whoever came by it is out.");
+      showToast("The link is ended, and whoever came by it is out.");
       onEnded(id);
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
   };
   return (

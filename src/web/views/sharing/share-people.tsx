@@ -12,7 +12,7 @@ import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import type { PeopleRights } from "./people-rights.ts";
 import type { SharedSession } from "./shared-session.ts";
 
@@ -134,7 +134,7 @@ function RemoveDialog({ model, person, onClose, onRemoved }: RemoveProps): VNode
         params: { path: { session_id: model.id, user_id: person.id } },
       }),
     );
-    tell(`${person.name || person.email} is out.`);
+    showToast(`${person.name || person.email} is out.`);
     onRemoved();
   };
   return (

@@ -3,7 +3,7 @@ import { account } from "../../api/account.ts";
 import { callOnce } from "../../api/client.ts";
 import { signInWithPassword } from "../../api/sign-in.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 
 const LEAST_LENGTH = 8;
 
@@ -19,7 +19,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }): VNode | nu
     if (fresh !== again) throw new Error("The new password was not written the same twice.");
     const body = { current_password: current ?? "", new_password: fresh ?? "" };
     await callOnce((api) => api.POST("/auth/password", { body }));
-    tell("Your password is changed. Wherever else you were signed in, you are asked for it.");
+    showToast("Your password is changed. Wherever else you were signed in, you are asked for it.");
     // This login would end with its hour: the new password begins another.
     await signInWithPassword(email, fresh ?? "", isRemembered).catch(() => undefined);
   };

@@ -5,7 +5,7 @@ import { callNameless, messageOf } from "../../api/client.ts";
 import { requestLink, signInWithPassword } from "../../api/sign-in.ts";
 import { useResource } from "../../parts/resource.ts";
 
-interface Told {
+interface Notice {
   readonly text: string;
   readonly isError: boolean;
 }
@@ -19,7 +19,7 @@ interface SignInProps {
 
 /** E-mail and password, or a link by mail. */
 export function SignInForm({ email = "", isAside = false }: SignInProps): VNode {
-  const [told, setTold] = useState<Told | undefined>();
+  const [notice, setNotice] = useState<Notice | undefined>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -29,16 +29,16 @@ export function SignInForm({ email = "", isAside = false }: SignInProps): VNode 
     const wantsLink = event.submitter?.getAttribute("value") === "link";
     const password = String(fields.get("password"));
     if (!wantsLink && password === "") {
-      setTold({ text: "Type your password, or have a link sent.", isError: true });
+      setNotice({ text: "Type your password, or have a link sent.", isError: true });
       return;
     }
     setBusy(true);
-    setTold(undefined);
+    setNotice(undefined);
     try {
-      if (wantsLink) setTold({ text: await requestLink(address), isError: false });
+      if (wantsLink) setNotice({ text: await requestLink(address), isError: false });
       else await signInWithPassword(address, password, fields.get("remember") !== null);
     } catch (error) {
-      setTold({ text: messageOf(error), isError: true });
+      setNotice({ text: messageOf(error), isError: true });
     } finally {
       setBusy(false);
     }
@@ -64,13 +64,13 @@ export function SignInForm({ email = "", isAside = false }: SignInProps): VNode 
       <label class="check small">
         <input type="checkbox" name="remember" defaultChecked /> Stay signed in for 12 hours
       </label>
-      {told && (
+      {notice && (
         <p
           class="notice"
-          data-tone={told.isError ? "danger" : undefined}
-          role={told.isError ? "alert" : "status"}
+          data-tone={notice.isError ? "danger" : undefined}
+          role={notice.isError ? "alert" : "status"}
         >
-          {told.text}
+          {notice.text}
         </p>
       )}
       <div class="row">

@@ -11,7 +11,7 @@ import "./sign-in.css";
 
 interface SignInProps {
   /** Told above the form. */
-  told: string;
+  message: string;
   isArriving: boolean;
   /** Where an identity provider sends this tab back. */
   back: () => string;
@@ -20,7 +20,7 @@ interface SignInProps {
 }
 
 /** What somebody sees who is not signed in: the ways in, and how the service does. */
-export function SignInView({ told, isArriving, back, onLeave }: SignInProps): VNode {
+export function SignInView({ message, isArriving, back, onLeave }: SignInProps): VNode {
   const [path] = useLocation();
   const [invited, setInvited] = useState(() => sessionIn(path));
   useEffect(() => setInvited(sessionIn(path)), [path]);
@@ -34,9 +34,9 @@ export function SignInView({ told, isArriving, back, onLeave }: SignInProps): VN
         <h1>Voice session service</h1>
         <p class="soft">Conversations as words, live, with who said them.</p>
       </header>
-      {told !== "" && (
+      {message !== "" && (
         <p class="notice" role="status">
-          {told}
+          {message}
         </p>
       )}
       {isArriving ? (
@@ -81,7 +81,7 @@ function GuestForm({ session }: { session: string }): VNode {
     // On a phone the keyboard would cover what the page is.
     if (session !== "" && matchMedia("(pointer: fine)").matches) name.current?.focus();
   }, [session]);
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -89,12 +89,12 @@ function GuestForm({ session }: { session: string }): VNode {
     const fields = new FormData(event.currentTarget);
     const code = String(fields.get("code")).trim();
     setBusy(true);
-    setTold("");
+    setMessage("");
     try {
       const id = await joinAsGuest(sessionIn(hashOf(code)) || code, String(fields.get("name")));
       navigate(`/sessions/${id}`, { replace: true });
     } catch (error) {
-      setTold(messageOf(error));
+      setMessage(messageOf(error));
       setBusy(false);
     }
   };
@@ -119,9 +119,9 @@ function GuestForm({ session }: { session: string }): VNode {
           autoComplete="nickname"
         />
       </label>
-      {told !== "" && (
+      {message !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {message}
         </p>
       )}
       <div>

@@ -159,7 +159,7 @@ function Attempts({ delivery }: { delivery: Delivery }): VNode {
 }
 
 function Again({ webhook, delivery, onChanged }: DeliveryRowProps): VNode {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const params = {
     path: { id: webhook.workspace_id, webhook_id: webhook.id, delivery_id: delivery.id },
   };
@@ -178,7 +178,7 @@ function Again({ webhook, delivery, onChanged }: DeliveryRowProps): VNode {
         <RotateCw size={16} aria-hidden="true" /> Send it again
       </button>
       <code class="small soft">{delivery.id}</code>
-      {told !== "" && <span role="alert">{told}</span>}
+      {error !== "" && <span role="alert">{error}</span>}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { ActionMenu } from "../../parts/action-menu.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { WebhookFields, webhookOf } from "./webhook-fields.tsx";
 import { WebhookSecret } from "./webhook-secret.tsx";
 
@@ -28,7 +28,7 @@ export function WebhookActions({ webhook, onChanged, onSent, onGone }: ActionsPr
   const path = { id: webhook.workspace_id, webhook_id: webhook.id };
   const close = () => open(undefined);
   const told = (work: () => Promise<void>) =>
-    void run(() => work().catch((error: unknown) => tell(messageOf(error))));
+    void run(() => work().catch((error: unknown) => showToast(messageOf(error))));
   const test = async () => {
     await call((api) =>
       api.POST("/workspaces/{id}/webhooks/{webhook_id}/test", { params: { path } }),
@@ -38,7 +38,7 @@ export function WebhookActions({ webhook, onChanged, onSent, onGone }: ActionsPr
   const turn = async () => {
     const enabled = !webhook.enabled;
     onChanged(await change(webhook, { enabled }));
-    tell(enabled ? "It is switched on." : "It is switched off; nothing is sent.");
+    showToast(enabled ? "It is switched on." : "It is switched off; nothing is sent.");
   };
   return (
     <div class="row push">
@@ -144,7 +144,7 @@ function DeleteDialog({ webhook, onGone, onClose }: DialogProps & { onGone: () =
     const { message } = await call((api) =>
       api.DELETE("/workspaces/{id}/webhooks/{webhook_id}", { params }),
     );
-    tell(message);
+    showToast(message);
     onGone();
   };
   return (

@@ -5,8 +5,8 @@ import { EVENT_NAMES, EVENTS, type EventType } from "./webhook-facts.ts";
 
 /** The fields of a form for a webhook, with what it says now. */
 export function WebhookFields({ webhook }: { webhook?: Webhook }): VNode {
-  const told = webhook?.event_types ?? [];
-  const [isNarrow, setNarrow] = useState(told.length > 0);
+  const chosen = webhook?.event_types ?? [];
+  const [isNarrow, setNarrow] = useState(chosen.length > 0);
   return (
     <>
       <label class="field">
@@ -51,7 +51,7 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }): VNode {
                 type="checkbox"
                 name="event"
                 value={name}
-                defaultChecked={told.includes(name)}
+                defaultChecked={chosen.includes(name)}
               />
               <span>
                 {EVENTS[name]}

@@ -8,7 +8,7 @@ import { useDeed } from "../../parts/deed.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { WebhookActions } from "./webhook-actions.tsx";
@@ -77,9 +77,9 @@ function Facts({ webhook, onChanged }: FactsProps): VNode {
         onChanged(
           await call((api) => api.POST("/workspaces/{id}/webhooks/{webhook_id}/adopt", { params })),
         );
-        tell("The webhook is yours, and sends again.");
+        showToast("The webhook is yours, and sends again.");
       } catch (error) {
-        tell(messageOf(error));
+        showToast(messageOf(error));
       }
     });
   return (

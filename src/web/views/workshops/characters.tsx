@@ -9,7 +9,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { NameFields, namesOf } from "./name-fields.tsx";
 
 const PAGE = 100;
@@ -195,7 +195,7 @@ function Toggle({ character, onChanged }: ToggleProps): VNode {
       try {
         onChanged(await replace(character, { name, is_active: active }));
       } catch (error) {
-        tell(messageOf(error));
+        showToast(messageOf(error));
       }
       setWanted(undefined);
     });

@@ -7,7 +7,7 @@ import type { Workshop } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { Characters } from "./characters.tsx";
 import { NameFields, namesOf } from "./name-fields.tsx";
@@ -61,7 +61,7 @@ function Actions({ workshop, onChanged }: ActionsProps): VNode {
   };
   const remove = async () => {
     const { message } = await call((api) => api.DELETE("/workshops/{workshop_id}", { params }));
-    tell(message);
+    showToast(message);
     navigate("/workshops");
   };
   return (

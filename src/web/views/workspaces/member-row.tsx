@@ -5,7 +5,7 @@ import { call, messageOf } from "../../api/client.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import type { Member } from "./member.ts";
 
 interface RowProps {
@@ -31,9 +31,9 @@ export function MemberRow(props: RowProps): VNode {
       const answer = await call((api) =>
         api.PATCH("/workspaces/{id}/members/{user_id}", { params, body: { role: next } }),
       );
-      tell(answer.message);
+      showToast(answer.message);
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
     onChanged();
   };

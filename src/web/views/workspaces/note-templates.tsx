@@ -8,7 +8,7 @@ import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { TemplateForm } from "./template-form.tsx";
 
 interface TemplatesProps {
@@ -62,12 +62,12 @@ interface UsualProps {
 }
 
 function Usual({ workspace, of, onChanged }: UsualProps): VNode {
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   const params = { path: { id: workspace.id } };
   const choose = async (chosen: Workspace["notes_template"]) => {
     const body = { notes_template: chosen };
     onChanged(await call((api) => api.PATCH("/workspaces/{id}", { params, body })));
-    tell("Changed for sessions that name no template themselves.");
+    showToast("Changed for sessions that name no template themselves.");
   };
   return (
     <>
@@ -88,9 +88,9 @@ function Usual({ workspace, of, onChanged }: UsualProps): VNode {
           ))}
         </select>
       </label>
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
     </>

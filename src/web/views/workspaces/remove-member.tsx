@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import type { Member } from "./member.ts";
 
 interface RemoveProps {
@@ -22,7 +22,7 @@ export function RemoveMember({ workspaceId, member, onClose, onRemoved }: Remove
         params: { path: { id: workspaceId, user_id: member.id } },
       }),
     );
-    tell(answer.message);
+    showToast(answer.message);
     onRemoved();
   };
   return (

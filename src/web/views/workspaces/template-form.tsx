@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { type EditedSection, moved, toEdited, toSections } from "./edited-sections.ts";
 
 const MOST_SECTIONS = 12;
@@ -74,7 +74,7 @@ function Editing({
     const body = { title: String(fields.get("title")), sections: toSections(sections) };
     await call((api) => api.PUT("/workspaces/{id}/note-templates/{template}", { params, body }));
     onChanged();
-    tell("The template is changed.");
+    showToast("The template is changed.");
   };
   const put = (at: number, section: EditedSection) =>
     setSections(sections.map((each, n) => (n === at ? section : each)));

@@ -12,7 +12,7 @@ import { usePages } from "../../parts/pages.ts";
 import { RecordList } from "../../parts/record-row.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { tell } from "../../parts/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import type { Member } from "./member.ts";
 import { MemberRow } from "./member-row.tsx";
@@ -174,7 +174,7 @@ function AskToGive({ id, name }: { id: string; name: string }): VNode {
           onClose={() => setAsking(false)}
           onOpen={() => {
             setAsking(false);
-            tell("Now you can invite.");
+            showToast("Now you can invite.");
           }}
         />
       )}

@@ -19,7 +19,7 @@ interface EditorProps {
 export function LineEditor({ model, line }: EditorProps): VNode {
   const shown = model.wordsOf(line).join(" ");
   const [text, setText] = useState(shown);
-  const [told, setTold] = useState("");
+  const [error, setError] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [tag, setTag] = useState<string | undefined>();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -34,7 +34,7 @@ export function LineEditor({ model, line }: EditorProps): VNode {
     if (wanted === "") return;
     if (wanted === shown) return then();
     setBusy(true);
-    setTold("");
+    setError("");
     try {
       await model.editing.correct(line, shown, wanted, tag);
       then();
@@ -42,7 +42,7 @@ export function LineEditor({ model, line }: EditorProps): VNode {
       const isStale = error instanceof ApiError && error.status === 412;
       if (isStale) await readTag().catch(() => undefined);
       const now = isStale ? ` It reads now: “${shown}”. Save again to replace that.` : "";
-      setTold(isStale ? `Somebody has changed this line.${now}` : messageOf(error));
+      setError(isStale ? `Somebody has changed this line.${now}` : messageOf(error));
       setBusy(false);
     }
   };
@@ -73,9 +73,9 @@ export function LineEditor({ model, line }: EditorProps): VNode {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={press}
       />
-      {told !== "" && (
+      {error !== "" && (
         <p class="small notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
       <div class="row">

@@ -8,7 +8,7 @@ import type { SegmentChange } from "../../../api/records.ts";
 import { useResource } from "../../../parts/resource.ts";
 import { Failure, Loading } from "../../../parts/states.tsx";
 import { momentOf } from "../../../parts/times.ts";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 import type { LineState } from "../model/edit-history.ts";
 import { readLine } from "../model/line-editing.ts";
 import type { SessionModel } from "../model/session-model.ts";
@@ -117,11 +117,11 @@ function Changed({ model, line, change }: HistoryProps & { change: SegmentChange
 async function putBack(model: SessionModel, line: Line, back: Partial<LineState>): Promise<void> {
   try {
     const { segment, tag } = await readLine(model.id, line.id);
-    if (segment.text !== line.text) return tell(THEIRS);
+    if (segment.text !== line.text) return showToast(THEIRS);
     await model.editing.change(line, back, tag);
-    tell("The line is as it was.");
+    showToast("The line is as it was.");
   } catch (error) {
-    tell(error instanceof ApiError && error.status === 412 ? THEIRS : messageOf(error));
+    showToast(error instanceof ApiError && error.status === 412 ? THEIRS : messageOf(error));
   }
 }
 

@@ -4,7 +4,7 @@ import { Link } from "wouter-preact";
 import { account } from "../../../api/account.ts";
 import { fetchFrom, messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import { fileName } from "./file-name.ts";
 
@@ -90,15 +90,17 @@ export function ExportMenu({ model }: { model: SessionModel }): VNode {
 async function copy(path: string): Promise<void> {
   try {
     if (navigator.clipboard === undefined) {
-      tell("This browser copies nothing from an address without HTTPS. Take the file instead.");
+      showToast(
+        "This browser copies nothing from an address without HTTPS. Take the file instead.",
+      );
       return;
     }
     // The text is fetched inside, as some browsers allow copying only at once after a press.
     const text = fetchFrom(`/${path}`).then((answer) => answer.blob());
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": asPlainText(text) })]);
-    tell("Copied.");
+    showToast("Copied.");
   } catch (error) {
-    tell(messageOf(error));
+    showToast(messageOf(error));
   }
 }
 
@@ -117,6 +119,6 @@ async function save(path: string, name: string): Promise<void> {
     // The browser has begun to read it by then.
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   } catch (error) {
-    tell(messageOf(error));
+    showToast(messageOf(error));
   }
 }

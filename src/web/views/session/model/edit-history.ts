@@ -77,7 +77,7 @@ export class EditHistory {
   push(change: Change): void {
     this.#done = [...this.#done, change].slice(-MOST);
     this.#undone = [];
-    this.#tell();
+    this.#notify();
   }
 
   /** Takes the newest change back. Resolves to what became of it, for people; "" when there is none. */
@@ -124,7 +124,7 @@ export class EditHistory {
       if (isDone) (way === "undo" ? this.#undone : this.#done).push(change);
       return said;
     } finally {
-      this.#tell();
+      this.#notify();
     }
   }
 
@@ -156,7 +156,7 @@ export class EditHistory {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     this.canUndo.value = this.#done.length > 0;
     this.canRedo.value = this.#undone.length > 0;
   }

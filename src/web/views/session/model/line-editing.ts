@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { ApiError } from "../../../../client/errors.ts";
 import { call, messageOf } from "../../../api/client.ts";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 import { type Correction, correct, correctionOf } from "./corrections.ts";
 import {
   type Change,
@@ -126,8 +126,8 @@ export class LineEditing {
     if (stay === 1) said = " 1 line was changed by somebody else meanwhile, and stays.";
     else if (stay > 0) said = ` ${stay} were changed by somebody else meanwhile, and stay.`;
     const done = `Corrected in ${linesOf(changes.length)}.${said}`;
-    if (newest === undefined || changes.length === 0) return tell(done);
-    tell(done, { label: "Undo", run: () => void this.undoThis(newest) });
+    if (newest === undefined || changes.length === 0) return showToast(done);
+    showToast(done, { label: "Undo", run: () => void this.undoThis(newest) });
   }
 
   /** Undefined when the line is another one by now, or the spelling does not stand in it any more. */
@@ -160,24 +160,24 @@ export class LineEditing {
   /** Keeps something else that was carried out, and tells it with a button that takes it back. */
   keep(change: Change, said: string): void {
     this.history.push(change);
-    tell(said, { label: "Undo", run: () => void this.undoThis(change) });
+    showToast(said, { label: "Undo", run: () => void this.undoThis(change) });
   }
 
   /** Takes this change back, if no other has come since; says what became of it. */
   async undoThis(change: Change): Promise<void> {
-    tell(await this.history.undoThis(change).catch(messageOf));
+    showToast(await this.history.undoThis(change).catch(messageOf));
   }
 
   /** Says what became of it, or why it failed. */
   async undo(): Promise<void> {
     const said = await this.history.undo().catch(messageOf);
-    if (said !== "") tell(said);
+    if (said !== "") showToast(said);
   }
 
   /** The same for what was undone. */
   async redo(): Promise<void> {
     const said = await this.history.redo().catch(messageOf);
-    if (said !== "") tell(said);
+    if (said !== "") showToast(said);
   }
 
   async #restore(lineId: string, now: LineState, then: LineState): Promise<void> {

@@ -10,7 +10,7 @@ const MEASURED_SECONDS = 15 * 60;
 export class Player {
   /** `none`: not asked for yet; `hidden`: not for this person. */
   readonly state = signal<"none" | "ready" | "hidden" | "failed">("none");
-  readonly told = signal("");
+  readonly error = signal("");
   /** Seconds. */
   readonly length = signal(0);
   readonly time = signal(0);
@@ -40,13 +40,13 @@ export class Player {
     try {
       this.length.value = await this.pieces.length();
       this.state.value = this.length.value > 0 ? "ready" : "none";
-      this.told.value = "";
+      this.error.value = "";
       if (this.length.value <= MEASURED_SECONDS) await this.#measure();
     } catch (error) {
       if (this.#isClosed) return;
       const status = error instanceof ApiError ? error.status : 0;
       this.state.value = status === 403 || status === 404 ? "hidden" : "failed";
-      this.told.value = messageOf(error);
+      this.error.value = messageOf(error);
     } finally {
       this.#isOpening = false;
     }
@@ -114,13 +114,13 @@ export class Player {
       this.#audio.playbackRate = this.rate.value;
       await this.#audio.play();
       if (wish !== this.#wish) return;
-      this.told.value = "";
+      this.error.value = "";
       this.#follow();
       const isLast = (piece + 1) * PIECE_SECONDS >= this.length.value;
       if (!isLast) await this.pieces.url(piece + 1).catch(() => undefined);
     } catch (error) {
       if (wish !== this.#wish || this.#isClosed) return;
-      this.told.value = messageOf(error);
+      this.error.value = messageOf(error);
       this.pause();
     }
   }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { account } from "../../../api/account.ts";
 import { call, isPassing, messageOf } from "../../../api/client.ts";
 import type { Mark } from "../../../api/records.ts";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 
 const PAGE = 100;
 const RETRY_MS = 3_000;
@@ -93,7 +93,7 @@ export class SessionMarks {
       await call((api) => api.DELETE("/sessions/{session_id}/marks/{mark_id}", { params }));
       this.#show(this.list.value.filter((mark) => mark.key !== key));
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
   }
 
@@ -125,7 +125,7 @@ export class SessionMarks {
   }
 
   #giveUp({ key, id }: ShownMark, error: unknown): void {
-    tell(`The mark was not stored. ${messageOf(error)}`);
+    showToast(`The mark was not stored. ${messageOf(error)}`);
     if (id === undefined) this.#show(this.list.value.filter((each) => each.key !== key));
   }
 

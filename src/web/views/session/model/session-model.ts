@@ -4,7 +4,7 @@ import { account } from "../../../api/account.ts";
 import { call, isPassing, messageOf } from "../../../api/client.ts";
 import { LiveChannel } from "../../../api/live-channel.ts";
 import type { Completeness, Segment, Session } from "../../../api/records.ts";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 import type { Hit } from "./find-words.ts";
 import { LineEditing } from "./line-editing.ts";
 import { Player } from "./player.ts";
@@ -296,7 +296,7 @@ export class SessionModel {
         this.concernNews.value += 1;
         break;
       case "GuestJoined":
-        tell(`${frame.display_name} reads along as a guest.`);
+        showToast(`${frame.display_name} reads along as a guest.`);
         break;
       default:
         if (frame.type === "Results") this.warning.value = "";
@@ -324,7 +324,8 @@ export class SessionModel {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     } catch (error) {
-      if (!this.#isClosed) tell(`The text could not be brought up to date. ${messageOf(error)}`);
+      if (!this.#isClosed)
+        showToast(`The text could not be brought up to date. ${messageOf(error)}`);
     } finally {
       this.#isLoading = false;
     }

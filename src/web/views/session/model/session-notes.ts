@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { ApiError } from "../../../../client/errors.ts";
 import { call, isPassing, messageOf } from "../../../api/client.ts";
 import type { ActionItem, NoteSection, Summary, SummaryPage } from "../../../api/records.ts";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 import { type Change, ChangedSince } from "./edit-history.ts";
 import { kindOf } from "./note-words.ts";
 
@@ -134,7 +134,7 @@ export class SessionNotes {
         await call((api) => api.POST("/sessions/{session_id}/summaries", { params, body }));
       }
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
     this.news();
   }
@@ -157,7 +157,7 @@ export class SessionNotes {
       // Unless there is another change of it by now.
       if (this.#changing.value.get(id) === shown) this.#put(id, undefined);
       if (failure !== undefined) {
-        this.#tellFailure(failure, () => void this.#insist(item, change, said));
+        this.#showFailure(failure, () => void this.#insist(item, change, said));
       } else {
         this.#session.keep({ revert: (way) => this.#revert(id, before, change, way) }, said);
       }
@@ -171,15 +171,18 @@ export class SessionNotes {
     return this.change(now ?? item, change, said);
   }
 
-  #tellFailure(error: unknown, insist: () => void): void {
+  #showFailure(error: unknown, insist: () => void): void {
     if (error instanceof ChangedSince) {
-      tell("Somebody else has changed this action item meanwhile. It is shown as it stands now.", {
-        label: "Change it all the same",
-        run: insist,
-      });
+      showToast(
+        "Somebody else has changed this action item meanwhile. It is shown as it stands now.",
+        {
+          label: "Change it all the same",
+          run: insist,
+        },
+      );
     } else if (error instanceof ApiError && error.status === 404) {
-      tell("The notes were made again meanwhile, and have this action item no more.");
-    } else tell(`The action item was not changed. ${messageOf(error)}`);
+      showToast("The notes were made again meanwhile, and have this action item no more.");
+    } else showToast(`The action item was not changed. ${messageOf(error)}`);
   }
 
   async #revert(id: string, before: ItemChange, after: ItemChange, way: "undo" | "redo") {

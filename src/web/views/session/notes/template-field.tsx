@@ -15,7 +15,7 @@ export function TemplateField({ model }: { model: SessionModel }): VNode | null 
     [id],
   );
   const fieldId = useId();
-  const { isBusy, told, run } = useDeed();
+  const { isBusy, error, run } = useDeed();
   /** What was asked for, until the service has said so. */
   const [wanted, setWanted] = useState<NoteTemplate["id"] | undefined>();
   const { template } = model.notes.page.value ?? {};
@@ -55,9 +55,9 @@ export function TemplateField({ model }: { model: SessionModel }): VNode | null 
           Change templates
         </Link>
       </div>
-      {told !== "" && (
+      {error !== "" && (
         <p class="notice" data-tone="danger" role="alert">
-          {told}
+          {error}
         </p>
       )}
     </div>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { account } from "../../../api/account.ts";
 import { messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
-import { tell } from "../../../parts/toasts.tsx";
+import { showToast } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Line } from "../model/transcript-state.ts";
 import { ClaimPart } from "./claim-part.tsx";
@@ -55,7 +55,7 @@ function Parts({ model, line, close }: VoiceMenuProps & { close: () => void }): 
       await deed();
       close();
     } catch (error) {
-      tell(messageOf(error));
+      showToast(messageOf(error));
     }
   };
   const parts = { model, label, carryOut: (deed: () => Promise<unknown>) => void carryOut(deed) };
