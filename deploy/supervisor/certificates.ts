@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const LIFE_MS = 24 * HOUR_MS;
 const RENEWED_MS = 8 * HOUR_MS;
 /** By the clock on the wall and not by one timer: a laptop may have slept. */
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 /** How often the files that a person gave are looked at. */
 const LOOK_AT_GIVEN_MS = 10_000;
 
@@ -50,7 +50,7 @@ export class Certificates {
     if (options.users !== undefined) chmodSync(options.folder, 0o711);
     const certificates = new Certificates(options, await loadAuthority(options.folder));
     await certificates.renew();
-    certificates.#timer = setInterval(() => certificates.#renewInTime(), LOOK_MS);
+    certificates.#timer = setInterval(() => certificates.#renewInTime(), POLL_MS);
     certificates.#timer.unref();
     return certificates;
   }

@@ -5,7 +5,7 @@ import type { RevocationEvent } from "./revocations.ts";
 const KINDS = ["user", "guest", "device", "service_key", "session", "workspace"] as const;
 
 const endedRow = z.object({ kind: z.enum(KINDS), subject: z.string() });
-const lookRow = z.object({
+const pollRow = z.object({
   snapshot: z.string(),
   server: z.number(),
   at: z.number(),
@@ -32,7 +32,7 @@ export class EndedRightsStore {
    * are ignored: they were copied from another server.
    */
   async since(snapshot: string | undefined, most: number): Promise<RecordedRevocations> {
-    const { ended, ...look } = await this.#pool.one(sql.type(lookRow)`
+    const { ended, ...look } = await this.#pool.one(sql.type(pollRow)`
       select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time() as server,
         clock_timestamp() as at, coalesce((
           select jsonb_agg(jsonb_build_object('kind', kind, 'subject', subject)) from (
@@ -89,7 +89,7 @@ function toEvent({ kind, subject }: z.infer<typeof endedRow>): RevocationEvent {
   }
 }
 
-/** The result of a look, from which the next one continues. */
+/** The result of a poll, from which the next one continues. */
 export interface RecordedRevocations {
   /** The database snapshot of this look, for the next call of `since`. */
   snapshot: string;
@@ -98,7 +98,7 @@ export interface RecordedRevocations {
    * transaction ids.
    */
   server: number;
-  /** Time of the look by the database's clock, Unix milliseconds. */
+  /** Time of the poll by the database's clock, Unix milliseconds. */
   at: number;
   ended: readonly RevocationEvent[];
 }

@@ -15,11 +15,11 @@ interface RevocationReaderOptions {
 }
 
 /**
- * Interval of the looks, milliseconds. Together with the look and the checks after it, it stays
+ * Interval of the polls, milliseconds. Together with the poll and the checks after it, it stays
  * well within the 5 s after which no ended right may still be used.
  */
 const EVERY_MS = 2_000;
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 /** With more events in one look, it is cheaper to check everybody once. */
 const MOST = 1_000;
 /** After a longer gap events may have been deleted from the database. */
@@ -35,7 +35,7 @@ export class RevocationReader {
   readonly #trouble: TroubleLog;
   #last: RecordedRevocations | undefined;
   #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
 
   constructor(options: RevocationReaderOptions) {
     this.#options = options;
@@ -51,8 +51,8 @@ export class RevocationReader {
     await this.#read();
     const { runtime, everyMs = EVERY_MS } = this.#options;
     this.#timer = runtime.every(everyMs, () => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined;
+      this.#polling ??= this.#poll().finally(() => {
+        this.#polling = undefined;
       });
     });
   }
@@ -60,10 +60,10 @@ export class RevocationReader {
   /** Resolves when the running look is done. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
-    await this.#looking;
+    await this.#polling;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
       await this.#read();
       this.#trouble.worked();
@@ -76,7 +76,7 @@ export class RevocationReader {
     const { record, runtime, notify } = this.#options;
     const last = this.#last;
     const looking = record.since(last?.snapshot, MOST + 1);
-    const found = await withTimeout(looking, LOOK_MS, "Reading ended rights", runtime);
+    const found = await withTimeout(looking, POLL_MS, "Reading ended rights", runtime);
     const events = last === undefined || follows(last, found) ? found.ended : [UNKNOWN];
     for (const event of events) notify(event);
     // Set last, so that after a failure the same events are delivered again.
@@ -86,7 +86,7 @@ export class RevocationReader {
 
 const UNKNOWN: RevocationEvent = { kind: "unknown" };
 
-/** True when no event can be missing between the two looks. */
+/** True when no event can be missing between the two polls. */
 function follows(last: RecordedRevocations, { server, at, ended }: RecordedRevocations): boolean {
   return server === last.server && at - last.at <= LONGEST_GAP_MS && ended.length <= MOST;
 }

@@ -22,7 +22,7 @@ interface Seen {
  * Finds out which hosts are alive, by this host's own monotonic clock.
  *
  * A host is gone when its counter has not changed for the lease time. A host whose connection to
- * the record has ended, as that of a killed one does at once, is gone when two looks in a row found
+ * the record has ended, as that of a killed one does at once, is gone when two polls in a row found
  * it so and its counter has not changed for a third of that time. Time in which this host could not
  * look does not count: a delay of its own, or of the record, takes no partition from other hosts,
  * and after a delay as long as a lease all counts start again.
@@ -30,7 +30,7 @@ interface Seen {
 export class HostWatch {
   readonly #options: HostWatchOptions;
   readonly #seen = new Map<string, Seen>();
-  /** Time of the last look, monotonic milliseconds. */
+  /** Time of the last poll, monotonic milliseconds. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #isBlind = false;
 

@@ -8,7 +8,7 @@
  */
 export interface LeaseTable {
   /** Writes this host's lease and reads all leases and partitions. Throws `unavailable`. */
-  look(lease: HostLease): Promise<LeaseView>;
+  poll(lease: HostLease): Promise<LeaseView>;
   /** Takes those partitions whose revision has not changed, and returns them. */
   take(wanted: readonly PartitionRevision[]): Promise<number[]>;
   /** Whether this host holds the partition now. */

@@ -6,9 +6,9 @@ import { HostWatch } from "./host-watch.ts";
 import type { LeaseTable, LeaseView, PartitionRevision } from "./lease.ts";
 
 /** Looks per lease time; each also raises this host's counter. */
-const LOOKS_PER_LEASE = 6;
+const POLLS_PER_LEASE = 6;
 /** Looks per lease time of the only host: no other host has to be noticed or could take over. */
-const LOOKS_ALONE = 2;
+const POLLS_ALONE = 2;
 /** Partitions that are released together, and freed by one statement. */
 const GROUP = 16;
 /** Groups that are released at the same time when the host stops. */
@@ -20,7 +20,7 @@ const LEAVING_TOGETHER = 8;
  * Each look raises this host's counter, reads those of all hosts, takes partitions of hosts that
  * are gone, and gives back surplus ones. While the record is away nothing changes, as it may be
  * away for all hosts; but after its lease has expired a host begins nothing (`hasRight`), and
- * continues when a look finds that no host took over.
+ * continues when a poll finds that no host took over.
  */
 export class PartitionOwner {
   readonly #options: PartitionOwnerOptions;
@@ -34,12 +34,12 @@ export class PartitionOwner {
   #seenAt: number;
   #counter = 1;
   #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
   #leaving = false;
   #stopped = false;
   /** The last successful look saw no other host and found nothing to do. */
   #isAlone = false;
-  /** The view of a look that found nothing to do: while it is unchanged, there is nothing to do. */
+  /** The view of a poll that found nothing to do: while it is unchanged, there is nothing to do. */
   #settled: { partitions: LeaseView["partitions"]; staying: string } | undefined;
 
   constructor(options: PartitionOwnerOptions) {
@@ -61,15 +61,15 @@ export class PartitionOwner {
   /** Looks for the first time; if the record is away, later looks follow. */
   async start(): Promise<void> {
     const beganAt = this.#options.runtime.monotonic();
-    await this.look();
+    await this.poll();
     this.#schedule(beganAt);
   }
 
   /** Looks at the leases once. Never rejects; the timer calls it. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const beganAt = this.#options.runtime.monotonic();
     try {
-      await this.#look(beganAt);
+      await this.#poll(beganAt);
     } catch (error) {
       this.#watch.blind();
       const cause = error instanceof Error && error.cause ? errorMessage(error.cause) : undefined;
@@ -102,19 +102,19 @@ export class PartitionOwner {
     if (this.#stopped) return;
     this.#timer = this.#options.runtime.after(this.#pause(beganAt), () => {
       const began = this.#options.runtime.monotonic();
-      this.#looking = this.look().finally(() => this.#schedule(began));
+      this.#polling = this.poll().finally(() => this.#schedule(began));
     });
   }
 
   /**
-   * The wait before the next look, milliseconds. Where looks are rare, a failed one is repeated at
+   * The wait before the next poll, milliseconds. Where polls are rare, a failed one is repeated at
    * once, so that the lease does not expire.
    */
   #pause(beganAt: number): number {
     const { runtime, leaseTime } = this.#options;
-    const usual = leaseTime / LOOKS_PER_LEASE;
+    const usual = leaseTime / POLLS_PER_LEASE;
     if (!this.#isAlone) return usual;
-    const pace = this.#seenAt >= beganAt ? leaseTime / LOOKS_ALONE : usual;
+    const pace = this.#seenAt >= beganAt ? leaseTime / POLLS_ALONE : usual;
     return Math.max(0, pace - (runtime.monotonic() - beganAt));
   }
 
@@ -124,7 +124,7 @@ export class PartitionOwner {
    */
   async stop(): Promise<void> {
     this.#leaving = true;
-    await this.#looking;
+    await this.#polling;
     const waiting = groups([...this.#owned]);
     const giveBackNext = async (): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -135,15 +135,15 @@ export class PartitionOwner {
     await Promise.all(this.#puttingAway.values());
     this.#stopped = true;
     this.#timer?.cancel();
-    await this.#looking;
+    await this.#polling;
     const { table, host } = this.#options;
     await table.forget([host]).catch(() => {});
   }
 
-  async #look(beganAt: number): Promise<void> {
+  async #poll(beganAt: number): Promise<void> {
     const { table, host } = this.#options;
     this.#counter += 1;
-    const view = await table.look({ counter: this.#counter, leaving: this.#leaving });
+    const view = await table.poll({ counter: this.#counter, leaving: this.#leaving });
     this.#seenAt = beganAt;
     const alive = this.#watch.alive(view);
     const staying = [...alive].filter((each) => each === host || !view.hosts.get(each)?.leaving);

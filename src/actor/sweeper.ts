@@ -70,7 +70,7 @@ const LOADED_TOGETHER = 50;
 const SERVED_TOGETHER = 8;
 const MOST_REASON = 200;
 /** Activations are reviewed at this multiple of the interval of the other checks. */
-const REVIEW_LOOKS = 5;
+const REVIEW_TICKS = 5;
 /** Most activations that are checked with one query. */
 const REVIEW_PAGE = 500;
 
@@ -116,7 +116,7 @@ export class Sweeper {
       this.#repeat(() => this.#resume()),
       this.#repeat(() => this.#revive()),
       this.#repeat(() => this.#redeliver()),
-      this.#repeat(() => this.#review(), REVIEW_LOOKS),
+      this.#repeat(() => this.#review(), REVIEW_TICKS),
     ]);
   }
 

@@ -41,8 +41,8 @@ export interface UploadOptions {
 const TUS = { "Tus-Resumable": "1.0.0" };
 /** A piece that takes so long is on a line that has broken: what came of it until then is kept. */
 const PIECE_MS = 60_000;
-/** Time between two looks whether the sound is in the session, milliseconds. */
-const LOOK_MS = 500;
+/** Time between two polls whether the sound is in the session, milliseconds. */
+const POLL_MS = 500;
 
 /**
  * Brings a whole file to a session by tus 1.0, in pieces. After each failure that may pass it asks
@@ -245,7 +245,7 @@ export class FileUpload {
       if (upload.status === "failed") {
         throw new UploadError(upload.error_code ?? "", upload.error ?? "It could not be stored.");
       }
-      await delay(LOOK_MS, signal);
+      await delay(POLL_MS, signal);
     }
   }
 

@@ -29,11 +29,11 @@ export type ClientOptions = Credentials & {
 type SocketMaker = (api: ApiClient, access: Access) => OpenSocket;
 
 export interface WaitOptions extends CallOptions {
-  /** Time between two looks, milliseconds. */
+  /** Time between two polls, milliseconds. */
   readonly everyMs?: number | undefined;
 }
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const QUESTION_MS = 120_000;
 
 /**
@@ -93,7 +93,7 @@ export class VoiceClient {
     for (;;) {
       const session = await this.getSession(id, options);
       if (session.status !== "recording" && session.status !== "processing") return session;
-      await delay(options.everyMs ?? LOOK_MS, options.signal);
+      await delay(options.everyMs ?? POLL_MS, options.signal);
     }
   }
 

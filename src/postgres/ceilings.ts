@@ -191,7 +191,7 @@ export class Ceilings {
   }
 }
 
-/** The bytes of all audio that is stored, as of the last look. */
+/** The bytes of all audio that is stored, as of the last poll. */
 export class StoredAudio {
   readonly #pool: CommonQueryMethods;
   #bytes = 0;
@@ -204,7 +204,7 @@ export class StoredAudio {
     return this.#bytes;
   }
 
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const { bytes } = await this.#pool.one(sql.type(bytesRow)`
       select coalesce(sum(bytes), 0)::bigint as bytes from stored_audio`);
     this.#bytes = bytes;

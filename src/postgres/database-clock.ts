@@ -3,13 +3,13 @@ import { z } from "zod";
 import type { Runtime, Timer } from "../base/runtime.ts";
 
 const nowRow = z.object({ now: z.number() });
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 /** An answer that took longer says too little about the time at which it was given. */
 const SLOW_MS = 2_000;
 
 /**
  * The database's time in this process, so that hosts whose clocks disagree compare and write times
- * of one clock. Between two looks, and while the database is away, it continues by the monotonic
+ * of one clock. Between two polls, and while the database is away, it continues by the monotonic
  * clock.
  */
 export class DatabaseClock {
@@ -26,10 +26,10 @@ export class DatabaseClock {
 
   /** Rejects when the database does not answer. */
   async start(): Promise<void> {
-    await this.look(Number.POSITIVE_INFINITY);
-    this.#timer = this.#runtime.every(LOOK_MS, () => {
+    await this.sync(Number.POSITIVE_INFINITY);
+    this.#timer = this.#runtime.every(POLL_MS, () => {
       // The known offset continues to hold.
-      void this.look().catch(() => undefined);
+      void this.sync().catch(() => undefined);
     });
   }
 
@@ -47,7 +47,7 @@ export class DatabaseClock {
     return Math.round(this.#runtime.monotonic() + this.#offset);
   }
 
-  async look(slowest = SLOW_MS): Promise<void> {
+  async sync(slowest = SLOW_MS): Promise<void> {
     const asked = this.#runtime.monotonic();
     const now = await this.#pool.oneFirst(sql.type(nowRow)`select clock_timestamp() as now`);
     const answered = this.#runtime.monotonic();

@@ -33,7 +33,7 @@ export class PostgresLeaseTable implements LeaseTable {
     this.#host = host;
   }
 
-  async look({ counter, leaving }: HostLease): Promise<LeaseView> {
+  async poll({ counter, leaving }: HostLease): Promise<LeaseView> {
     // The statement reads the state before its own write; this host knows its own lease anyway.
     const rows = await this.#pool.any(sql.type(hostRow)`
       with renewed as (

@@ -54,7 +54,7 @@ export class OutboxBacklog implements QueueOwner {
   readonly #log: Log;
   readonly #limits: OutboxLimits;
   readonly #runtime: Runtime;
-  readonly #look: WaitingWorkStore | undefined;
+  readonly #pendingWork: WaitingWorkStore | undefined;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #figures = EMPTY;
@@ -66,13 +66,16 @@ export class OutboxBacklog implements QueueOwner {
     pool: DatabasePool,
     log: Log,
     limits: OutboxLimits,
-    { runtime = systemRuntime, look }: { runtime?: Runtime; look?: WaitingWorkStore } = {},
+    {
+      runtime = systemRuntime,
+      pendingWork,
+    }: { runtime?: Runtime; pendingWork?: WaitingWorkStore } = {},
   ) {
     this.#pool = pool;
     this.#log = log;
     this.#limits = limits;
     this.#runtime = runtime;
-    this.#look = look;
+    this.#pendingWork = pendingWork;
   }
 
   start(): void {
@@ -134,7 +137,7 @@ export class OutboxBacklog implements QueueOwner {
   /** Goes from partition to partition by the index, and counts no further than the limits. */
   async #count(): Promise<Figures> {
     const { session, partition } = this.#limits;
-    if (!(await isWaiting(this.#look, "commands", "parked"))) return EMPTY;
+    if (!(await isWaiting(this.#pendingWork, "commands", "parked"))) return EMPTY;
     return this.#pool.one(sql.type(figuresRow)`
       with recursive filled as (
         ${nextPartition(sql.fragment`-1`)}

@@ -68,12 +68,12 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
  */
 export class SessionBacklog implements Backlog {
   readonly #pool: DatabasePool;
-  readonly #look: WaitingWorkStore | undefined;
+  readonly #pendingWork: WaitingWorkStore | undefined;
 
-  /** @param look skips the query when it knows of no waiting command */
-  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
+  /** @param pendingWork skips the query when it knows of no waiting command */
+  constructor(pool: DatabasePool, pendingWork?: WaitingWorkStore) {
     this.#pool = pool;
-    this.#look = look;
+    this.#pendingWork = pendingWork;
   }
 
   async openWork(places: readonly Place[]): Promise<WorkingSession[]> {
@@ -109,7 +109,7 @@ export class SessionBacklog implements Backlog {
   }
 
   async waiting(): Promise<number[]> {
-    if (!(await isWaiting(this.#look, "commands"))) return [];
+    if (!(await isWaiting(this.#pendingWork, "commands"))) return [];
     // Goes from partition to partition by the index, however many commands lie between.
     const rows = await this.#pool.any(sql.type(partitionRow)`
       with recursive waiting as (

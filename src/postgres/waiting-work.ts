@@ -28,10 +28,10 @@ export type WaitingWork = z.output<typeof waitingRow>;
  * `unavailable`.
  */
 export class WaitingWorkStore {
-  readonly #looks: LookupBatcher<"", WaitingWork>;
+  readonly #batcher: LookupBatcher<"", WaitingWork>;
 
   constructor(pool: DatabasePool) {
-    this.#looks = new LookupBatcher(async (keys) => {
+    this.#batcher = new LookupBatcher(async (keys) => {
       const found = await pool.one(sql.type(waitingRow)`
         select commands, parked, jobs, deliveries, silence, recording, pieces, files
         from waiting_work()`);
@@ -40,18 +40,18 @@ export class WaitingWorkStore {
   }
 
   async read(): Promise<WaitingWork> {
-    const found = await this.#looks.get("");
-    if (found === undefined) throw new AppError("internal", "The look at the record saw nothing.");
+    const found = await this.#batcher.get("");
+    if (found === undefined) throw new AppError("internal", "The poll of the record returned nothing.");
     return found;
   }
 }
 
 /** Whether work of these kinds waits; true when there is no `look` to ask. */
 export async function isWaiting(
-  look: WaitingWorkStore | undefined,
+  pendingWork: WaitingWorkStore | undefined,
   ...kinds: readonly (keyof WaitingWork)[]
 ): Promise<boolean> {
-  if (look === undefined) return true;
-  const found = await look.read();
+  if (pendingWork === undefined) return true;
+  const found = await pendingWork.read();
   return kinds.some((kind) => found[kind]);
 }

@@ -26,7 +26,7 @@ import type {
  * twice that.
  */
 const MOST_OPENINGS = 20;
-const MOST_LOOKS = 10;
+const MOST_LOOKUPS = 10;
 
 const isJson = (value: unknown): boolean => typeof value === "object";
 /** Number of the batch's key that the row belongs to, from 1. */
@@ -78,7 +78,7 @@ const openingRow = z.object({
 
 type StoredAudio = Pick<VerifiedAudio, "read" | "note">;
 
-interface Look {
+interface Lookup {
   sessionId: string;
   sequence: number;
   piece: number;
@@ -96,12 +96,12 @@ export class SessionAudio implements AudioSource {
     (places) => this.#readOpenings(places),
     MOST_OPENINGS,
   );
-  readonly #placed = new LookupBatcher<Omit<Look, "piece">, PlacedChunk[]>((looks) =>
-    this.#readPlaced(looks),
+  readonly #placed = new LookupBatcher<Omit<Lookup, "piece">, PlacedChunk[]>((lookups) =>
+    this.#readPlaced(lookups),
   );
-  readonly #pieces = new LookupBatcher<Look, LivePiece[]>(
-    (looks) => this.#readPieces(looks),
-    MOST_LOOKS,
+  readonly #pieces = new LookupBatcher<Lookup, LivePiece[]>(
+    (lookups) => this.#readPieces(lookups),
+    MOST_LOOKUPS,
   );
 
   constructor(pool: DatabasePool, audio: StoredAudio) {
@@ -198,15 +198,15 @@ export class SessionAudio implements AudioSource {
     });
   }
 
-  async #readPlaced(looks: readonly Omit<Look, "piece">[]): Promise<PlacedChunk[][]> {
+  async #readPlaced(lookups: readonly Omit<Lookup, "piece">[]): Promise<PlacedChunk[][]> {
     const rows = await this.#pool.any(sql.type(chunkRow)`
       select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
         c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
         c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256,
         ${digestsOf(sql.fragment`c`)} as digests
       from unnest(
-          ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
-          ${sql.array(of(looks, "limit"), "int4")}
+          ${sql.array(of(lookups, "sessionId"), "uuid")}, ${sql.array(of(lookups, "sequence"), "int4")},
+          ${sql.array(of(lookups, "limit"), "int4")}
         ) with ordinality as k (id, sequence, most, n)
         cross join lateral (
           select * from chunks
@@ -214,17 +214,17 @@ export class SessionAudio implements AudioSource {
           order by sequence limit k.most
         ) as c
       order by k.n, c.sequence`);
-    const each: PlacedChunk[][] = looks.map(() => []);
+    const each: PlacedChunk[][] = lookups.map(() => []);
     for (const { n, ...chunk } of rows) each[n - 1]?.push(chunk);
     return each;
   }
 
-  async #readPieces(looks: readonly Look[]): Promise<LivePiece[][]> {
+  async #readPieces(lookups: readonly Lookup[]): Promise<LivePiece[][]> {
     const rows = await this.#pool.any(sql.type(pieceRow)`
       select k.n::int, p.*, ${WANTS_INTERIM} as interim
       from unnest(
-          ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
-          ${sql.array(of(looks, "piece"), "int4")}, ${sql.array(of(looks, "limit"), "int4")}
+          ${sql.array(of(lookups, "sessionId"), "uuid")}, ${sql.array(of(lookups, "sequence"), "int4")},
+          ${sql.array(of(lookups, "piece"), "int4")}, ${sql.array(of(lookups, "limit"), "int4")}
         ) with ordinality as k (id, sequence, piece, most, n)
         cross join lateral (
           select * from (
@@ -238,9 +238,9 @@ export class SessionAudio implements AudioSource {
         ) as p
         left join audio_streams a on a.session_id = k.id
       order by k.n, p.piece`);
-    const each: LivePiece[][] = looks.map(() => []);
+    const each: LivePiece[][] = lookups.map(() => []);
     for (const { n, mediaType, sampleRate, ...row } of rows) {
-      const sequence = looks[n - 1]?.sequence ?? 0;
+      const sequence = lookups[n - 1]?.sequence ?? 0;
       each[n - 1]?.push({ kind: "piece", sequence, ...row, format: { mediaType, sampleRate } });
     }
     return each;

@@ -64,7 +64,7 @@ function checkAudio(folder: Shared["audioFolder"], written: HealthCheck): Health
 
 /** Tells damage that was found lately; nothing while the database does not answer. */
 async function damageCheck(damage: Shared["damage"]): Promise<Record<string, HealthCheck>> {
-  const { recent, chunks, sessions } = await damage.look().catch(() => ({ ...NO_DAMAGE }));
+  const { recent, chunks, sessions } = await damage.refresh().catch(() => ({ ...NO_DAMAGE }));
   if (recent === 0) return {};
   const figures = `chunks: ${chunks}, sessions: ${sessions}; found in the last 7 days: ${recent}`;
   const message = `Stored audio is gone or damaged (${figures}). \`voice admin audio verify\` lists it.`;

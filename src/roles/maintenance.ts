@@ -67,7 +67,7 @@ export function startMaintenance(
   const redaction = createRedaction(shared, log);
   const notes = automaticNotes(new NotesStore(shared.pool), { clock, log });
   const finalizer = createFinalizer(context);
-  const looks = {
+  const gauges = {
     storedAudio: new StoredAudio(shared.pool),
     processing: new OldestProcessing(shared.pool),
   };
@@ -101,9 +101,9 @@ export function startMaintenance(
       { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
       { name: "expired invitations", every: HOUR / 6, run: () => invitations.forget() },
       ...failedSignInTasks(context),
-      look("stored audio", HOUR / 12, looks.storedAudio),
-      look("damaged audio", HOUR / 60, shared.damage),
-      look("sessions that are processed", HOUR / 60, looks.processing),
+      refresh("stored audio", HOUR / 12, gauges.storedAudio),
+      refresh("damaged audio", HOUR / 60, shared.damage),
+      refresh("sessions that are processed", HOUR / 60, gauges.processing),
       ...autoStopTasks(context),
       {
         name: "redos that nobody chose",
@@ -119,7 +119,7 @@ export function startMaintenance(
   maintenance.start();
   stack.push("maintenance", () => maintenance.stop());
   const deletions = [sessions, accounts, expired, leftovers, repeated, redactions];
-  return [...figuresOf(looks, deletions), agesOf(maintenance)];
+  return [...figuresOf(gauges, deletions), agesOf(maintenance)];
 }
 
 function agesOf(maintenance: Maintenance): FigureByKind {
@@ -181,8 +181,12 @@ function ledgerTasks(
 }
 
 /** What the figures of each process are looked up by. */
-function look(name: string, every: number, of: { look(): Promise<unknown> }): MaintenanceTask {
-  return { name, every, everywhere: true, run: () => of.look().then(() => 0) };
+function refresh(
+  name: string,
+  every: number,
+  of: { refresh(): Promise<unknown> },
+): MaintenanceTask {
+  return { name, every, everywhere: true, run: () => of.refresh().then(() => 0) };
 }
 
 /** What becomes of counted failures: entries of the audit log, and addresses that end. */

@@ -176,7 +176,7 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
     },
     {
       name: "voice_audio_damaged",
-      help: "Chunks of the whole service whose stored audio is gone or damaged, at the last look",
+      help: "Chunks of the whole service whose stored audio is gone or damaged, at the last check",
       read: () => shared.damage.chunks,
     },
     {

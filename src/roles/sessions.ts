@@ -28,8 +28,8 @@ import { JOBS_WAITING } from "../wire/subjects.ts";
 import { type Actors, createActors, HAND_OVER_MS, type SessionHost } from "./actors.ts";
 import type { AppContext } from "./shared.ts";
 
-/** Interval of looks at the devices of this host's sessions, milliseconds. */
-const LOOK_MS = 2_000;
+/** Interval of polls of the devices of this host's sessions, milliseconds. */
+const POLL_MS = 2_000;
 
 export interface SessionsRole {
   host: SessionHost;
@@ -182,7 +182,7 @@ function startPresence(
     publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
     runtime: shared.background,
     log,
-    every: LOOK_MS,
+    every: POLL_MS,
   });
   watch.start();
   stack.push("presence of devices", () => watch.stop());

@@ -26,7 +26,7 @@ export function createFinalizer({ log, runtime, shared }: AppContext): StreamFin
 export function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
   const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX, {
     runtime: shared.background,
-    look: shared.work,
+    pendingWork: shared.work,
   });
   backlog.start();
   stack.push("outbox watch", () => backlog.stop());

@@ -27,7 +27,7 @@ export interface TlsFiles {
   key: string;
   ca: string | undefined;
   /** How often they are looked at, milliseconds. */
-  lookMs?: number;
+  checkMs?: number;
 }
 
 /** Why a certificate is not that of a process of this kind. */

@@ -13,7 +13,7 @@ type Identity = Parameters<experimental.IdentityCertificateUpdateListener>[0];
 type Authority = Parameters<experimental.CaCertificateUpdateListener>[0];
 
 /** Files are looked at this often, milliseconds: who renews them does it long before their end. */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 
 /**
  * Certificates from files, read again while they are used, so that renewed ones count for new
@@ -31,7 +31,7 @@ class TlsIdentity implements experimental.CertificateProvider {
   /** Throws an error that names the file which cannot be read or does not fit. */
   constructor(files: TlsFiles) {
     this.#files = files;
-    this.#everyMs = files.lookMs ?? LOOK_MS;
+    this.#everyMs = files.checkMs ?? POLL_MS;
     const { identity, authority } = this.#read();
     this.#identity = identity;
     this.#authority = authority;

@@ -12,10 +12,10 @@ const chunks = cut(CHUNK, scriptedPcm().subarray(0, SECONDS * 32_000));
 const last = chunks.length - 1;
 
 /** All sessions are looked at side by side: more often would take the recogniser's time. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const look = () => delay(LOOK_MS).then(condition);
+  const look = () => delay(POLL_MS).then(condition);
   return waitUntil(look, what, 240_000);
 }
 

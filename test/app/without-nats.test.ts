@@ -7,7 +7,7 @@ import { scriptedPcm } from "../support/spoken-script.ts";
 import { until as waitUntil } from "../support/until.ts";
 import { newOwner } from "../support/workspace-owner.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const chunks = cut(2, scriptedPcm().subarray(0, 8 * 32_000));
 
 let nats: TestNats;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  return waitUntil(() => delay(LOOK_MS).then(condition), what, 240_000);
+  return waitUntil(() => delay(POLL_MS).then(condition), what, 240_000);
 }
 
 async function health(): Promise<{ status: string; checks: Record<string, { status: string }> }> {

@@ -17,7 +17,7 @@ const SPEAKING = 10;
 const FINALS_EACH = 20;
 /** Hosts killed of each size; to share ten thousand sessions and to take them over lasts minutes. */
 const FULL_KILLS = 2;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const SETTLE_MS = 900_000;
 /** A worker's place is given up when nothing came for 20 s. */
 const REST_MS = 25_000;
@@ -131,7 +131,7 @@ async function allTakenUp(
   let next = 0;
   const isTakenUp = async () => {
     if (performance.now() < next) return false;
-    next = performance.now() + LOOK_MS;
+    next = performance.now() + POLL_MS;
     const { rows } = await fixture.fixture.owner.query<{ left: number }>(
       `select count(*)::int as left from sessions where id = any($1) and epoch <= $2`,
       [sessions, epoch],

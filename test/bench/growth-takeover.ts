@@ -12,7 +12,7 @@ import { median } from "./statistics.ts";
 const BALANCED_MS = 600_000;
 const TAKEN_MS = 600_000;
 const POLL_MS = 100;
-const LOOK_MS = 250;
+const BALANCE_POLL_MS = 250;
 
 interface Stage {
   size: string;
@@ -63,7 +63,7 @@ async function balanced(mains: readonly MainProcess[]): Promise<void> {
   let next = 0;
   const isBalanced = async () => {
     if (performance.now() < next) return false;
-    next = performance.now() + LOOK_MS;
+    next = performance.now() + BALANCE_POLL_MS;
     const owned = await Promise.all(mains.map(({ opsUrl }) => ownedPartitions(opsUrl)));
     return owned.every((each) => each === PARTITIONS / mains.length);
   };

@@ -13,7 +13,7 @@ const SOUND_BYTES = 32_000;
 const WORDS = 12;
 /** Of the sessions those of the workspace that has few, in percent; the others are one workspace's. */
 const FEW_PERCENT = 5;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const LONGEST_MS = 30 * 60_000;
 const MARK = { anHour: 20_000, share: 0.25 };
 
@@ -99,7 +99,7 @@ async function measure(
     let whenFewWereGone: number | undefined;
     let state = await look(fixture, modest);
     while (state.finished < count - 1 && performance.now() - begun < LONGEST_MS) {
-      await delay(LOOK_MS);
+      await delay(POLL_MS);
       state = await look(fixture, modest);
       if (state.few === few) whenFewWereGone ??= state.erased;
     }

@@ -29,9 +29,9 @@ function leaseContract(name: string, create: () => Promise<Leases>): void {
 
     it("lease: a host is seen with its counter until it is forgotten", async () => {
       const [a, b] = (await three()) as [LeaseTable, LeaseTable];
-      await a.look(LEASE);
-      await a.look({ counter: 2, leaving: true });
-      const seen = async () => (await b.look(LEASE)).hosts.get("a");
+      await a.poll(LEASE);
+      await a.poll({ counter: 2, leaving: true });
+      const seen = async () => (await b.poll(LEASE)).hosts.get("a");
       expect(await seen()).toEqual({ counter: 2, leaving: true, isConnected: true });
       await a.forget(["a"]);
       expect(await seen()).toBeUndefined();
@@ -39,9 +39,9 @@ function leaseContract(name: string, create: () => Promise<Leases>): void {
 
     it("lease: a host whose connection has ended is seen without one", async () => {
       const [a, b] = (await three()) as [LeaseTable, LeaseTable];
-      await a.look(LEASE);
+      await a.poll(LEASE);
       await leases.cut("a");
-      const isConnected = async () => (await b.look(LEASE)).hosts.get("a")?.isConnected;
+      const isConnected = async () => (await b.poll(LEASE)).hosts.get("a")?.isConnected;
       await until(async () => (await isConnected()) === false, "the end of the connection");
     });
 
@@ -49,7 +49,7 @@ function leaseContract(name: string, create: () => Promise<Leases>): void {
       const tables = await three();
       const [first] = tables as [LeaseTable];
       for (let round = 0; round < 5; round += 1) {
-        const record = async () => (await first.look(LEASE)).partitions.get(3);
+        const record = async () => (await first.poll(LEASE)).partitions.get(3);
         const revision = (await record())?.revision ?? 0;
         const taken = await Promise.all(
           tables.map((table) => table.take([{ partition: 3, revision }])),
@@ -65,7 +65,7 @@ function leaseContract(name: string, create: () => Promise<Leases>): void {
     it("lease: takers of many at once take each of them once, and wait for nobody", async () => {
       const tables = await three();
       const [first] = tables as [LeaseTable];
-      const { partitions } = await first.look(LEASE);
+      const { partitions } = await first.poll(LEASE);
       const all = [...partitions].map(([partition, { revision }]) => ({ partition, revision }));
       const orders = [
         all,
@@ -78,7 +78,7 @@ function leaseContract(name: string, create: () => Promise<Leases>): void {
 
     it("lease: only the holder frees a partition", async () => {
       const [a, b] = (await three()) as [LeaseTable, LeaseTable];
-      const record = async () => (await b.look(LEASE)).partitions.get(5);
+      const record = async () => (await b.poll(LEASE)).partitions.get(5);
       await a.take([{ partition: 5, revision: (await record())?.revision ?? 0 }]);
       await b.free([5, 6]);
       expect((await record())?.holder).toBe("a");

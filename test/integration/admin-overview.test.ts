@@ -150,7 +150,7 @@ describe("nodes by their leases", () => {
       ["a", "b", "gone"].map((host) => [host, new PostgresLeaseTable(fixture.pool, host)]),
     );
     const before = Date.now();
-    for (const host of ["b", "a"]) await tables.get(host)?.look({ counter: 1, leaving: false });
+    for (const host of ["b", "a"]) await tables.get(host)?.poll({ counter: 1, leaving: false });
     const wanted = (partitions: number[]) =>
       partitions.map((partition) => ({ partition, revision: 1 }));
     await tables.get("b")?.take(wanted([7, 3]));

@@ -195,7 +195,7 @@ describe("audio integrity", () => {
     expect(fixture.notified).toMatchObject([{ sessionId, command }]);
   });
 
-  it("a file that came back by itself is found whole by the next look", async () => {
+  it("a file that came back by itself is found whole by the next poll", async () => {
     const { sessionId } = await recorded([tone(0)]);
     const path = pathOf(sessionId, tone(0));
     renameSync(path, `${path}.away`);

@@ -414,11 +414,11 @@ describe("questions by a language model: when it is not asked, or fails", () => 
     server.answer = (request) => (toldTo(request).length === 0 ? SEARCH : fault);
     isByRule(await ask());
     server.answer = () => fault;
-    await model.look();
+    await model.probe();
     queries.heard();
     isByRule(await ask());
     server.answer = () => ({ text: "Nothing." });
-    await model.look();
+    await model.probe();
   });
 
   it("its tokens are counted for who owns the workspace, and none are left at some time", async () => {

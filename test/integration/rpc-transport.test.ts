@@ -123,7 +123,7 @@ describe("gRPC: TLS", () => {
   it("a renewed certificate counts without a restart, and calls go on meanwhile", async () => {
     const server = await authority.issue("main", "renewed");
     const { fixture, sessionId, secret } = await openFixture({
-      tls: { ...server, ca: undefined, lookMs: 20 },
+      tls: { ...server, ca: undefined, checkMs: 20 },
     });
     const [host = "", port = ""] = fixture.address.split(":");
     const serial = () =>

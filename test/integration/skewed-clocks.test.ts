@@ -76,7 +76,7 @@ describe.each([
       log: silentLog,
       every: 60_000,
     });
-    await watch.look();
+    await watch.check();
     expect(watch.of(id)?.presence).toBe("online");
     expect(await new SilentSessionStore(fixture.pool).stop(SILENCE, 100)).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe.each([
       [webhook?.id],
     );
     const right = new DatabaseClock(fixture.pool, systemRuntime);
-    await right.look();
+    await right.sync();
     const queue = new DeliveryQueueStore(fixture.pool);
     await until(async () => (await queue.claim(1, right.now(), 60_000)).length === 1, "the claim");
     expect(await queue.claim(1, clock.now(), 60_000)).toEqual([]);

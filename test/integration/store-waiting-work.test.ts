@@ -24,31 +24,31 @@ const ASKS = new Set(["any", "one", "query", "maybeOne", "transaction"]);
 
 describe("waiting work", () => {
   let fixture: SessionFixture;
-  let look: WaitingWorkStore;
+  let pendingWork: WaitingWorkStore;
   beforeAll(async () => {
     fixture = await SessionFixture.open();
-    look = new WaitingWorkStore(fixture.pool);
+    pendingWork = new WaitingWorkStore(fixture.pool);
   });
   afterAll(() => fixture?.close());
 
   it("waiting work: there is none in an empty database", async () => {
-    expect(await look.read()).toEqual(NOTHING);
+    expect(await pendingWork.read()).toEqual(NOTHING);
   });
 
   it("waiting work: each kind is seen as soon as it is committed, and no longer than it is there", async () => {
     const { device } = await fixture.ownDevice();
     const sessionId = await fixture.start(device);
     await fixture.upload(device, sessionId, 0, makeWav({ frames: 1_600, seed: 1 }));
-    expect(await look.read()).toEqual({ ...NOTHING, commands: true, recording: true });
+    expect(await pendingWork.read()).toEqual({ ...NOTHING, commands: true, recording: true });
     await fixture.sql("update outbox set parked_at = now()");
-    expect(await look.read()).toEqual({ ...NOTHING, parked: true, recording: true });
+    expect(await pendingWork.read()).toEqual({ ...NOTHING, parked: true, recording: true });
     await fixture.sql("delete from outbox");
     await fixture.sql("update sessions set status = 'completed'");
-    expect(await look.read()).toEqual(NOTHING);
+    expect(await pendingWork.read()).toEqual(NOTHING);
     await fixture.sql("update chunks set silence_wanted = silence_done + 1");
-    expect(await look.read()).toEqual({ ...NOTHING, silence: true });
+    expect(await pendingWork.read()).toEqual({ ...NOTHING, silence: true });
     await fixture.sql("update chunks set silence_wanted = silence_done");
-    expect(await look.read()).toEqual(NOTHING);
+    expect(await pendingWork.read()).toEqual(NOTHING);
   });
 
   it("waiting work: a job counts when it is due, and when whoever had it let its claim run out", async () => {
@@ -57,12 +57,12 @@ describe("waiting work", () => {
     await fixture.sql("update sessions set status = 'completed'");
     await fixture.sql("delete from outbox");
     const { id } = await new SummaryStore(fixture.pool).request(sessionId, "brief");
-    const jobs = async () => (await look.read()).jobs;
+    const jobs = async () => (await pendingWork.read()).jobs;
     expect(await jobs()).toBe(true);
     await fixture.sql("update jobs set due_at = now() + interval '1 hour' where id = $1", [id]);
     expect(await jobs()).toBe(false);
     await fixture.sql("update jobs set due_at = now() where id = $1", [id]);
-    const queue = new JobQueueStore(fixture.pool, look);
+    const queue = new JobQueueStore(fixture.pool, pendingWork);
     expect(await queue.claim(["summarisation"], 3_600_000)).toMatchObject({ id });
     expect(await jobs()).toBe(false);
     expect(await queue.claim(["summarisation"], 3_600_000)).toBeUndefined();
@@ -97,7 +97,7 @@ describe("waiting work", () => {
     const queue = new DeliveryQueueStore(fixture.pool);
     /** What the look says, which is what a claim finds. */
     async function isWaiting(): Promise<boolean> {
-      const { deliveries } = await look.read();
+      const { deliveries } = await pendingWork.read();
       const found = await queue.claim(1, Date.now() + 60_000, 1);
       await fixture.sql("update webhooks set lease_id = null, free_at = '-infinity'");
       expect(deliveries).toBe(found.length === 1);

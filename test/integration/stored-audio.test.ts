@@ -187,10 +187,10 @@ describe("the bytes of audio that are counted", () => {
   it("stored audio: its sum is told to operators", async () => {
     const total = new StoredAudio(fixture.pool);
     const { sessionId } = await recording();
-    await total.look();
+    await total.refresh();
     const before = total.bytes;
     await chunks.store(newChunk(sessionId, 0, 7_000));
-    await total.look();
+    await total.refresh();
     expect(total.bytes).toBe(before + 7_000);
   });
 

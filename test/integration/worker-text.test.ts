@@ -89,7 +89,7 @@ async function startModel(server: ModelServer): Promise<LanguageModel> {
   };
   const model = new LanguageModel({ settings, log: silentLog });
   cleanups.push(() => model.stop());
-  await model.look();
+  await model.probe();
   return model;
 }
 

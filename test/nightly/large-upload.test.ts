@@ -19,7 +19,7 @@ const CHANNELS = 2;
 const HEADER = 44;
 const PIECE = 64 * MEBIBYTE;
 const LONGEST_MS = 45 * 60_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 /** Much less than the file, and more than garbage that waits for its collection. */
 const GROWTH_MEBIBYTES = 128;
 /** A quarter of the file: eight pieces, which are read while others are cut. */
@@ -114,7 +114,7 @@ class MemoryMeter {
   readonly #timer: NodeJS.Timeout;
 
   constructor(pid: number) {
-    this.#timer = setInterval(() => this.#seen.push(residentMebibytes(pid)), LOOK_MS);
+    this.#timer = setInterval(() => this.#seen.push(residentMebibytes(pid)), POLL_MS);
   }
 
   /**

@@ -36,7 +36,7 @@ describe.skipIf(!isFor)("notes by a real, small language model", { timeout: 40 *
   const newBench = async () => {
     const settings = { requestTokens: 3_000, timeoutMs: 10 * MINUTE, concurrency: 1 };
     const made = new NotesBench(server, settings);
-    await made.model.look();
+    await made.model.probe();
     return made;
   };
   beforeAll(async () => {

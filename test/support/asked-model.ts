@@ -21,7 +21,7 @@ export async function askedModel(
     log: silentLog,
     waits: { firstMs: 10 },
   });
-  await model.look();
+  await model.probe();
   return model;
 }
 

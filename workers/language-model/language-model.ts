@@ -10,7 +10,7 @@ import { ModelMetrics } from "./model-metrics.ts";
 import type { ModelSettings } from "./model-settings.ts";
 import { probeAbilities } from "./probe.ts";
 
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 const WAITING = { capacity: 200, share: 50 };
 
@@ -22,8 +22,8 @@ interface LanguageModelOptions {
   runtime?: Pick<Runtime, "after" | "every">;
   /** Waits between the tries of a request; as ChatClient has them when absent. */
   waits?: BackOffWaits;
-  /** Time between two looks at whether it answers, milliseconds. */
-  lookMs?: number;
+  /** Time between two checks whether it answers, milliseconds. */
+  probeMs?: number;
 }
 
 /**
@@ -40,7 +40,7 @@ export class LanguageModel implements QueueOwner {
   /** True when its abilities are to be found out, for the first time or anew. */
   #isUnknown = true;
   #fault: string | undefined;
-  #looking: Promise<void> | undefined;
+  #probing: Promise<void> | undefined;
   #timer: Timer | undefined;
 
   constructor(options: LanguageModelOptions) {
@@ -82,23 +82,23 @@ export class LanguageModel implements QueueOwner {
 
   /** Looks at once and then each minute whether it answers. */
   start(): void {
-    const { runtime = systemRuntime, lookMs = LOOK_MS } = this.#options;
-    this.#timer = runtime.every(lookMs, () => void this.look());
-    void this.look();
+    const { runtime = systemRuntime, probeMs = POLL_MS } = this.#options;
+    this.#timer = runtime.every(probeMs, () => void this.probe());
+    void this.probe();
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#stopping.abort();
-    await this.#looking;
+    await this.#probing;
   }
 
   /** Finds out whether it answers, and its abilities when they are not known; never rejects. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  probe(): Promise<void> {
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined;
     });
-    return this.#looking;
+    return this.#probing;
   }
 
   /**
@@ -129,7 +129,7 @@ export class LanguageModel implements QueueOwner {
     }
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     const { signal } = this.#stopping;
     try {
       if (this.#isUnknown) {

@@ -41,7 +41,7 @@ export class MeteredRecogniser implements Recogniser {
   /** The wait for an engine that works elsewhere counts as its working time. */
   settle(): boolean {
     const isSettled = this.#metered(() => this.#inner.settle?.() ?? true);
-    this.#waits.look(!isSettled);
+    this.#waits.sample(!isSettled);
     return isSettled;
   }
 

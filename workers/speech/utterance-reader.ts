@@ -347,7 +347,7 @@ export class UtteranceReader {
   #isSettled({ start }: OpenUtterance): boolean {
     const isRead = this.#recogniser.settle?.() !== false;
     const isHeard = this.#tracker.settle?.(start, this.#position) !== false;
-    this.voicesWait.look(isRead && !isHeard);
+    this.voicesWait.sample(isRead && !isHeard);
     return isRead && isHeard;
   }
 

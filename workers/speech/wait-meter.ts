@@ -8,8 +8,8 @@ export class WaitMeter {
     return this.#ms;
   }
 
-  /** Told at each look whether it is still waited for. */
-  look(waits: boolean): void {
+  /** Told at each poll whether it is still waited for. */
+  sample(waits: boolean): void {
     const now = performance.now();
     if (waits) this.#since ??= now;
     else if (this.#since !== undefined) {

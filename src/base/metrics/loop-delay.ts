@@ -1,7 +1,7 @@
 import { createHistogram, type Histogram, performance } from "node:perf_hooks";
 
 /** How often it is checked whether the process is busy, milliseconds. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const RESOLUTION_MS = 10;
 /** Share of busy time from which delays are measured. */
 const BUSY = 0.05;
@@ -49,7 +49,7 @@ export class LoopDelay {
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
     this.#checkedAt = now();
-    setInterval(() => this.look(), LOOK_MS).unref();
+    setInterval(() => this.sample(), POLL_MS).unref();
   }
 
   get isWatching(): boolean {
@@ -61,10 +61,10 @@ export class LoopDelay {
     return this.#delays.count === 0 ? 0 : this.#delays.max / NANOSECONDS_OF_MS;
   }
 
-  /** Measures until the next look if the process was busy since the last one. */
-  look(share = this.#share()): void {
+  /** Measures until the next poll if the process was busy since the last one. */
+  sample(share = this.#share()): void {
     const now = this.#now();
-    const lateMs = now - this.#checkedAt - LOOK_MS;
+    const lateMs = now - this.#checkedAt - POLL_MS;
     this.#checkedAt = now;
     if (!this.isWatching && lateMs > RESOLUTION_MS) this.#record(lateMs);
     const isBusy = share >= BUSY;

@@ -5,14 +5,14 @@ import type { UserSession } from "./user-session.ts";
 
 export type Job = operations["getJob"]["responses"]["200"]["content"]["application/json"];
 
-/** Time between two looks at a job, milliseconds. */
-const LOOK_MS = 500;
+/** Time between two polls of a job, milliseconds. */
+const POLL_MS = 500;
 
 interface JobWaitOptions {
   readonly signal: AbortSignal;
   /** What goes on when the wait is interrupted, such as `the redo`. */
   readonly what: string;
-  /** Called with each look. */
+  /** Called with each poll. */
   readonly onProgress?: (job: Job) => void;
 }
 
@@ -26,7 +26,7 @@ export async function endOfJob(
     const job = await user.call((client) => client.GET("/jobs/{id}", { params: { path: { id } } }));
     if (job.status !== "queued" && job.status !== "running") return job;
     onProgress?.(job);
-    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) throw new CommandFailure(`interrupted; ${what} goes on`);
   }
 }

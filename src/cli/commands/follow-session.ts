@@ -29,7 +29,7 @@ export class WaitingWatch {
   constructor(user: Pick<UserSession, "call">, options: WaitingWatchOptions) {
     this.#user = user;
     this.#options = options;
-    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
+    this.#timer = setInterval(() => void this.#poll(), EVERY_MS);
   }
 
   get message(): string | undefined {
@@ -40,7 +40,7 @@ export class WaitingWatch {
     clearInterval(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#asking || !this.#options.isStopped()) return;
     this.#asking = true;
     const params = { path: { session_id: this.#options.sessionId } };

@@ -19,7 +19,7 @@ type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every?: 
 
 const DEFAULT_EVERY_S = 1;
 /** Time limit of one look; a slower one counts as failed, milliseconds. */
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 const DEFAULT_COLUMNS = 120;
 const DEFAULT_ROWS = 40;
 /** Moves the cursor home and clears from there. */
@@ -34,7 +34,7 @@ export function addTop(program: Command, context: CommandContext): void {
     .description("nodes, leases, workers, queues and live sessions (administrators)")
     .option("--once", "show it once and end; so it does when piped, unless --every is given")
     .option("--json", "as the service says it, one JSON object per line")
-    .option("--every <seconds>", "between two looks (default: 1)", parseSeconds(0.2, 3_600));
+    .option("--every <seconds>", "between two polls (default: 1)", parseSeconds(0.2, 3_600));
   withConnectionFlags(command).action((options: TopOptions) => top(options, context));
 }
 
@@ -72,7 +72,7 @@ async function showNext(
 }
 
 function read(user: UserSession): Promise<Overview> {
-  return user.call((client) => client.GET("/admin/overview"), { timeoutMs: LOOK_MS });
+  return user.call((client) => client.GET("/admin/overview"), { timeoutMs: POLL_MS });
 }
 
 function show(overview: Overview, options: TopOptions, context: CommandContext): void {

@@ -48,7 +48,7 @@ export function addUpload(program: Command, context: CommandContext): void {
       "recordings (WAV, MP3, M4A, MP4, FLAC, Ogg, WebM and others), or folders of them",
     )
     .option("--watch", "go on, and upload what comes into the folder")
-    .option("--every <seconds>", "between two looks into it", parseSeconds(0.2, 3_600), EVERY_S)
+    .option("--every <seconds>", "between two polls of it", parseSeconds(0.2, 3_600), EVERY_S)
     .option("--again", "also what was uploaded before")
     .option("--workspace <id>", "workspace to join (default: your oldest)")
     .option("--title <text>", "title of the session (default: the file's name)")

@@ -7,7 +7,7 @@ import { isSoundName } from "./file-list.ts";
 
 /**
  * The recordings in a folder, and those that come into it, until the signal is aborted: each once it
- * was the same in two looks, as one that is still being written is not whole. The folder is looked
+ * was the same in two polls, as one that is still being written is not whole. The folder is looked
  * into instead of waiting for the system's notices, which folders of other machines do not give.
  */
 export async function* settledFiles(
@@ -18,7 +18,7 @@ export async function* settledFiles(
   const given = new Map<string, string>();
   let before = new Map<string, string>();
   while (!signal.aborted) {
-    const now = look(folder);
+    const now = sizesIn(folder);
     for (const [name, state] of now) {
       if (before.get(name) !== state || given.get(name) === state) continue;
       given.set(name, state);
@@ -30,7 +30,7 @@ export async function* settledFiles(
 }
 
 /** The folder's recordings with their size and time, by name; empty files are not begun yet. */
-function look(folder: string): Map<string, string> {
+function sizesIn(folder: string): Map<string, string> {
   let names: string[];
   try {
     names = readdirSync(folder).filter(isSoundName).sort();

@@ -66,12 +66,12 @@ export async function unpackArchive(
   );
 }
 
-/** A stream that looks at what passes; what `look` throws ends it. */
-function transform(look: (chunk: Buffer) => void): Transform {
+/** A stream that looks at what passes; what `inspect` throws ends it. */
+function transform(inspect: (chunk: Buffer) => void): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {
       try {
-        look(chunk);
+        inspect(chunk);
         done(null, chunk);
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));

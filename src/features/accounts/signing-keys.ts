@@ -187,7 +187,7 @@ async function removeRetired(
   }
 }
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
 interface SigningKeyWatchOptions {
   folder: string;
@@ -203,7 +203,7 @@ interface SigningKeyWatchOptions {
 export class SigningKeyWatch {
   readonly #options: SigningKeyWatchOptions;
   #names = "";
-  #looking: Promise<void> | undefined;
+  #refreshing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SigningKeyWatchOptions) {
@@ -211,29 +211,29 @@ export class SigningKeyWatch {
   }
 
   async start(): Promise<void> {
-    this.#options.ring.lookWith(() => this.look());
-    await this.look();
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#options.ring.refreshWith(() => this.refresh());
+    await this.refresh();
+    this.#timer = setInterval(() => void this.refresh(), POLL_EVERY_MS);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#refreshing;
   }
 
   /** Never rejects: when the folder cannot be read, the keys stay as they are. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look()
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh()
       .catch((error: unknown) => {
         this.#options.log.error({ error: errorMessage(error) }, "signing keys cannot be read");
       })
       .finally(() => {
-        this.#looking = undefined;
+        this.#refreshing = undefined;
       });
-    return this.#looking;
+    return this.#refreshing;
   }
 
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     const { folder, log, onAdded, ring } = this.#options;
     const names = (await signingKeyNames(folder)).join();
     if (names === this.#names) return;
@@ -242,7 +242,7 @@ export class SigningKeyWatch {
     ring.replace(keys);
     for (const { kid } of fresh) log.info({ kid }, "a signing key was added");
     for (const { kid } of keys.slice(1)) await onAdded(kid);
-    // Set last, so that after a failure the next look tries again.
+    // Set last, so that after a failure the next poll tries again.
     this.#names = names;
   }
 }

@@ -26,7 +26,7 @@ const HOUR = 3_600_000;
 /** No token lives longer than 12 h; the rest allows for clocks that differ. */
 const KEPT_AFTER_SUCCESSOR = 13 * HOUR;
 /** Unknown key ids trigger a look for new keys at most once in this time, milliseconds. */
-const LOOK_EVERY = 1_000;
+const REFRESH_EVERY = 1_000;
 
 /**
  * The Ed25519 keys of this installation, oldest first. The newest key whose time has come signs.
@@ -36,8 +36,8 @@ const LOOK_EVERY = 1_000;
 export class KeyRing {
   #keys: readonly SigningKey[] = [];
   readonly #clock: Clock;
-  #look: (() => Promise<void>) | undefined;
-  #looking: { done: Promise<void>; at: number } | undefined;
+  #refresh: (() => Promise<void>) | undefined;
+  #refreshing: { done: Promise<void>; at: number } | undefined;
 
   constructor(keys: readonly SigningKey[], clock: Clock = systemClock) {
     this.#clock = clock;
@@ -50,8 +50,8 @@ export class KeyRing {
   }
 
   /** Sets the function that reloads the keys when an unknown key id comes. */
-  lookWith(look: () => Promise<void>): void {
-    this.#look = look;
+  refreshWith(refresh: () => Promise<void>): void {
+    this.#refresh = refresh;
   }
 
   get newest(): SigningKey {
@@ -68,12 +68,12 @@ export class KeyRing {
   /** Like `get`, but first looks for a key that another process has just added. */
   async find(kid: string | undefined): Promise<SigningKey | undefined> {
     const known = this.get(kid);
-    if (known !== undefined || kid === undefined || this.#look === undefined) return known;
+    if (known !== undefined || kid === undefined || this.#refresh === undefined) return known;
     const now = this.#clock.monotonic();
-    if (this.#looking === undefined || now - this.#looking.at >= LOOK_EVERY) {
-      this.#looking = { done: this.#look(), at: now };
+    if (this.#refreshing === undefined || now - this.#refreshing.at >= REFRESH_EVERY) {
+      this.#refreshing = { done: this.#refresh(), at: now };
     }
-    await this.#looking.done;
+    await this.#refreshing.done;
     return this.get(kid);
   }
 

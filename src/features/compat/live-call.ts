@@ -32,7 +32,7 @@ const STORE_MS = 30_000;
 /** Longest wait for the words of the last audio, milliseconds. */
 const LAST_WORDS_MS = 300_000;
 /** How often what depends on time is looked at, milliseconds. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 const UNKNOWN = "unknown";
 
@@ -235,13 +235,13 @@ export class LiveCall {
     let until = Number.POSITIVE_INFINITY;
     try {
       for (let isOver = false; !isOver && !this.#isClosed(); ) {
-        const frames = await reader.next(LOOK_MS);
+        const frames = await reader.next(POLL_MS);
         if (this.#isClosed()) return;
         for (const frame of frames) {
           if (frame.type === "JobStatus") await this.#noteEngine();
           isOver = this.#hearFrame(frame) || isOver;
         }
-        this.#look();
+        this.#check();
         if (this.#phase === "closing" && until === Number.POSITIVE_INFINITY) {
           until = performance.now() + LAST_WORDS_MS;
         }
@@ -328,7 +328,7 @@ export class LiveCall {
   }
 
   /** What depends on time. */
-  #look(): void {
+  #check(): void {
     const about = this.#about;
     if (about === undefined) return;
     for (const [number, channel] of this.#channels.entries()) {

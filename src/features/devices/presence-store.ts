@@ -11,17 +11,17 @@ const deviceRow = z.object({
 /** Reads the devices that record sessions. */
 export class RecordingDeviceStore {
   readonly #pool: DatabasePool;
-  readonly #look: WaitingWorkStore | undefined;
+  readonly #pendingWork: WaitingWorkStore | undefined;
 
-  /** @param look skips the query when it knows of no recording session */
-  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
+  /** @param pendingWork skips the query when it knows of no recording session */
+  constructor(pool: DatabasePool, pendingWork?: WaitingWorkStore) {
     this.#pool = pool;
-    this.#look = look;
+    this.#pendingWork = pendingWork;
   }
 
   /** Reads the devices that have sent a heartbeat and record a session of these partitions. */
   async read(partitions: readonly number[]): Promise<RecordingDevice[]> {
-    if (!(await isWaiting(this.#look, "recording"))) return [];
+    if (!(await isWaiting(this.#pendingWork, "recording"))) return [];
     const rows = await this.#pool.any(sql.type(deviceRow)`
       select s.id as "sessionId", d.last_seen_at as "lastSeenAt", d.telemetry
       from sessions s join devices d on d.id = s.device_id

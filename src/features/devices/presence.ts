@@ -12,7 +12,7 @@ interface PresenceWatchOptions {
   publish(sessionId: string, frame: WarningFrame): void;
   runtime: Runtime;
   log: Log;
-  /** Time between two looks, milliseconds. */
+  /** Time between two polls, milliseconds. */
   every: number;
 }
 
@@ -45,7 +45,7 @@ export class PresenceWatch {
   }
 
   /** Looks once; rejects when the devices cannot be read. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { devices, owned, runtime } = this.#options;
     const partitions = owned();
     const found = partitions.length === 0 ? [] : await devices.read(partitions);
@@ -79,7 +79,7 @@ export class PresenceWatch {
     const { log, runtime } = this.#options;
     const trouble = new TroubleLog(log, "devices not readable", runtime);
     while (!this.#stop.signal.aborted) {
-      await this.look().then(
+      await this.check().then(
         () => trouble.worked(),
         (error: unknown) => trouble.failed(error),
       );

@@ -21,7 +21,7 @@ export interface MaintenanceTask {
 
 /** Tasks that are due within this time run together with those that are due now. */
 const SOON_MS = 250;
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** A task that takes longer is left to run on by itself, and the others have their turns. */
 const PATIENCE_MS = 10_000;
 
@@ -74,13 +74,13 @@ export class Maintenance {
   }
 
   async #run(): Promise<void> {
-    const rest = Math.min(LOOK_MS, ...this.#tasks.map(({ every }) => every));
+    const rest = Math.min(POLL_MS, ...this.#tasks.map(({ every }) => every));
     while (!this.#stop.signal.aborted) {
       const due = this.#tasks.filter((task) => this.#isDue(task));
-      const looks = await Promise.allSettled(due.map((task) => this.#isWanted(task)));
+      const checks = await Promise.allSettled(due.map((task) => this.#isWanted(task)));
       for (const [at, task] of due.entries()) {
         if (this.#stop.signal.aborted) return;
-        await this.#begin(task, looks[at]);
+        await this.#begin(task, checks[at]);
       }
       await this.#runtime.delay(rest, this.#stop.signal);
     }
@@ -96,15 +96,15 @@ export class Maintenance {
   }
 
   #isWanted({ name, isWanted }: MaintenanceTask): Promise<boolean> {
-    const look = isWanted?.() ?? Promise.resolve(true);
-    return withTimeout(look, PATIENCE_MS, `Looking for ${name}`, this.#runtime);
+    const check = isWanted?.() ?? Promise.resolve(true);
+    return withTimeout(check, PATIENCE_MS, `Looking for ${name}`, this.#runtime);
   }
 
   /** Waits for the task's end, but not for one that hangs. */
-  async #begin(task: MaintenanceTask, look?: PromiseSettledResult<boolean>): Promise<void> {
+  async #begin(task: MaintenanceTask, check?: PromiseSettledResult<boolean>): Promise<void> {
     const { name } = task;
     if (!this.#worked.has(name)) this.#worked.set(name, this.#runtime.monotonic());
-    const running = this.#do(task, look).finally(() => this.#running.delete(name));
+    const running = this.#do(task, check).finally(() => this.#running.delete(name));
     this.#running.set(name, running);
     await withTimeout(running, PATIENCE_MS, name, this.#runtime).catch(() => {
       this.#log.warn({ task: name }, "maintenance takes long; the other tasks go on");
@@ -113,12 +113,12 @@ export class Maintenance {
 
   async #do(
     { name, every, run }: MaintenanceTask,
-    look?: PromiseSettledResult<boolean>,
+    check?: PromiseSettledResult<boolean>,
   ): Promise<void> {
     this.#due.set(name, this.#runtime.monotonic() + every);
     try {
-      if (look?.status === "rejected") throw look.reason;
-      const ran = look?.value === false ? 0 : await run();
+      if (check?.status === "rejected") throw check.reason;
+      const ran = check?.value === false ? 0 : await run();
       const { done, more } = typeof ran === "number" ? { done: ran, more: false } : ran;
       if (more) this.#due.set(name, this.#runtime.monotonic());
       this.#worked.set(name, this.#runtime.monotonic());

@@ -25,12 +25,12 @@ const LEFT_BEHIND = "The work was begun several times and never came to an end."
  */
 export class JobQueueStore {
   readonly #pool: DatabasePool;
-  readonly #look: WaitingWorkStore | undefined;
+  readonly #pendingWork: WaitingWorkStore | undefined;
 
-  /** @param look skips the query when it knows of no waiting job */
-  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
+  /** @param pendingWork skips the query when it knows of no waiting job */
+  constructor(pool: DatabasePool, pendingWork?: WaitingWorkStore) {
     this.#pool = pool;
-    this.#look = look;
+    this.#pendingWork = pendingWork;
   }
 
   /**
@@ -40,7 +40,7 @@ export class JobQueueStore {
    * while the claim holds. A job that was left behind too often is failed instead.
    */
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
-    if (!(await isWaiting(this.#look, "jobs"))) return undefined;
+    if (!(await isWaiting(this.#pendingWork, "jobs"))) return undefined;
     const claimId = newId();
     const wanted = sql.array([...kinds], "text");
     const row = await this.#pool.maybeOne(sql.type(claimedRow)`

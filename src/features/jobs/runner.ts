@@ -145,7 +145,7 @@ export class JobRunner implements QueueOwner {
   async #work(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      // Taken before the look, so that a call of `wake` during the look is not missed.
+      // Taken before the poll, so that a call of `wake` during the poll is not missed.
       const woken = this.#wake.signal;
       const job = await this.#claim();
       if (job === undefined) await this.#runtime.delay(this.#pollMs, woken);

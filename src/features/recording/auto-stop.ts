@@ -28,7 +28,7 @@ export class AutoStop {
     this.#options = options;
   }
 
-  /** Time between two looks, milliseconds. */
+  /** Time between two polls, milliseconds. */
   get every(): number {
     return Math.min(10_000, Math.max(500, this.#options.silence / 4));
   }

@@ -9,12 +9,12 @@ const idRow = z.object({ id: z.string() });
 /** Finds and stops sessions that record while nothing comes from their device. */
 export class SilentSessionStore {
   readonly #pool: DatabasePool;
-  readonly #look: WaitingWorkStore | undefined;
+  readonly #pendingWork: WaitingWorkStore | undefined;
 
-  /** @param look skips the query when it knows of no recording session */
-  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
+  /** @param pendingWork skips the query when it knows of no recording session */
+  constructor(pool: DatabasePool, pendingWork?: WaitingWorkStore) {
     this.#pool = pool;
-    this.#look = look;
+    this.#pendingWork = pendingWork;
   }
 
   /** The database's time, Unix milliseconds. */
@@ -30,7 +30,7 @@ export class SilentSessionStore {
    * commands to their actors.
    */
   async stop(silence: number, limit: number): Promise<OutboxRow[]> {
-    if (!(await isWaiting(this.#look, "recording"))) return [];
+    if (!(await isWaiting(this.#pendingWork, "recording"))) return [];
     return this.#pool.transaction(async (tx) => {
       const locked = await tx.any(sql.type(idRow)`
         select s.id from sessions s left join devices d on d.id = s.device_id

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const ageRow = z.object({ seconds: z.number() });
 
-/** How long the session has been `processing` that has been so for longest, as of the last look. */
+/** How long the session has been `processing` that has been so for longest, as of the last poll. */
 export class OldestProcessing {
   readonly #pool: CommonQueryMethods;
   #seconds = 0;
@@ -17,7 +17,7 @@ export class OldestProcessing {
     return this.#seconds;
   }
 
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const { seconds } = await this.#pool.one(sql.type(ageRow)`
       select coalesce(extract(epoch from now() - min(stopped_at)), 0)::double precision as seconds
       from sessions where status = 'processing'`);

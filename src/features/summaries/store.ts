@@ -88,8 +88,8 @@ interface SummaryJobFilter {
   workspaceId?: string;
 }
 
-/** A job may end just between two looks; then the next look creates a new one. */
-const LOOKS = 3;
+/** A job may end just between two polls; then the next poll creates a new one. */
+const TRIES = 3;
 
 const summaryType = z.enum(SUMMARY_TYPES);
 const nothing = z.object({});
@@ -162,7 +162,7 @@ export class SummaryStore {
   request(sessionId: string, type: SummaryType): Promise<SummaryJob> {
     return this.#pool.transaction(async (tx) => {
       const workspaceId = await lockSession(tx, sessionId);
-      for (let look = 0; look < LOOKS; look += 1) {
+      for (let look = 0; look < TRIES; look += 1) {
         const id =
           (await queueNote(tx, sessionId, workspaceId, type)) ??
           (await findNoteJob(tx, sessionId, type));

@@ -29,7 +29,7 @@ interface FileStoringOptions {
 }
 
 /** How often files that others left, or that have rested, are looked for, milliseconds. */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 /** Files that one process stores at once. */
 const AT_ONCE = 2;
 
@@ -75,13 +75,13 @@ export class FileStoring {
   wake(): void {
     if (this.#stopping.signal.aborted) return;
     this.#timer?.cancel();
-    this.#timer = this.#options.runtime.after(LOOK_MS, () => this.wake());
-    this.#look().catch((error: unknown) => {
+    this.#timer = this.#options.runtime.after(POLL_MS, () => this.wake());
+    this.#poll().catch((error: unknown) => {
       this.#options.log.warn({ error: errorMessage(error) }, "looking for uploaded files failed");
     });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const room = AT_ONCE - this.#running.size;
     if (room <= 0) return;
     const ids = await this.#options.uploads.waiting(room, this.#resting.names());

@@ -138,12 +138,12 @@ type Queries = Pick<CommonQueryMethods, "any" | "query">;
  */
 export class DeliveryQueueStore {
   readonly #pool: DatabasePool;
-  readonly #look: WaitingWorkStore | undefined;
+  readonly #pendingWork: WaitingWorkStore | undefined;
 
-  /** @param look skips the query when it knows of no waiting delivery */
-  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
+  /** @param pendingWork skips the query when it knows of no waiting delivery */
+  constructor(pool: DatabasePool, pendingWork?: WaitingWorkStore) {
     this.#pool = pool;
-    this.#look = look;
+    this.#pendingWork = pendingWork;
   }
 
   /**
@@ -156,7 +156,7 @@ export class DeliveryQueueStore {
     leaseMs: number,
     shares: EndpointShares = { workspace: limit, tenant: limit },
   ): Promise<DeliveryClaim[]> {
-    if (!(await isWaiting(this.#look, "deliveries"))) return [];
+    if (!(await isWaiting(this.#pendingWork, "deliveries"))) return [];
     const leaseId = newId();
     return this.#pool.transaction(async (tx) => {
       const leased = await lease(tx, leaseId, limit, now, leaseMs, shares);

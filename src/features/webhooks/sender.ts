@@ -119,7 +119,7 @@ export interface WebhookSenderOptions {
   log: Log;
   /** Most messages that are sent at once. */
   parallel: number;
-  /** Time between looks at the queue when nothing was due, milliseconds. */
+  /** Time between polls of the queue when nothing was due, milliseconds. */
   every: number;
   /** Time that an endpoint has to answer, milliseconds. */
   timeout: number;
@@ -179,7 +179,7 @@ export class WebhookSender implements QueueOwner {
     const { every, runtime, log } = this.#options;
     const trouble = new TroubleLog(log, "webhook queue not readable", runtime);
     while (!this.#stop.signal.aborted) {
-      // The next look starts as soon as a delivery ends, as more may be due for that endpoint.
+      // The next poll starts as soon as a delivery ends, as more may be due for that endpoint.
       this.#ended = createDeferred<void>();
       try {
         await this.#begin();

@@ -22,7 +22,7 @@ export class MemoryLeases {
     };
     const holds = (partition: number): boolean => partitions.get(partition)?.holder === host;
     return {
-      look: async (lease): Promise<LeaseView> => {
+      poll: async (lease): Promise<LeaseView> => {
         hosts.set(host, lease);
         const all = [...hosts].map(([name, each]) => {
           return [name, { ...each, isConnected: !cut.has(name) }] as const;

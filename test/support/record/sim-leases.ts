@@ -34,10 +34,10 @@ export class SimLeases {
     const table = this.#leases.of(host.name);
     const ask = <T>(act: () => Promise<T>): Promise<T> => guarded(() => this.#ask(host, act));
     return {
-      look: (lease) =>
+      poll: (lease) =>
         ask(() => {
           this.#leases.cut.delete(host.name);
-          return table.look(lease);
+          return table.poll(lease);
         }),
       take: (wanted) => ask(() => table.take(wanted)),
       holds: (partition) => ask(() => table.holds(partition)),

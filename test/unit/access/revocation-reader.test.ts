@@ -45,7 +45,7 @@ describe("reader of ended rights", () => {
 
   const pass = (ms: number) => runtime.pass(ms, settled);
 
-  it("looks every 2 s, each time from where the last look ended", async () => {
+  it("looks every 2 s, each time from where the last poll ended", async () => {
     await pass(6_000);
     expect(asked).toEqual([undefined, "look 1", "look 2", "look 3"]);
   });

@@ -127,7 +127,7 @@ class Host {
       throw new AppError("unavailable", "The leases cannot be read.");
     };
     return {
-      look: (lease) => reach(() => table.look(lease)),
+      poll: (lease) => reach(() => table.poll(lease)),
       take: (wanted) => reach(() => table.take(wanted)),
       holds: (partition) => reach(() => table.holds(partition)),
       free: (partitions) => reach(() => table.free(partitions)),

@@ -33,11 +33,11 @@ describe("partition owner", () => {
   it("owner: a host that joins gets its half, and no partition is ever held twice", async () => {
     const table = new MemoryLeases();
     const [a, b] = [owner("a", table), owner("b", table)];
-    await a.look();
+    await a.poll();
     expect(a.owned.size).toBe(PARTITIONS);
     for (let n = 0; n < 3; n += 1) {
-      await b.look();
-      await a.look();
+      await b.poll();
+      await a.poll();
       expect([...a.owned].filter((partition) => b.owned.has(partition))).toEqual([]);
     }
     expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
@@ -48,7 +48,7 @@ describe("partition owner", () => {
     const hosts: PartitionOwner[] = [];
     const holders = () => [...table.partitions.values()].map(({ holder }) => holder);
     const settle = async () => {
-      for (let n = 0; n < 4; n += 1) for (const host of hosts) await host.look();
+      for (let n = 0; n < 4; n += 1) for (const host of hosts) await host.poll();
     };
     for (let n = 1; n <= 6; n += 1) {
       const before = holders();
@@ -74,10 +74,10 @@ describe("partition owner", () => {
     let isAway = true;
     const table: LeaseTable = {
       ...leases,
-      look: async (lease) => {
+      poll: async (lease) => {
         time.advance(300);
         if (isAway) throw new Error("away");
-        return leases.look(lease);
+        return leases.poll(lease);
       },
     };
     const a = new PartitionOwner({
@@ -85,19 +85,19 @@ describe("partition owner", () => {
       ...{ onTaken: () => {}, onReleased: async () => {}, onLost: async () => {} },
     });
     expect(a.hasRight()).toBe(false);
-    await a.look();
+    await a.poll();
     expect(a.hasRight()).toBe(false);
     isAway = false;
-    await a.look();
+    await a.poll();
     time.advance(1_199);
     expect(a.hasRight()).toBe(true);
     isAway = true;
-    await a.look();
+    await a.poll();
     expect(a.hasRight()).toBe(false);
     // Nobody took over meanwhile.
     expect(a.owned.size).toBe(PARTITIONS);
     isAway = false;
-    await a.look();
+    await a.poll();
     expect(a.hasRight()).toBe(true);
   });
 
@@ -113,10 +113,10 @@ describe("partition owner", () => {
       host: "a",
       table: {
         ...leases,
-        look: async (lease) => {
+        poll: async (lease) => {
           time.advance(took);
           if (isAway) throw new Error("away");
-          return leases.look(lease);
+          return leases.poll(lease);
         },
       },
       runtime: {
@@ -165,13 +165,13 @@ describe("partition owner", () => {
       if (partitions === slow) await putAway.promise;
     });
     const b = owner("b", table);
-    await a.look();
+    await a.poll();
     const stopping = a.stop();
-    await a.look();
-    await b.look();
+    await a.poll();
+    await b.poll();
     await expect
       .poll(async () => {
-        await b.look();
+        await b.poll();
         return b.owned.size;
       })
       .toBe(PARTITIONS - (slow?.length ?? 0));
@@ -179,7 +179,7 @@ describe("partition owner", () => {
     expect(slow?.some((partition) => b.owned.has(partition))).toBe(false);
     putAway.resolve();
     await stopping;
-    await b.look();
+    await b.poll();
     expect(b.owned.size).toBe(PARTITIONS);
   });
 
@@ -197,14 +197,14 @@ describe("partition owner", () => {
       },
     };
     const a = owner("a", deaf);
-    await a.look();
+    await a.poll();
     expect(a.owned.size).toBe(0);
     const b = owner("b", table);
-    await b.look();
+    await b.poll();
     isDeaf = false;
     for (let n = 0; n < 4; n += 1) {
-      await a.look();
-      await b.look();
+      await a.poll();
+      await b.poll();
     }
     expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
   });

@@ -49,19 +49,19 @@ describe("the search for words", () => {
 
   it("shows the first hit, the next, and after the last the first again", () => {
     const { shown, search } = open();
-    search.look("good");
+    search.search("good");
     search.step(1);
     search.step(1);
     search.step(-1);
     expect(shown).toEqual(["a3-3", "b0-0", "a3-3", "b0-0"]);
-    search.look("zanzibar");
+    search.search("zanzibar");
     search.step(1);
     expect(shown).toHaveLength(4);
   });
 
   it("finds what is said while it is open, and nothing once it is closed", () => {
     const { lines, search } = open();
-    search.look("tomorrow");
+    search.search("tomorrow");
     expect(search.hits.value).toEqual([]);
     lines.value = [...LINES, { id: "c", words: ["Tomorrow."] }];
     expect(places(search.hits.value)).toEqual(["c0-0"]);

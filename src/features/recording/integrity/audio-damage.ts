@@ -16,13 +16,13 @@ export class AudioDamage {
     this.#clock = clock;
   }
 
-  /** Of the last look. */
+  /** Of the last poll. */
   get chunks(): number {
     return this.#last.chunks;
   }
 
   /** Looks, unless somebody just did. Rejects with `unavailable`. */
-  async look(): Promise<DamageCount> {
+  async refresh(): Promise<DamageCount> {
     if (this.#clock.monotonic() - this.#lookedAt < EVERY_MS) return this.#last;
     this.#last = await this.#store.count();
     this.#lookedAt = this.#clock.monotonic();

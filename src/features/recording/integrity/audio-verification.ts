@@ -1,6 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { DamageKind } from "./file-damage.ts";
-import type { ChunkPlace, LookFigures, StoredChunkStore } from "./stored-chunks-store.ts";
+import type { ChunkPlace, ScrubTotals, StoredChunkStore } from "./stored-chunks-store.ts";
 import type { VerifiedAudio } from "./verified-audio.ts";
 
 const PAGE = 64;
@@ -10,7 +10,7 @@ interface DamagedChunk extends ChunkPlace {
 }
 
 interface Portion {
-  checked: LookFigures;
+  checked: ScrubTotals;
   damaged: DamagedChunk[];
   /** The last chunk that was looked at, behind which there may be more. */
   next?: ChunkPlace;

@@ -25,15 +25,15 @@ interface StoredChunk extends ChunkPlace {
   sha256: string;
 }
 
-/** What a look at stored audio came to. */
-export interface LookFigures {
+/** What a check of stored audio came to. */
+export interface ScrubTotals {
   chunks: number;
   bytes: number;
   damaged: number;
 }
 
-/** A round of looks at all stored audio. */
-interface ScrubRound extends LookFigures {
+/** A round of checks of all stored audio. */
+interface ScrubRound extends ScrubTotals {
   /** The last chunk that was looked at. */
   after?: ChunkPlace;
   hasEnded: boolean;
@@ -98,7 +98,7 @@ export class StoredChunkStore {
 
   /** Adds to the round; without `next` it has ended. */
   async addToRound(
-    { chunks, bytes, damaged }: LookFigures,
+    { chunks, bytes, damaged }: ScrubTotals,
     next: ChunkPlace | undefined,
   ): Promise<void> {
     await this.#pool.query(sql.unsafe`

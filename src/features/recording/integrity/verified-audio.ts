@@ -6,7 +6,7 @@ import { type Damage, DamagedAudio, damageOf, judge, passing } from "./file-dama
 import { type HashedFile, sha256Of } from "./sha256.ts";
 
 /** A redaction may replace a file between a look at its row and one at its bytes. */
-const LOOKS = 2;
+const TRIES = 2;
 
 interface VerifiedAudioOptions {
   files: {
@@ -57,7 +57,7 @@ export class VerifiedAudio {
       const found = { sha256: await sha256Of(again), bytes: again.byteLength };
       const damage = facts && judge(facts, found);
       if (damage === undefined) return again;
-      if (look === LOOKS) throw new DamagedAudio(damage);
+      if (look === TRIES) throw new DamagedAudio(damage);
     }
   }
 
@@ -67,9 +67,9 @@ export class VerifiedAudio {
    */
   async check(file: AudioFile): Promise<{ damage?: Damage; bytes: number }> {
     for (let look = 1; ; look += 1) {
-      const { damage, bytes } = await this.#look(file);
+      const { damage, bytes } = await this.#tryRead(file);
       if (damage === undefined) return { bytes };
-      if (look < LOOKS) continue;
+      if (look < TRIES) continue;
       await this.note(file, damage);
       return { damage, bytes };
     }
@@ -89,7 +89,7 @@ export class VerifiedAudio {
     }
   }
 
-  async #look({ sessionId, sha256 }: AudioFile): Promise<{ damage?: Damage; bytes: number }> {
+  async #tryRead({ sessionId, sha256 }: AudioFile): Promise<{ damage?: Damage; bytes: number }> {
     const { files, records, notifier } = this.#options;
     const facts = await records.facts({ sessionId, sha256 });
     // Nobody names it any more.

@@ -6,7 +6,7 @@ import type { Device } from "../../api/records.ts";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { useResource } from "../../parts/resource.ts";
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const PATIENCE_MS = 60_000;
 
 /** Waits until a device that was just paired is heard of: then it has its key and reaches us. */
@@ -18,7 +18,7 @@ export function FirstSign({ device }: { device: Device }): VNode {
   );
   const [isLate, setLate] = useState(false);
   const isThere = state.kind === "ready" && state.value.last_seen_at !== undefined;
-  useRefreshing(reload, isThere ? undefined : LOOK_MS);
+  useRefreshing(reload, isThere ? undefined : POLL_MS);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);

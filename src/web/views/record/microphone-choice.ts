@@ -33,13 +33,13 @@ export function chooseMicrophone(id: string): void {
 /** Looks what there is, now and whenever one is connected or taken away, until the signal ends it. */
 export function watchMicrophones(ended: AbortSignal): void {
   if (navigator.mediaDevices === undefined) return;
-  void lookForMicrophones();
-  navigator.mediaDevices.addEventListener("devicechange", () => void lookForMicrophones(), {
+  void findMicrophones();
+  navigator.mediaDevices.addEventListener("devicechange", () => void findMicrophones(), {
     signal: ended,
   });
 }
 
-export async function lookForMicrophones(): Promise<void> {
+export async function findMicrophones(): Promise<void> {
   const found = await navigator.mediaDevices.enumerateDevices().catch(() => []);
   microphones.value = found
     .filter(({ kind, deviceId, label }) => kind === "audioinput" && deviceId !== "" && label !== "")

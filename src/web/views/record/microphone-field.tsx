@@ -4,7 +4,7 @@ import { useDeed } from "../../parts/deed.ts";
 import { letUseMicrophone } from "./microphone.ts";
 import {
   chosenMicrophone,
-  lookForMicrophones,
+  findMicrophones,
   microphones,
   watchMicrophones,
 } from "./microphone-choice.ts";
@@ -32,7 +32,7 @@ export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }
             onClick={() =>
               void run(async () => {
                 await letUseMicrophone();
-                await lookForMicrophones();
+                await findMicrophones();
               })
             }
           >

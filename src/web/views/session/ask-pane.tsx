@@ -125,7 +125,7 @@ function SaidWords({ model, question }: { model: SessionModel; question: string 
           class="button"
           onClick={() => {
             model.search.open();
-            model.search.look(word);
+            model.search.search(word);
           }}
         >
           <Search size={14} aria-hidden="true" /> {word}

@@ -6,9 +6,9 @@ import { opsSource } from "../../../../workers/ops-source.ts";
 describe("event loop delay", () => {
   it("loop delay: is watched while the process works, and not while it rests", () => {
     const delay = new LoopDelay();
-    delay.look(0.5);
+    delay.sample(0.5);
     expect(delay.isWatching).toBe(true);
-    delay.look(0.001);
+    delay.sample(0.001);
     expect(delay.isWatching).toBe(false);
   });
 
@@ -19,11 +19,11 @@ describe("event loop delay", () => {
 
   it("loop delay: a pause of measuring is no delay", () => {
     const { delay, pass } = watchedBy();
-    delay.look(0.5);
+    delay.sample(0.5);
     pass(990, 10);
-    delay.look(0.001);
+    delay.sample(0.001);
     pass(1_000);
-    delay.look(0.5);
+    delay.sample(0.5);
     pass(10);
     delay.tick();
     expect(delay.longestMs).toBeCloseTo(10, 0);
@@ -31,13 +31,13 @@ describe("event loop delay", () => {
 
   it("loop delay: what held the loop up is told, in the midst of work and after a rest", () => {
     const { delay, pass } = watchedBy();
-    delay.look(0.5);
+    delay.sample(0.5);
     pass(700);
     delay.tick();
     expect(delay.longestMs).toBeCloseTo(700, -1);
-    delay.look(0.001);
+    delay.sample(0.001);
     pass(2_500);
-    delay.look(0.9);
+    delay.sample(0.9);
     expect(delay.text()).toMatch(/^nodejs_eventloop_lag_max_seconds 1\.5/m);
     expect(delay.longestMs).toBe(0);
   });

@@ -62,7 +62,7 @@ describe("signing keys of a running process", () => {
     const first = ring.newest.kid;
     const old = await sign(tokens, 12 * HOUR);
     const { kid } = await rotate();
-    await watch.look();
+    await watch.refresh();
     expect(added).toEqual([kid]);
     expect(shown(ring)).toEqual([first, kid]);
     expect(decodeProtectedHeader(await sign(tokens)).kid).toBe(kid);
@@ -74,7 +74,7 @@ describe("signing keys of a running process", () => {
     const { ring, tokens, watch } = await startProcess();
     const first = ring.newest.kid;
     const { kid } = await rotate(6 * MINUTE);
-    await watch.look();
+    await watch.refresh();
     expect(shown(ring)).toEqual([first, kid]);
     expect(decodeProtectedHeader(await sign(tokens)).kid).toBe(first);
     clock.advance(6 * MINUTE);
@@ -85,7 +85,7 @@ describe("signing keys of a running process", () => {
     const { ring, watch } = await startProcess();
     const first = ring.newest.kid;
     const second = await rotate();
-    await watch.look();
+    await watch.refresh();
     clock.advance(12 * HOUR);
     expect(shown(ring)).toContain(first);
     clock.advance(HOUR);
@@ -93,7 +93,7 @@ describe("signing keys of a running process", () => {
     expect(readdirSync(folder)).toContain("signing-0001.jwk");
     const third = await rotate();
     expect(readdirSync(folder)).not.toContain("signing-0001.jwk");
-    await watch.look();
+    await watch.refresh();
     expect(shown(ring)).toEqual([second.kid, third.kid]);
   });
 
@@ -101,7 +101,7 @@ describe("signing keys of a running process", () => {
     const one = await startProcess();
     const two = await startProcess();
     await rotate();
-    await one.watch.look();
+    await one.watch.refresh();
     const token = await sign(one.tokens);
     expect((await two.tokens.verify(token, ["access"])).kind).toBe("access");
   });
@@ -109,7 +109,7 @@ describe("signing keys of a running process", () => {
   it("unknown keys: looked for once a second, however many come", async () => {
     const { ring } = await startProcess();
     let looks = 0;
-    ring.lookWith(async () => {
+    ring.refreshWith(async () => {
       looks += 1;
     });
     await Promise.all(Array.from({ length: 50 }, () => ring.find("unknown")));
@@ -125,7 +125,7 @@ describe("signing keys of a running process", () => {
     const { ring, tokens, watch } = await startProcess();
     const before = shown(ring);
     writeFileSync(join(folder, "signing-0002.jwk"), "not a key");
-    await watch.look();
+    await watch.refresh();
     expect(shown(ring)).toEqual(before);
     expect(await codeOf(tokens.verify(await sign(tokens), ["access"]))).toBe("none");
   });

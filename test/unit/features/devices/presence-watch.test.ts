@@ -31,26 +31,26 @@ describe("presence of devices", () => {
   it("presence: three missed heartbeats are told once, and the return", async () => {
     const { clock, told, watch, beat } = fixture();
     beat();
-    await watch.look();
+    await watch.check();
     clock.advance(5_999);
-    await watch.look();
+    await watch.check();
     expect(told).toEqual([]);
     clock.advance(1);
-    await watch.look();
+    await watch.check();
     clock.advance(60_000);
-    await watch.look();
+    await watch.check();
     expect(told.map(({ code, session_id }) => [code, session_id])).toEqual([
       ["device_offline", "s"],
     ]);
     beat();
-    await watch.look();
+    await watch.check();
     expect(told.map(({ code }) => code)).toEqual(["device_offline", "device_online"]);
   });
 
   it("presence: heartbeats show battery and buffer, and only of sessions held here", async () => {
     const { clock, watch, beat, lose } = fixture();
     beat({ battery_percent: 41, buffered_chunks: 3, recording: true });
-    await watch.look();
+    await watch.check();
     expect(watch.of("s")).toEqual({
       presence: "online",
       last_seen_at: new Date(clock.now()).toISOString(),
@@ -59,7 +59,7 @@ describe("presence of devices", () => {
     });
     expect(watch.of("other")).toBeUndefined();
     lose();
-    await watch.look();
+    await watch.check();
     expect(watch.of("s")).toBeUndefined();
   });
 });

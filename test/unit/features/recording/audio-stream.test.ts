@@ -91,12 +91,12 @@ describe("audio stream", () => {
     vi.useRealTimers();
   });
 
-  it("chunks: one that grows old between two looks for audio ends, although nothing more comes", async () => {
+  it("chunks: one that grows old between two polls for audio ends, although nothing more comes", async () => {
     const { stream, told } = create();
     // The clock begins at 0, so the first look comes after 40 ms: there the chunk begins.
     stream.push(new Uint8Array(640));
     await vi.advanceTimersByTimeAsync(10_020);
-    // The last piece, 20 ms before the chunk is old: the next look comes after that.
+    // The last piece, 20 ms before the chunk is old: the next poll comes after that.
     stream.push(new Uint8Array(640));
     await vi.advanceTimersByTimeAsync(100);
     expect(told.sealed).toEqual([0]);

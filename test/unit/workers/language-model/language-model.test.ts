@@ -54,7 +54,7 @@ describe("language model: servers of each kind", () => {
     server.answer = () => ({ text: "<think>Hm.</think>\nHello." });
     const model = modelOf(server);
     expect(model.status).toMatchObject({ answers: false, abilities: [] });
-    await model.look();
+    await model.probe();
     expect(model.status).toEqual({
       ...{ name: "small", local: true, answers: true },
       abilities: ["json_schema", "tools"],
@@ -71,7 +71,7 @@ describe("language model: servers of each kind", () => {
   it.each(KINDS)("%s without tools still answers by schema", async (kind) => {
     const server = await serve({ kind, hasTools: false });
     const model = modelOf(server);
-    await model.look();
+    await model.probe();
     expect(model.status).toMatchObject({ answers: true, abilities: ["json_schema"] });
   });
 
@@ -79,17 +79,17 @@ describe("language model: servers of each kind", () => {
     const server = await serve({ hasTools: false });
     server.keepsToSchema = false;
     const model = modelOf(server);
-    await model.look();
+    await model.probe();
     expect(model.status).toMatchObject({ answers: true, abilities: [] });
   });
 
   it("abilities are found out once, and its list of models tells afterwards that it answers", async () => {
     const server = await serve();
     const model = modelOf(server);
-    await model.look();
+    await model.probe();
     const { length } = server.checks;
-    await model.look();
-    await model.look();
+    await model.probe();
+    await model.probe();
     expect(server.checks).toHaveLength(length);
     expect(server.lists).toBe(2);
     expect(server.requests).toHaveLength(0);
@@ -98,12 +98,12 @@ describe("language model: servers of each kind", () => {
   it("a refused request lets them be found out anew, as another model may be there", async () => {
     const server = await serve();
     const model = modelOf(server);
-    await model.look();
+    await model.probe();
     const { length } = server.checks;
     server.answer = () => ({ status: 400, body: { error: { message: "no grammar" } } });
     expect((await faultOf(model.ask(ASK, "tenant", NEVER))).fault).toBe("rejected");
     expect(model.status.answers).toBe(true);
-    await model.look();
+    await model.probe();
     expect(server.checks.length).toBeGreaterThan(length);
   });
 });
@@ -121,7 +121,7 @@ describe("language model: servers that fail", () => {
   it.each(FAULTS)("%s: three tries, then it is away", async (_name, answer, message) => {
     const server = await serve();
     const model = modelOf(server);
-    await model.look();
+    await model.probe();
     server.answer = () => answer;
     const error = await faultOf(model.ask(ASK, "tenant", NEVER));
     expect(error.fault).toBe("away");
@@ -129,7 +129,7 @@ describe("language model: servers that fail", () => {
     expect(server.requests).toHaveLength(3);
     expect(model.status).toMatchObject({ answers: false, reason: error.message });
     server.answer = () => ({ text: "Back." });
-    await model.look();
+    await model.probe();
     expect(model.status.answers).toBe(true);
   });
 
@@ -173,7 +173,7 @@ describe("language model: servers that fail", () => {
   it("a refused key and an unknown model are the operator's, and tried no further", async () => {
     const server = await serve({ key: "right" });
     const locked = modelOf(server, { key: "wrong" });
-    await locked.look();
+    await locked.probe();
     expect(locked.status).toMatchObject({
       answers: false,
       reason: expect.stringMatching(/our key/),

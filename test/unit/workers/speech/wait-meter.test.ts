@@ -12,7 +12,7 @@ it("sums up waits from their first look to the one at which they are over", () =
   const meter = new WaitMeter();
   const look = (waits: boolean, afterMs: number) => {
     vi.advanceTimersByTime(afterMs);
-    meter.look(waits);
+    meter.sample(waits);
   };
   look(false, 10);
   look(true, 10);

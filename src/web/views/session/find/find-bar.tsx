@@ -35,7 +35,7 @@ function Open({ search }: { search: WordSearch }): VNode {
         aria-label="Find in this session"
         placeholder="Find in this session"
         value={search.query.value}
-        onInput={({ currentTarget }) => search.look(currentTarget.value)}
+        onInput={({ currentTarget }) => search.search(currentTarget.value)}
         onKeyDown={press}
       />
       <span class="small soft" role="status">

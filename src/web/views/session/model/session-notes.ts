@@ -17,8 +17,8 @@ export interface ItemChange {
 
 type NotedItem = Summary["items"][number];
 
-/** Pauses between looks at what is being made; then it is looked at no more but for news. */
-const LOOKS_MS = [1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
+/** Pauses between polls of what is being made; then it is looked at no more but for news. */
+const POLLS_MS = [1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 const THEIRS = "The action item has been changed since by somebody else, and stays.";
 
 interface NotedSession {
@@ -48,7 +48,7 @@ export class SessionNotes {
   #isWanted = false;
   #loading: Promise<void> | undefined;
   #mustLoad = false;
-  #looks = 0;
+  #polls = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
   /** Changes go one after the other, so that two of one item do not meet. */
@@ -72,7 +72,7 @@ export class SessionNotes {
 
   /** The service tells that there are others, or soon will be. */
   news(): void {
-    this.#looks = 0;
+    this.#polls = 0;
     if (this.#isWanted) void this.load();
   }
 
@@ -122,7 +122,7 @@ export class SessionNotes {
     } finally {
       this.#loading = undefined;
     }
-    this.#lookAgain();
+    this.#pollAgain();
   }
 
   /** Has these kinds made, or made again; says what went wrong. */
@@ -235,12 +235,12 @@ export class SessionNotes {
   }
 
   /** News of what is ready may be late, or lost with the connection; a failed call is tried again. */
-  #lookAgain(): void {
+  #pollAgain(): void {
     const { pending = [] } = this.page.value ?? {};
     const isUnfinished = pending.length > 0 || isPassing(this.failure.value);
-    const pause = LOOKS_MS[this.#looks];
+    const pause = POLLS_MS[this.#polls];
     if (!isUnfinished || pause === undefined || this.#isClosed) return;
-    this.#looks += 1;
+    this.#polls += 1;
     this.#timer = setTimeout(() => void this.load(), pause);
   }
 }

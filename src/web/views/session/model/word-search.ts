@@ -44,7 +44,7 @@ export class WordSearch {
   }
 
   /** Looks for other words; shows the first place. */
-  look(query: string): void {
+  search(query: string): void {
     this.query.value = query;
     this.place.value = -1;
     this.step(1);

@@ -22,7 +22,7 @@ async function open(
   const server = await ModelServer.start(options);
   servers.push(server);
   const bench = new NotesBench(server, settings);
-  await bench.model.look();
+  await bench.model.probe();
   const take = (given: Partial<ModelTurnRequest> = {}) =>
     bench.turns.take(
       {
@@ -162,10 +162,10 @@ describe("turns of a language model", () => {
   it("one that is away is not waited for", async () => {
     const { server, bench, take } = await open({}, { timeoutMs: 500 });
     server.fault = { status: 401, body: {} };
-    await bench.model.look();
+    await bench.model.probe();
     expect((await take()).work).toMatchObject({ outcome: "away", tokens: 0 });
     server.fault = undefined;
-    await bench.model.look();
+    await bench.model.probe();
     server.answer = () => "hang";
     expect((await take()).work?.outcome).toBe("away");
   });

@@ -31,7 +31,7 @@ let bench: NotesBench;
 beforeAll(async () => {
   server = await ModelServer.start();
   bench = new NotesBench(server);
-  await bench.model.look();
+  await bench.model.probe();
 });
 afterAll(() => server.close());
 

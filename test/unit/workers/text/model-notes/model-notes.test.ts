@@ -50,7 +50,7 @@ async function bench(
   server.answer =
     typeof answer === "function" ? (answer as ModelServer["answer"]) : () => ({ text });
   const made = new NotesBench(server, settings);
-  await made.model.look();
+  await made.model.probe();
   return Object.assign(made, { server });
 }
 
@@ -137,7 +137,7 @@ describe("notes by a language model: sections in a workspace's own words", () =>
     const { server } = await bench(ANSWER);
     server.keepsToSchema = false;
     const made = new NotesBench(server);
-    await made.model.look();
+    await made.model.probe();
     server.answer = () => ({
       text: "PART 1: The budget is 25,000 euros. [1]\n- PART 3: The posters did not arrive. [2]\nPART 9: The posters did not arrive. [2]\nPOINT: The posters did not arrive. [2]",
     });
@@ -239,7 +239,7 @@ describe("notes by a language model: answers of weak and broken models", () => {
     const { server } = await bench(NOTES);
     server.keepsToSchema = false;
     const made = new NotesBench(server);
-    await made.model.look();
+    await made.model.probe();
     server.answer = () => ({
       text: "Here are the notes:\n* POINT: The posters did not arrive. [2]\nDECISION: The launch was moved to 3 March. [3]\n",
     });

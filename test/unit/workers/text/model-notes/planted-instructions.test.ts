@@ -116,7 +116,7 @@ describe(`notes by a language model: ${COUNT} instructions planted in transcript
     const before = server.requests.length;
     server.answer = (): ModelAnswer => obey(segments, planted);
     const bench = new NotesBench(server);
-    await bench.model.look();
+    await bench.model.probe();
     for (const type of TYPES) judge(await bench.summarise(type, segments), segments, planted);
     const free = server.requests.length;
     const wanted = { sections: SECTIONS };
