@@ -7,7 +7,7 @@ export interface ElevationInForce {
 }
 
 /** What an elevation has to cover: a session, a workspace with all its sessions, or everything. */
-export interface ElevatedPlace {
+export interface ElevationScope {
   sessionId?: string;
   workspaceId?: string;
 }

@@ -4,7 +4,7 @@ export interface Backlog {
    * Sessions that have work: for each place, the next ones of its partition after its id. A
    * partition that gives fewer than `OPEN_WORK_PAGE` has no more.
    */
-  openWork(places: readonly Place[]): Promise<WorkingSession[]>;
+  openWork(places: readonly PartitionCursor[]): Promise<WorkingSession[]>;
   /** Partitions with sessions that have waiting commands, in order. */
   waiting(): Promise<number[]>;
   /**
@@ -12,7 +12,7 @@ export interface Backlog {
    * with the oldest of their commands that are due. A partition that gives fewer than `QUEUES_PAGE`
    * has no more. Many commands for one session do not delay other sessions.
    */
-  queues(places: readonly QueuePlace[]): Promise<CommandQueue[]>;
+  queues(places: readonly QueueCursor[]): Promise<CommandQueue[]>;
   /** Unfinished commands to this session that are not parked, oldest first. */
   commandsTo(sessionId: string): Promise<BacklogCommand[]>;
   /**
@@ -37,12 +37,12 @@ export interface ActiveSession {
 }
 
 /** A place in the sessions of a partition: after this id; undefined means before the first. */
-export interface Place {
+export interface PartitionCursor {
   partition: number;
   after: string | undefined;
 }
 
-export interface QueuePlace extends Place {
+export interface QueueCursor extends PartitionCursor {
   /** Commands of this age count as lost by the process that was to deliver them, milliseconds. */
   olderThan: number;
 }

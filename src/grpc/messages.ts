@@ -2,7 +2,7 @@ import { toMilliseconds } from "../base/audio/sample-rate.ts";
 import type { QuestionAnswer } from "../features/questions/by-rule.ts";
 import type { SessionRecord } from "../features/sessions/store.ts";
 import type { SegmentRecord } from "../features/transcript/writing/segment-record.ts";
-import { type EncodedFrame, isDurable, placeOf } from "../live/frames.ts";
+import { type EncodedFrame, isDurable, metadataOf } from "../live/frames.ts";
 import {
   type AskResponse,
   type ChunkStatus,
@@ -104,7 +104,7 @@ type Event = NonNullable<TranscriptEvent["event"]>;
 export function encodeEvent(frame: ServerFrame): EncodedFrame {
   const event = TranscriptEvent.encode(toEventMessage(frame)).finish();
   const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength);
-  return { ...placeOf(frame), bytes };
+  return { ...metadataOf(frame), bytes };
 }
 
 function toEventMessage(frame: ServerFrame): TranscriptEvent {

@@ -1,7 +1,7 @@
 import type { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
 import type { EngineWish } from "./engine-choice.ts";
-import type { Asker } from "./fair-places.ts";
+import type { Asker } from "./fair-slots.ts";
 
 /** A message of the client; the stream itself batches messages of one turn. */
 export type TranscribeMessage = Exclude<

@@ -26,7 +26,7 @@ export function isDurable(frame: ServerFrame): frame is DurableFrame {
 }
 
 /** The properties of an encoded frame besides its bytes. */
-export function placeOf(frame: ServerFrame): Omit<EncodedFrame, "bytes"> {
+export function metadataOf(frame: ServerFrame): Omit<EncodedFrame, "bytes"> {
   const status = statusIn(frame);
   const { type } = frame;
   if (isDurable(frame)) return { type, seq: frame.seq, transient: false, status };
@@ -48,7 +48,7 @@ function statusIn(frame: ServerFrame): SessionStatus | undefined {
 
 /** Encodes a frame as JSON. */
 export function encodeFrame(frame: ServerFrame): EncodedFrame {
-  return { ...placeOf(frame), bytes: Buffer.from(JSON.stringify(frame), "utf8") };
+  return { ...metadataOf(frame), bytes: Buffer.from(JSON.stringify(frame), "utf8") };
 }
 
 type Entry = { encoded: EncodedFrame } | { frame: ServerFrame };

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { SpeakerPage } from "../features/sessions/schema.ts";
 import type { SegmentPage } from "../features/transcript/segments.ts";
-import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../wire/unclear-words.ts";
+import { markUnclear, UNCLEAR_LEGEND, unclearIndexes } from "../wire/unclear-words.ts";
 import { isUnsure } from "../wire/unsure-speakers.ts";
 import { nextCursor, pageArguments } from "./list-arguments.ts";
 import {
@@ -93,7 +93,7 @@ function presentSegment(
   names: ReadonlyMap<string, string | undefined>,
 ): Static<typeof spokenSchema> {
   const name = speaker_label === undefined ? undefined : names.get(speaker_label);
-  const unclear = unclearPlaces(words);
+  const unclear = unclearIndexes(words);
   const spoken = words.map(({ word }) => word);
   return {
     ...{ session_id, segment_id: id, start_ms, end_ms },

@@ -8,8 +8,8 @@ import type {
   Ended,
   FailedDelivery,
   ParkedCommand,
-  Place,
-  QueuePlace,
+  PartitionCursor,
+  QueueCursor,
   WorkingSession,
 } from "../actor/backlog.ts";
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
@@ -76,7 +76,7 @@ export class SessionBacklog implements Backlog {
     this.#pendingWork = pendingWork;
   }
 
-  async openWork(places: readonly Place[]): Promise<WorkingSession[]> {
+  async openWork(places: readonly PartitionCursor[]): Promise<WorkingSession[]> {
     const rows = places.map(({ partition, after }) => [partition, after ?? BEFORE_ALL]);
     return [
       ...(await this.#pool.any(sql.type(workRow)`
@@ -123,7 +123,7 @@ export class SessionBacklog implements Backlog {
   }
 
   /** Goes from session to session by the index, however many commands lie between. */
-  async queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
+  async queues(places: readonly QueueCursor[]): Promise<CommandQueue[]> {
     const rows = places.map(({ partition, after, olderThan }) => [
       partition,
       after ?? BEFORE_ALL,

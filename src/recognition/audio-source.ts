@@ -7,7 +7,7 @@ import type { Voices } from "../session/write.ts";
 /** Port: reads stored audio and the state to resume from. */
 export interface AudioSource {
   /** Reads what a reading needs at its beginning. */
-  opening(place: OpeningPlace): Promise<Opening>;
+  opening(place: OpeningPosition): Promise<Opening>;
   /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
   placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;
   /**
@@ -29,7 +29,7 @@ export interface AudioSource {
   pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]>;
 }
 
-export interface OpeningPlace {
+export interface OpeningPosition {
   sessionId: string;
   /** The attempt of the reading that begins. */
   attempt: number;

@@ -16,7 +16,7 @@ import { joinVocabulary } from "../wire/vocabulary.ts";
 import type {
   AudioSource,
   Opening,
-  OpeningPlace,
+  OpeningPosition,
   PlacedChunk,
   StoredCheckpoint,
 } from "./audio-source.ts";
@@ -92,7 +92,7 @@ interface Lookup {
 export class SessionAudio implements AudioSource {
   readonly #pool: DatabasePool;
   readonly #audio: StoredAudio;
-  readonly #openings = new LookupBatcher<OpeningPlace, Opening>(
+  readonly #openings = new LookupBatcher<OpeningPosition, Opening>(
     (places) => this.#readOpenings(places),
     MOST_OPENINGS,
   );
@@ -125,7 +125,7 @@ export class SessionAudio implements AudioSource {
     return this.#audio.note({ sessionId, sha256 }, damage);
   }
 
-  async opening(asked: OpeningPlace): Promise<Opening> {
+  async opening(asked: OpeningPosition): Promise<Opening> {
     const found = await this.#openings.get(asked);
     return found ?? { checkpoint: undefined, ...NOTHING };
   }
@@ -143,7 +143,7 @@ export class SessionAudio implements AudioSource {
     return (await this.#pieces.get({ sessionId, sequence, piece, limit })) ?? [];
   }
 
-  async #readOpenings(places: readonly OpeningPlace[]): Promise<(Opening | undefined)[]> {
+  async #readOpenings(places: readonly OpeningPosition[]): Promise<(Opening | undefined)[]> {
     const rows = await this.#pool.any(sql.type(openingRow)`
       select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
         coalesce((

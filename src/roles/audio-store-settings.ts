@@ -11,7 +11,7 @@ const NEED_A_STORE = [
 ];
 
 /** Where audio is kept, and where it is received. */
-export function readAudioPlaces(reader: SettingsReader) {
+export function readAudioStorage(reader: SettingsReader) {
   return { blobFolder: reader.need("VOICE_BLOB_DIR"), audioStore: readAudioStore(reader) };
 }
 

@@ -6,7 +6,7 @@ import type { PortChoice } from "../base/listening.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
 import type { S3Settings } from "../features/recording/audio-store/s3-bucket.ts";
 import type { CeilingLimits } from "../postgres/ceilings.ts";
-import { readAudioPlaces } from "./audio-store-settings.ts";
+import { readAudioStorage } from "./audio-store-settings.ts";
 
 /** The settings of a service process, read once from its environment. */
 export interface Config {
@@ -147,7 +147,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     tls: readInnerTls(reader),
     allowInsecure: reader.get("ALLOW_INSECURE"),
     workerKey: reader.needWorkerKey(),
-    ...readAudioPlaces(reader),
+    ...readAudioStorage(reader),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),
     keys: reader.get("VOICE_KEYS"),
     allowedOrigins: reader.get("ALLOWED_ORIGINS"),

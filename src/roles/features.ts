@@ -28,8 +28,8 @@ import { createWebhooks } from "../features/webhooks/feature.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
 import { createWorkspaces } from "../features/workspaces/feature.ts";
 import { WorkspaceStore } from "../features/workspaces/store.ts";
-import { PlacedVoices } from "../inference/placed-voices.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
+import { WorkerVoices } from "../inference/worker-voices.ts";
 import { mcpRoutes } from "../mcp/feature.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
@@ -241,7 +241,7 @@ function openVoices(app: AppContext, workspaces: WorkspaceStore) {
     directory: new SessionStore(pool),
     workspaces,
     recordings: new RecordingStore(pool, files, new PostgresRedactedSpans(pool)),
-    voices: new PlacedVoices({ placement, client, key: config.workerKey }),
+    voices: new WorkerVoices({ placement, client, key: config.workerKey }),
     voiceKey: keys.voiceKey,
   });
 }

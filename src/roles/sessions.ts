@@ -7,14 +7,14 @@ import { BlobSweep } from "../features/recording/audio-files/blob-sweep-store.ts
 import { AudioScrub } from "../features/recording/integrity/audio-scrub.ts";
 import { StoredChunkStore } from "../features/recording/integrity/stored-chunks-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
-import { PlacedSummariser, Summarisation } from "../features/summaries/job.ts";
+import { Summarisation, WorkerSummariser } from "../features/summaries/job.ts";
 import { SummaryJobStore } from "../features/summaries/job-store.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
 import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
 import { WebhookSender } from "../features/webhooks/sender.ts";
-import { PlacedTranscribers } from "../inference/placed-transcribers.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
+import { WorkerTranscribers } from "../inference/worker-transcribers.ts";
 import { SessionJournal } from "../journal/session-journal.ts";
 import { PostgresLeaseTable } from "../postgres/lease-store.ts";
 import { SessionBacklog } from "../postgres/outbox.ts";
@@ -66,7 +66,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     }),
     backlog: new SessionBacklog(shared.pool, shared.work),
     source: audio,
-    transcribers: new PlacedTranscribers(
+    transcribers: new WorkerTranscribers(
       shared.placement,
       client,
       config.workerKey,
@@ -195,7 +195,7 @@ const JOBS_AT_ONCE = 8;
 function startJobs(context: AppContext, client: WorkerClient): void {
   const { config, log, stack, shared, queues } = context;
   const { pool, work, placement, notifier, line, background: runtime } = shared;
-  const summariser = new PlacedSummariser(placement, client, config.workerKey);
+  const summariser = new WorkerSummariser(placement, client, config.workerKey);
   const runner = new JobRunner({
     queue: new JobQueueStore(pool, work),
     handlers: [

@@ -12,7 +12,7 @@ import {
   arriving,
   declineLink,
   openedLink,
-  rememberPlace,
+  rememberRoute,
   returnAddress,
   returning,
 } from "./arrival.ts";
@@ -52,7 +52,7 @@ export function App(): VNode {
               message={arrival.value}
               isArriving={arriving.value}
               back={returnAddress}
-              onLeave={rememberPlace}
+              onLeave={rememberRoute}
             />
           )}
           {who !== undefined && !isVisitOver() && <Views key={who.id} />}

@@ -203,7 +203,7 @@ function showInvited(hash: string): void {
 }
 
 /** Keeps where one is for the way back from an identity provider. */
-export function rememberPlace(): void {
+export function rememberRoute(): void {
   sessionStorage.setItem(RETURN_KEY, location.hash);
 }
 

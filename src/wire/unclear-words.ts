@@ -2,7 +2,7 @@
 export const UNCLEAR_LEGEND = "Words in [brackets?] were not heard clearly.";
 
 /** Indexes, from 0, of the unclear words. */
-export function unclearPlaces(words: readonly { unclear?: boolean | undefined }[]): number[] {
+export function unclearIndexes(words: readonly { unclear?: boolean | undefined }[]): number[] {
   return words.flatMap(({ unclear }, place) => (unclear === true ? [place] : []));
 }
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PlacedSummariser } from "../../src/features/summaries/job.ts";
+import { WorkerSummariser } from "../../src/features/summaries/job.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { SummariseRequest } from "../../src/wire/gen/voice/v1/text.ts";
@@ -105,7 +105,7 @@ describe("worker: summaries", () => {
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     await probe.until("opened");
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     const told: number[] = [];
     const { signal } = new AbortController();
     const summary = await summariser.summarise(request("action_items"), {
@@ -121,7 +121,7 @@ describe("worker: summaries", () => {
 
   it("does not keep a session of the same thread waiting", async () => {
     const { client, placement, address } = await startWorker();
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     let isDone = false;
     const work = summariser.summarise(request("topics", LONG), quietly()).finally(() => {
       isDone = true;
@@ -145,7 +145,7 @@ describe("worker: summaries", () => {
     models.answer = () => ({ text: JSON.stringify({ points }) });
     const model = await startModel(models);
     const { client, placement } = await startWorker({ model });
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     const told: number[] = [];
     const share = { mayLeave: false, tenant: "t", tokens: 10_000, later: false };
     const asked = { ...request("brief"), model: share };
@@ -170,7 +170,7 @@ describe("worker: summaries", () => {
     const { client, placement } = await startWorker({ model: await startModel(models) });
     const given = new AbortController();
     const share = { mayLeave: false, tenant: "t", tokens: 10_000, later: false };
-    const work = new PlacedSummariser(placement, client, KEY).summarise(
+    const work = new WorkerSummariser(placement, client, KEY).summarise(
       { ...request("brief"), model: share },
       { signal: given.signal, onProgress: () => {} },
     );
@@ -184,16 +184,16 @@ describe("worker: summaries", () => {
 
   it("refuses without the key, an unknown type, and when there is no worker", async () => {
     const { client, placement } = await startWorker();
-    const locked = new PlacedSummariser(placement, client, "wrong");
+    const locked = new WorkerSummariser(placement, client, "wrong");
     await expect(locked.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "unauthorized",
     });
-    const open = new PlacedSummariser(placement, client, KEY);
+    const open = new WorkerSummariser(placement, client, KEY);
     await expect(open.summarise(request("poem"), quietly())).rejects.toMatchObject({
       code: "bad_request",
       message: expect.stringMatching(/poem/),
     });
-    const lonely = new PlacedSummariser(new Placement({ runtime: systemRuntime }), client, KEY);
+    const lonely = new WorkerSummariser(new Placement({ runtime: systemRuntime }), client, KEY);
     await expect(lonely.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "overloaded",
     });
@@ -202,7 +202,7 @@ describe("worker: summaries", () => {
   it("a worker that was heard but is gone is waited for: no attempt was made", async () => {
     const { client, placement, server } = await startWorker();
     await server.stop(0);
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     await expect(summariser.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "overloaded",
     });
@@ -219,7 +219,7 @@ describe("worker: summaries", () => {
     });
     await expect(late).rejects.toMatchObject({ code: "timeout" });
     const leaving = new AbortController();
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     const given = summariser.summarise(request("topics", LONG), {
       signal: leaving.signal,
       onProgress: () => leaving.abort(),
@@ -256,7 +256,7 @@ describe("worker: summaries", () => {
       engines: [],
       draining: false,
     });
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     const works = Array.from({ length: 7 }, () =>
       summariser.summarise(request("topics", LONG), quietly()),
     );
@@ -269,7 +269,7 @@ describe("worker: summaries", () => {
 
   it("is told as unavailable when its thread is lost or the worker stops", async () => {
     const { client, address, placement, server, pool } = await startWorker();
-    const summariser = new PlacedSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser(placement, client, KEY);
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     await probe.until("opened");

@@ -6,7 +6,7 @@ import { Maintenance } from "../../src/features/jobs/maintenance.ts";
 import type { NewChunk } from "../../src/features/recording/chunk-store.ts";
 import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
 import { FeedRegistry } from "../../src/live/feed-registry.ts";
-import { placeOf } from "../../src/live/frames.ts";
+import { metadataOf } from "../../src/live/frames.ts";
 import { renderFrames } from "../../src/live/render.ts";
 import { CommandSender } from "../../src/nats/command-sender.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
@@ -281,7 +281,7 @@ export class SimHost {
       recent: 64,
       readTimeoutMs: 5_000,
       quietMs: QUIET_MS,
-      encode: (frame: ServerFrame) => ({ ...placeOf(frame), bytes: Buffer.of(), frame }),
+      encode: (frame: ServerFrame) => ({ ...metadataOf(frame), bytes: Buffer.of(), frame }),
     });
   }
 }

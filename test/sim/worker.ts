@@ -1,6 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { EngineWish } from "../../src/inference/engine-choice.ts";
-import type { Asker } from "../../src/inference/fair-places.ts";
+import type { Asker } from "../../src/inference/fair-slots.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,

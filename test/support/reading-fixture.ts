@@ -11,9 +11,9 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { AudioInventoryStore } from "../../src/features/transcript/audio-inventories-store.ts";
-import { PlacedTranscribers } from "../../src/inference/placed-transcribers.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { WorkerTranscribers } from "../../src/inference/worker-transcribers.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { ReadingPositions } from "../../src/recognition/reading-positions-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
@@ -58,14 +58,14 @@ export class ReadingFixture {
   readonly frames: TransientFrame[] = [];
   /** Readings that may still be opened. */
   opens = Number.POSITIVE_INFINITY;
-  readonly #transcribers: PlacedTranscribers;
+  readonly #transcribers: WorkerTranscribers;
   #stops: (() => Promise<void> | void)[] = [];
   #host: Host;
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
     this.client = new WorkerClient();
-    this.#transcribers = new PlacedTranscribers(this.placement, this.client, WORKER_KEY);
+    this.#transcribers = new WorkerTranscribers(this.placement, this.client, WORKER_KEY);
     this.#host = this.#createHost();
     fixture.notify = async (rows) => {
       for (const { sessionId, command, id } of rows) {

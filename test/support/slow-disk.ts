@@ -3,7 +3,7 @@ import type { Runtime } from "../../src/base/runtime.ts";
 import type { DiskState } from "../../src/features/recording/durable-files/audio-watch.ts";
 import type {
   FileOperations,
-  FilePlace,
+  FilePaths,
 } from "../../src/features/recording/durable-files/file-writes.ts";
 
 interface OpenFile {
@@ -87,7 +87,7 @@ export class SlowDisk implements FileOperations {
     if (!this.#open.delete(fd)) throw new Error("a file is closed twice");
   }
 
-  name({ temporary, folder, path }: FilePlace): void {
+  name({ temporary, folder, path }: FilePaths): void {
     if (!this.#flushed.has(temporary)) throw new Error("bytes that are not durable get a name");
     this.#add(dirname(folder), basename(folder));
     this.#add(folder, basename(path));

@@ -7,7 +7,7 @@ import type {
   SnapshotFrame,
   SnapshotSegment,
 } from "../../wire/live-frames.ts";
-import { unclearPlaces } from "../../wire/unclear-words.ts";
+import { unclearIndexes } from "../../wire/unclear-words.ts";
 import { isUnsure } from "../../wire/unsure-speakers.ts";
 
 /** The present state of one utterance. */
@@ -216,7 +216,7 @@ export function lineOfSegment({ id, text, words = [], ...segment }: Segment): Li
     unsure: isUnsure(segment.speaker_confidence),
     text,
     words: countWords(text),
-    unclear: unclearPlaces(words),
+    unclear: unclearIndexes(words),
   };
 }
 
@@ -224,7 +224,7 @@ function lineOf(frame: ResultsBody): Line {
   return {
     ...lineOfSnapshot(frame),
     words: frame.words.length || countWords(frame.transcript),
-    unclear: unclearPlaces(frame.words),
+    unclear: unclearIndexes(frame.words),
   };
 }
 

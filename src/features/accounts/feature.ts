@@ -17,7 +17,7 @@ import { OAuthStore } from "./oauth-store.ts";
 import { PasswordChanges, PasswordHasher, passwordRoutes } from "./passwords.ts";
 import { PasswordStore } from "./passwords-store.ts";
 import { SignIn } from "./sign-in.ts";
-import { SignInPlaceStore } from "./sign-in-places-store.ts";
+import { SignInAddressStore } from "./sign-in-addresses-store.ts";
 import { authRoutes } from "./sign-in-routes.ts";
 import { LoginStore } from "./sign-in-store.ts";
 import { type KeyRing, Tokens } from "./tokens.ts";
@@ -60,7 +60,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
   const users = new UserStore(pool);
   const logins = new LoginStore(pool);
   const attempts = new AttemptStore(pool, clock);
-  const places = new SignInPlaceStore(pool, options.addressKey);
+  const places = new SignInAddressStore(pool, options.addressKey);
   const tokens = new Tokens(ring, clock);
   const passwords = new PasswordHasher();
   queues.add(passwords);

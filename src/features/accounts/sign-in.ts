@@ -10,7 +10,7 @@ import type { AttemptPolicy, AttemptStore } from "./attempts-store.ts";
 import type { GuestRecords } from "./guest-records.ts";
 import { comparableAddress } from "./mail-addresses.ts";
 import type { PasswordHasher } from "./passwords.ts";
-import type { SignInPlaceStore } from "./sign-in-places-store.ts";
+import type { SignInAddressStore } from "./sign-in-addresses-store.ts";
 import type { LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Account, UserStore } from "./users-store.ts";
@@ -52,7 +52,7 @@ const SOURCE_ATTEMPTS: AttemptPolicy = { burst: 100, interval: 3_000 };
 interface SignInOptions {
   accounts: UserStore;
   logins: LoginStore;
-  places: SignInPlaceStore;
+  places: SignInAddressStore;
   guests: Pick<GuestRecords, "revoke">;
   failures: FailedSignInTrail;
   attempts: AttemptStore;

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { actorOf } from "../../access/audit-entry.ts";
 import {
-  type ElevatedPlace,
   type ElevationInForce,
+  type ElevationScope,
   elevationDetail,
   type OwnerNotices,
 } from "../../access/elevation.ts";
@@ -300,7 +300,7 @@ export interface UserEditOptions {
   users: Pick<UserStore, "find" | "rename" | "setRole" | "readsMoreAsModerator">;
   revocations: Pick<RevocationFeed, "publish">;
   elevations: {
-    inForce(adminId: string, place: ElevatedPlace): Promise<ElevationInForce | undefined>;
+    inForce(adminId: string, place: ElevationScope): Promise<ElevationInForce | undefined>;
   };
   notices: OwnerNotices;
 }

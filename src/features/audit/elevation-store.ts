@@ -6,7 +6,7 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { ElevatedPlace, ElevationInForce } from "../../access/elevation.ts";
+import type { ElevationInForce, ElevationScope } from "../../access/elevation.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { toInstant } from "../../postgres/columns.ts";
@@ -61,7 +61,7 @@ export class ElevationStore {
   /** The narrowest elevation of this administrator that covers the place; undefined without one. */
   async inForce(
     adminId: string,
-    { sessionId, workspaceId }: ElevatedPlace,
+    { sessionId, workspaceId }: ElevationScope,
   ): Promise<ElevationInForce | undefined> {
     const place = coversSession(
       sql.fragment`${sessionId ?? null}::uuid`,

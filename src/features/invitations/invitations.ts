@@ -11,7 +11,7 @@ import { comparableAddress, newAddressSchema } from "../accounts/mail-addresses.
 import type { Mailing } from "../accounts/mailing.ts";
 import { letter, quoted } from "./letter.ts";
 import type { InvitationLetterStore } from "./letters-store.ts";
-import type { InvitationStore, InvitedPlace, InvitedRole, Invitee } from "./store.ts";
+import type { InvitationScope, InvitationStore, InvitedRole, Invitee } from "./store.ts";
 
 const DAY = 24 * 3_600_000;
 /** How long an invitation can be accepted, milliseconds. */
@@ -72,7 +72,7 @@ interface Wish {
   by: Principal;
   /** Under which an administrator invites. */
   elevation?: ElevationInForce | undefined;
-  place: InvitedPlace;
+  place: InvitationScope;
   role: InvitedRole;
   to: Invitee;
 }

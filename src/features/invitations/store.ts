@@ -10,7 +10,7 @@ import type { Page, PageRequest } from "../../rest/page.ts";
 import type { OtherTables } from "../context.ts";
 
 /** Where somebody is invited to: a workspace, or a session of it. */
-export interface InvitedPlace {
+export interface InvitationScope {
   workspaceId: string;
   sessionId?: string | undefined;
 }
@@ -22,7 +22,7 @@ export type Invitee = { address: string } | { userId: string };
 
 interface NewInvitation {
   id: string;
-  place: InvitedPlace;
+  place: InvitationScope;
   role: InvitedRole;
   to: Invitee;
   inviterId: string;
@@ -138,7 +138,7 @@ function isFor(userId: string) {
     and ${PLACE_STANDS} and ${INVITER_STANDS}`;
 }
 
-function isOf({ workspaceId, sessionId }: InvitedPlace) {
+function isOf({ workspaceId, sessionId }: InvitationScope) {
   return sessionId === undefined
     ? sql.fragment`i.workspace_id = ${workspaceId} and i.session_id is null`
     : sql.fragment`i.session_id = ${sessionId}`;
@@ -208,7 +208,7 @@ export class InvitationStore {
   }
 
   /** Those of a place whose time is not over, newest first: declined ones look like the others. */
-  async pending(place: InvitedPlace, page: PageRequest): Promise<Page<PendingInvitation>> {
+  async pending(place: InvitationScope, page: PageRequest): Promise<Page<PendingInvitation>> {
     const conditions = [isOf(place), sql.fragment`i.expires_at > now()`];
     if (page.after !== undefined) conditions.push(sql.fragment`i.id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(pendingRow)`
@@ -257,7 +257,7 @@ export class InvitationStore {
   }
 
   /** Withdraws a pending invitation of the place; false when there is none with this id. */
-  withdraw(id: string, place: InvitedPlace, entry: AuditEntry): Promise<boolean> {
+  withdraw(id: string, place: InvitationScope, entry: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       const { rowCount } = await tx.query(sql.unsafe`
         delete from invitations i

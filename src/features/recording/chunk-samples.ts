@@ -29,7 +29,7 @@ const LONGEST_NEIGHBOUR = 60;
 const STEP = 48_000;
 
 /** A chunk that has its place on the timeline. */
-export interface PlacedFile {
+export interface TimedFile {
   sequence: number;
   /** Samples at 16 kHz. */
   start: number;
@@ -107,11 +107,11 @@ interface OpenFile {
  * (no file, no audio) are silence.
  */
 export class ChunkSamples {
-  file: PlacedFile;
+  file: TimedFile;
   readonly #part: PartReader;
   #opened: { file: OpenFile | undefined } | undefined;
 
-  constructor(file: PlacedFile, part: PartReader) {
+  constructor(file: TimedFile, part: PartReader) {
     this.file = file;
     this.#part = part;
   }

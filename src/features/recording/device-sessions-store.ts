@@ -36,7 +36,7 @@ export interface OwnerStopRequest {
   reason?: StopReason;
 }
 
-export interface RecordingPlace {
+export interface RecordingWorkspace {
   preferredLanguage: string;
   /** Whether its owner allows engines to which the sound leaves the installation. */
   remoteEngines: boolean;
@@ -53,7 +53,7 @@ export interface DeviceSessionStore {
   /** The id of the session that the device is recording. */
   recording(deviceId: string): Promise<string | undefined>;
   /** Looks up a workspace; undefined when there is none. */
-  workspace(workspaceId: string, userId: string): Promise<RecordingPlace | undefined>;
+  workspace(workspaceId: string, userId: string): Promise<RecordingWorkspace | undefined>;
   /**
    * Creates the session, its transcription job and the command to its actor in one transaction.
    * Throws `already_recording` with the running session's id in its message, `quota_exceeded` when
@@ -118,7 +118,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     return row?.id;
   }
 
-  async workspace(workspaceId: string, userId: string): Promise<RecordingPlace | undefined> {
+  async workspace(workspaceId: string, userId: string): Promise<RecordingWorkspace | undefined> {
     const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
       select
         preferred_language as "preferredLanguage", remote_engines as "remoteEngines",

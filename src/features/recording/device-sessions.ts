@@ -20,7 +20,7 @@ import { newCustomFields, toCustomFields } from "../sessions/custom-fields.ts";
 import { engineName, sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
-import type { DeviceSessionStore, RecordingPlace } from "./device-sessions-store.ts";
+import type { DeviceSessionStore, RecordingWorkspace } from "./device-sessions-store.ts";
 
 export interface DeviceSessionOptions {
   sessions: DeviceSessionStore;
@@ -114,7 +114,7 @@ export async function requireSelf(
 }
 
 export interface ChosenWorkspace
-  extends Pick<RecordingPlace, "preferredLanguage" | "remoteEngines"> {
+  extends Pick<RecordingWorkspace, "preferredLanguage" | "remoteEngines"> {
   workspaceId: string;
 }
 

@@ -8,7 +8,7 @@ import { Tenants } from "../../postgres/tenants.ts";
 import type { Span } from "../../session/segments.ts";
 import { leadOf } from "../transcript/audio-parts-store.ts";
 import type { AudioStore, LentFile } from "./audio-store/audio-store.ts";
-import type { PlacedFile } from "./chunk-samples.ts";
+import type { TimedFile } from "./chunk-samples.ts";
 import { digestsOf } from "./integrity/stored-digests-store.ts";
 import type { VerifiedAudio } from "./integrity/verified-audio.ts";
 import type { Sounds } from "./sounds.ts";
@@ -27,9 +27,9 @@ class DoubtfulFiles {
 }
 
 interface WantedSamples {
-  file: PlacedFile;
-  before?: PlacedFile | undefined;
-  after?: PlacedFile | undefined;
+  file: TimedFile;
+  before?: TimedFile | undefined;
+  after?: TimedFile | undefined;
   /** Counted from the chunk's first sample. */
   position: number;
   count: number;
@@ -163,7 +163,7 @@ export class RecordingStore {
   /** Reads a whole chunk; positions count from its first sample. */
   async *#readWhole(
     sessionId: string,
-    file: PlacedFile,
+    file: TimedFile,
     spans: readonly Span[],
     from: number,
     to: number,
@@ -216,7 +216,7 @@ export class RecordingStore {
   async #decode(sessionId: string, wanted: WantedSamples) {
     const { file, before, after, position, count, doubts } = wanted;
     const lent: LentFile[] = [];
-    const found = async (each: PlacedFile) => {
+    const found = async (each: TimedFile) => {
       const digests = doubts.whole.has(each.sequence) ? undefined : each.digests;
       const copy = await this.#options.blobs.lend(sessionId, each.sha256, digests);
       lent.push(copy);
@@ -237,7 +237,7 @@ export class RecordingStore {
 
   async #check(
     sessionId: string,
-    { sequence, sha256 }: PlacedFile,
+    { sequence, sha256 }: TimedFile,
     doubts: DoubtfulFiles,
   ): Promise<void> {
     const { damage } = await this.#options.verified.check({ sessionId, sha256 });
@@ -247,8 +247,8 @@ export class RecordingStore {
 
   /** The chunks that overlap [from, to), each with its neighbours. */
   async *#chunks(sessionId: string, from: number, to: number) {
-    let before: PlacedFile | undefined;
-    let file: PlacedFile | undefined;
+    let before: TimedFile | undefined;
+    let file: TimedFile | undefined;
     let files = await this.#filesFrom(sessionId, from);
     // Read again with each page, so that new redactions take effect while a listener reads.
     let spans = await this.#redacted.of(sessionId);
@@ -268,7 +268,7 @@ export class RecordingStore {
   }
 
   /** A page of chunks that begins two chunks before position `from`. */
-  async #filesFrom(sessionId: string, from: number): Promise<readonly PlacedFile[]> {
+  async #filesFrom(sessionId: string, from: number): Promise<readonly TimedFile[]> {
     const first = await this.#pool.any(sql.type(z.object({ sequence: z.number() }))`
       select sequence from chunks
       where session_id = ${sessionId} and start_sample <= ${from}
@@ -276,7 +276,7 @@ export class RecordingStore {
     return this.#filesAfter(sessionId, (first.at(-1)?.sequence ?? 0) - 1);
   }
 
-  async #filesAfter(sessionId: string, sequence: number): Promise<readonly PlacedFile[]> {
+  async #filesAfter(sessionId: string, sequence: number): Promise<readonly TimedFile[]> {
     const files = await this.#pool.any(sql.type(fileRow)`
       select ${FILE_COLUMNS} from chunks
       where session_id = ${sessionId} and sequence > ${sequence} and start_sample is not null
@@ -318,7 +318,7 @@ function withExcess(span: Span, start: number, length: number, samples: number):
   };
 }
 
-function overlaps({ start, length }: PlacedFile, from: number, to: number): boolean {
+function overlaps({ start, length }: TimedFile, from: number, to: number): boolean {
   return start < to && start + length > from;
 }
 

@@ -13,7 +13,7 @@ import { loadDecoders, SoundReader } from "../../base/codecs/sound-reader.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
-import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
+import { ChunkSamples, type TimedFile } from "./chunk-samples.ts";
 import { damageOf } from "./integrity/file-damage.ts";
 
 /** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
@@ -24,7 +24,7 @@ export interface SoundSource {
 }
 
 /** A file by its path. */
-export type ThreadFile = PlacedFile & { path: string };
+export type ThreadFile = TimedFile & { path: string };
 
 export type SoundRequest =
   | { kind: "measure"; source: SoundSource }

@@ -24,7 +24,7 @@ import {
   newSessionMembers,
   stoppedSchema,
 } from "./device-sessions.ts";
-import type { DeviceSessionStore, RecordingPlace } from "./device-sessions-store.ts";
+import type { DeviceSessionStore, RecordingWorkspace } from "./device-sessions-store.ts";
 
 export interface SessionStartOptions {
   directory: SessionStore;
@@ -129,7 +129,7 @@ async function chooseWorkspace(
   return { workspaceId, ...found };
 }
 
-function roleIn(place: RecordingPlace | undefined): "member" | undefined {
+function roleIn(place: RecordingWorkspace | undefined): "member" | undefined {
   return place?.isMember ? "member" : undefined;
 }
 

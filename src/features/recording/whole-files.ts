@@ -1,10 +1,10 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import { AppError, systemFault } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Upload } from "../../rest/route.ts";
 import { cutToName } from "../../wire/names.ts";
@@ -51,7 +51,7 @@ interface WholeFilesOptions
 /** Stores whole recordings as the chunks of a session; long ones are cut. */
 export class WholeFiles implements QueueOwner {
   readonly #options: WholeFilesOptions;
-  readonly #cuts = new Places<"account">({
+  readonly #cuts = new ConcurrencyLimit<"account">({
     what: "long recordings",
     capacity: MOST_CUTS,
     shares: { account: CUTS_OF_ONE },
@@ -118,12 +118,12 @@ export class WholeFiles implements QueueOwner {
       const message = `The recording is ${hours} h long; at most ${LONGEST_HOURS} h are taken at once.`;
       throw new AppError("payload_too_large", message);
     }
-    const cut = this.#cuts.enter();
+    const cut = this.#cuts.acquire();
     try {
       cut.claim("account", accountId);
       return await this.#cut({ sessionId, filename, first }, { upload, audio }, signal);
     } finally {
-      cut.leave();
+      cut.release();
     }
   }
 

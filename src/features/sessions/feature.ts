@@ -1,6 +1,9 @@
 import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
-import { type PlaceInvitationOptions, placeInvitationRoutes } from "../invitations/place-routes.ts";
+import {
+  type ScopedInvitationOptions,
+  scopedInvitationRoutes,
+} from "../invitations/scope-routes.ts";
 import type { CharacterStore, WorkshopStore } from "../workspaces/workshops-store.ts";
 import { requireSession } from "./access.ts";
 import { AwaitedAudioStore } from "./awaited-audio-store.ts";
@@ -16,7 +19,7 @@ import type { SpeakerSuggestions } from "./suggestions.ts";
 
 interface CreateSessionOptions
   extends Pick<SessionMemberOptions, "workspaces" | "invitations" | "elevations" | "notices"> {
-  invitationBook: PlaceInvitationOptions["store"];
+  invitationBook: ScopedInvitationOptions["store"];
   workshops: Pick<WorkshopStore, "find">;
   characters: CharacterStore;
   patience: Patience;
@@ -46,7 +49,7 @@ export function createSessions(
         ...{ directory, members, workspaces, invitations, elevations, notices },
         ...{ revocations, cursorKey },
       }),
-      ...placeInvitationRoutes({
+      ...scopedInvitationRoutes({
         kind: "Session",
         parameter: "session_id",
         auth: ["bearer", "service_key"],

@@ -6,7 +6,7 @@ import { countTokens } from "../../postgres/model-tokens.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { CUSTOM_SECTIONS } from "../../session/status.ts";
 import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voice/v1/text.ts";
-import { unclearPlaces } from "../../wire/unclear-words.ts";
+import { unclearIndexes } from "../../wire/unclear-words.ts";
 import { completeNote, dropOldVersions, haveWorded, putBack } from "../jobs/note-jobs-store.ts";
 import type { ClaimedJob } from "../jobs/queue.ts";
 import { readSpeakers, type SpeakerRecord } from "../sessions/speakers-store.ts";
@@ -233,7 +233,7 @@ function toTextSegment(segment: SegmentRow, names: ReadonlyMap<string, string>):
     endMs: toMilliseconds(end),
     text,
     pauses,
-    unclear: unclearPlaces(words),
+    unclear: unclearIndexes(words),
   };
 }
 

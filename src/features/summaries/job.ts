@@ -52,7 +52,7 @@ export class Summarisation implements JobHandler {
 const DEADLINE_MS = 60 * 60_000;
 
 /** Sends summaries to the least busy worker. */
-export class PlacedSummariser implements Summariser {
+export class WorkerSummariser implements Summariser {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
   readonly #key: string | undefined;

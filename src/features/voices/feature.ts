@@ -1,5 +1,5 @@
 import { Sealer } from "../../access/sealer.ts";
-import type { PlacedVoices } from "../../inference/placed-voices.ts";
+import type { WorkerVoices } from "../../inference/worker-voices.ts";
 import type { FeatureContext } from "../context.ts";
 import type { RecordingStore } from "../recording/playback-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -14,7 +14,7 @@ interface CreateVoicesOptions {
   directory: Pick<SessionStore, "facts">;
   workspaces: Pick<WorkspaceStore, "role">;
   recordings: Pick<RecordingStore, "open">;
-  voices: Pick<PlacedVoices, "compare" | "close">;
+  voices: Pick<WorkerVoices, "compare" | "close">;
   /** AES key of prints at rest, 32 bytes. */
   voiceKey: Uint8Array;
 }
@@ -36,8 +36,8 @@ export function createVoices(
     log,
   });
   const given = { directory, workspaces, remembered, speech, voices, sealer };
-  const { routes, places } = voiceRoutes(given);
-  for (const owner of [suggester, places]) queues.add(owner);
+  const { routes, slots } = voiceRoutes(given);
+  for (const owner of [suggester, slots]) queues.add(owner);
   stack.push("voice comparisons", () => {
     voices.close();
     return suggester.close();

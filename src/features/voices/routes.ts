@@ -4,10 +4,10 @@ import type { UserPrincipal } from "../../access/principal.ts";
 import type { Sealer } from "../../access/sealer.ts";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { Places } from "../../base/places.ts";
-import type { PlacedVoices } from "../../inference/placed-voices.ts";
+import type { WorkerVoices } from "../../inference/worker-voices.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId } from "../../rest/page.ts";
 import {
@@ -38,14 +38,14 @@ const MOST_SECONDS = 120;
 /** Voices that are made at once: each holds some 4 MB, and a worker for a second or two. */
 const MOST_AT_ONCE = 4;
 
-type VoicePlaces = Places<"person">;
+type VoiceSlots = ConcurrencyLimit<"person">;
 
 interface VoiceOptions {
   directory: Pick<SessionStore, "facts">;
   workspaces: Pick<WorkspaceStore, "role">;
   remembered: RememberedVoiceStore;
   speech: Pick<LabelSpeech, "read">;
-  voices: Pick<PlacedVoices, "compare">;
+  voices: Pick<WorkerVoices, "compare">;
   sealer: Sealer;
 }
 
@@ -76,18 +76,18 @@ const voicesSchema = Type.Object(
   { $id: "RememberedVoiceList" },
 );
 
-/** PUT, GET and DELETE /users/me/voice, and the places of those that are being remembered. */
-export function voiceRoutes(options: VoiceOptions): { routes: Route[]; places: VoicePlaces } {
-  const places = new Places({
+/** PUT, GET and DELETE /users/me/voice, and the slots of those that are being remembered. */
+export function voiceRoutes(options: VoiceOptions): { routes: Route[]; slots: VoiceSlots } {
+  const slots = new ConcurrencyLimit({
     what: "voices being remembered",
     capacity: MOST_AT_ONCE,
     shares: { person: 1 },
   });
-  const routes = [rememberVoice(options, places), listVoices(options), forgetVoice(options)];
-  return { routes, places };
+  const routes = [rememberVoice(options, slots), listVoices(options), forgetVoice(options)];
+  return { routes, slots };
 }
 
-function rememberVoice(options: VoiceOptions, places: VoicePlaces): Route {
+function rememberVoice(options: VoiceOptions, slots: VoiceSlots): Route {
   return defineRoute({
     method: "put",
     path: "/users/me/voice",
@@ -124,13 +124,13 @@ function rememberVoice(options: VoiceOptions, places: VoicePlaces): Route {
           "Send `consent: true` if you agree that a print of your voice, which is biometric data, is kept in this workspace to suggest your name for voices like it. You can delete it at any time.",
         );
       }
-      const place = places.enter();
+      const slot = slots.acquire();
       try {
-        place.claim("person", caller.id);
+        slot.claim("person", caller.id);
         const voice = await remember(options, caller, body);
         return { status: 200, body: present(voice) };
       } finally {
-        place.leave();
+        slot.release();
       }
     },
   });

@@ -7,7 +7,7 @@ import { toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { FairTurns } from "../../base/work/fair-turns.ts";
-import type { PlacedVoices } from "../../inference/placed-voices.ts";
+import type { WorkerVoices } from "../../inference/worker-voices.ts";
 import type { Tenants } from "../../postgres/tenants.ts";
 import type { SessionGrant } from "../sessions/access.ts";
 import type { SpeakerSuggestions, Suggestion } from "../sessions/suggestions.ts";
@@ -35,7 +35,7 @@ const PATIENCE_MS = 3_000;
 interface SuggesterOptions {
   store: SuggestionStore;
   speech: Pick<LabelSpeech, "read">;
-  voices: Pick<PlacedVoices, "compare">;
+  voices: Pick<WorkerVoices, "compare">;
   sealer: Sealer;
   tenants: Pick<Tenants, "ofSession">;
   log: Log;

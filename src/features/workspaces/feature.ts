@@ -1,6 +1,9 @@
 import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import type { FeatureContext } from "../context.ts";
-import { type PlaceInvitationOptions, placeInvitationRoutes } from "../invitations/place-routes.ts";
+import {
+  type ScopedInvitationOptions,
+  scopedInvitationRoutes,
+} from "../invitations/scope-routes.ts";
 import { characterRoutes } from "./characters-routes.ts";
 import { workspaceEditRoutes } from "./edit-routes.ts";
 import { type WorkspaceMemberOptions, workspaceMemberRoutes } from "./members-routes.ts";
@@ -15,7 +18,7 @@ import { CharacterStore, WorkshopStore } from "./workshops-store.ts";
 
 interface CreateWorkspaceOptions
   extends Pick<WorkspaceMemberOptions, "invitations" | "elevations" | "notices"> {
-  invitationBook: PlaceInvitationOptions["store"];
+  invitationBook: ScopedInvitationOptions["store"];
 }
 
 /** Workspaces with their members, service keys, workshops and characters. */
@@ -48,7 +51,7 @@ export function createWorkspaces(
         suspended: new SuspendedWorkStore(pool),
         ...giving,
       }),
-      ...placeInvitationRoutes({
+      ...scopedInvitationRoutes({
         kind: "Workspace",
         parameter: "id",
         auth: ["bearer"],

@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
+import { ConcurrencyLimit, type Slot } from "../../base/concurrency-limit.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { AppError, ERROR_STATUS, errorMessage, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { BodyStream, EventStream } from "../../rest/route.ts";
 import type { Origins } from "./caller.ts";
@@ -63,8 +63,8 @@ export class HttpFront implements QueueOwner {
   readonly #idle: (() => void)[] = [];
   readonly #runner: RouteRunner;
   readonly #compression: Compression;
-  readonly #downloads: Places<Holder>;
-  readonly #requests: Places<Holder>;
+  readonly #downloads: ConcurrencyLimit<Holder>;
+  readonly #requests: ConcurrencyLimit<Holder>;
   readonly #forwarded: ForwardedNotice;
   readonly #dialects: Dialects;
   #inFlight = 0;
@@ -79,12 +79,12 @@ export class HttpFront implements QueueOwner {
     this.#forwarded = new ForwardedNotice(options.log, options.trustProxy);
     this.#dialects = new Dialects(options.routes);
     const { concurrentDownloads, concurrentRequests, shares } = options.limits;
-    this.#downloads = new Places({
+    this.#downloads = new ConcurrencyLimit({
       what: "downloads",
       capacity: concurrentDownloads,
       shares: shares.downloads,
     });
-    this.#requests = new Places({
+    this.#requests = new ConcurrencyLimit({
       what: "requests",
       capacity: concurrentRequests,
       shares: shares.requests,
@@ -174,11 +174,11 @@ export class HttpFront implements QueueOwner {
   async #enter(serving: Serving): Promise<Answer> {
     // Before a place is taken, so that it is claimed for its address in the same turn.
     await parsed();
-    const place = this.#requests.enter();
+    const place = this.#requests.acquire();
     try {
       return await this.#serve(serving, place);
     } finally {
-      place.leave();
+      place.release();
     }
   }
 
@@ -256,14 +256,14 @@ export class HttpFront implements QueueOwner {
     extra: Record<string, string>,
   ): Promise<boolean> {
     const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs, pace } = this.#options.limits;
-    const place = this.#downloads.enter();
+    const place = this.#downloads.acquire();
     try {
       claimAddress(place, incoming);
       claimCaller(place, principal);
       const { bytesPerSecond } = pace;
       return await exchange.stream(answer, stream, extra, { stallMs, bytesPerSecond, sourceMs });
     } finally {
-      place.leave();
+      place.release();
     }
   }
 
@@ -276,7 +276,7 @@ export class HttpFront implements QueueOwner {
     logRequest(log, { ...serving, answer, status, ms, failure });
   }
 
-  #serve(serving: Serving, place: Place<Holder>): Answer | Promise<Answer> {
+  #serve(serving: Serving, place: Slot<Holder>): Answer | Promise<Answer> {
     const { incoming } = serving;
     if (this.#draining) {
       serving.close = true;

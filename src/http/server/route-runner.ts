@@ -1,7 +1,7 @@
 import type { Authenticator } from "../../access/authenticator.ts";
+import { ConcurrencyLimit, type Slot } from "../../base/concurrency-limit.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
-import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { ByteSink, Request, Route, Upload } from "../../rest/route.ts";
 import { readByteBody } from "./byte-body.ts";
@@ -60,8 +60,8 @@ export class RouteRunner implements QueueOwner {
   readonly #calls: RouteCalls;
   readonly #idempotency: Idempotency;
   readonly #preconditions: Preconditions;
-  readonly #uploads: Places<Holder>;
-  readonly #bytes: Places<Holder>;
+  readonly #uploads: ConcurrencyLimit<Holder>;
+  readonly #bytes: ConcurrencyLimit<Holder>;
 
   constructor(options: RouteRunnerOptions) {
     const { routes, limits, log } = options;
@@ -71,12 +71,12 @@ export class RouteRunner implements QueueOwner {
     this.#calls = new RouteCalls(this.#prepared.values(), options.rates);
     this.#idempotency = new Idempotency(options.idempotency, log);
     this.#preconditions = new Preconditions(routes);
-    this.#uploads = new Places({
+    this.#uploads = new ConcurrencyLimit({
       what: "uploads",
       capacity: concurrentUploads,
       shares: shares.uploads,
     });
-    this.#bytes = new Places({
+    this.#bytes = new ConcurrencyLimit({
       what: "bytes of request bodies",
       capacity: bodyBytes,
       shares: shares.bodyBytes,
@@ -92,7 +92,7 @@ export class RouteRunner implements QueueOwner {
     serving: Serving,
     route: Route,
     params: Record<string, string>,
-    place: Place<Holder>,
+    place: Slot<Holder>,
   ): Promise<Answer> {
     const { incoming } = serving;
     const { limits } = this.#options;
@@ -135,19 +135,19 @@ export class RouteRunner implements QueueOwner {
       await this.#recheck(serving, begun);
       return json;
     } finally {
-      held.leave();
+      held.release();
     }
   }
 
   /** Counts bytes in memory. Throws `overloaded` and `rate_limited`. */
-  #hold(serving: Serving, bytes: number): Place<Holder> {
-    const place = this.#bytes.enter(bytes);
+  #hold(serving: Serving, bytes: number): Slot<Holder> {
+    const place = this.#bytes.acquire(bytes);
     try {
       claimAddress(place, serving.incoming);
       claimCaller(place, serving.principal);
       return place;
     } catch (error) {
-      place.leave();
+      place.release();
       throw error;
     }
   }
@@ -240,9 +240,9 @@ export class RouteRunner implements QueueOwner {
     const { route } = prepared;
     const { request, resource } = await this.#admitWithoutBody(serving, prepared, params);
     checkBytesType(route, serving.incoming.headers);
-    const place = this.#uploads.enter();
+    const place = this.#uploads.acquire();
     const watch = this.#watchRight(serving, request);
-    let held: Place<Holder> | undefined;
+    let held: Slot<Holder> | undefined;
     try {
       claimAddress(place, serving.incoming);
       claimCaller(place, serving.principal);
@@ -253,8 +253,8 @@ export class RouteRunner implements QueueOwner {
       return await withTimeout(route.handle(request, resource), longest, "Taking the bytes");
     } finally {
       watch.stop();
-      held?.leave();
-      place.leave();
+      held?.release();
+      place.release();
     }
   }
 
@@ -285,8 +285,8 @@ export class RouteRunner implements QueueOwner {
   async #receive(serving: Serving, route: Route, request: ServedRequest): Promise<Upload> {
     const { limits, uploadFolder } = this.#options;
     const onBytes = () => route.receiving?.(request);
-    const place = this.#uploads.enter();
-    let held: Place<Holder> | undefined;
+    const place = this.#uploads.acquire();
+    let held: Slot<Holder> | undefined;
     const begun = performance.now();
     try {
       claimAddress(place, serving.incoming);
@@ -305,8 +305,8 @@ export class RouteRunner implements QueueOwner {
       await this.#stillMay(serving, request, upload, begun);
       return upload;
     } finally {
-      held?.leave();
-      place.leave();
+      held?.release();
+      place.release();
     }
   }
 

@@ -1,6 +1,6 @@
 import { accountOf, type Principal } from "../../access/principal.ts";
+import type { Slot } from "../../base/concurrency-limit.ts";
 import type { RateVerdict } from "../../base/gcra.ts";
-import type { Place } from "../../base/places.ts";
 import type { Route } from "../../rest/route.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Holder } from "./http-limits.ts";
@@ -25,13 +25,13 @@ export interface Serving {
 }
 
 /** Counts a place for the address that a request comes from. Throws `rate_limited`. */
-export function claimAddress(place: Place<Holder>, { network, site }: Incoming): void {
+export function claimAddress(place: Slot<Holder>, { network, site }: Incoming): void {
   place.claim("network", network);
   place.claim("site", site);
 }
 
 /** Counts a place for the caller. Throws `rate_limited`. */
-export function claimCaller(place: Place<Holder>, principal: Principal | undefined): void {
+export function claimCaller(place: Slot<Holder>, principal: Principal | undefined): void {
   if (principal === undefined) return place.claim("nobody", "");
   place.claim("caller", principal.id);
   if ("workspaceId" in principal) place.claim("workspace", principal.workspaceId);

@@ -7,10 +7,10 @@ import type {
 } from "uWebSockets.js";
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import { ConcurrencyLimit, type Slot } from "../../base/concurrency-limit.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
-import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { PhoneCallPorts } from "../../features/telephony/phone-call.ts";
@@ -64,11 +64,11 @@ interface SocketData {
   start: SocketStart;
   /** Number of revocations seen by the watch before the ticket came. */
   news: number;
-  place: Place<SocketHolder>;
+  slot: Slot<SocketHolder>;
   network: string;
   site: string | undefined;
   /** Until its ticket was good. */
-  waiting: Place<"network" | "site"> | undefined;
+  waiting: Slot<"network" | "site"> | undefined;
   timer: Timer | undefined;
   socket: CallSocket | undefined;
   /** Once its ticket was good. */
@@ -83,7 +83,7 @@ export class CallChannel implements QueueOwner {
   readonly #watch: SocketWatch<AdmittedCall>;
   readonly #messages: Pace;
   readonly #admission: SocketAdmission;
-  readonly #waiting = new Places({ what: "calls without a ticket", ...WAITING });
+  readonly #waiting = new ConcurrencyLimit({ what: "calls without a ticket", ...WAITING });
   readonly #log: SocketLog;
 
   constructor(options: CallChannelOptions) {
@@ -137,16 +137,16 @@ export class CallChannel implements QueueOwner {
     const incoming = copyRequest(res, req, trustProxy);
     const verdict = this.#admission.pace(incoming);
     const admitted = new Promise<SocketData>((resolve) => {
-      const place = this.#admission.enter(incoming, verdict);
+      const slot = this.#admission.enter(incoming, verdict);
       try {
         this.#assertSigned(incoming);
       } catch (error) {
-        place.leave();
+        slot.release();
         throw error;
       }
       resolve({
         ...{ start: socketStart(incoming), network: incoming.network, site: incoming.site },
-        ...{ news: this.#watch.news, place },
+        ...{ news: this.#watch.news, slot },
         ...{ waiting: undefined, timer: undefined, socket: undefined, open: undefined, arrival: 0 },
       });
     });
@@ -171,7 +171,7 @@ export class CallChannel implements QueueOwner {
     data.socket = socket;
     if (this.#admission.draining) return socket.close(CLOSE.goingAway, "The service is stopping.");
     try {
-      data.waiting = this.#waiting.enter();
+      data.waiting = this.#waiting.acquire();
       data.waiting.claim("network", data.network);
       data.waiting.claim("site", data.site);
     } catch (error) {
@@ -185,9 +185,9 @@ export class CallChannel implements QueueOwner {
   /** Throws when the caller, or the service as it stops, takes no more calls. */
   #admitted(data: SocketData, connection: UwsConnection<SocketData>, call: AdmittedCall): void {
     if (this.#admission.draining) throw new AppError("unavailable", "The service is stopping.");
-    claimSocket(data.place, call.principal);
+    claimSocket(data.slot, call.principal);
     data.open = this.#watch.add(call, connection, data.news);
-    data.waiting?.leave();
+    data.waiting?.release();
     this.#log.connected(data.start, call.principal, this.#watch.size);
   }
 
@@ -201,9 +201,9 @@ export class CallChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, start, place, waiting, timer, socket } = ws.getUserData();
-    place.leave();
-    waiting?.leave();
+    const { open, start, slot, waiting, timer, socket } = ws.getUserData();
+    slot.release();
+    waiting?.release();
     timer?.cancel();
     this.#log.left(start, open?.socket.principal, code, open?.socket.sessionId);
     if (open === undefined) socket?.closed();

@@ -8,10 +8,10 @@ import type {
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import type { Slot } from "../../base/concurrency-limit.ts";
 import { AppError } from "../../base/errors.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
-import type { Place } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { DEEPGRAM_ERRORS } from "../../features/compat/deepgram-errors.ts";
@@ -62,7 +62,7 @@ interface SocketData {
   order: DeepgramOrder;
   /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
-  place: Place<SocketHolder>;
+  slot: Slot<SocketHolder>;
   open: OpenSocket<CompatSocket> | undefined;
 }
 
@@ -136,10 +136,10 @@ export class CompatChannel implements QueueOwner {
     };
     const admitted = this.#admission
       .admit(incoming, verdict, check)
-      .then(({ principal: caller, place }): SocketData => {
+      .then(({ principal: caller, slot }): SocketData => {
         if (order === undefined) throw new AppError("internal", "The query was not read.");
         const start = socketStart(incoming);
-        return { start, caller, order, news, place, open: undefined };
+        return { start, caller, order, news, slot, open: undefined };
       });
     const spoken = { dialect: DEEPGRAM_ERRORS, requestId: incoming.id };
     const how = { origins, cork, verdict, log: this.#log, spoken, headers, protocol: scheme };
@@ -179,8 +179,8 @@ export class CompatChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, start, caller, place } = ws.getUserData();
-    place.leave();
+    const { open, start, caller, slot } = ws.getUserData();
+    slot.release();
     if (open === undefined) return;
     this.#log.left(start, caller, code, open.socket.sessionId);
     this.#watch.remove(open);

@@ -8,9 +8,9 @@ import type {
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import type { Slot } from "../../base/concurrency-limit.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
-import type { Place } from "../../base/places.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { FeedRegistry } from "../../live/feed-registry.ts";
@@ -61,7 +61,7 @@ interface SocketData {
   admitted: Principal | undefined;
   /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
-  place: Place<SocketHolder>;
+  slot: Slot<SocketHolder>;
   /** Who pays for its replays. */
   reader: string;
   open: OpenSocket<LiveSocket> | undefined;
@@ -186,11 +186,11 @@ export class LiveChannel implements QueueOwner {
     const admitted = this.#admission
       .admit(incoming, verdict, (caller) => caller)
       .then(
-        ({ principal, place }): SocketData => ({
+        ({ principal, slot }): SocketData => ({
           start: socketStart(incoming),
           admitted: principal,
           news,
-          place,
+          slot,
           reader: replayReader(principal, incoming.network),
           open: undefined,
         }),
@@ -221,8 +221,8 @@ export class LiveChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, start, place } = ws.getUserData();
-    place.leave();
+    const { open, start, slot } = ws.getUserData();
+    slot.release();
     if (open === undefined) return;
     this.#log.left(start, open.socket.principal, code);
     this.#watch.remove(open);

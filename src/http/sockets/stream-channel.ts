@@ -8,9 +8,9 @@ import type {
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
+import type { Slot } from "../../base/concurrency-limit.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
-import type { Place } from "../../base/places.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Timer } from "../../base/runtime.ts";
 import type { SessionStreams } from "../../features/recording/session-streams.ts";
@@ -99,7 +99,7 @@ interface SocketData {
   id: string;
   /** Number of revocations seen by the watch before this caller was authenticated. */
   news: number;
-  place: Place<SocketHolder>;
+  slot: Slot<SocketHolder>;
   open: OpenSocket<DeviceSocket> | undefined;
   configureTimer: Timer | undefined;
 }
@@ -175,12 +175,12 @@ export class StreamChannel implements QueueOwner {
     const check = (caller: Principal) => door.admit(caller, id);
     const verdict = this.#admission.pace(incoming);
     const admitted = this.#admission.admit(incoming, verdict, check).then(
-      ({ principal: caller, place }): SocketData => ({
+      ({ principal: caller, slot }): SocketData => ({
         start: socketStart(incoming),
         caller,
         id,
         news,
-        place,
+        slot,
         open: undefined,
         configureTimer: undefined,
       }),
@@ -223,8 +223,8 @@ export class StreamChannel implements QueueOwner {
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
-    const { open, configureTimer, start, caller, place } = ws.getUserData();
-    place.leave();
+    const { open, configureTimer, start, caller, slot } = ws.getUserData();
+    slot.release();
     configureTimer?.cancel();
     if (open === undefined) return;
     this.#log.left(start, caller, code, open.socket.sessionId);

@@ -8,10 +8,10 @@ import {
 import { connect, type Socket } from "node:net";
 import type { Authenticator } from "../../access/authenticator.ts";
 import { accountOf, type Principal } from "../../access/principal.ts";
+import { ConcurrencyLimit, type Slot } from "../../base/concurrency-limit.ts";
 import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
 import type { RateVerdict } from "../../base/gcra.ts";
-import { type Place, Places } from "../../base/places.ts";
 import type { QueueFigures } from "../../base/queue-metrics.ts";
 import type { Origins } from "../server/caller.ts";
 import { enforce, type RateLimits, rateHeaders } from "../server/limits.ts";
@@ -35,11 +35,11 @@ interface SocketAdmissionOptions {
   perCaller: number;
 }
 
-/** A caller that may open a socket, and the place that is taken for it. */
+/** A caller that may open a socket, and the slot that is taken for it. */
 interface Admitted<P extends Principal> {
   principal: P;
   /** To be left when the socket has closed, or is not opened. */
-  place: Place<SocketHolder>;
+  slot: Slot<SocketHolder>;
 }
 
 const AUTHENTICATE_MS = 10_000;
@@ -47,13 +47,13 @@ const AUTHENTICATE_MS = 10_000;
 /** Checks every WebSocket before it opens: limits, origin and caller. */
 export class SocketAdmission {
   readonly #options: SocketAdmissionOptions;
-  readonly #places: Places<SocketHolder>;
+  readonly #slots: ConcurrencyLimit<SocketHolder>;
   #draining = false;
 
   constructor(options: SocketAdmissionOptions) {
     const { limits, perCaller } = options;
     this.#options = options;
-    this.#places = new Places({
+    this.#slots = new ConcurrencyLimit({
       what: "live connections",
       capacity: limits.sockets,
       shares: { ...limits.shares, caller: perCaller },
@@ -71,7 +71,7 @@ export class SocketAdmission {
 
   /** Figures of the sockets that are open or being opened. */
   figures(queue: string): QueueFigures {
-    const { taken: length, refused } = this.#places;
+    const { taken: length, refused } = this.#slots;
     return { queue, length, limit: this.#options.limits.sockets, refused };
   }
 
@@ -81,7 +81,7 @@ export class SocketAdmission {
   }
 
   /**
-   * Authenticates the caller. The socket's place is taken before anything is awaited, so that those
+   * Authenticates the caller. The socket's slot is taken before anything is awaited, so that those
    * that are opened at once are counted too. Throws `unavailable` while draining, `rate_limited`,
    * `bad_request` for a request whose end is in doubt, `forbidden` for a page of another origin,
    * `overloaded` when there are as many sockets as there may be, or the error of authentication.
@@ -94,23 +94,23 @@ export class SocketAdmission {
     verdict: RateVerdict,
     check: (caller: Principal) => P | Promise<P>,
   ): Promise<Admitted<P>> {
-    const place = this.enter(incoming, verdict);
+    const slot = this.enter(incoming, verdict);
     try {
       const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
       const principal = await check(caller);
-      claimSocket(place, principal);
-      return { principal, place };
+      claimSocket(slot, principal);
+      return { principal, slot };
     } catch (error) {
-      place.leave();
+      slot.release();
       throw error;
     }
   }
 
   /**
-   * Takes the place of a socket whose caller is not known yet, and has to be claimed for with
+   * Takes the slot of a socket whose caller is not known yet, and has to be claimed for with
    * `claimSocket` then. Throws what `admit` does before it authenticates.
    */
-  enter(incoming: Incoming, verdict: RateVerdict): Place<SocketHolder> {
+  enter(incoming: Incoming, verdict: RateVerdict): Slot<SocketHolder> {
     const { origins } = this.#options;
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
@@ -120,13 +120,13 @@ export class SocketAdmission {
     if (!origins.mayConnect(incoming.headers)) {
       throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
     }
-    const place = this.#places.enter();
+    const slot = this.#slots.acquire();
     try {
-      place.claim("network", incoming.network);
-      place.claim("site", incoming.site);
-      return place;
+      slot.claim("network", incoming.network);
+      slot.claim("site", incoming.site);
+      return slot;
     } catch (error) {
-      place.leave();
+      slot.release();
       throw error;
     }
   }
@@ -142,13 +142,13 @@ export class SocketAdmission {
 }
 
 /** Counts the socket for its caller. Throws `rate_limited` when they have as many as they may. */
-export function claimSocket(place: Place<SocketHolder>, principal: Principal): void {
-  place.claim("caller", principal.id);
-  if ("workspaceId" in principal) place.claim("workspace", principal.workspaceId);
-  place.claim("account", accountOf(principal));
+export function claimSocket(slot: Slot<SocketHolder>, principal: Principal): void {
+  slot.claim("caller", principal.id);
+  if ("workspaceId" in principal) slot.claim("workspace", principal.workspaceId);
+  slot.claim("account", accountOf(principal));
   if (principal.kind !== "guest") return;
-  place.claim("session", principal.sessionId);
-  place.claim("guests", "");
+  slot.claim("session", principal.sessionId);
+  slot.claim("guests", "");
 }
 
 /** The bytes of a body would be read as frames. */
@@ -179,9 +179,9 @@ interface UpgradeOptions {
 
 /**
  * Turns the request into a WebSocket with `admitted` as its data, or answers with the error. The
- * place of a caller that has gone meanwhile is left.
+ * slot of a caller that has gone meanwhile is left.
  */
-export function upgrade<T extends Pick<Admitted<Principal>, "place">>(
+export function upgrade<T extends Pick<Admitted<Principal>, "slot">>(
   res: HttpResponse,
   context: us_socket_context_t,
   incoming: Incoming,
@@ -194,7 +194,7 @@ export function upgrade<T extends Pick<Admitted<Principal>, "place">>(
   });
   admitted.then(
     (data) => {
-      if (gone) data.place.leave();
+      if (gone) data.slot.release();
       else accept(res, context, incoming, options, data);
     },
     (error: unknown) => {

@@ -1,5 +1,5 @@
 /** What a reason opens: one session, the sessions of a workspace, or with neither all. */
-export interface Place {
+export interface ElevationScope {
   readonly session_id?: string;
   readonly workspace_id?: string;
 }
@@ -10,7 +10,7 @@ export interface Elevation {
   readonly reason: string;
   /** By this page's clock, Unix milliseconds. */
   readonly until: number;
-  readonly place: Place;
+  readonly place: ElevationScope;
 }
 
 /** Those that are in force at `now`, the one that ends first in front. */
@@ -19,7 +19,7 @@ export function standing(all: readonly Elevation[], now: number): readonly Eleva
 }
 
 /** True when the reason opens this session, or all of this workspace. */
-export function covers({ place }: Elevation, wanted: Place): boolean {
+export function covers({ place }: Elevation, wanted: ElevationScope): boolean {
   if (place.session_id !== undefined) return place.session_id === wanted.session_id;
   if (place.workspace_id !== undefined) return place.workspace_id === wanted.workspace_id;
   return true;

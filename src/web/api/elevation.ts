@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { account } from "./account.ts";
 import { call } from "./client.ts";
-import { covers, type Elevation, type Place, standing } from "./elevation-record.ts";
+import { covers, type Elevation, type ElevationScope, standing } from "./elevation-record.ts";
 
 const MINUTE = 60_000;
 /** Longest time that the service gives. */
@@ -27,7 +27,11 @@ effect(() => {
 });
 
 /** Opens content for a while. Throws `ApiError`. */
-export async function elevate(reason: string, place: Place, minutes: number): Promise<void> {
+export async function elevate(
+  reason: string,
+  place: ElevationScope,
+  minutes: number,
+): Promise<void> {
   // Counted from before the answer by this clock, which need not agree with the service's.
   const until = Date.now() + minutes * MINUTE;
   const made = await call((api) =>
@@ -47,7 +51,7 @@ export async function endElevation(id: string): Promise<void> {
 }
 
 /** True when one that the page knows of opens the place. */
-export function isElevated(place: Place): boolean {
+export function isElevated(place: ElevationScope): boolean {
   return elevations.value.some((each) => covers(each, place));
 }
 

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { elevate } from "../api/elevation.ts";
-import type { Place } from "../api/elevation-record.ts";
+import type { ElevationScope } from "../api/elevation-record.ts";
 import { Dialog } from "./dialog.tsx";
 
 const MINUTES = [15, 30, 60, 120, 240] as const;
@@ -11,7 +11,7 @@ const LEAST = 10;
 const MOST = 500;
 
 interface FormProps {
-  place: Place;
+  place: ElevationScope;
   /** Called once the content is open. */
   onOpen: () => void;
 }

@@ -4,7 +4,7 @@ import type { LivePiece } from "../../../src/features/recording/stream-finalizer
 import type {
   AudioSource,
   Opening,
-  OpeningPlace,
+  OpeningPosition,
   PlacedChunk,
   StoredCheckpoint,
 } from "../../../src/recognition/audio-source.ts";
@@ -31,7 +31,7 @@ export class TwinAudio implements AudioSource {
 
   async noteDamage(): Promise<void> {}
 
-  opening(place: OpeningPlace): Promise<Opening> {
+  opening(place: OpeningPosition): Promise<Opening> {
     const { client, t } = this.#parts;
     const { sessionId, attempt } = place;
     return client.query((s) => {
@@ -124,7 +124,7 @@ function sequenceAt(s: Statement, t: RecordTables, sessionId: string, position: 
 function checkpointBefore(
   s: Statement,
   t: RecordTables,
-  { sessionId, checkpointAttempt, position }: OpeningPlace,
+  { sessionId, checkpointAttempt, position }: OpeningPosition,
 ): StoredCheckpoint | undefined {
   const [newest] = s
     .all(t.checkpoints, sessionId)

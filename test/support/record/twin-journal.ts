@@ -6,8 +6,8 @@ import type {
   Ended,
   FailedDelivery,
   ParkedCommand,
-  Place,
-  QueuePlace,
+  PartitionCursor,
+  QueueCursor,
   WorkingSession,
 } from "../../../src/actor/backlog.ts";
 import type {
@@ -233,7 +233,7 @@ export class TwinBacklog implements Backlog {
     this.#parts = parts;
   }
 
-  openWork(places: readonly Place[]): Promise<WorkingSession[]> {
+  openWork(places: readonly PartitionCursor[]): Promise<WorkingSession[]> {
     const { client, t } = this.#parts;
     return client.query((s) =>
       places.flatMap(({ partition, after = "" }) =>
@@ -266,7 +266,7 @@ export class TwinBacklog implements Backlog {
     });
   }
 
-  queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
+  queues(places: readonly QueueCursor[]): Promise<CommandQueue[]> {
     const { client, t } = this.#parts;
     return client.query((s) =>
       places.flatMap(({ partition, after = "", olderThan }) => {

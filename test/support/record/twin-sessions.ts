@@ -2,7 +2,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import type {
   DeviceSessionStore,
   OwnerStopRequest,
-  RecordingPlace,
+  RecordingWorkspace,
   StopRequest,
 } from "../../../src/features/recording/device-sessions-store.ts";
 import type { NewSession } from "../../../src/features/sessions/session-rows-store.ts";
@@ -42,7 +42,7 @@ export class TwinSessions implements DeviceSessionStore {
     );
   }
 
-  async workspace(): Promise<RecordingPlace> {
+  async workspace(): Promise<RecordingWorkspace> {
     return { preferredLanguage: "en", remoteEngines: false, isMember: true, mayRecord: true };
   }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { AppError } from "../../../src/base/errors.ts";
-import { FairPlaces } from "../../../src/inference/fair-places.ts";
+import { FairSlots } from "../../../src/inference/fair-slots.ts";
 
 /** Workers with some places, and sessions of tenants that ask for them and wait to be woken. */
 class Workers {
   now = 0;
-  readonly #places = new FairPlaces({ monotonic: () => this.now });
+  readonly #places = new FairSlots({ monotonic: () => this.now });
   /** As the workers announced it last. */
   #room: number;
   #unannounced = 0;
@@ -168,7 +168,7 @@ describe("places of workers that are too few", () => {
   });
 
   it("wake only who waits for an engine that has room", () => {
-    const places = new FairPlaces({ monotonic: () => 0 });
+    const places = new FairSlots({ monotonic: () => 0 });
     const woken: string[] = [];
     for (const engine of ["large", "small"]) {
       places.wait({ tenant: engine, engine }, { id: engine, wake: () => woken.push(engine) });

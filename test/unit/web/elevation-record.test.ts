@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { covers, type Place, standing } from "../../../src/web/api/elevation-record.ts";
+import { covers, type ElevationScope, standing } from "../../../src/web/api/elevation-record.ts";
 
-const elevation = (place: Place, until = 1_000) => ({
+const elevation = (place: ElevationScope, until = 1_000) => ({
   id: JSON.stringify([place, until]),
   reason: "Complaint 4711",
   until,

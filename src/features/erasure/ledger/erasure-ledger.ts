@@ -4,7 +4,7 @@ import { AppError } from "../../../base/errors.ts";
 import { newId } from "../../../base/ids.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Progress } from "../../../base/work/work-list.ts";
-import type { FilePlace, LedgerFolder, Refusal } from "./ledger-folder.ts";
+import type { LedgerFileId, LedgerFolder, Refusal } from "./ledger-folder.ts";
 import type { ErasureLedgerStore, LedgerGap } from "./ledger-store.ts";
 
 /** Erasures of one file. */
@@ -31,7 +31,7 @@ interface ErasureLedgerOptions {
  */
 export class ErasureLedger {
   readonly #options: ErasureLedgerOptions;
-  #chain: FilePlace & { at: number };
+  #chain: LedgerFileId & { at: number };
   #writing: Promise<unknown> = Promise.resolve();
   #next: Promise<Progress> | undefined;
   #faults: readonly string[] = [];
@@ -80,7 +80,7 @@ export class ErasureLedger {
     const present = await folder.list();
     const refused = await this.#mergeNew(present, new Set(known.map(nameOf)));
     const there = new Set(present.map(nameOf));
-    const gone: FilePlace[] = [];
+    const gone: LedgerFileId[] = [];
     for (const place of known) {
       if (!place.isSettled || there.has(nameOf(place))) continue;
       if (!(await folder.has(place))) gone.push(place);
@@ -93,7 +93,7 @@ export class ErasureLedger {
   }
 
   async #mergeNew(
-    present: readonly FilePlace[],
+    present: readonly LedgerFileId[],
     known: ReadonlySet<string>,
   ): Promise<[Refusal, number][]> {
     const { folder, records, log } = this.#options;
@@ -134,7 +134,7 @@ export class ErasureLedger {
     return { done: entries.length, more: entries.length === MOST_ENTRIES };
   }
 
-  #newChain(): FilePlace & { at: number } {
+  #newChain(): LedgerFileId & { at: number } {
     const at = this.#options.clock.now();
     return { chain: newId(at), number: 0, at };
   }
@@ -167,6 +167,6 @@ function countOf(files: number): string {
   return files === 1 ? "1 file" : `${files} files`;
 }
 
-function nameOf({ chain, number }: FilePlace): string {
+function nameOf({ chain, number }: LedgerFileId): string {
   return `${chain}-${number}`;
 }

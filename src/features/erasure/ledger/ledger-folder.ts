@@ -49,17 +49,17 @@ export interface LedgerEntry {
 }
 
 /** A file of the ledger: each process writes a chain of them, numbered from 1. */
-export interface FilePlace {
+export interface LedgerFileId {
   chain: string;
   number: number;
 }
 
-export interface LedgerFile extends FilePlace {
+export interface LedgerFile extends LedgerFileId {
   /** Time of the file before it in its chain, or of the chain's beginning; Unix milliseconds. */
   since: number;
   at: number;
   /** The last files of other chains, as far as the writer knew: none may be missing. */
-  after: readonly (FilePlace & { at: number })[];
+  after: readonly (LedgerFileId & { at: number })[];
   entries: readonly LedgerEntry[];
 }
 
@@ -121,7 +121,7 @@ export class LedgerFolder {
   }
 
   /** All files there are, in no order. */
-  async list(): Promise<FilePlace[]> {
+  async list(): Promise<LedgerFileId[]> {
     return (await this.#files.list()).flatMap((name) => {
       const [, chain, digits] = NAME.exec(name) ?? [];
       return chain === undefined ? [] : [{ chain, number: Number(digits) }];
@@ -129,14 +129,14 @@ export class LedgerFolder {
   }
 
   /** Asks for the one file, whose name a list may not have yet. */
-  has(place: FilePlace): Promise<boolean> {
-    return this.#files.has(nameOf(place));
+  has(file: LedgerFileId): Promise<boolean> {
+    return this.#files.has(nameOf(file));
   }
 
   /** Undefined when it is not there (any more). */
-  async read(place: FilePlace): Promise<LedgerFile | Refusal | undefined> {
-    const text = await this.#files.read(nameOf(place), MOST_BYTES);
-    return text === undefined ? undefined : this.#verified(place, text);
+  async read(file: LedgerFileId): Promise<LedgerFile | Refusal | undefined> {
+    const text = await this.#files.read(nameOf(file), MOST_BYTES);
+    return text === undefined ? undefined : this.#verified(file, text);
   }
 
   /** Resolves when it is durable. Throws `unavailable` or `storage_full`. */
@@ -155,7 +155,7 @@ export class LedgerFolder {
     throw new AppError("unavailable", "Another file of the ledger has this name.");
   }
 
-  #verified(place: FilePlace, text: string): LedgerFile | Refusal {
+  #verified(file: LedgerFileId, text: string): LedgerFile | Refusal {
     const [line = "", second = ""] = text.split("\n");
     const sealed = seal.safeParse(parsed(second));
     if (!sealed.success) return "unreadable";
@@ -167,7 +167,7 @@ export class LedgerFolder {
     if (!file.success) return "unreadable";
     const { version: _version, ...rest } = file.data;
     // A copy under another name.
-    const isNamedSo = rest.chain === place.chain && rest.number === place.number;
+    const isNamedSo = rest.chain === file.chain && rest.number === file.number;
     return isNamedSo ? rest : "forged";
   }
 
@@ -176,7 +176,7 @@ export class LedgerFolder {
   }
 }
 
-function nameOf({ chain, number }: FilePlace): string {
+function nameOf({ chain, number }: LedgerFileId): string {
   return `${chain}-${String(number).padStart(6, "0")}.json`;
 }
 

@@ -4,9 +4,9 @@ import { toInstant } from "../../../postgres/columns.ts";
 import { optionalColumn } from "../../../postgres/optional-column.ts";
 import {
   erasureKind,
-  type FilePlace,
   type LedgerEntry,
   type LedgerFile,
+  type LedgerFileId,
   redactionShape,
   SESSION_ERASURES,
 } from "./ledger-folder.ts";
@@ -146,7 +146,7 @@ export class ErasureLedgerStore {
   }
 
   /** Notes that known files are gone: what they held is to be written again. */
-  async lose(places: readonly FilePlace[]): Promise<void> {
+  async lose(places: readonly LedgerFileId[]): Promise<void> {
     const gone = sql.fragment`unnest(${sql.array(column(places, "chain"), "uuid")},
       ${sql.array(column(places, "number"), "int4")}) as g (chain, number)`;
     await this.#pool.transaction(async (tx) => {

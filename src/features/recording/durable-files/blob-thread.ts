@@ -21,7 +21,7 @@ import { promisify } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { errnoOf } from "../../../base/errors.ts";
 import type { DiskState } from "./audio-watch.ts";
-import type { FileOperations, FilePlace } from "./file-writes.ts";
+import type { FileOperations, FilePaths } from "./file-writes.ts";
 import { type WriterOrder, type WriterRequest, WriterService } from "./writer-service.ts";
 
 const MAX_NAMINGS = 5;
@@ -85,7 +85,7 @@ function remove(path: string): void {
  * Gives the file its final name. A file that already has this name is the same upload, and parts of
  * it may have been silenced since: it stays, but its time is renewed so that the sweep keeps it.
  */
-function name({ temporary, folder, path }: FilePlace): void {
+function name({ temporary, folder, path }: FilePaths): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return linkSync(temporary, path);

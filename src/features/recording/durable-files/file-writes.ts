@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { DiskState } from "./audio-watch.ts";
 
 /** Where a file goes. */
-export interface FilePlace {
+export interface FilePaths {
   /** Where its bytes become durable first, on the same file system. */
   temporary: string;
   folder: string;
@@ -23,7 +23,7 @@ export interface FileOperations {
   flush(fd: number): Promise<void>;
   close(fd: number): void;
   /** Gives the file its final name, and makes its folder; one that has the name stays. */
-  name(place: FilePlace): void;
+  name(place: FilePaths): void;
   /** Never throws. */
   remove(path: string): void;
   /** The room on the disk of this path; undefined where it does not tell. */
@@ -46,7 +46,7 @@ const SLOW_MS = 50;
 export class FileWrites {
   readonly #files: FileOperations;
   readonly #base: string;
-  readonly #places: Places;
+  readonly #slots: WriteSlots;
   /** Flushes of folders that have not begun, by path; and the one of each that is under way. */
   readonly #planned = new Map<string, Promise<void>>();
   readonly #flushing = new Map<string, Promise<void>>();
@@ -58,14 +58,14 @@ export class FileWrites {
   constructor(files: FileOperations, base: string, atOnce: number) {
     this.#files = files;
     this.#base = base;
-    this.#places = new Places(atOnce);
+    this.#slots = new WriteSlots(atOnce);
   }
 
   /**
    * Resolves when bytes and name survive a power failure, to the time that flushing the bytes took,
    * milliseconds. What is received is taken over before this returns.
    */
-  async write(place: FilePlace, content: FileContent): Promise<number> {
+  async write(place: FilePaths, content: FileContent): Promise<number> {
     let ms: number;
     try {
       ms = await this.#flushNew(place.temporary, content, "begins");
@@ -93,11 +93,11 @@ export class FileWrites {
     const fd =
       typeof content === "string" ? files.takeOver(content, path) : files.create(path, content);
     try {
-      return await this.#places.run(turn, async () => {
+      return await this.#slots.run(turn, async () => {
         const begun = files.now();
         await files.flush(fd);
         const ms = files.now() - begun;
-        this.#places.first = ms > SLOW_MS ? "finishes" : "begins";
+        this.#slots.first = ms > SLOW_MS ? "finishes" : "begins";
         return ms;
       });
     } finally {
@@ -118,7 +118,7 @@ export class FileWrites {
   async #flushNext(path: string): Promise<void> {
     await setImmediate();
     await this.#flushing.get(path)?.catch(() => {});
-    await this.#places.run("finishes", () => {
+    await this.#slots.run("finishes", () => {
       this.#planned.delete(path);
       const flush = this.#flushOpened(path);
       this.#flushing.set(path, flush);
@@ -140,7 +140,7 @@ export class FileWrites {
 type Turn = "begins" | "finishes";
 
 /** A bounded number of flushes at a time. What waits is bounded by who gives the files. */
-class Places {
+class WriteSlots {
   first: Turn = "finishes";
   #free: number;
   readonly #waiting: Record<Turn, (() => void)[]> = { finishes: [], begins: [] };

@@ -3,7 +3,7 @@ import type { DiskState } from "./audio-watch.ts";
 import {
   type FileContent,
   type FileOperations,
-  type FilePlace,
+  type FilePaths,
   FileWrites,
 } from "./file-writes.ts";
 
@@ -15,7 +15,7 @@ export interface WriterOrder {
   flushes: number;
 }
 
-export interface FileWrite extends FilePlace {
+export interface FileWrite extends FilePaths {
   id: number;
   /** Of its bytes; or a file that was received. */
   content: { length: number } | { received: string };
@@ -73,7 +73,7 @@ export class WriterService {
     }
   }
 
-  async #write(id: number, place: FilePlace, content: FileContent): Promise<void> {
+  async #write(id: number, place: FilePaths, content: FileContent): Promise<void> {
     try {
       this.#notify({ id, kind: "durable", flushMs: await this.#writes.write(place, content) });
     } catch (error) {

@@ -1,11 +1,11 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { DamageKind } from "./file-damage.ts";
-import type { ChunkPlace, ScrubTotals, StoredChunkStore } from "./stored-chunks-store.ts";
+import type { ChunkPosition, ScrubTotals, StoredChunkStore } from "./stored-chunks-store.ts";
 import type { VerifiedAudio } from "./verified-audio.ts";
 
 const PAGE = 64;
 
-interface DamagedChunk extends ChunkPlace {
+interface DamagedChunk extends ChunkPosition {
   kind: DamageKind;
 }
 
@@ -13,11 +13,11 @@ interface Portion {
   checked: ScrubTotals;
   damaged: DamagedChunk[];
   /** The last chunk that was looked at, behind which there may be more. */
-  next?: ChunkPlace;
+  next?: ChunkPosition;
 }
 
 interface PortionOptions {
-  after: ChunkPlace | undefined;
+  after: ChunkPosition | undefined;
   /** One session only. */
   sessionId?: string | undefined;
   /** No further file is begun beyond either. */

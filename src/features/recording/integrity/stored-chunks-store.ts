@@ -15,12 +15,12 @@ const roundRow = z.object({
 });
 
 /** A chunk by its session and number. */
-export interface ChunkPlace {
+export interface ChunkPosition {
   sessionId: string;
   sequence: number;
 }
 
-interface StoredChunk extends ChunkPlace {
+interface StoredChunk extends ChunkPosition {
   /** Hex, of what was sent. */
   sha256: string;
 }
@@ -35,7 +35,7 @@ export interface ScrubTotals {
 /** A round of checks of all stored audio. */
 interface ScrubRound extends ScrubTotals {
   /** The last chunk that was looked at. */
-  after?: ChunkPlace;
+  after?: ChunkPosition;
   hasEnded: boolean;
   /** It began within the last 24 hours. */
   isRecent: boolean;
@@ -52,7 +52,7 @@ export class StoredChunkStore {
   /** Those behind `after`, of one session or of all. */
   async page(
     limit: number,
-    after: ChunkPlace | undefined,
+    after: ChunkPosition | undefined,
     sessionId: string | undefined,
   ): Promise<readonly StoredChunk[]> {
     const behind =
@@ -99,7 +99,7 @@ export class StoredChunkStore {
   /** Adds to the round; without `next` it has ended. */
   async addToRound(
     { chunks, bytes, damaged }: ScrubTotals,
-    next: ChunkPlace | undefined,
+    next: ChunkPosition | undefined,
   ): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update audio_scrub set session_id = ${next?.sessionId ?? null}::uuid,

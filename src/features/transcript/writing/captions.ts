@@ -1,6 +1,6 @@
 import { toMilliseconds } from "../../../base/audio/sample-rate.ts";
 import { withoutBreaks } from "../../../wire/one-line.ts";
-import { markUnclear, unclearPlaces } from "../../../wire/unclear-words.ts";
+import { markUnclear, unclearIndexes } from "../../../wire/unclear-words.ts";
 import type { SegmentRecord } from "./segment-record.ts";
 
 /** One caption. Times are milliseconds. */
@@ -138,7 +138,7 @@ class MeasuredWords {
     const taken = this.words.slice(from, to);
     return markUnclear(
       taken.map(({ text }) => text),
-      unclearPlaces(taken),
+      unclearIndexes(taken),
     );
   }
 }

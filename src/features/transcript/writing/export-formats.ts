@@ -1,7 +1,7 @@
 import { SESSION_RATE, toMilliseconds } from "../../../base/audio/sample-rate.ts";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { inOneLine, withoutBreaks } from "../../../wire/one-line.ts";
-import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../../wire/unclear-words.ts";
+import { markUnclear, UNCLEAR_LEGEND, unclearIndexes } from "../../../wire/unclear-words.ts";
 import { isUnsure, markUnsure, UNSURE_LEGEND } from "../../../wire/unsure-speakers.ts";
 import { type Cue, toCues } from "./captions.ts";
 import { escapeText } from "./escape-markdown.ts";
@@ -17,7 +17,7 @@ function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: numbe
   const texts = withoutBreaks(text)
     .split(/\s+/)
     .filter((word) => word !== "");
-  return { texts, unclear: texts.length === words.length ? unclearPlaces(words) : [] };
+  return { texts, unclear: texts.length === words.length ? unclearIndexes(words) : [] };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AuditVerdict } from "../../api/records.ts";
 
 /** Where a chain is followed from, or ended once: a number and the hash of its entry. */
-export interface ChainPlace {
+export interface ChainPosition {
   readonly seq: number;
   readonly hash: string;
 }
@@ -10,7 +10,7 @@ export type Proof =
   | {
       readonly kind: "right";
       readonly entries: number;
-      readonly head: ChainPlace | undefined;
+      readonly head: ChainPosition | undefined;
       readonly isProtected: boolean;
     }
   | {
@@ -26,12 +26,12 @@ export type Proof =
  * throws, and the signal's reason.
  */
 export async function proveChain(
-  ask: (from: ChainPlace | undefined) => Promise<AuditVerdict>,
+  ask: (from: ChainPosition | undefined) => Promise<AuditVerdict>,
   onPart: (entries: number) => void,
   stop: AbortSignal,
 ): Promise<Proof> {
   let entries = 0;
-  let from: ChainPlace | undefined;
+  let from: ChainPosition | undefined;
   for (;;) {
     stop.throwIfAborted();
     const verdict = await ask(from);

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import { copyText } from "../../parts/copying.ts";
-import { type ChainPlace, headIn, type Proof, proveChain } from "./audit-chain.ts";
+import { type ChainPosition, headIn, type Proof, proveChain } from "./audit-chain.ts";
 
 type State =
   | { readonly kind: "idle" }
@@ -54,7 +54,7 @@ export function AuditProof(): VNode {
   );
 }
 
-function ask(from: ChainPlace | undefined, head: string | undefined, signal: AbortSignal) {
+function ask(from: ChainPosition | undefined, head: string | undefined, signal: AbortSignal) {
   const query = {
     ...(from === undefined ? {} : { from_seq: from.seq, from_hash: from.hash }),
     ...(head === undefined ? {} : { head }),

@@ -5,7 +5,7 @@ import { Link } from "wouter-preact";
 import { ApiError } from "../../../client/errors.ts";
 import { account } from "../../api/account.ts";
 import { elevations } from "../../api/elevation.ts";
-import type { Place } from "../../api/elevation-record.ts";
+import type { ElevationScope } from "../../api/elevation-record.ts";
 import type { Entity, Graph, GraphPath } from "../../api/records.ts";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
@@ -24,7 +24,7 @@ const STALE_MS = 5_000;
 export interface GraphSource {
   readonly title: string;
   readonly back: { readonly href: string; readonly label: string };
-  readonly place: Place;
+  readonly place: ElevationScope;
   readonly load: (filters: GraphFilters) => Promise<Graph>;
   /** Where an entity was mentioned. */
   readonly evidence: (entity: Entity, graph: Graph) => Promise<Evidence>;
@@ -97,7 +97,7 @@ function StaleNotice({ graph, onReload }: { graph: Graph; onReload: () => void }
 
 interface HiddenProps {
   error: unknown;
-  place: Place;
+  place: ElevationScope;
   reload: () => void;
 }
 

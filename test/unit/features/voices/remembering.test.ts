@@ -40,7 +40,7 @@ it("remembering: one voice of a person at a time and few of all, as each costs t
     }),
     put: async (_user: string, voice: object) => ({ ...voice, rememberedAt: 0 }),
   } as unknown as RememberedVoiceStore;
-  const { routes, places } = voiceRoutes({
+  const { routes, slots } = voiceRoutes({
     directory: { facts: async () => facts },
     workspaces: { role: async () => "member" },
     remembered,
@@ -63,12 +63,12 @@ it("remembering: one voice of a person at a time and few of all, as each costs t
   await Promise.resolve();
   expect(await codeOf(ask(people[0] ?? person()))).toBe("overloaded");
   expect(await codeOf(ask(person()))).toBe("overloaded");
-  expect(places.queues).toMatchObject([{ length: 4, limit: 4, refused: 2 }]);
+  expect(slots.queues).toMatchObject([{ length: 4, limit: 4, refused: 2 }]);
   gate.resolve();
   for (const answer of await Promise.all(first)) expect(answer?.status).toBe(200);
   const again = person();
   const running = ask(again);
   expect(await codeOf(ask(again))).toBe("rate_limited");
   await running;
-  expect(places.taken).toBe(0);
+  expect(slots.taken).toBe(0);
 });

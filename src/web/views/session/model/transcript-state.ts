@@ -1,5 +1,5 @@
 import type { ServerFrame, SnapshotFrame } from "../../../../wire/live-frames.ts";
-import { unclearPlaces } from "../../../../wire/unclear-words.ts";
+import { unclearIndexes } from "../../../../wire/unclear-words.ts";
 import { isUnsure } from "../../../../wire/unsure-speakers.ts";
 import type { Segment } from "../../../api/records.ts";
 
@@ -201,7 +201,7 @@ export class TranscriptState {
       text: frame.transcript,
       isFinal: frame.is_final,
       words: frame.words,
-      unclear: unclearPlaces(frame.words),
+      unclear: unclearIndexes(frame.words),
       overlaps: frame.overlaps?.map(overlapOf),
       ...(frame.is_final ? {} : { stableWords: frame.stable_words }),
     };
@@ -260,7 +260,7 @@ function lineOfSegment(segment: Segment): Line {
       start: start_ms / 1_000,
       end: end_ms / 1_000,
     })),
-    unclear: unclearPlaces(words),
+    unclear: unclearIndexes(words),
     overlaps: segment.overlaps?.map(({ segment_id: lineId, start_ms, end_ms }) => {
       return { lineId, start: start_ms / 1_000, end: end_ms / 1_000 };
     }),

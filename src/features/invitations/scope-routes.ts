@@ -17,12 +17,12 @@ import {
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { invitedRole } from "./routes.ts";
-import type { InvitationStore, InvitedPlace, PendingInvitation } from "./store.ts";
+import type { InvitationScope, InvitationStore, PendingInvitation } from "./store.ts";
 
 const WITHDRAWN = "The invitation is withdrawn.";
 
 /** The invitations of a workspace or session, for those who may take membership there back. */
-export interface PlaceInvitationOptions {
+export interface ScopedInvitationOptions {
   kind: "Workspace" | "Session";
   /** The name of the path's parameter, which is the place's id. */
   parameter: "id" | "session_id";
@@ -31,11 +31,11 @@ export interface PlaceInvitationOptions {
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
   /** Returns the place if the caller may take membership there back. Throws 404 or 403. */
-  find(principal: Principal | undefined, id: string): Promise<InvitedPlace>;
+  find(principal: Principal | undefined, id: string): Promise<InvitationScope>;
 }
 
 /** GET /workspaces/{id}/invitations, DELETE /workspaces/{id}/invitations/{invitation_id}, and so for sessions. */
-export function placeInvitationRoutes(options: PlaceInvitationOptions): Route[] {
+export function scopedInvitationRoutes(options: ScopedInvitationOptions): Route[] {
   return [listPending(options), withdraw(options)];
 }
 
@@ -64,11 +64,11 @@ function presentPending(invitation: PendingInvitation): Static<typeof pendingSch
   };
 }
 
-function pathOf({ kind, parameter }: PlaceInvitationOptions): string {
+function pathOf({ kind, parameter }: ScopedInvitationOptions): string {
   return `/${kind.toLowerCase()}s/{${parameter}}/invitations`;
 }
 
-function listPending(options: PlaceInvitationOptions): Route {
+function listPending(options: ScopedInvitationOptions): Route {
   const { kind, parameter, auth, store, cursorKey, find } = options;
   return defineRoute({
     method: "get",
@@ -94,7 +94,7 @@ function listPending(options: PlaceInvitationOptions): Route {
       },
     },
     resolve: ({ principal, params }) => find(principal, params[parameter] ?? ""),
-    async handle({ query }, place: InvitedPlace) {
+    async handle({ query }, place: InvitationScope) {
       const list = `invitations\u0000${place.sessionId ?? place.workspaceId}`;
       const found = await store.pending(place, toPageRequest(cursorKey, list, query));
       return { status: 200, body: toPageBody(cursorKey, list, found, presentPending) };
@@ -102,7 +102,7 @@ function listPending(options: PlaceInvitationOptions): Route {
   });
 }
 
-function withdraw(options: PlaceInvitationOptions): Route {
+function withdraw(options: ScopedInvitationOptions): Route {
   const { kind, parameter, auth, store, find } = options;
   return defineRoute({
     method: "delete",
@@ -115,7 +115,7 @@ function withdraw(options: PlaceInvitationOptions): Route {
     params: Type.Object({ [parameter]: Type.String(), invitation_id: Type.String() }),
     responses: { 200: acknowledged(WITHDRAWN) },
     resolve: ({ principal, params }) => find(principal, params[parameter] ?? ""),
-    async handle({ principal, params }, place: InvitedPlace) {
+    async handle({ principal, params }, place: InvitationScope) {
       const id = params.invitation_id ?? "";
       const actor = actorOf(requirePrincipal(principal));
       const entry = { kind: "invitation_withdrawn", actor, ...place, subjectId: id } as const;

@@ -1,8 +1,8 @@
 import { AppError } from "./errors.ts";
 import type { QueueFigures, QueueOwner } from "./queue-metrics.ts";
 
-interface PlaceOptions<S extends string> {
-  /** What the places are for, in the plural, as it stands in messages: "uploads". */
+interface ConcurrencyLimitOptions<S extends string> {
+  /** What the slots are for, in the plural, as it stands in messages: "uploads". */
   what: string;
   /** How many there are in all. */
   capacity: number;
@@ -20,17 +20,17 @@ interface Holding {
 const RETRY_SECONDS = 2;
 
 /**
- * A bounded number of places, or of bytes, of which each holder has at most its share, so that
- * nobody can take them all: an address, a caller, a workspace. Nothing waits: what has no place is
+ * A bounded number of slots, or of bytes, of which each holder has at most its share, so that
+ * nobody can take them all: an address, a caller, a workspace. Nothing waits: what has no slot is
  * refused.
  */
-export class Places<S extends string> implements QueueOwner {
-  readonly #options: PlaceOptions<S>;
+export class ConcurrencyLimit<S extends string> implements QueueOwner {
+  readonly #options: ConcurrencyLimitOptions<S>;
   readonly #holders = new Map<S, Map<string, Holding>>();
   #taken = 0;
   #refused = 0;
 
-  constructor(options: PlaceOptions<S>) {
+  constructor(options: ConcurrencyLimitOptions<S>) {
     this.#options = options;
   }
 
@@ -50,10 +50,10 @@ export class Places<S extends string> implements QueueOwner {
     return this.#refused;
   }
 
-  /** Takes `amount` until the place is left. Throws `overloaded` when less is free. */
-  enter(amount = 1): Place<S> {
+  /** Takes `amount` until the slot is released. Throws `overloaded` when less is free. */
+  acquire(amount = 1): Slot<S> {
     this.add(amount);
-    return new Place(this, amount);
+    return new Slot(this, amount);
   }
 
   /** Only for `Place`. */
@@ -103,30 +103,30 @@ export class Places<S extends string> implements QueueOwner {
   }
 }
 
-/** What was taken, to be left once; leaving it again does nothing. */
-export class Place<S extends string> {
-  readonly #places: Places<S>;
+/** What was taken, to be released once; releasing it again does nothing. */
+export class Slot<S extends string> {
+  readonly #limit: ConcurrencyLimit<S>;
   readonly #amount: number;
   #holdings: Holding[] | undefined = [];
 
-  constructor(places: Places<S>, amount: number) {
-    this.#places = places;
+  constructor(limit: ConcurrencyLimit<S>, amount: number) {
+    this.#limit = limit;
     this.#amount = amount;
   }
 
   /**
-   * Counts the place for one more holder; without a key for none. Throws `rate_limited` when that
-   * holder has its share; the place is then still to be left.
+   * Counts the slot for one more holder; without a key for none. Throws `rate_limited` when that
+   * holder has its share; the slot is then still to be released.
    */
   claim(share: S, key: string | undefined): void {
     if (key === undefined || this.#holdings === undefined) return;
-    this.#holdings.push(this.#places.hold(share, key, this.#amount));
+    this.#holdings.push(this.#limit.hold(share, key, this.#amount));
   }
 
-  leave(): void {
+  release(): void {
     const holdings = this.#holdings;
     if (holdings === undefined) return;
     this.#holdings = undefined;
-    this.#places.free(this.#amount, holdings);
+    this.#limit.free(this.#amount, holdings);
   }
 }

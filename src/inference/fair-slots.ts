@@ -37,7 +37,7 @@ interface Waiting extends Wanted {
  * waits longest, and that one is woken. A tenant that has none, or two fewer than another, is given
  * one of the other's. Counts the sessions of this process.
  */
-export class FairPlaces {
+export class FairSlots {
   readonly #runtime: Pick<Runtime, "monotonic">;
   /** In the order in which they were opened. */
   readonly #holders = new Set<Holder>();

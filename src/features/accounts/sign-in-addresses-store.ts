@@ -13,7 +13,7 @@ const nothing = z.object({}).strict();
  * From where accounts were signed in to in the last 90 days: network addresses, kept as keyed
  * digests.
  */
-export class SignInPlaceStore {
+export class SignInAddressStore {
   readonly #pool: DatabasePool;
   readonly #key: Uint8Array;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AppError, type ErrorCode } from "../../../src/base/errors.ts";
-import { PlacedVoices } from "../../../src/inference/placed-voices.ts";
+import { WorkerVoices } from "../../../src/inference/worker-voices.ts";
 import type { WorkerCallsOptions } from "../../../src/inference/worker-calls.ts";
 
 const COMPARED = { method: "m", print: new Uint8Array(1), speechMs: 12_000, logRatios: [] };
@@ -19,7 +19,7 @@ function voicesOf(failures: number, code: ErrorCode) {
     if (asked <= failures) throw new AppError(code, "Not now.");
     settings.onMessage(COMPARED as never);
   };
-  const voices = new PlacedVoices({
+  const voices = new WorkerVoices({
     placement: { pickForText: () => "worker", failed: (address) => failed.push(address) },
     client: { stream, close: () => {} },
     key: undefined,

@@ -17,7 +17,7 @@ interface ComparedVoice {
 }
 
 /** Has the least busy worker make prints of voices and compare them. */
-export class PlacedVoices {
+export class WorkerVoices {
   readonly #client: WorkerCallsOptions["client"];
   readonly #calls: WorkerCalls;
   readonly #closing = new AbortController();

@@ -1,7 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { chooseEngine, type EngineWish } from "./engine-choice.ts";
-import { type Asker, FairPlaces } from "./fair-places.ts";
+import { type Asker, FairSlots } from "./fair-slots.ts";
 import type { Placement } from "./placement.ts";
 import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
 import type { WorkerClient } from "./worker-client.ts";
@@ -10,12 +10,12 @@ import type { WorkerClient } from "./worker-client.ts";
  * Opens readings on the least loaded worker that has the engine, and reports their success to the
  * placement.
  */
-export class PlacedTranscribers implements Transcribers {
+export class WorkerTranscribers implements Transcribers {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
   readonly #key: string | undefined;
   readonly #engine: string | undefined;
-  readonly #places: FairPlaces;
+  readonly #slots: FairSlots;
 
   /** @param engine the installation's choice, where neither request nor workspace has one */
   constructor(
@@ -25,26 +25,26 @@ export class PlacedTranscribers implements Transcribers {
     engine?: string,
     runtime: Pick<Runtime, "monotonic"> = systemRuntime,
   ) {
-    this.#places = new FairPlaces(runtime);
+    this.#slots = new FairSlots(runtime);
     this.#placement = placement;
     this.#client = client;
     this.#key = key;
     this.#engine = engine;
-    placement.onUpdate(() => this.#places.serve((name) => placement.room(name)));
+    placement.onUpdate(() => this.#slots.serve((name) => placement.room(name)));
   }
 
   get isCrowded(): boolean {
-    return this.#places.isCrowded;
+    return this.#slots.isCrowded;
   }
 
   open(wish: EngineWish, asker?: Asker): TranscriptionStream {
     const engine = chooseEngine(this.#placement.engines(), wish, this.#engine).name;
     const { tenant } = wish;
-    const isFair = this.#places.mayOpen(asker?.id, this.#placement.room(engine));
+    const isFair = this.#slots.mayOpen(asker?.id, this.#placement.room(engine));
     const address = isFair ? this.#placement.pick(engine) : undefined;
     if (address === undefined) {
       const error = this.#withoutRoom(engine);
-      if (error.code === "overloaded") this.#places.wait({ tenant, engine }, asker);
+      if (error.code === "overloaded") this.#slots.wait({ tenant, engine }, asker);
       throw error;
     }
     const instance = this.#placement.instanceAt(address);
@@ -80,7 +80,7 @@ export class PlacedTranscribers implements Transcribers {
       leave();
       ended(error);
     };
-    const leave = this.#places.take({ tenant, end }, id);
+    const leave = this.#slots.take({ tenant, end }, id);
     return {
       send: (message) =>
         stream.send(
