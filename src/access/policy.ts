@@ -4,7 +4,7 @@ import type { DevicePrincipal, Principal, Scope, ServicePrincipal } from "./prin
  * The result of an access check. The functions here decide who may do what with one resource from
  * facts about it; they look nothing up. Lists cannot call them for each row: `visibleTo` and
  * `nativeTo` in the session store express the rules for reading a session as SQL conditions, and
- * `INVITER_STANDS` in the store of invitations those for giving access; they must change together
+ * `INVITER_IS_ACTIVE` in the store of invitations those for giving access; they must change together
  * with these. Which kinds of callers reach a route at all is decided before,
  * by the route's own `roles`.
  */

@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { MAKER_STANDS } from "./key-makers-store.ts";
+import { ISSUER_IS_ACTIVE } from "./key-issuer-store.ts";
 
 const countsRow = z.object({ keys: z.number(), devices: z.number(), webhooks: z.number() });
 
@@ -28,7 +28,7 @@ export class SuspendedWorkStore {
         where revoked_at is null and ${here} and exists (
             select from service_key_secrets s
             where s.key_id = k.id and s.made_by = ${userId} and s.expires_at > now()
-              and not ${MAKER_STANDS}))
+              and not ${ISSUER_IS_ACTIVE}))
       select (select count(*) from keys) as keys,
         (select count(*) from devices d, maker u
          where d.owner_id = u.id and d.status = 'paired' and ${here}

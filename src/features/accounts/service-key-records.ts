@@ -15,10 +15,10 @@ export interface ServiceKeyStatus {
   expiresAt: number;
 }
 
-export const KEY_STANDINGS = ["active", "suspended", "expired"] as const;
+export const KEY_STATUSES = ["active", "suspended", "expired"] as const;
 
 /** `suspended` and `expired` keys are refused; a suspended one may come back. */
-type KeyStanding = (typeof KEY_STANDINGS)[number];
+type KeyStatus = (typeof KEY_STATUSES)[number];
 
 /** A service key as its workspace's owners see it. */
 export interface ServiceKeyRecord {
@@ -30,7 +30,7 @@ export interface ServiceKeyRecord {
   prefix: string;
   /** Who made, rotated or took it over last; absent when that user's account is gone. */
   createdBy?: string | undefined;
-  standing: KeyStanding;
+  status: KeyStatus;
   createdAt: number;
   /** When the newest secret was made. */
   secretCreatedAt: number;
@@ -60,7 +60,7 @@ export interface NewServiceKey {
 export interface ServiceKeyFilter {
   workspaceId?: string | undefined;
   ownerId?: string | undefined;
-  standing?: KeyStanding | undefined;
+  status?: KeyStatus | undefined;
   createdBy?: string | undefined;
 }
 

@@ -41,7 +41,7 @@ export function coversSession(sessionId: Fragment, workspaceId: Fragment): Fragm
 }
 
 /** SQL condition: the elevation `e` is in force. */
-export const ELEVATION_STANDS = sql.fragment`(e.ended_at is null and e.expires_at > now())`;
+export const ELEVATION_IS_ACTIVE = sql.fragment`(e.ended_at is null and e.expires_at > now())`;
 
 /** SQL order: the narrowest elevation first, of several the one that lasts longest. */
 const NARROWEST = sql.fragment`
@@ -69,7 +69,7 @@ export class ElevationStore {
     );
     const row = await this.#pool.maybeOne(sql.type(inForceRow)`
       select id, reason, expires_at as "expiresAt" from content_elevations e
-      where admin_id = ${adminId} and ${ELEVATION_STANDS} and ${place}
+      where admin_id = ${adminId} and ${ELEVATION_IS_ACTIVE} and ${place}
       order by ${NARROWEST} limit 1`);
     return row ?? undefined;
   }
@@ -144,7 +144,7 @@ export async function recordElevatedRead(
 ): Promise<void> {
   const elevation = await connection.maybeOne(sql.type(idRow)`
     select e.id from content_elevations e join sessions s on s.id = ${sessionId}
-    where e.admin_id = ${principal.id} and ${ELEVATION_STANDS}
+    where e.admin_id = ${principal.id} and ${ELEVATION_IS_ACTIVE}
       and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)}
     order by ${NARROWEST} limit 1`);
   if (elevation === null) {
@@ -169,7 +169,7 @@ export async function holdElevation(
 ): Promise<boolean> {
   const held = await connection.maybeOne(sql.type(idRow)`
     select e.id from content_elevations e join users u on u.id = e.admin_id
-    where e.id = ${elevationId} and ${ELEVATION_STANDS}
+    where e.id = ${elevationId} and ${ELEVATION_IS_ACTIVE}
       and u.role = 'admin' and u.disabled_at is null
     for share`);
   return held !== null;

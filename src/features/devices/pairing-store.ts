@@ -6,7 +6,7 @@ import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import type { DeviceKeyRecords, DeviceKeyStatus } from "../accounts/credential-authenticator.ts";
-import { OWNER_GONE_AT, OWNER_STANDS } from "./owner-standing-store.ts";
+import { OWNER_GONE_AT, OWNER_IS_ACTIVE } from "./active-owner-store.ts";
 
 /** A device that asks to be paired. */
 export interface NewDevice {
@@ -57,7 +57,7 @@ export interface PairingState {
   /** When the device's newest code expires; undefined when it has none. */
   codeExpiresAt: number | undefined;
   /** True while the user who paired the device gives it their right. */
-  ownerStands: boolean;
+  ownerIsActive: boolean;
 }
 
 /** Most keys of one device that are valid at once; further renewals end the oldest early. */
@@ -288,7 +288,7 @@ export class PairingStore implements DeviceKeyRecords {
     const row = await this.#pool.maybeOne(sql.type(stateRow)`
       select d.id, status,
         (select max(expires_at) from pairing_codes where device_id = d.id) as code_expires_at,
-        coalesce(${OWNER_STANDS}, false) as owner_stands
+        coalesce(${OWNER_IS_ACTIVE}, false) as owner_stands
       from devices d left join users u on u.id = d.owner_id
       where ${which}`);
     if (row === null) return undefined;
@@ -296,7 +296,7 @@ export class PairingStore implements DeviceKeyRecords {
       deviceId: row.id,
       status: row.status,
       codeExpiresAt: row.code_expires_at ?? undefined,
-      ownerStands: row.owner_stands,
+      ownerIsActive: row.owner_stands,
     };
   }
 
@@ -313,7 +313,7 @@ export class PairingStore implements DeviceKeyRecords {
             revoked_at,
             case when d.status <> 'paired' then d.updated_at end,
             ${OWNER_GONE_AT}) as ended_at,
-          revoked_at is null and d.status = 'paired' and not ${OWNER_STANDS} as suspended
+          revoked_at is null and d.status = 'paired' and not ${OWNER_IS_ACTIVE} as suspended
         from device_keys join devices d on d.id = device_id
           join users u on u.id = d.owner_id
         where ${match} and d.workspace_id is not null and u.erased_at is null

@@ -190,7 +190,7 @@ export class Pairing {
       : undefined;
     if (state === undefined || state.status === "revoked") throw wrongSecret();
     if (state.status === "pairing") throw await this.#notPaired(state);
-    if (!state.ownerStands) throw ownerGone();
+    if (!state.ownerIsActive) throw ownerGone();
     return this.renew(state.deviceId);
   }
 

@@ -16,9 +16,9 @@ import {
   presentRelation,
   presentSpoken,
   presentStatus,
+  readinessSchema,
   relationSchema,
   spokenSchema,
-  standingSchema,
 } from "./schema.ts";
 
 const NEIGHBOURS = 50;
@@ -132,7 +132,7 @@ const stepSchema = Type.Object(
 
 const pathSchema = Type.Composite(
   [
-    standingSchema,
+    readinessSchema,
     Type.Object({
       entities: Type.Array(entitySchema, {
         description: "From the one to the other; empty when nothing connects them",

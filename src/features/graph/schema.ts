@@ -139,7 +139,7 @@ const communitySchema = Type.Object(
   { $id: "Community" },
 );
 
-export const standingSchema = Type.Object({
+export const readinessSchema = Type.Object({
   session_count: Type.Integer({ description: "Sessions that it is made of" }),
   stale: Type.Boolean({
     description: "Words have changed since, or some sessions are not in it yet; ask again soon",
@@ -157,7 +157,7 @@ export const standingSchema = Type.Object({
 
 export const graphSchema = Type.Composite(
   [
-    standingSchema,
+    readinessSchema,
     Type.Object({
       entities: Type.Array(Type.Composite([entitySchema, communityMember]), {
         examples: [EXAMPLES.map((each) => ({ ...each, community_id: COMMUNITY }))],
@@ -270,7 +270,7 @@ export function presentCommunity(community: Community): Static<typeof communityS
   return { id, label, size: entityIds.length, entity_ids: entityIds };
 }
 
-export function presentStatus(readiness: GraphReadiness): Static<typeof standingSchema> {
+export function presentStatus(readiness: GraphReadiness): Static<typeof readinessSchema> {
   const { ready, stale, pending, builtAt, unreadLanguages } = readiness;
   return {
     session_count: ready.length,

@@ -62,7 +62,7 @@ const LOCK_CLASS = 72_041;
 const ACCESS = sql.fragment`guest_access_of(s.guest_access, s.workspace_id)`;
 
 /** SQL condition: the guest code `c` lets somebody in. */
-const STANDS = sql.fragment`c.revoked_at is null
+const CODE_IS_ACTIVE = sql.fragment`c.revoked_at is null
   and (c.expires_at is null or c.expires_at > now())
   and (c.max_uses is null or c.uses < c.max_uses)`;
 
@@ -90,7 +90,7 @@ export class GuestStore implements GuestRecords {
       select s.id as "sessionId", c.id as "codeId", ${ACCESS} as access
       from guest_codes c join sessions s on s.id = c.session_id
       where c.code_hash = ${sql.binary(Buffer.from(codeHash))} and s.status <> 'deleted'
-        and ${STANDS}`);
+        and ${CODE_IS_ACTIVE}`);
     return door ?? undefined;
   }
 
@@ -206,7 +206,7 @@ async function countPresent(tx: CommonQueryMethods, sessionId: string): Promise<
 /** Counts a use of the code; false when it does not stand. */
 async function useCode(tx: CommonQueryMethods, codeId: string): Promise<boolean> {
   const used = await tx.maybeOne(sql.type(idRow)`
-    update guest_codes c set uses = uses + 1 where c.id = ${codeId} and ${STANDS} returning c.id`);
+    update guest_codes c set uses = uses + 1 where c.id = ${codeId} and ${CODE_IS_ACTIVE} returning c.id`);
   return used !== null;
 }
 

@@ -2,7 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import { MAKER_STANDS } from "../../access/key-makers-store.ts";
+import { ISSUER_IS_ACTIVE } from "../../access/key-issuer-store.ts";
 import type { Progress } from "../../base/work/work-list.ts";
 import { allOf, nameColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
@@ -98,10 +98,10 @@ const TAKEN = sql.fragment`i.id, i.workspace_id as "workspaceId", i.session_id a
   i.role, i.inviter_id as "inviterId"`;
 
 /** SQL condition: the key of the invitation `i` may share sessions of the workspace now. */
-const KEY_STANDS = sql.fragment`exists (
+const KEY_IS_ACTIVE = sql.fragment`exists (
   select from service_keys k join service_key_secrets s on s.key_id = k.id
   where k.id = i.key_id and k.revoked_at is null and k.workspace_id = i.workspace_id
-    and 'sessions:share' = any(k.scopes) and s.expires_at > now() and ${MAKER_STANDS})`;
+    and 'sessions:share' = any(k.scopes) and s.expires_at > now() and ${ISSUER_IS_ACTIVE})`;
 
 /**
  * SQL condition: whoever made the invitation `i` may give what it offers now. It says for stored
@@ -109,8 +109,8 @@ const KEY_STANDS = sql.fragment`exists (
  * must change together with them. An elevation only has to have covered the moment of inviting:
  * that it ran out since takes nothing back, that somebody ended it does.
  */
-const INVITER_STANDS = sql.fragment`case
-  when i.key_id is not null then ${KEY_STANDS}
+const INVITER_IS_ACTIVE = sql.fragment`case
+  when i.key_id is not null then ${KEY_IS_ACTIVE}
   else exists (
     select from users u
     where u.id = i.inviter_id and u.disabled_at is null and u.erased_at is null and case
@@ -123,7 +123,7 @@ const INVITER_STANDS = sql.fragment`case
         where m.workspace_id = i.workspace_id and m.user_id = u.id and m.role = 'owner') end) end`;
 
 /** SQL condition: the place of the invitation `i` is still there. */
-const PLACE_STANDS = sql.fragment`
+const SCOPE_IS_THERE = sql.fragment`
   exists (select from workspaces w where w.id = i.workspace_id and w.deleted_at is null)
   and (i.session_id is null or exists (
     select from sessions s where s.id = i.session_id and s.status <> 'deleted'))`;
@@ -135,7 +135,7 @@ function isFor(userId: string) {
       select verified_email from users
       where id = ${userId} and verified_email = email and erased_at is null))
     and i.inviter_id <> ${userId} and i.declined_at is null and i.expires_at > now()
-    and ${PLACE_STANDS} and ${INVITER_STANDS}`;
+    and ${SCOPE_IS_THERE} and ${INVITER_IS_ACTIVE}`;
 }
 
 function isOf({ workspaceId, sessionId }: InvitationScope) {
@@ -187,7 +187,7 @@ export class InvitationStore {
       select i.id, i.address from invitations i
       where i.opening_hash = ${sql.binary(Buffer.from(openingHash))}
         and i.declined_at is null and i.expires_at > now()
-        and ${PLACE_STANDS} and ${INVITER_STANDS}`);
+        and ${SCOPE_IS_THERE} and ${INVITER_IS_ACTIVE}`);
     return row ?? undefined;
   }
 

@@ -4,7 +4,7 @@ import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { allOf, nameColumn, toInstant } from "../../postgres/columns.ts";
 import type { SessionPhase } from "../../session/status.ts";
-import { ELEVATION_STANDS } from "../audit/elevation-store.ts";
+import { ELEVATION_IS_ACTIVE } from "../audit/elevation-store.ts";
 import { MOST_COUNTED } from "../sessions/list-store.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
@@ -70,7 +70,7 @@ export class SearchStore {
     if (role !== "admin") return false;
     return this.#pool.exists(sql.type(z.object({}))`
       select from content_elevations e
-      where e.admin_id = ${id} and ${ELEVATION_STANDS}
+      where e.admin_id = ${id} and ${ELEVATION_IS_ACTIVE}
         and e.session_id is null and e.workspace_id is null`);
   }
 
@@ -135,7 +135,7 @@ const NOT_DELETED = sql.fragment`s.status <> 'deleted'`;
 function reachedBy(person: UserPrincipal): Fragment {
   const { id } = person;
   const elevations = sql.fragment`content_elevations e`;
-  const theirs = sql.fragment`e.admin_id = ${id} and ${ELEVATION_STANDS}`;
+  const theirs = sql.fragment`e.admin_id = ${id} and ${ELEVATION_IS_ACTIVE}`;
   const elevated =
     person.role === "admin"
       ? sql.fragment`

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { GUEST_ACCESS, type SessionFacts, type SessionRelation } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
-import { coversSession, ELEVATION_STANDS } from "../audit/elevation-store.ts";
+import { coversSession, ELEVATION_IS_ACTIVE } from "../audit/elevation-store.ts";
 
 const factsRow = z.object({
   id: z.string(),
@@ -41,7 +41,7 @@ function factsColumns(principal: Fragment): Fragment {
     s.started_at as "startedAt",
     (
       select max(e.expires_at) from content_elevations e
-      where e.admin_id = ${principal} and ${ELEVATION_STANDS}
+      where e.admin_id = ${principal} and ${ELEVATION_IS_ACTIVE}
         and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)}
     ) as "elevatedUntil"
   `;

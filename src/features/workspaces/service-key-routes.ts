@@ -17,7 +17,7 @@ import {
 import { timestamp } from "../../rest/schemas.ts";
 import { nameSchema } from "../../wire/names.ts";
 import {
-  KEY_STANDINGS,
+  KEY_STATUSES,
   type ServiceKeyRecord,
   type ServiceKeyRecords,
 } from "../accounts/service-key-records.ts";
@@ -33,7 +33,7 @@ const scopeSchema = Type.Union(
 );
 
 const keyStatus = Type.Union(
-  KEY_STANDINGS.map((each) => Type.Literal(each)),
+  KEY_STATUSES.map((each) => Type.Literal(each)),
   {
     $id: "ServiceKeyStatus",
     description:
@@ -80,7 +80,7 @@ function presentServiceKey(key: ServiceKeyRecord): Static<typeof serviceKeySchem
     name: key.name,
     scopes: [...key.scopes],
     prefix: key.prefix,
-    status: key.standing,
+    status: key.status,
     created_by: key.createdBy,
     created_at: toTimestamp(createdAt),
     rotated_at: secretCreatedAt > createdAt ? toTimestamp(secretCreatedAt) : undefined,
@@ -165,7 +165,7 @@ function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyRouteOpti
       }
       const ownerId = caller.role === "admin" ? undefined : caller.id;
       const createdBy = filterId("created_by", query.created_by);
-      const filter = { workspaceId, ownerId, createdBy, standing: query.status };
+      const filter = { workspaceId, ownerId, createdBy, status: query.status };
       const found = await serviceKeyBook.list(filter, page);
       return { status: 200, body: toPageBody(cursorKey, "api-keys", found, presentServiceKey) };
     },

@@ -2,14 +2,14 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import { MAKER_STANDS } from "../../access/key-makers-store.ts";
+import { ISSUER_IS_ACTIVE } from "../../access/key-issuer-store.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
-  KEY_STANDINGS,
+  KEY_STATUSES,
   type NewServiceKey,
   type NewServiceKeySecret,
   type ServiceKeyFilter,
@@ -37,7 +37,7 @@ const keyRow = z.object({
   scopes: z.array(scope),
   prefix: z.string(),
   createdBy: optionalColumn(z.string()),
-  standing: z.enum(KEY_STANDINGS),
+  status: z.enum(KEY_STATUSES),
   createdAt: z.number(),
   secretCreatedAt: z.number(),
   expiresAt: z.number(),
@@ -46,13 +46,13 @@ const keyRow = z.object({
 
 const idRow = z.object({ id: z.string() });
 
-const KEY_STANDING = sql.fragment`
+const KEY_STATUS = sql.fragment`
   case when s.expires_at <= now() then 'expired'
-    when ${MAKER_STANDS} then 'active' else 'suspended' end`;
+    when ${ISSUER_IS_ACTIVE} then 'active' else 'suspended' end`;
 
-const STANDING = sql.fragment`
+const SECRET_STATUS = sql.fragment`
   select k.id as "keyId", s.id as "secretId", k.workspace_id as "workspaceId", k.scopes,
-    s.made_by as "makerId", not ${MAKER_STANDS} as suspended, s.expires_at as "expiresAt"
+    s.made_by as "makerId", not ${ISSUER_IS_ACTIVE} as suspended, s.expires_at as "expiresAt"
   from service_key_secrets s
   join service_keys k on k.id = s.key_id
   join workspaces w on w.id = k.workspace_id
@@ -60,7 +60,7 @@ const STANDING = sql.fragment`
 
 const KEYS = sql.fragment`
   select k.id, k.workspace_id as "workspaceId", k.name, k.scopes, s.prefix,
-    s.made_by as "createdBy", ${KEY_STANDING} as standing, k.created_at as "createdAt",
+    s.made_by as "createdBy", ${KEY_STATUS} as status, k.created_at as "createdAt",
     s.created_at as "secretCreatedAt", s.expires_at as "expiresAt",
     k.last_used_at as "lastUsedAt"
   from service_keys k
@@ -82,17 +82,19 @@ export class ServiceKeyStore implements ServiceKeyRecords {
   async statusByHash(secretHash: Uint8Array): Promise<ServiceKeyStatus | undefined> {
     const hash = sql.binary(Buffer.from(secretHash));
     const row = await this.#pool.maybeOne(sql.type(statusRow)`
-      with standing as (${STANDING} and s.secret_hash = ${hash}),
+      with status as (${SECRET_STATUS} and s.secret_hash = ${hash}),
       used as (
         update service_keys set last_used_at = now()
-        where id = (select "keyId" from standing where not suspended)
+        where id = (select "keyId" from status where not suspended)
           and (last_used_at is null or last_used_at < now() - interval '1 minute'))
-      select * from standing`);
+      select * from status`);
     return row ?? undefined;
   }
 
   async statusBySecret(secretId: string): Promise<ServiceKeyStatus | undefined> {
-    const row = await this.#pool.maybeOne(sql.type(statusRow)`${STANDING} and s.id = ${secretId}`);
+    const row = await this.#pool.maybeOne(
+      sql.type(statusRow)`${SECRET_STATUS} and s.id = ${secretId}`,
+    );
     return row ?? undefined;
   }
 
@@ -194,8 +196,8 @@ function listConditions(filter: ServiceKeyFilter, after: string | undefined): Fr
   if (filter.createdBy !== undefined) {
     conditions.push(sql.fragment`s.made_by = ${filter.createdBy}`);
   }
-  if (filter.standing !== undefined) {
-    conditions.push(sql.fragment`${KEY_STANDING} = ${filter.standing}`);
+  if (filter.status !== undefined) {
+    conditions.push(sql.fragment`${KEY_STATUS} = ${filter.status}`);
   }
   return conditions;
 }

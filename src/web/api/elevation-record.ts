@@ -14,7 +14,7 @@ export interface Elevation {
 }
 
 /** Those that are in force at `now`, the one that ends first in front. */
-export function standing(all: readonly Elevation[], now: number): readonly Elevation[] {
+export function activeOf(all: readonly Elevation[], now: number): readonly Elevation[] {
   return all.filter(({ until }) => until > now).toSorted((a, b) => a.until - b.until);
 }
 

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { account } from "./account.ts";
 import { call } from "./client.ts";
-import { covers, type Elevation, type ElevationScope, standing } from "./elevation-record.ts";
+import { activeOf, covers, type Elevation, type ElevationScope } from "./elevation-record.ts";
 
 const MINUTE = 60_000;
 /** Longest time that the service gives. */
@@ -58,7 +58,7 @@ export function isElevated(place: ElevationScope): boolean {
 function keep(next: readonly Elevation[]): void {
   clearTimeout(timer);
   const before = elevations.peek();
-  const now = standing(next, Date.now());
+  const now = activeOf(next, Date.now());
   elevations.value = now;
   if (before.some(({ id }) => !now.some((each) => each.id === id))) elevationsEnded.value += 1;
   const first = now[0];

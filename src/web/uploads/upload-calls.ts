@@ -102,7 +102,7 @@ export async function storedBytes(api: ApiClient, address: string): Promise<numb
  * How a session does to which a file is brought: "open" while it takes sound, "come" once it has some
  * and ended, "over" where it ended without any. Rejects like any call.
  */
-export async function standingOf(
+export async function uploadStatusOf(
   api: ApiClient,
   sessionId: string,
 ): Promise<"open" | "come" | "over"> {

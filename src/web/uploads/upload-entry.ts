@@ -26,8 +26,8 @@ export function newEntry(
   phase: UploadPhase,
   release: () => void,
 ): Entry {
-  const standing = { pace: new Pace(), run: undefined };
-  return { kept, file, phase, isKept: false, sent: kept.sent, release, ...standing };
+  const idle = { pace: new Pace(), run: undefined };
+  return { kept, file, phase, isKept: false, sent: kept.sent, release, ...idle };
 }
 
 export function shownOf({ kept, sent, phase }: Entry): ShownUpload {

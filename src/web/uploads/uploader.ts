@@ -15,9 +15,9 @@ import {
   giveUpUpload,
   makeSession,
   mostBytes,
-  standingOf,
   stopSession,
   storedBytes,
+  uploadStatusOf,
 } from "./upload-calls.ts";
 import {
   type Entry,
@@ -267,9 +267,9 @@ export class Uploader {
    */
   async #hasCome({ kept }: Entry, sessionId: string): Promise<boolean> {
     if (kept.address === undefined) return false;
-    const standing = await standingOf(this.#api, sessionId);
-    if (standing === "open") return false;
-    if (standing === "come") return true;
+    const status = await uploadStatusOf(this.#api, sessionId);
+    if (status === "open") return false;
+    if (status === "come") return true;
     if ((await storedBytes(this.#api, kept.address)) === kept.size) return true;
     const said = "The session has ended.";
     throw apiError({ call: "PATCH", status: 409, code: "session_ended", said });

@@ -4,7 +4,7 @@ import {
   codeIn,
   kindOf,
   ownerOf,
-  standingOf,
+  statusOf,
   waitingOn,
 } from "../../../src/web/views/devices/device-facts.ts";
 
@@ -21,7 +21,7 @@ describe("devices on the page", () => {
       { ...paired, status: "revoked", suspended: true },
       { ...paired, status: "pairing" },
     ] as const;
-    expect(labels.map((each) => standingOf(each).label)).toEqual([
+    expect(labels.map((each) => statusOf(each).label)).toEqual([
       "Online",
       "Offline",
       "Not heard of yet",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { covers, type ElevationScope, standing } from "../../../src/web/api/elevation-record.ts";
+import { activeOf, covers, type ElevationScope } from "../../../src/web/api/elevation-record.ts";
 
 const elevation = (place: ElevationScope, until = 1_000) => ({
   id: JSON.stringify([place, until]),
@@ -22,7 +22,7 @@ describe("elevation record", () => {
 
   it("elevation record: those that are over are out, the one that ends first is in front", () => {
     const all = [elevation({}, 300), elevation({}, 100), elevation({}, 200)];
-    expect(standing(all, 100).map(({ until }) => until)).toEqual([200, 300]);
-    expect(standing(all, 300)).toEqual([]);
+    expect(activeOf(all, 100).map(({ until }) => until)).toEqual([200, 300]);
+    expect(activeOf(all, 300)).toEqual([]);
   });
 });

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SCOPES as KNOWN } from "../../../src/access/principal.ts";
-import {
-  inDays,
-  LIFETIMES,
-  SCOPE_NAMES,
-  standingOf,
-} from "../../../src/web/views/keys/key-facts.ts";
+import { inDays, LIFETIMES, SCOPE_NAMES, statusOf } from "../../../src/web/views/keys/key-facts.ts";
 
 const NOW = Date.parse("2026-03-01T10:00:00.000Z");
 
@@ -21,7 +16,7 @@ describe("API keys on the page", () => {
 
   it("key: tells when it ends once that is soon", () => {
     const of = (status: "active" | "suspended" | "expired", days: number) =>
-      standingOf({ status, expires_at: inDays(days, NOW) }, NOW);
+      statusOf({ status, expires_at: inDays(days, NOW) }, NOW);
     expect(of("active", 15)).toEqual({ label: "Active", tone: "good" });
     expect(of("active", 14)).toEqual({ label: "Ends in 14 days", tone: "warn" });
     expect(of("active", 0.5)).toEqual({ label: "Ends within a day", tone: "warn" });

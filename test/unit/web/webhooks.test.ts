@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { WEBHOOK_EVENT_TYPES } from "../../../src/session/webhook-event.ts";
 import {
-  deliveryStanding,
+  deliveryStatusOf,
   EVENT_NAMES,
   eventsOf,
   outcomeOf,
-  standingOf,
+  statusOf,
 } from "../../../src/web/views/webhooks/webhook-facts.ts";
 
 describe("webhooks on the page", () => {
@@ -25,12 +25,12 @@ describe("webhooks on the page", () => {
 
   it("webhook: who switched it off and why is told apart", () => {
     const on = { enabled: true, suspended: false, consecutive_failures: 0 };
-    expect(standingOf(on)).toEqual({ label: "On", tone: "good" });
-    expect(standingOf({ ...on, enabled: false })).toEqual({ label: "Off", tone: undefined });
-    expect(standingOf({ ...on, enabled: false, disabled_reason: "gone" }).why).toContain("410");
-    expect(standingOf({ ...on, enabled: false, disabled_reason: "failing" }).why).toContain("5 d");
-    expect(standingOf({ ...on, suspended: true, consecutive_failures: 2 }).label).toBe("Suspended");
-    expect(standingOf({ ...on, consecutive_failures: 2 }).why).toContain("last 2 attempts");
+    expect(statusOf(on)).toEqual({ label: "On", tone: "good" });
+    expect(statusOf({ ...on, enabled: false })).toEqual({ label: "Off", tone: undefined });
+    expect(statusOf({ ...on, enabled: false, disabled_reason: "gone" }).why).toContain("410");
+    expect(statusOf({ ...on, enabled: false, disabled_reason: "failing" }).why).toContain("5 d");
+    expect(statusOf({ ...on, suspended: true, consecutive_failures: 2 }).label).toBe("Suspended");
+    expect(statusOf({ ...on, consecutive_failures: 2 }).why).toContain("last 2 attempts");
   });
 
   it("attempt: says what was answered, or why nothing was", () => {
@@ -43,8 +43,8 @@ describe("webhooks on the page", () => {
   });
 
   it("message: one of a suspended webhook waits", () => {
-    expect(deliveryStanding({ status: "pending" }).label).toBe("Under way");
-    expect(deliveryStanding({ status: "pending", suspended: true }).label).toBe("Waits");
-    expect(deliveryStanding({ status: "failed" }).tone).toBe("danger");
+    expect(deliveryStatusOf({ status: "pending" }).label).toBe("Under way");
+    expect(deliveryStatusOf({ status: "pending", suspended: true }).label).toBe("Waits");
+    expect(deliveryStatusOf({ status: "failed" }).tone).toBe("danger");
   });
 });

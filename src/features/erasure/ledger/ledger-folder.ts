@@ -155,7 +155,7 @@ export class LedgerFolder {
     throw new AppError("unavailable", "Another file of the ledger has this name.");
   }
 
-  #verified(file: LedgerFileId, text: string): LedgerFile | Refusal {
+  #verified(id: LedgerFileId, text: string): LedgerFile | Refusal {
     const [line = "", second = ""] = text.split("\n");
     const sealed = seal.safeParse(parsed(second));
     if (!sealed.success) return "unreadable";
@@ -167,7 +167,7 @@ export class LedgerFolder {
     if (!file.success) return "unreadable";
     const { version: _version, ...rest } = file.data;
     // A copy under another name.
-    const isNamedSo = rest.chain === file.chain && rest.number === file.number;
+    const isNamedSo = rest.chain === id.chain && rest.number === id.number;
     return isNamedSo ? rest : "forged";
   }
 

@@ -1,7 +1,7 @@
 import type { Device, WorkspaceMember } from "../../api/records.ts";
 
 /** How a list shows what state something is in. */
-interface Standing {
+interface Status {
   readonly label: string;
   readonly tone: "good" | "warn" | "danger" | undefined;
 }
@@ -12,7 +12,7 @@ type Facts = Pick<
 >;
 
 /** Whether the device is there, or why it cannot be. */
-export function standingOf(device: Omit<Facts, "model" | "device_serial">): Standing {
+export function statusOf(device: Omit<Facts, "model" | "device_serial">): Status {
   const { status, suspended, presence, last_seen_at: seen } = device;
   if (status === "revoked") return { label: "Unpaired", tone: undefined };
   if (status === "pairing") return { label: "Shows its code", tone: "warn" };

@@ -19,7 +19,7 @@ import { RecordRow } from "../../parts/record-row.tsx";
 import { agoOf } from "../../parts/times.ts";
 import { DetailsDialog } from "./details-dialog.tsx";
 import { EditDialog, KeyDialog, UnpairDialog } from "./device-dialogs.tsx";
-import { batteryOf, kindOf, ownerOf, standingOf, waitingOn } from "./device-facts.ts";
+import { batteryOf, kindOf, ownerOf, statusOf, waitingOn } from "./device-facts.ts";
 import { rightsOn } from "./use-devices.ts";
 
 const KINDS = {
@@ -46,7 +46,7 @@ export function DeviceRow({ device, workspace, people, recording, ...on }: Devic
   const [opened, open] = useState<Opened>();
   const close = () => open(undefined);
   const { Icon, label } = KINDS[kindOf(device)];
-  const { label: standing, tone } = standingOf(device);
+  const { label: status, tone } = statusOf(device);
   const rights = rightsOn(device, people);
   const owner = ownerOf(device, rights.me, people);
   const seen = device.last_seen_at;
@@ -57,7 +57,7 @@ export function DeviceRow({ device, workspace, people, recording, ...on }: Devic
       chips={
         <>
           <span class="chip" data-tone={tone}>
-            {standing}
+            {status}
           </span>
           {recording && (
             <Link class="chip" data-tone="live" href={`/sessions/${recording.id}`}>

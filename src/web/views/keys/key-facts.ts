@@ -33,16 +33,16 @@ export function inDays(days: number, now = Date.now()): string {
 
 const SOON_DAYS = 14;
 
-interface Standing {
+interface Status {
   readonly label: string;
   readonly tone: "good" | "warn" | "danger" | undefined;
 }
 
 /** Whether the key opens anything, and for how long still where that is not long. */
-export function standingOf(
+export function statusOf(
   { status, expires_at: end }: Pick<ServiceKey, "status" | "expires_at">,
   now = Date.now(),
-): Standing {
+): Status {
   if (status === "expired") return { label: "Expired", tone: undefined };
   if (status === "suspended") return { label: "Suspended", tone: "danger" };
   const days = Math.ceil((Date.parse(end) - now) / DAY_MS);

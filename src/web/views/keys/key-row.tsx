@@ -11,7 +11,7 @@ import { RecordRow } from "../../parts/record-row.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { agoOf, momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
-import { standingOf } from "./key-facts.ts";
+import { statusOf } from "./key-facts.ts";
 
 interface KeyRowProps {
   serviceKey: ServiceKey;
@@ -28,7 +28,7 @@ type Opened = "rotate" | "adopt" | "revoke" | undefined;
 export function KeyRow({ serviceKey, workspace, ...on }: KeyRowProps): VNode {
   const [opened, open] = useState<Opened>();
   const { name, prefix, status, scopes, expires_at: end, last_used_at: used } = serviceKey;
-  const { label, tone } = standingOf(serviceKey);
+  const { label, tone } = statusOf(serviceKey);
   const close = () => open(undefined);
   const isAlive = status === "active" || status === "suspended";
   const who = account.value;

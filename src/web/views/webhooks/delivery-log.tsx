@@ -10,7 +10,7 @@ import { usePages } from "../../parts/pages.ts";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { deliveryStanding, outcomeOf } from "./webhook-facts.ts";
+import { deliveryStatusOf, outcomeOf } from "./webhook-facts.ts";
 
 const PAGE = 25;
 const SOON_MS = 2_000;
@@ -115,7 +115,7 @@ interface DeliveryRowProps {
 }
 
 function DeliveryRow({ webhook, delivery, onChanged }: DeliveryRowProps): VNode {
-  const { label, tone } = deliveryStanding(delivery);
+  const { label, tone } = deliveryStatusOf(delivery);
   const last = delivery.attempts.at(-1);
   return (
     <li>

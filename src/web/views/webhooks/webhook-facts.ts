@@ -21,7 +21,7 @@ export const EVENTS: Readonly<Record<EventType, string>> = {
 
 export const EVENT_NAMES = Object.keys(EVENTS) as EventType[];
 
-interface Standing {
+interface Status {
   readonly label: string;
   readonly tone: "good" | "warn" | "danger" | undefined;
   /** What that means, where it needs saying. */
@@ -29,9 +29,9 @@ interface Standing {
 }
 
 /** Whether messages are sent, and do they arrive. */
-export function standingOf(
+export function statusOf(
   webhook: Pick<Webhook, "enabled" | "suspended" | "disabled_reason" | "consecutive_failures">,
-): Standing {
+): Status {
   const { enabled, suspended, disabled_reason: reason, consecutive_failures: failures } = webhook;
   if (!enabled && reason === "gone") {
     const why = "Its address answered 410 Gone, so it was switched off.";
@@ -81,7 +81,7 @@ export function outcomeOf(attempt: Delivery["attempts"][number]): string {
 }
 
 /** Whether a message arrived. */
-export function deliveryStanding(delivery: Pick<Delivery, "status" | "suspended">): Standing {
+export function deliveryStatusOf(delivery: Pick<Delivery, "status" | "suspended">): Status {
   if (delivery.status === "succeeded") return { label: "Arrived", tone: "good" };
   if (delivery.status === "failed") return { label: "Failed", tone: "danger" };
   return { label: delivery.suspended ? "Waits" : "Under way", tone: "warn" };

@@ -12,7 +12,7 @@ import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { WebhookActions } from "./webhook-actions.tsx";
-import { eventsOf, standingOf } from "./webhook-facts.ts";
+import { eventsOf, statusOf } from "./webhook-facts.ts";
 import "./webhooks.css";
 
 interface Params {
@@ -67,7 +67,7 @@ interface FactsProps {
 
 function Facts({ webhook, onChanged }: FactsProps): VNode {
   const { isBusy, run } = useDeed();
-  const { label, tone, why } = standingOf(webhook);
+  const { label, tone, why } = statusOf(webhook);
   const until = webhook.previous_secret_expires_at;
   const path = { id: webhook.workspace_id, webhook_id: webhook.id };
   const adopt = () =>

@@ -12,7 +12,7 @@ import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
-import { eventsOf, standingOf } from "./webhook-facts.ts";
+import { eventsOf, statusOf } from "./webhook-facts.ts";
 import "./webhooks.css";
 
 const PAGE = 50;
@@ -134,7 +134,7 @@ function NotShown({ error, retry }: { error: unknown; retry: () => void }): VNod
 
 function WebhookRow({ webhook }: { webhook: Webhook }): VNode {
   const { id, workspace_id: workspaceId, url, description } = webhook;
-  const { label, tone, why } = standingOf(webhook);
+  const { label, tone, why } = statusOf(webhook);
   return (
     <RecordRow
       icon={<WebhookIcon size={20} aria-hidden="true" />}

@@ -62,7 +62,7 @@ export function NotesPane({ model, onJump }: NotesProps): VNode {
   const isAny = notes.kinds.value.some((kind) => notes.of(kind) !== undefined);
   return (
     <div class="stack notes">
-      <Standing model={model} />
+      <Status model={model} />
       {model.mayEdit && <TemplateField model={model} />}
       {isAny &&
         notes.sections.value.map((section) => (
@@ -77,7 +77,7 @@ export function NotesPane({ model, onJump }: NotesProps): VNode {
 }
 
 /** Whether they are there and current, and the button that has them made. */
-function Standing({ model }: { model: SessionModel }): VNode {
+function Status({ model }: { model: SessionModel }): VNode {
   const { notes } = model;
   const { isBusy, run } = useDeed();
   const kinds = notes.kinds.value;

@@ -1,11 +1,11 @@
 import { type FragmentSqlToken as Fragment, sql } from "slonik";
-import { MAKER_STANDS } from "../../access/key-makers-store.ts";
+import { ISSUER_IS_ACTIVE } from "../../access/key-issuer-store.ts";
 
 /**
  * SQL condition: whoever made the webhook `w` still may. An administrator may in every workspace; a
  * service key may while one of its secrets is valid.
  */
-export const WEBHOOK_STANDS: Fragment = sql.fragment`(
+export const WEBHOOK_IS_ACTIVE: Fragment = sql.fragment`(
   exists (
     select from users u
     where u.id = w.made_by and u.disabled_at is null and u.erased_at is null
@@ -15,4 +15,4 @@ export const WEBHOOK_STANDS: Fragment = sql.fragment`(
   or exists (
     select from service_keys k join service_key_secrets s on s.key_id = k.id
     where k.id = w.made_by_key and k.revoked_at is null and s.expires_at > now()
-      and ${MAKER_STANDS}))`;
+      and ${ISSUER_IS_ACTIVE}))`;

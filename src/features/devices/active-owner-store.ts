@@ -9,7 +9,7 @@ const BELONGS = sql.fragment`(u.role = 'admin' or exists (
   where m.workspace_id = d.workspace_id and m.user_id = u.id))`;
 
 /** SQL condition: the device `d` has the rights of its owner `u`. */
-export const OWNER_STANDS: Fragment = sql.fragment`(u.disabled_at is null and ${BELONGS})`;
+export const OWNER_IS_ACTIVE: Fragment = sql.fragment`(u.disabled_at is null and ${BELONGS})`;
 
 /**
  * SQL: since when the owner `u` of the device `d` gives it no right; null while they do. A departure
