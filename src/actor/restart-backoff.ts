@@ -4,8 +4,8 @@ const MOST_DOUBLINGS = 10;
 /** After an activation has lasted this long, earlier failures no longer count, milliseconds. */
 export const RECOVERED = 10 * 60_000;
 
-/** How long something rests after this many failures in a row, milliseconds. */
-export function restAfter(times: number): number {
+/** How long to back off after this many failures in a row, milliseconds. */
+export function backoffAfter(times: number): number {
   return Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times - 1, MOST_DOUBLINGS));
 }
 
@@ -42,16 +42,16 @@ export class RestartBackoff {
     for (const [id, { times, endedAt, active }] of this.#backoff) {
       const since = now - endedAt;
       if (active && since >= RECOVERED) this.#backoff.delete(id);
-      if (!active && since >= restAfter(times)) due.push(id);
+      if (!active && since >= backoffAfter(times)) due.push(id);
     }
     return due;
   }
 
   /** True while the actor must not be activated yet; `now` in monotonic milliseconds. */
-  rests(id: string, now: number): boolean {
+  isBackingOff(id: string, now: number): boolean {
     const relapse = this.#backoff.get(id);
     if (relapse === undefined || relapse.active) return false;
-    return now - relapse.endedAt < restAfter(relapse.times);
+    return now - relapse.endedAt < backoffAfter(relapse.times);
   }
 
   activated(id: string): void {

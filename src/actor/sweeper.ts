@@ -8,7 +8,7 @@ import { type AppError, errorMessage, isAppError, toAppError } from "../base/err
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { ActiveSession, Backlog, BacklogCommand, CommandQueue } from "./backlog.ts";
-import { RECOVERED, RestartBackoff, restAfter } from "./restart-backoff.ts";
+import { backoffAfter, RECOVERED, RestartBackoff } from "./restart-backoff.ts";
 
 /** Runs tasks in parallel: at most `width` at a time, and never two under one key. */
 class Lanes {
@@ -36,30 +36,30 @@ class Lanes {
 }
 
 /**
- * Sessions that refused commands for a temporary reason, and how long each rests: longer after each
+ * Sessions that refused commands for a temporary reason, and how long each backs off: longer after each
  * failure.
  */
-class Rests {
-  readonly #rests = new Map<string, { times: number; until: number }>();
+class BackedOff {
+  readonly #backedOff = new Map<string, { times: number; until: number }>();
 
   /** Notes one more failure in a row; `now` in monotonic milliseconds. */
   failed(id: string, now: number): void {
-    const times = (this.#rests.get(id)?.times ?? 0) + 1;
-    this.#rests.set(id, { times, until: now + restAfter(times) });
+    const times = (this.#backedOff.get(id)?.times ?? 0) + 1;
+    this.#backedOff.set(id, { times, until: now + backoffAfter(times) });
   }
 
   has(id: string, now: number): boolean {
-    return now < (this.#rests.get(id)?.until ?? now);
+    return now < (this.#backedOff.get(id)?.until ?? now);
   }
 
   succeeded(id: string): void {
-    this.#rests.delete(id);
+    this.#backedOff.delete(id);
   }
 
   /** Removes sessions that were not tried again for a long time. */
   prune(now: number): void {
-    for (const [id, { until }] of this.#rests) {
-      if (now - until >= RECOVERED) this.#rests.delete(id);
+    for (const [id, { until }] of this.#backedOff) {
+      if (now - until >= RECOVERED) this.#backedOff.delete(id);
     }
   }
 }
@@ -98,7 +98,7 @@ export class Sweeper {
   readonly #hasty = new Set<number>();
   readonly #backoff = new RestartBackoff();
   /** Sessions that refused commands. */
-  readonly #rests = new Rests();
+  readonly #backedOff = new BackedOff();
   readonly #loading = new Lanes(LOADED_TOGETHER);
   readonly #serving = new Lanes(SERVED_TOGETHER);
   /** A session took a full page of commands, so it may have more. */
@@ -227,7 +227,7 @@ export class Sweeper {
   async #redeliver(): Promise<boolean> {
     const { backlog, owned, olderThan, runtime } = this.#options;
     this.#hasMore = false;
-    this.#rests.prune(runtime.monotonic());
+    this.#backedOff.prune(runtime.monotonic());
     const hasty = new Set(this.#hasty);
     this.#hasty.clear();
     const waiting = new Set(await backlog.waiting());
@@ -261,8 +261,9 @@ export class Sweeper {
 
   async #serve({ sessionId, commands }: CommandQueue): Promise<void> {
     const now = this.#options.runtime.monotonic();
-    const rests = this.#backoff.rests(sessionId, now) || this.#rests.has(sessionId, now);
-    if (commands.length === 0 || rests) return;
+    const isBackingOff =
+      this.#backoff.isBackingOff(sessionId, now) || this.#backedOff.has(sessionId, now);
+    if (commands.length === 0 || isBackingOff) return;
     await this.#serving.begin(sessionId, () => this.#deliver(sessionId, commands));
   }
 
@@ -278,12 +279,12 @@ export class Sweeper {
       each.status === "rejected" ? [{ id: commands[at]?.id, error: each.reason as unknown }] : [],
     );
     if (failures.length > 0) return this.#refused(sessionId, failures);
-    this.#rests.succeeded(sessionId);
+    this.#backedOff.succeeded(sessionId);
     if (commands.length === QUEUE_HEAD) this.#hasMore = true;
   }
 
   /**
-   * Notes faults for each command; after temporary refusals the session rests, longer each time.
+   * Notes faults for each command; after temporary refusals the session backs off, longer each time.
    */
   async #refused(sessionId: string, failures: readonly Failure[]): Promise<void> {
     const faults = new Map<string, Failure["id"][]>();
@@ -316,7 +317,7 @@ export class Sweeper {
   }
 
   #rest(sessionId: string): void {
-    this.#rests.failed(sessionId, this.#options.runtime.monotonic());
+    this.#backedOff.failed(sessionId, this.#options.runtime.monotonic());
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Beat } from "./rest.ts";
+import type { Beat } from "./idle-pause.ts";
 
 /**
  * An utterance is ended after this time without more audio if the sound ends in a pause,

@@ -19,6 +19,7 @@ import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/l
 import type { AudioSource } from "./audio-source.ts";
 import { type FinalTimes, noteTime } from "./final-times.ts";
 import { FinalizeAnswers } from "./finalize-answers.ts";
+import { type Beat, IdlePause } from "./idle-pause.ts";
 import { type InterruptionCounts, Interruptions } from "./interruptions.ts";
 import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
@@ -26,7 +27,6 @@ import { QuietSound } from "./quiet-sound.ts";
 import { ReadProgress } from "./read-progress.ts";
 import { Reading } from "./reading.ts";
 import { heartbeatFrame, interimFrame, speechFrame, toProposal, toSegment } from "./recognised.ts";
-import { type Beat, Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
 import { SilenceBeats } from "./silence-beats.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
@@ -82,7 +82,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #heartbeat: Timer | undefined;
   #interim: InterimResultsFrame | undefined;
   readonly #quiet = new QuietSound();
-  readonly #rest = new Rest();
+  readonly #pause = new IdlePause();
   #stopped = false;
   #isStreamed = false;
   readonly #silence = new SilenceBeats();
@@ -131,7 +131,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const { source, sessionId, log } = this.#options;
     this.#tail.start(() => {
       this.#isStreamed = true;
-      this.#rest.end();
+      this.#pause.end();
       this.#sync(state);
     });
     if (state.timeline.next > 0) return;
@@ -165,7 +165,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
 
   busy(): boolean {
     const isReading = this.#reading !== undefined || this.#second.isOpen;
-    return isReading || this.#retryAt !== undefined || this.#rest.isOn;
+    return isReading || this.#retryAt !== undefined || this.#pause.isOn;
   }
 
   async stop(): Promise<void> {
@@ -186,7 +186,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
     const isReadable = unread && hasAudio && this.#done === undefined;
-    if (isReadable && !this.#rest.goesOn(state)) this.#read(state);
+    if (isReadable && !this.#pause.isStillOn(state)) this.#read(state);
     else this.#isFirstWaiting = false;
     if (unread) this.#completeChunks(state);
     this.#second.sync(state, !this.#isFirstWaiting);
@@ -362,7 +362,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#options.log.error({ command: command.type }, "mailbox full, reading again");
     this.#closeBoth();
     this.#done = undefined;
-    this.#rest.end();
+    this.#pause.end();
     this.#retry(undefined);
     return false;
   }
@@ -379,7 +379,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   get #fedTo(): number {
-    return this.#reading?.fedTo ?? (this.#rest.isOn ? this.#rest.fedTo : 0);
+    return this.#reading?.fedTo ?? (this.#pause.isOn ? this.#pause.fedTo : 0);
   }
 
   get #readSoFar() {
@@ -396,7 +396,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const { runtime, transcribers } = this.#options;
     const at = { now: runtime.monotonic(), isCrowded: transcribers.isCrowded };
     this.#endQuiet(state, device, at);
-    if (this.#rest.begins(this.#reading, state, read.finalisedTo, at)) this.#reading = undefined;
+    if (this.#pause.tryBegin(this.#reading, state, read.finalisedTo, at)) this.#reading = undefined;
     this.#progress.whenChanged((to) => this.#options.readTo?.(state.sessionId, to));
     this.#publish(heartbeatFrame(state, this.#seq, read, device));
   }

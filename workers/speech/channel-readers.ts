@@ -274,7 +274,7 @@ export class ChannelReaders {
     }
     if (!this.#isEverybodyAt(position)) return;
     const isCut = position === this.#cutAt && !this.#isAnybodySpeaking;
-    const isPause = this.#channels.every(({ reader }) => reader.isAtRest);
+    const isPause = this.#channels.every(({ reader }) => reader.isIdle);
     if (isCut || (isPause && this.#pace.isDue(position))) this.#cut(position);
   }
 

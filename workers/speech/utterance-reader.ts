@@ -134,7 +134,7 @@ export class UtteranceReader {
   }
 
   /** True where a checkpoint cuts nothing: no utterance is under way or may be about to begin. */
-  get isAtRest(): boolean {
+  get isIdle(): boolean {
     if (this.isReading) return false;
     return this.#position === this.#floor || this.#endpointer.silent;
   }

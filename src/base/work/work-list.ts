@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { errorMessage } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { RestingItems } from "./resting-items.ts";
+import { BackedOffItems } from "./backed-off-items.ts";
 
 /** What a run of a repeated task did. */
 export interface Progress {
@@ -37,11 +37,11 @@ const RUN_MS = 5_000;
  */
 export class WorkList<Item> {
   readonly #options: WorkListOptions<Item>;
-  readonly #resting: RestingItems;
+  readonly #resting: BackedOffItems;
 
   constructor(options: WorkListOptions<Item>) {
     this.#options = options;
-    this.#resting = new RestingItems(options.clock);
+    this.#resting = new BackedOffItems(options.clock);
   }
 
   /** How many items failed when they were last tried. */

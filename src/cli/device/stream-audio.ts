@@ -4,8 +4,8 @@ import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { CommandFailure } from "../client/command-context.ts";
 import type { AudioSender } from "./audio-sender.ts";
-import { bringRest } from "./bring-rest.ts";
 import { keepBeating, type StreamOptions, type StreamProgress } from "./device-stream.ts";
+import { resumeUpload } from "./resume-upload.ts";
 import type { VirtualDevice } from "./virtual-device.ts";
 import { durationSeconds, frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
 
@@ -53,7 +53,7 @@ export async function streamAudio(
     if (!(error instanceof AccessEnded)) throw error;
     onAccessEnded?.(error.reason);
     const cutOff = { sessionId, format, unstored: error.unstored };
-    const brought = bringRest(device, cutOff, signal, onSeconds);
+    const brought = resumeUpload(device, cutOff, signal, onSeconds);
     throw await brought.then(
       () => cutOffAt(stored, error),
       (cause: unknown) => (signal.aborted ? cause : notBrought(stored, cause)),

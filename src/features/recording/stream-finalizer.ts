@@ -4,7 +4,7 @@ import { backOff } from "../../base/back-off.ts";
 import { errorMessage, isAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import { RestingItems } from "../../base/work/resting-items.ts";
+import { BackedOffItems } from "../../base/work/backed-off-items.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { BlobStore } from "./audio-store/audio-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
@@ -68,11 +68,11 @@ const ABANDONED_AT_ONCE = 50;
  */
 export class StreamFinalizer {
   readonly #ports: StreamFinalizerStores;
-  readonly #resting: RestingItems;
+  readonly #resting: BackedOffItems;
 
   constructor(ports: StreamFinalizerStores) {
     this.#ports = ports;
-    this.#resting = new RestingItems(ports.runtime);
+    this.#resting = new BackedOffItems(ports.runtime);
   }
 
   /**
@@ -113,7 +113,7 @@ export class StreamFinalizer {
     let sealed = 0;
     for (const chunk of found) {
       const name = `${chunk.sessionId}/${chunk.sequence}`;
-      if (this.#resting.rests(name)) continue;
+      if (this.#resting.isBackingOff(name)) continue;
       try {
         if (await this.#trySeal(chunk)) sealed += 1;
         this.#resting.worked(name);

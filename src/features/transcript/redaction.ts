@@ -19,7 +19,7 @@ import { soundKind } from "../../base/codecs/sound-kinds.ts";
 import { SOUND_FILE_TYPES } from "../../base/codecs/sound-types.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { RestingItems } from "../../base/work/resting-items.ts";
+import { BackedOffItems } from "../../base/work/backed-off-items.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { sha256Of } from "../recording/integrity/sha256.ts";
@@ -182,7 +182,7 @@ export class AudioRedaction {
   readonly #records: RedactionRecords;
   readonly #files: RedactionFiles;
   readonly #log: Log;
-  readonly #resting: RestingItems;
+  readonly #resting: BackedOffItems;
   readonly #hash: (bytes: Uint8Array) => Promise<string>;
   #after: ChunkName | undefined;
 
@@ -193,7 +193,7 @@ export class AudioRedaction {
     { clock = systemClock, hash = sha256Of }: RedactionSurroundings = {},
   ) {
     this.#hash = hash;
-    this.#resting = new RestingItems(clock);
+    this.#resting = new BackedOffItems(clock);
     this.#records = records;
     this.#files = files;
     this.#log = log;
@@ -210,7 +210,7 @@ export class AudioRedaction {
     let done = 0;
     for (const name of chunks) {
       const key = `${name.sessionId}/${name.sequence}`;
-      if (this.#resting.rests(key)) continue;
+      if (this.#resting.isBackingOff(key)) continue;
       try {
         const ran = await this.#records.exclusively(name, (chunk) =>
           this.#silenceChunk(name.sessionId, chunk),

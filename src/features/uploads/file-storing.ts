@@ -8,7 +8,7 @@ import {
 } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import { RestingItems } from "../../base/work/resting-items.ts";
+import { BackedOffItems } from "../../base/work/backed-off-items.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { StopReason } from "../../session/status.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
@@ -51,14 +51,14 @@ function isUnreadable(error: unknown): boolean {
  */
 export class FileStoring {
   readonly #options: FileStoringOptions;
-  readonly #resting: RestingItems;
+  readonly #resting: BackedOffItems;
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   #timer: { cancel(): void } | undefined;
 
   constructor(options: FileStoringOptions) {
     this.#options = options;
-    this.#resting = new RestingItems(options.clock);
+    this.#resting = new BackedOffItems(options.clock);
   }
 
   start(): void {

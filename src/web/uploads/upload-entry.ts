@@ -41,7 +41,7 @@ export function isAtRisk(entry: Entry): boolean {
 }
 
 /** Of one that is not being sent and has not failed. */
-export function restingPhase({ isPaused }: KeptUpload, file: File | undefined): UploadPhase {
+export function pausedPhase({ isPaused }: KeptUpload, file: File | undefined): UploadPhase {
   if (file === undefined) return { kind: "missing" };
   return { kind: isPaused ? "paused" : "queued" };
 }

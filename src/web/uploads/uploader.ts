@@ -28,7 +28,7 @@ import {
   lockUpload,
   newEntry,
   pause,
-  restingPhase,
+  pausedPhase,
   shownOf,
 } from "./upload-entry.ts";
 import { isUnfinished, type UploadPhase, uploads } from "./upload-state.ts";
@@ -82,7 +82,7 @@ export class Uploader {
     const kept = await this.#store.find(id);
     const file = await this.#store.file(id);
     if (kept === undefined || this.#find(id) !== undefined || signal.aborted) return release();
-    const entry = this.#enter(newEntry(kept, file, restingPhase(kept, file), release));
+    const entry = this.#enter(newEntry(kept, file, pausedPhase(kept, file), release));
     entry.isKept = true;
     this.#pump();
     if (entry.phase.kind !== "queued") await this.#askWhereItIs(entry);
@@ -133,7 +133,7 @@ export class Uploader {
     const entry = this.#find(id);
     if (entry === undefined) return;
     void this.#keep(entry, { isPaused: false });
-    this.#show(entry, restingPhase(entry.kept, entry.file));
+    this.#show(entry, pausedPhase(entry.kept, entry.file));
     this.#pump();
   }
 

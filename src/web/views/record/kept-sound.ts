@@ -24,7 +24,7 @@ interface Piece {
 }
 
 /** What is left of a recording's sound. */
-export interface RestOfSound {
+export interface UnsentAudio {
   /** Offset in the stream of the first byte. */
   readonly from: number;
   readonly bytes: Uint8Array;
@@ -97,7 +97,7 @@ export class KeptSound {
   }
 
   /** The sound of a recording that is not known to be stored: what is kept without a gap at its end. */
-  async rest(sessionId: string): Promise<RestOfSound> {
+  async rest(sessionId: string): Promise<UnsentAudio> {
     const { pieces } = this.#stores("readonly");
     const found = (await answerOf(pieces.getAll(rangeOf(sessionId)))) as Piece[];
     const first = found.findLastIndex(({ offset }, n) => offset !== endOf(found[n - 1]));

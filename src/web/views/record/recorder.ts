@@ -5,7 +5,7 @@ import { browserDevice, forgetKeys } from "./browser-device.ts";
 import { type KeptRecording, KeptSound } from "./kept-sound.ts";
 import { type Microphone, openMicrophone, requireSecurePage } from "./microphone.ts";
 import { chooseMicrophone } from "./microphone-choice.ts";
-import { beginSession, endSession, keepRest } from "./recorded-session.ts";
+import { beginSession, endSession, storeUnsent } from "./recorded-session.ts";
 import { SoundKeeper } from "./sound-keeper.ts";
 import { SoundStream, StreamRefused } from "./sound-stream.ts";
 
@@ -255,7 +255,7 @@ async function record(parts: RecordingParts): Promise<void> {
     if (!(error instanceof StreamRefused) || error.code !== "session_ended") throw error;
     // Somebody ended it, or it was silent for too long: what it does not take is a session of its own.
     keeper?.flush();
-    await keepRest(recording, (await kept?.rest(sessionId)) ?? stream.rest);
+    await storeUnsent(recording, (await kept?.rest(sessionId)) ?? stream.rest);
   }
   await keeper?.remove();
   await kept?.remove(sessionId);

@@ -3,7 +3,7 @@ import { AudioSender } from "../../../client/audio-sender.ts";
 import { openWithTicket } from "../../../client/browser-socket.ts";
 import { ChannelError } from "../../../client/errors.ts";
 import { apiOf } from "../../api/client.ts";
-import type { RestOfSound } from "./kept-sound.ts";
+import type { UnsentAudio } from "./kept-sound.ts";
 
 interface StreamOptions {
   readonly deviceId: string;
@@ -11,7 +11,7 @@ interface StreamOptions {
   readonly sessionId: string;
   readonly sampleRate: number;
   /** Sound of a recording that was cut off: it is sent first. */
-  readonly rest?: RestOfSound | undefined;
+  readonly rest?: UnsentAudio | undefined;
   /** Called with the offset before which everything is stored. */
   readonly onStored?: (offset: number) => void;
   /** Called when the connection breaks and when it is back. */
@@ -72,7 +72,7 @@ export class SoundStream {
   }
 
   /** What the service has not stored yet. */
-  get rest(): RestOfSound {
+  get rest(): UnsentAudio {
     const { bytes, offset: from } = this.#sender.rest;
     return { from, bytes };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { RestingItems } from "../../../../src/base/work/resting-items.ts";
+import { BackedOffItems } from "../../../../src/base/work/backed-off-items.ts";
 import { StreamFinalizer } from "../../../../src/features/recording/stream-finalizer.ts";
 import type { OpenChunks } from "../../../../src/features/recording/stream-records.ts";
 import { AudioRedaction } from "../../../../src/features/transcript/redaction.ts";
@@ -13,25 +13,29 @@ const ids = (count: number) => Array.from({ length: count }, (_, sequence) => se
 describe("work that fails again and again", () => {
   it("rests for twice as long each time, up to ten minutes, and begins anew once it worked", () => {
     const clock = new ManualClock();
-    const resting = new RestingItems(clock);
+    const resting = new BackedOffItems(clock);
     const waits: number[] = [];
     for (let failures = 0; failures < 12; failures += 1) {
       resting.failed("a");
       const begun = clock.monotonic();
-      while (resting.rests("a")) clock.advance(1_000);
+      while (resting.isBackingOff("a")) clock.advance(1_000);
       waits.push((clock.monotonic() - begun) / 1_000);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]);
     resting.worked("a");
     resting.failed("a");
     clock.advance(1_000);
-    expect(resting.rests("a")).toBe(false);
+    expect(resting.isBackingOff("a")).toBe(false);
   });
 
   it("keeps a thousand in mind", () => {
-    const resting = new RestingItems(new ManualClock());
+    const resting = new BackedOffItems(new ManualClock());
     for (const at of ids(1_001)) resting.failed(String(at));
-    expect([resting.size, resting.rests("0"), resting.rests("1")]).toEqual([1_000, false, true]);
+    expect([resting.size, resting.isBackingOff("0"), resting.isBackingOff("1")]).toEqual([
+      1_000,
+      false,
+      true,
+    ]);
   });
 
   it("redacted audio: a file that cannot be read is not read each second", async () => {

@@ -17,7 +17,7 @@ const IDLE_CROWDED = 10_000;
  */
 const KEPT = 1.3 * SAMPLE_RATE;
 
-/** A moment at which it is looked whether a session may rest. */
+/** A moment at which it is checked whether a session may pause. */
 export interface Beat {
   /** Monotonic, milliseconds. */
   now: number;
@@ -32,28 +32,28 @@ type Waiting = Pick<SessionState, "phase" | "stop" | "timeline">;
  * worker: after a while without audio, when everything is read and final, until there is something
  * to read.
  */
-export class Rest {
+export class IdlePause {
   #fedTo = 0;
   #since = 0;
-  /** The sequence whose placement ends the rest; undefined when there is no rest. */
+  /** The sequence whose placement ends the pause; undefined when there is none. */
   #next: number | undefined;
 
   get isOn(): boolean {
     return this.#next !== undefined;
   }
 
-  /** End of the fed audio when the rest began, in samples. */
+  /** End of the fed audio when the pause began, in samples. */
   get fedTo(): number {
     return this.#fedTo;
   }
 
   /**
-   * Closes the reading if the session may rest, and returns whether it did. While others wait for
+   * Closes the reading if the session may pause, and returns whether it did. While others wait for
    * the place it may in the middle of an utterance, which is then read again from its beginning.
    *
    * @param finalisedTo end of the final text, in samples
    */
-  begins(reading: Reading | undefined, state: Waiting, finalisedTo: number, at: Beat): boolean {
+  tryBegin(reading: Reading | undefined, state: Waiting, finalisedTo: number, at: Beat): boolean {
     const { now, isCrowded } = at;
     if (reading === undefined) return false;
     if (reading.fedTo !== this.#fedTo) {
@@ -68,8 +68,8 @@ export class Rest {
     return true;
   }
 
-  /** True while there is nothing to read; otherwise ends the rest. */
-  goesOn(state: Waiting): boolean {
+  /** True while there is nothing to read; otherwise ends the pause. */
+  isStillOn(state: Waiting): boolean {
     if (this.#next !== state.timeline.next || isAllPlaced(state)) this.#next = undefined;
     return this.isOn;
   }

@@ -24,7 +24,7 @@ interface CutOffStream {
  * Uploads what was recorded and not stored when the right to a stream ended, and stops the session
  * with the last chunk. `onStored` is called with the seconds of the stream that are stored.
  */
-export async function bringRest(
+export async function resumeUpload(
   device: VirtualDevice,
   { sessionId, format, unstored }: CutOffStream,
   signal: AbortSignal,
