@@ -90,7 +90,7 @@ export async function projectProposal(
   { attempt, kept }: RedoProposed,
   at: number,
 ): Promise<void> {
-  await exchangeReadings(tx, sessionId, attempt);
+  await exchangeTranscriptions(tx, sessionId, attempt);
   await tx.query(sql.unsafe`
     update redo_candidates
     set status = 'waiting', kept = ${sql.array(kept, "uuid")}, at = ${sql.timestamp(new Date(at))}
@@ -98,7 +98,7 @@ export async function projectProposal(
 }
 
 /** The job says of itself what the candidate's row said, and the other way round. */
-async function exchangeReadings(
+async function exchangeTranscriptions(
   tx: DatabaseTransactionConnection,
   sessionId: string,
   attempt: number,
@@ -125,7 +125,7 @@ export async function projectReview(
   sessionId: string,
   { jobId, attempt, outcome, byUserId }: RedoReviewed,
 ): Promise<void> {
-  if (outcome === "accepted") await exchangeReadings(tx, sessionId, attempt);
+  if (outcome === "accepted") await exchangeTranscriptions(tx, sessionId, attempt);
   await tx.query(sql.unsafe`delete from candidate_segments where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`
     update redo_candidates set status = ${outcome}, kept = '{}'

@@ -1,7 +1,7 @@
 import { isAllPlaced } from "../session/redact-covered.ts";
 import type { SessionState } from "../session/state.ts";
 import { SAMPLE_RATE } from "../session/timeline.ts";
-import type { Reading } from "./reading.ts";
+import type { TranscriptionRun } from "./transcription-run.ts";
 
 /**
  * Time without audio after which the reading is closed, milliseconds. The utterance of a silent
@@ -53,7 +53,12 @@ export class IdlePause {
    *
    * @param finalisedTo end of the final text, in samples
    */
-  tryBegin(reading: Reading | undefined, state: Waiting, finalisedTo: number, at: Beat): boolean {
+  tryBegin(
+    reading: TranscriptionRun | undefined,
+    state: Waiting,
+    finalisedTo: number,
+    at: Beat,
+  ): boolean {
     const { now, isCrowded } = at;
     if (reading === undefined) return false;
     if (reading.fedTo !== this.#fedTo) {

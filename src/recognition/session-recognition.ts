@@ -25,11 +25,11 @@ import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { ReadProgress } from "./read-progress.ts";
-import { Reading } from "./reading.ts";
 import { heartbeatFrame, interimFrame, speechFrame, toProposal, toSegment } from "./recognised.ts";
-import { SecondReading } from "./second-reading.ts";
+import { Retranscriptions } from "./retranscriptions.ts";
 import { SilenceBeats } from "./silence-beats.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
+import { TranscriptionRun } from "./transcription-run.ts";
 import { endUnread } from "./unread-session.ts";
 
 const HEARTBEAT = 5_000;
@@ -68,7 +68,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   readonly #options: SessionRecognitionOptions;
   #state: Readonly<SessionState> | undefined;
   #seq = 0;
-  #reading: Reading | undefined;
+  #run: TranscriptionRun | undefined;
   #done: RecognitionDoneCommand | undefined;
   #retryAt: Timer | undefined;
   #retries = 0;
@@ -87,7 +87,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #isStreamed = false;
   readonly #silence = new SilenceBeats();
   readonly #tail: StreamTail;
-  readonly #second: SecondReading;
+  readonly #second: Retranscriptions;
   readonly #measuring: PieceMeasuring;
   readonly #ends: FinalizeAnswers;
 
@@ -103,7 +103,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       ...options,
       notify: (command) => this.#notify(command),
     });
-    this.#second = new SecondReading({
+    this.#second = new Retranscriptions({
       ...options,
       suspicionOf: (attempt) => this.#suspicionOf(attempt),
       isFirstRead: () => this.#done !== undefined,
@@ -164,7 +164,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   busy(): boolean {
-    const isReading = this.#reading !== undefined || this.#second.isOpen;
+    const isReading = this.#run !== undefined || this.#second.isOpen;
     return isReading || this.#retryAt !== undefined || this.#pause.isOn;
   }
 
@@ -181,8 +181,8 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #sync(state: Readonly<SessionState>): void {
     if (this.#stopped) return;
     this.#measuring.sync(state);
-    // A second reading that waits for its retry does not hold up the first one.
-    if (this.#retryAt !== undefined) return this.#reading?.feed();
+    // A retranscription that waits for its retry does not hold up the first one.
+    if (this.#retryAt !== undefined) return this.#run?.feed();
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
     const isReadable = unread && hasAudio && this.#done === undefined;
@@ -190,16 +190,16 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     else this.#isFirstWaiting = false;
     if (unread) this.#completeChunks(state);
     this.#second.sync(state, !this.#isFirstWaiting);
-    // The end is sent only when the second reading has finished, too.
-    if (this.#done !== undefined && unread && !this.#second.isReading) this.#notify(this.#done);
+    // The end is sent only when the retranscription has finished, too.
+    if (this.#done !== undefined && unread && !this.#second.isRunning) this.#notify(this.#done);
   }
 
   #read(state: Readonly<SessionState>): void {
-    if (this.#reading !== undefined) return this.#reading.feed();
+    if (this.#run !== undefined) return this.#run.feed();
     // It begins at the newest checkpoint on record: from an older one utterances end elsewhere.
     if (this.#reported?.attempt === state.attempt) return;
     const { source, transcribers, runtime } = this.#options;
-    this.#reading = new Reading({
+    this.#run = new TranscriptionRun({
       runtime,
       sessionId: state.sessionId,
       attempt: state.attempt,
@@ -219,7 +219,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       onRoom: () => this.#tryAgain(),
       onEnd: (error) => this.#broken(error),
     });
-    void this.#reading.start(Number.MAX_SAFE_INTEGER);
+    void this.#run.start(Number.MAX_SAFE_INTEGER);
   }
 
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
@@ -249,7 +249,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
         this.#notify({ type: "ChunkFailed", ...message.value });
         return;
       case "done":
-        this.#progress.finalised(this.#reading?.fedTo ?? 0);
+        this.#progress.finalised(this.#run?.fedTo ?? 0);
         this.#done = {
           type: "RecognitionDone",
           attempt: state.attempt,
@@ -279,7 +279,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     if (isTold && checkpoint !== undefined) {
       this.#reported = { attempt, position: checkpoint.position };
     }
-    if (start < end) this.#ends.ended(end, this.#reading?.finalizeAt);
+    if (start < end) this.#ends.ended(end, this.#run?.finalizeAt);
   }
 
   #hearProgress(state: Readonly<SessionState>, { processedTo, finalisedTo }: Progress): void {
@@ -318,7 +318,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   }
 
   #broken(error: AppError | undefined): void {
-    this.#reading = undefined;
+    this.#run = undefined;
     this.#interim = undefined;
     if (error === undefined && this.#done !== undefined) return;
     if (error?.code === "overloaded") this.#giveWay();
@@ -326,15 +326,15 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     endUnread(this.#state, error, (command) => this.#notify(command));
   }
 
-  /** Closes a second reading, which must not keep the place at a worker that the first needs. */
+  /** Closes a retranscription, which must not keep the place at a worker that the first needs. */
   #giveWay(): void {
     this.#isFirstWaiting = true;
-    if (this.#second.isReading) this.#second.close();
+    if (this.#second.isRunning) this.#second.close();
   }
 
   #closeBoth(): void {
-    this.#reading?.close();
-    this.#reading = undefined;
+    this.#run?.close();
+    this.#run = undefined;
     this.#second.close();
   }
 
@@ -375,11 +375,11 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined, at: Beat): void {
     if (phase !== "recording") return;
     const isGone = device?.presence === "offline" || this.#isStreamed;
-    if (this.#quiet.isToEnd({ fedTo: this.#fedTo, isGone, ...at })) this.#reading?.endUtterance();
+    if (this.#quiet.isToEnd({ fedTo: this.#fedTo, isGone, ...at })) this.#run?.endUtterance();
   }
 
   get #fedTo(): number {
-    return this.#reading?.fedTo ?? (this.#pause.isOn ? this.#pause.fedTo : 0);
+    return this.#run?.fedTo ?? (this.#pause.isOn ? this.#pause.fedTo : 0);
   }
 
   get #readSoFar() {
@@ -396,7 +396,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     const { runtime, transcribers } = this.#options;
     const at = { now: runtime.monotonic(), isCrowded: transcribers.isCrowded };
     this.#endQuiet(state, device, at);
-    if (this.#pause.tryBegin(this.#reading, state, read.finalisedTo, at)) this.#reading = undefined;
+    if (this.#pause.tryBegin(this.#run, state, read.finalisedTo, at)) this.#run = undefined;
     this.#progress.whenChanged((to) => this.#options.readTo?.(state.sessionId, to));
     this.#publish(heartbeatFrame(state, this.#seq, read, device));
   }

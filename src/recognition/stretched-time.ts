@@ -50,7 +50,7 @@ export function sameStart(
 }
 
 /**
- * How many of the first segments of a second reading, of those that end before `until`, have the
+ * How many of the first segments of a retranscription, of those that end before `until`, have the
  * same spans as existing ones, and where its new text begins: a reading from a checkpoint first
  * repeats the text of the first reading after it.
  */
@@ -77,7 +77,7 @@ export function agreement(
 }
 
 /**
- * Where a second reading that has come to `position` may end; undefined when an existing segment
+ * Where a retranscription that has come to `position` may end; undefined when an existing segment
  * overlaps the position, because its words would be cut.
  */
 export function agreedEnd(

@@ -22,8 +22,8 @@ import { createPool } from "../postgres/pool.ts";
 import { FinalTimes } from "../recognition/final-times.ts";
 import type { InterruptionCounts } from "../recognition/interruptions.ts";
 import { pieceMeasure } from "../recognition/piece-measure-store.ts";
-import { ReadingPositions } from "../recognition/reading-positions-store.ts";
 import { SessionAudio } from "../recognition/session-audio-store.ts";
+import { TranscriptionPositions } from "../recognition/transcription-positions-store.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
 import { type Actors, createActors, HAND_OVER_MS, type SessionHost } from "./actors.ts";
 import type { AppContext } from "./shared.ts";
@@ -55,7 +55,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   let fenced = 0;
   const finals = new FinalTimes();
   const interruptions: InterruptionCounts = new Map();
-  const positions = new ReadingPositions(shared.pool, log, runtime);
+  const positions = new TranscriptionPositions(shared.pool, log, runtime);
   stack.push("reading positions", () => positions.stop());
   const name = hostName(config.nodeName);
   const audio = new SessionAudio(shared.pool, shared.verified);

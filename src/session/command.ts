@@ -21,7 +21,7 @@ type InsideCommand =
   | SuspectedCommand
   | RecognitionDoneCommand
   | LanguageUnsupportedCommand
-  | RereadCommand
+  | RetranscriptionCommand
   | RedoProgressCommand;
 
 /** The length of a later piece of a stream is known, or why it cannot be read. */
@@ -64,14 +64,14 @@ export interface UtteranceCommand {
   attempt: number;
   segments: RecognisedSegment[];
   end: number;
-  checkpoint?: ReadingCheckpoint | undefined;
+  checkpoint?: TranscriptionCheckpoint | undefined;
   revised: SpeakerProposal;
   /** Everything before this position is final. */
   finalisedTo: number;
 }
 
 /** The worker's state from which a reading continues at `position`. */
-export interface ReadingCheckpoint {
+export interface TranscriptionCheckpoint {
   position: number;
   recogniser: Uint8Array;
   speakers: Uint8Array;
@@ -133,7 +133,7 @@ export interface RecognitionDoneCommand {
 }
 
 /** A second reading of [from, to) is complete, with the late audio of `sequences`. */
-export interface RereadCommand {
+export interface RetranscriptionCommand {
   type: "Reread";
   /**
    * The attempt of the redo that it belongs to; any other reading gets its number when it is
@@ -155,7 +155,7 @@ export interface RereadCommand {
   /** The labels of the clusters in the checkpoint from which it was read, if they are known. */
   voices?: Voices | undefined;
   /** Checkpoints from which later readings of the audio that is still missing may begin. */
-  checkpoints?: ReadingCheckpoint[];
+  checkpoints?: TranscriptionCheckpoint[];
 }
 
 /** How far the redo has read, 0..1. */

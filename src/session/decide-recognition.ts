@@ -2,11 +2,11 @@ import type {
   ChunkFailedCommand,
   LanguageUnsupportedCommand,
   ProgressCommand,
-  ReadingCheckpoint,
   RecognisedSegment,
   RecognitionDoneCommand,
   RecognitionOpenedCommand,
   SuspectedCommand,
+  TranscriptionCheckpoint,
   UtteranceCommand,
 } from "./command.ts";
 import { fitSegments, overlapsOf } from "./fit-segments.ts";
@@ -59,7 +59,7 @@ export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   });
 }
 
-function storeCheckpoint(turn: Turn, checkpoint: ReadingCheckpoint): void {
+function storeCheckpoint(turn: Turn, checkpoint: TranscriptionCheckpoint): void {
   const { state } = turn;
   const { position, recogniser, speakers } = checkpoint;
   turn.write({

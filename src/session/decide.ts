@@ -29,9 +29,9 @@ import {
   decideCancelRedo,
   decideRedo,
   decideRedoProgress,
-  decideReread,
+  decideRetranscription,
   decideReview,
-} from "./decide-reread.ts";
+} from "./decide-retranscription.ts";
 import {
   decideClaim,
   decideMerge,
@@ -102,7 +102,7 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
     case "LanguageUnsupported":
       return decideLanguageUnsupported(turn, command);
     case "Reread":
-      return decideReread(turn, command);
+      return decideRetranscription(turn, command);
     case "Redo":
     case "RedoForReview":
       return decideRedo(turn, command);

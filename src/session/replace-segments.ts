@@ -1,9 +1,9 @@
-import type { RecognisedSegment, RereadCommand } from "./command.ts";
+import type { RecognisedSegment, RetranscriptionCommand } from "./command.ts";
 import type { TranscriptReplaced } from "./event.ts";
 import { fitSegments, keptTogether, overlapsOf, withOwnStarts } from "./fit-segments.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
-import { RereadVoices } from "./reread-voices.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
+import { RetranscribedVoices } from "./retranscribed-voices.ts";
 import { firstFrom, type SegmentMark, segmentId } from "./segments.ts";
 import { knownTo } from "./speakers.ts";
 import { isOver } from "./status.ts";
@@ -11,7 +11,7 @@ import type { LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 import type { Voices } from "./write.ts";
 
-type Replacement = RereadCommand & { attempt: number };
+type Replacement = RetranscriptionCommand & { attempt: number };
 
 /**
  * Replaces the segments in [from, to) by a second reading. Segments that a person edited stay,
@@ -29,7 +29,7 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
   const known = reading.whole ? {} : knownVoices(turn, reading, late);
   const { agreed = [] } = reading;
   const there = marks.slice(0, firstFrom(marks, reading.to));
-  const voices = new RereadVoices(speakers, known, [...agreed, ...segments], there);
+  const voices = new RetranscribedVoices(speakers, known, [...agreed, ...segments], there);
   const added = segments.map((segment) => addSegment(turn, reading, { segment, segments }, voices));
   const edits = removed.filter(({ revision }) => revision !== undefined).length;
   turn.emit({
@@ -55,7 +55,7 @@ export function proposeSegments(turn: Turn, reading: Replacement): void {
   const isKept = keptTogether(marks, (mark) => isUnread(reading, mark), reading.segments);
   const staying = marks.filter(isKept);
   const segments = around(turn, reading, staying);
-  const voices = new RereadVoices(speakers, {}, segments, marks);
+  const voices = new RetranscribedVoices(speakers, {}, segments, marks);
   const proposed = segments.map((segment) => {
     return addSegment(turn, reading, { segment, segments }, voices, "CandidateText");
   });
@@ -109,7 +109,7 @@ function addSegment(
   turn: Turn,
   { attempt, whole }: Replacement,
   { segment, segments }: { segment: RecognisedSegment; segments: readonly RecognisedSegment[] },
-  voices: RereadVoices,
+  voices: RetranscribedVoices,
   type: "SegmentText" | "CandidateText" = "SegmentText",
 ): TranscriptReplaced["added"][number] {
   const { start, end, words, confidence } = segment;
@@ -138,7 +138,12 @@ function addSegment(
 /**
  * Stores this reading's checkpoints, so that audio that is still missing can be read from there.
  */
-function handOn(turn: Turn, reading: Replacement, voices: RereadVoices, known: Voices): void {
+function handOn(
+  turn: Turn,
+  reading: Replacement,
+  voices: RetranscribedVoices,
+  known: Voices,
+): void {
   const { state } = turn;
   // The first reading resumes from the newest checkpoint, so that one must be its own.
   const to = isOver(state.phase) ? reading.to : Math.min(reading.to, resumesAt(state));

@@ -1,4 +1,4 @@
-import type { ReadingCheckpoint } from "./command.ts";
+import type { TranscriptionCheckpoint } from "./command.ts";
 import type { SegmentMark } from "./segments.ts";
 import type { ClaimSource } from "./status.ts";
 import type { Voices } from "./write.ts";
@@ -81,7 +81,10 @@ export function knownLabel(speakers: Speakers, cluster: number): string {
 /**
  * The labels of the clusters that a checkpoint knows; of all when the worker did not send which.
  */
-export function knownTo({ clusters }: Pick<ReadingCheckpoint, "clusters">, all: Voices): Voices {
+export function knownTo(
+  { clusters }: Pick<TranscriptionCheckpoint, "clusters">,
+  all: Voices,
+): Voices {
   if (clusters === undefined) return { ...all };
   const known = clusters.ids.flatMap((id) => (all[id] === undefined ? [] : [[id, all[id]]]));
   return Object.fromEntries(known);

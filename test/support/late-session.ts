@@ -1,4 +1,4 @@
-import type { RereadCommand } from "../../src/session/command.ts";
+import type { RetranscriptionCommand } from "../../src/session/command.ts";
 import { GAP_WAIT } from "../../src/session/decide-audio.ts";
 import { SessionBench } from "./session-bench.ts";
 
@@ -24,7 +24,7 @@ export function giveUp(bench: SessionBench): void {
   }
 }
 
-export function reread(bench: SessionBench, more: Partial<RereadCommand>): void {
+export function reread(bench: SessionBench, more: Partial<RetranscriptionCommand>): void {
   bench.run({
     type: "Reread",
     whole: false,

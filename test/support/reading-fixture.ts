@@ -15,10 +15,10 @@ import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { WorkerTranscribers } from "../../src/inference/worker-transcribers.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
-import { ReadingPositions } from "../../src/recognition/reading-positions-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { SessionRecognition } from "../../src/recognition/session-recognition.ts";
 import { StreamTails } from "../../src/recognition/stream-tail.ts";
+import { TranscriptionPositions } from "../../src/recognition/transcription-positions-store.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
@@ -108,7 +108,7 @@ export class ReadingFixture {
       },
     };
     const tails = new StreamTails({ follow: () => () => {} }, source);
-    const positions = new ReadingPositions(pool, silentLog, systemRuntime);
+    const positions = new TranscriptionPositions(pool, silentLog, systemRuntime);
     const createEffects = ({ id, send }: EffectsContext<SessionCommand>) => [
       new SessionRecognition({
         sessionId: id,

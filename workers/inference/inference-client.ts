@@ -6,14 +6,14 @@ import type {
   InferenceCall,
   InferenceEvent,
   InferenceRequest,
-  ReadingAnswer,
-  ReadingRequest,
+  RecognitionAnswer,
+  RecognitionRequest,
   VoiceAnswer,
   VoiceRequest,
 } from "./inference-protocol.ts";
 
 /** An answer that was asked for. */
-export interface PendingInference<T extends InferenceAnswer = ReadingAnswer> {
+export interface PendingInference<T extends InferenceAnswer = RecognitionAnswer> {
   /**
    * Undefined when it was left out, because too much waited, or dropped. Rejects with AppError
    * `unavailable` when the networks failed.
@@ -43,7 +43,7 @@ export class InferenceClient {
   }
 
   /** Asks for a reading; the request's samples are handed over. */
-  read(request: Omit<ReadingRequest, "kind">, share?: string): PendingInference {
+  read(request: Omit<RecognitionRequest, "kind">, share?: string): PendingInference {
     return this.#run({ kind: "read", ...request }, share) as PendingInference;
   }
 

@@ -1,10 +1,10 @@
 import type { HeardWord } from "./heard-words.ts";
 
 /** What is asked of a piece of sound. Crosses threads. */
-export type InferenceRequest = ReadingRequest | VoiceRequest;
+export type InferenceRequest = RecognitionRequest | VoiceRequest;
 
 /** Asks for the words. */
-export interface ReadingRequest {
+export interface RecognitionRequest {
   kind: "read";
   /** 16 kHz mono. Handed over: whoever asks must not use it any more. */
   pcm: Int16Array;
@@ -26,7 +26,7 @@ export interface VoiceRequest {
   isFinal: true;
 }
 
-export type InferenceAnswer = ReadingAnswer | VoiceAnswer;
+export type InferenceAnswer = RecognitionAnswer | VoiceAnswer;
 
 export interface VoiceAnswer {
   numbers: Float32Array;
@@ -34,7 +34,7 @@ export interface VoiceAnswer {
   workMs: number;
 }
 
-export interface ReadingAnswer {
+export interface RecognitionAnswer {
   words: HeardWord[];
   tokens: number[];
   /**

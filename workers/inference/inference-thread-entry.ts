@@ -8,7 +8,7 @@ import { InferenceJobs, type Steps } from "./inference-jobs.ts";
 import type {
   InferenceCall,
   InferenceEvent,
-  ReadingRequest,
+  RecognitionRequest,
   VoiceRequest,
 } from "./inference-protocol.ts";
 import type { InferenceThreadData } from "./inference-thread.ts";
@@ -56,7 +56,7 @@ function phrasesOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhra
   return wanted;
 }
 
-async function* readingOf({ pcm, agreed, draft, phrases }: ReadingRequest): Steps {
+async function* readingOf({ pcm, agreed, draft, phrases }: RecognitionRequest): Steps {
   const { network, tokenizer } = await recogniser();
   const sound = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
   const encoded = await network.encode(sound);

@@ -259,7 +259,7 @@ export class ChannelReaders {
   /** Begins to end an utterance that is cut, when nothing can be read before the cut. */
   #endOne(): Channel | undefined {
     if (this.#cutAt === undefined) return undefined;
-    const speaking = this.#channels.find(({ reader }) => reader.isReading);
+    const speaking = this.#channels.find(({ reader }) => reader.isInUtterance);
     speaking?.reader.endSoon();
     return speaking;
   }
@@ -283,7 +283,7 @@ export class ChannelReaders {
   }
 
   get #isAnybodySpeaking(): boolean {
-    return this.#channels.some(({ reader }) => reader.isReading);
+    return this.#channels.some(({ reader }) => reader.isInUtterance);
   }
 
   /** Makes a checkpoint: what follows depends on it and on the audio behind it alone. */

@@ -124,18 +124,18 @@ export class UtteranceReader {
   }
 
   /** True within an utterance that is being read. */
-  get isReading(): boolean {
+  get isInUtterance(): boolean {
     return this.#utterance !== undefined;
   }
 
   /** The newest audio is speech, or a short pause behind it. */
   get isSpeaking(): boolean {
-    return this.isReading && !this.isBehind && this.#endpointer.pause < PAD_FRAMES;
+    return this.isInUtterance && !this.isBehind && this.#endpointer.pause < PAD_FRAMES;
   }
 
   /** True where a checkpoint cuts nothing: no utterance is under way or may be about to begin. */
   get isIdle(): boolean {
-    if (this.isReading) return false;
+    if (this.isInUtterance) return false;
     return this.#position === this.#floor || this.#endpointer.silent;
   }
 

@@ -42,7 +42,7 @@ const GROWTH = 1.25;
  * are few, then when they have grown by a quarter, so that all readings together walk a few times as
  * many bytes as came, however small the pieces are.
  */
-export class RepeatedReading {
+export class RepeatedTranscription {
   #next = 0;
   #isWaiting = false;
 
@@ -226,7 +226,7 @@ class PacketAudio implements LiveAudio {
 class ContainedAudio implements LiveAudio {
   readonly settings: StreamSettings;
   readonly #head: Uint8Array;
-  readonly #reading = new RepeatedReading();
+  readonly #reading = new RepeatedTranscription();
   /** What came since the last reading, behind what that left over. */
   #kept: Uint8Array[] = [];
   #keptBytes = 0;

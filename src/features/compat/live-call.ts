@@ -11,7 +11,7 @@ import type { DeepgramOrder } from "./deepgram-query.ts";
 import { orderOf } from "./deepgram-routes.ts";
 import { FinalizeWait } from "./finalize-wait.ts";
 import type { FrameReader, SessionFrames } from "./frames.ts";
-import { type LiveAudio, openLiveAudio, partsOf, RepeatedReading } from "./live-audio.ts";
+import { type LiveAudio, openLiveAudio, partsOf, RepeatedTranscription } from "./live-audio.ts";
 import {
   emptyResults,
   errorMessageOf,
@@ -88,7 +88,7 @@ export class LiveCall {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   readonly #turns = new TurnsOfLoop((error) => this.fail(toAppError(error)));
-  readonly #reading = new RepeatedReading();
+  readonly #reading = new RepeatedTranscription();
   #audio: LiveAudio | undefined;
   #session: CompatSession | undefined;
   #stream: AudioStream | undefined;

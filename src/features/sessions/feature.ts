@@ -12,10 +12,10 @@ import { sessionListRoutes } from "./list.ts";
 import { SessionListStore } from "./list-store.ts";
 import { type SessionMemberOptions, sessionMemberRoutes } from "./members.ts";
 import { SessionMemberStore } from "./members-store.ts";
-import { ReadingProgressStore } from "./reading-progress-store.ts";
 import { sessionRoutes } from "./routes.ts";
 import { SessionEditStore, SessionStore } from "./store.ts";
 import type { SpeakerSuggestions } from "./suggestions.ts";
+import { TranscriptionProgressStore } from "./transcription-progress-store.ts";
 
 interface CreateSessionOptions
   extends Pick<SessionMemberOptions, "workspaces" | "invitations" | "elevations" | "notices"> {
@@ -35,7 +35,7 @@ export function createSessions(
   const { patience, suggestions } = options;
   const directory = new SessionStore(pool);
   const awaited = new AwaitedAudioStore(pool);
-  const reading = new ReadingProgressStore(pool);
+  const reading = new TranscriptionProgressStore(pool);
   const sessionEdits = new SessionEditStore(pool);
   const members = new SessionMemberStore(pool, others);
   return {

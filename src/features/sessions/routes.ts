@@ -7,8 +7,6 @@ import type { CharacterStore } from "../workspaces/workshops-store.ts";
 import { requireSession, type SessionGrant } from "./access.ts";
 import { presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import type { AwaitedAudioStore } from "./awaited-audio-store.ts";
-import { presentReading, readingSchema } from "./reading-progress.ts";
-import type { ReadingProgressStore } from "./reading-progress-store.ts";
 import {
   presentClaim,
   presentMerges,
@@ -21,11 +19,16 @@ import {
 import { mergesInto } from "./speakers-store.ts";
 import type { SessionStore } from "./store.ts";
 import { presentSuggestions, type SpeakerSuggestions } from "./suggestions.ts";
+import {
+  presentTranscriptionProgress,
+  transcriptionProgressSchema,
+} from "./transcription-progress.ts";
+import type { TranscriptionProgressStore } from "./transcription-progress-store.ts";
 
 interface SessionOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
-  reading: ReadingProgressStore;
+  reading: TranscriptionProgressStore;
   patience: Patience;
   names: CharacterStore;
   suggestions: SpeakerSuggestions;
@@ -41,7 +44,7 @@ const oneSessionSchema = Type.Composite(
     sessionSchema,
     Type.Object({
       waiting: Type.Optional(waitingSchema),
-      reading: Type.Optional(readingSchema),
+      reading: Type.Optional(transcriptionProgressSchema),
     }),
   ],
   { $id: "SessionDetail" },
@@ -75,7 +78,8 @@ function getSession({ directory, awaited, reading, patience }: SessionOptions): 
         isRecording || status === "processing" ? reading.of(id) : undefined,
       ]);
       if (chunks !== undefined) body.waiting = presentWaiting(chunks, patience);
-      if (progress !== undefined) body.reading = presentReading(progress, isRecording);
+      if (progress !== undefined)
+        body.reading = presentTranscriptionProgress(progress, isRecording);
       return { status: 200, body };
     },
   });

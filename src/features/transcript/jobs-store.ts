@@ -4,7 +4,7 @@ import { toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { JobStatus } from "../../session/status.ts";
-import { wantReading } from "../jobs/rows/transcription-jobs-store.ts";
+import { wantTranscription } from "../jobs/rows/transcription-jobs-store.ts";
 import { setVocabulary } from "../sessions/session-rows-store.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 
@@ -124,7 +124,7 @@ export class TranscriptionJobStore {
   /** Stores options for the next reading. */
   async prepareRedo(jobId: string, redo: RedoOptions): Promise<void> {
     const { forcedLanguage, engine, vocabulary } = redo;
-    await wantReading(this.#pool, jobId, { language: forcedLanguage, engine });
+    await wantTranscription(this.#pool, jobId, { language: forcedLanguage, engine });
     if (vocabulary !== undefined) await setVocabulary(this.#pool, jobId, vocabulary);
   }
 

@@ -5,7 +5,7 @@ import { derivedId } from "../../base/ids.ts";
 import type { Tenants } from "../../postgres/tenants.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
-import { NONE_WAITS } from "../../session/decide-reread.ts";
+import { NONE_WAITS } from "../../session/decide-retranscription.ts";
 import type { SessionActors } from "../context.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";

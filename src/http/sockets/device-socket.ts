@@ -15,11 +15,11 @@ import { callerFields } from "../server/request-log.ts";
 import { AudioAcks } from "./audio-acks.ts";
 import { beginFrame, deviceCloseCode, isNoAudio } from "./device-answers.ts";
 import {
-  DeviceReading,
-  type DeviceReadingOptions,
+  DeviceTranscriptAccess,
+  type DeviceTranscriptAccessOptions,
   noReader,
   type TranscriptWish,
-} from "./device-reading.ts";
+} from "./device-transcript-access.ts";
 import { orderOf, parseDeviceFrame } from "./frame-parser.ts";
 import type { Connection } from "./live-socket.ts";
 
@@ -38,7 +38,7 @@ const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
 ]);
 
 /** Dependencies that all device sockets share. */
-export interface DeviceSocketOptions extends DeviceReadingOptions {
+export interface DeviceSocketOptions extends DeviceTranscriptAccessOptions {
   streams: StreamPort;
   source: Pick<LiveSource, "follow">;
   authenticator: Pick<Authenticator, "revalidate">;
@@ -61,7 +61,7 @@ export class DeviceSocket implements RightHolder {
   #phase: "waiting" | "opening" | "streaming" | "closing" | "leaving" | "closed" = "waiting";
   #stream: AudioStream | undefined;
   #stopFollowing: (() => void) | undefined;
-  readonly #reading: DeviceReading;
+  readonly #transcript: DeviceTranscriptAccess;
   #badFrames = 0;
   #isHeard = false;
   #acks: AudioAcks | undefined;
@@ -78,7 +78,7 @@ export class DeviceSocket implements RightHolder {
     this.#options = options;
     this.#connection = connection;
     this.#device = device;
-    this.#reading = new DeviceReading(options, {
+    this.#transcript = new DeviceTranscriptAccess(options, {
       connection,
       deviceId: device.id,
       onSlow: () => this.#closeSlow(),
@@ -191,7 +191,7 @@ export class DeviceSocket implements RightHolder {
     const opened = await withTimeout(opening, limits.readTimeoutMs, "Opening the stream", runtime);
     if (this.#phase !== "opening") return;
     const { stream } = opened;
-    const reads = wish.transcript === true && (await this.#reading.mayRead(stream.sessionId));
+    const reads = wish.transcript === true && (await this.#transcript.mayRead(stream.sessionId));
     if (this.#phase !== "opening") return;
     this.#stream = stream;
     this.#begun = opened.begun;
@@ -200,7 +200,7 @@ export class DeviceSocket implements RightHolder {
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
     this.#send([beginFrame(opened, reads)]);
     if (opened.warning !== undefined) this.#warn("language_unsupported", opened.warning);
-    if (reads) this.#reading.start(stream.sessionId, opened.seq, wish.from_seq);
+    if (reads) this.#transcript.start(stream.sessionId, opened.seq, wish.from_seq);
     else if (wish.transcript === true) this.#sendError(noReader());
     this.#options.log.info(
       { ...this.#who, session_id: stream.sessionId, offset: opened.offset },
@@ -210,7 +210,7 @@ export class DeviceSocket implements RightHolder {
 
   /** The transport has written some of the waiting bytes. */
   drained(): void {
-    this.#reading.drained();
+    this.#transcript.drained();
   }
 
   #closeSlow(): void {
@@ -297,7 +297,7 @@ export class DeviceSocket implements RightHolder {
         runtime,
       );
       if (current.kind === "device" || current.kind === "service") this.#device = current;
-      await this.#reading.recheck();
+      await this.#transcript.recheck();
       return true;
     } catch (error) {
       const failure = toAppError(error);
@@ -373,7 +373,7 @@ export class DeviceSocket implements RightHolder {
     this.#phase = "closed";
     this.#acks?.cancel();
     this.#stopFollowing?.();
-    this.#reading.stop();
+    this.#transcript.stop();
     const stream = this.#stream;
     if (stream === undefined) return;
     const isDiscarded = this.#refused && this.#begun;

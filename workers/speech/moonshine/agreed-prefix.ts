@@ -1,6 +1,6 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import type { HeardWord } from "../../inference/heard-words.ts";
-import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
+import type { RecognitionAnswer } from "../../inference/inference-protocol.ts";
 import { plainWord } from "./invention-guard.ts";
 
 /**
@@ -60,7 +60,7 @@ export class AgreedPrefix {
    * Takes the next reading, of the same sound and more: `samples` in all. Its last two words are never agreed on: what
    * comes behind them still changes them.
    */
-  push({ words, tokens }: Pick<ReadingAnswer, "words" | "tokens">, samples: number): void {
+  push({ words, tokens }: Pick<RecognitionAnswer, "words" | "tokens">, samples: number): void {
     this.#agreed = Math.min(this.#agreed, sameWords(words, this.#words));
     const { words: before, samples: heard } = this.#compared;
     if (samples - heard >= LEAST_APART) {

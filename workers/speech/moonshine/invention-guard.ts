@@ -1,5 +1,5 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
-import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
+import type { RecognitionAnswer } from "../../inference/inference-protocol.ts";
 
 /** The geometric mean of the tokens' probabilities in real speech is hardly ever below. */
 const LEAST_CERTAINTY = 0.5;
@@ -16,7 +16,7 @@ const DISTINCT_SHARE = 0.8;
  * microphones, and 3 of 2,629 over babble.
  */
 export function isInvented(
-  { words, certainty, isEndless }: ReadingAnswer,
+  { words, certainty, isEndless }: RecognitionAnswer,
   samples: number,
 ): boolean {
   if (isEndless) return true;
@@ -31,7 +31,7 @@ export function isInvented(
  * What an interim reading that was stopped wrote before it began to repeat itself, without its last word, which may be
  * cut off. The certainty is that of these words, each as likely as its unlikeliest token.
  */
-export function beforeLoop(answer: ReadingAnswer): ReadingAnswer {
+export function beforeLoop(answer: RecognitionAnswer): RecognitionAnswer {
   const plain = answer.words.map(({ text }) => plainWord(text));
   const words = answer.words.slice(0, Math.min(loopStart(plain), answer.words.length - 1));
   const logs = words.reduce((sum, { probability }) => sum + Math.log(probability), 0);

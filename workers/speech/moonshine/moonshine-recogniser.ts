@@ -2,7 +2,7 @@ import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { toAppError } from "../../../src/base/errors.ts";
 import { MOONSHINE } from "../../../src/wire/speech-engines.ts";
 import type { PendingInference, SessionInference } from "../../inference/inference-client.ts";
-import type { ReadingAnswer } from "../../inference/inference-protocol.ts";
+import type { RecognitionAnswer } from "../../inference/inference-protocol.ts";
 import { joined } from "../open-utterance.ts";
 import type { Hypothesis, RecognisedWord, Recogniser } from "../recogniser.ts";
 import { AgreedPrefix } from "./agreed-prefix.ts";
@@ -20,7 +20,7 @@ const LEAST_SOUND = 0.75 * SESSION_RATE;
 interface FinalReading {
   readonly samples: number;
   readonly pending: PendingInference;
-  answer?: ReadingAnswer;
+  answer?: RecognitionAnswer;
   error?: Error;
 }
 
@@ -143,7 +143,7 @@ export class MoonshineRecogniser implements Recogniser {
     });
     this.#interim = interim;
     this.#pace.asked();
-    const answered = (answer: ReadingAnswer | undefined): void => {
+    const answered = (answer: RecognitionAnswer | undefined): void => {
       if (this.#interim !== interim) return;
       this.#interim = undefined;
       this.#pace.answered();
@@ -180,7 +180,7 @@ export class MoonshineRecogniser implements Recogniser {
     return final;
   }
 
-  #show(answer: ReadingAnswer, samples: number): void {
+  #show(answer: RecognitionAnswer, samples: number): void {
     if (!isInvented(answer, samples)) this.#agreed.push(answer, samples);
     this.#onNews?.();
   }

@@ -15,7 +15,7 @@ export async function queueTranscription(
 }
 
 /** Stores what the next reading is asked for. */
-export async function wantReading(
+export async function wantTranscription(
   pool: DatabasePool,
   jobId: string,
   { language, engine }: { language: string | undefined; engine: string | undefined },

@@ -7,7 +7,7 @@ import { call } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
 import { StatusChip } from "../../parts/status-chip.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
-import { ReadingProgress, useReading } from "./reading-progress.tsx";
+import { TranscriptionProgress, useTranscriptionProgress } from "./transcription-progress.tsx";
 
 /** Asked for once each; accounts have few names. */
 const known = new Map<string, Promise<string>>();
@@ -48,7 +48,7 @@ interface SessionRowProps {
 export function SessionRow({ session, workspace, isFollowed }: SessionRowProps): VNode {
   const { id, title, status, started_at: start, visibility, tags } = session;
   const isGoing = status === "recording" || status === "processing";
-  const reading = useReading(id, isGoing && isFollowed);
+  const reading = useTranscriptionProgress(id, isGoing && isFollowed);
   // What was recorded, and not how long ago it began: an hour is uploaded in a minute.
   const recordedMs = session.duration_ms ?? (reading && reading.received_seconds * 1_000);
   const Seen = visibility === "workspace" ? Users : Lock;
@@ -74,7 +74,7 @@ export function SessionRow({ session, workspace, isFollowed }: SessionRowProps):
           ))}
         </span>
         {status === "processing" && reading !== undefined && (
-          <ReadingProgress title={shownTitle} reading={reading} />
+          <TranscriptionProgress title={shownTitle} reading={reading} />
         )}
         <StatusChip status={status} />
         <ChevronRight size={18} aria-hidden="true" class="soft" />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { presentReading } from "../../../../src/features/sessions/reading-progress.ts";
+import { presentTranscriptionProgress } from "../../../../src/features/sessions/transcription-progress.ts";
 
 const MINUTE = 60_000;
 const now = Date.parse("2026-01-31T09:30:00.000Z");
@@ -8,7 +8,7 @@ const half = { readTo: 600 * 16_000, lagMs: 1_200_000, now, startedAt: now - MIN
 
 describe("progress of a reading", () => {
   it("progress: the end is expected at the rate so far", () => {
-    expect(presentReading(half, false)).toEqual({
+    expect(presentTranscriptionProgress(half, false)).toEqual({
       received_seconds: 1_800,
       read_seconds: 600,
       expected_end_at: "2026-01-31T09:32:00.000Z",
@@ -16,10 +16,13 @@ describe("progress of a reading", () => {
   });
 
   it("progress: no end is expected while it records, and before anything says a rate", () => {
-    expect(presentReading(half, true)).not.toHaveProperty("expected_end_at");
+    expect(presentTranscriptionProgress(half, true)).not.toHaveProperty("expected_end_at");
     const fresh = { readTo: 0, lagMs: 5_000, now };
-    expect(presentReading(fresh, false)).toEqual({ received_seconds: 5, read_seconds: 0 });
+    expect(presentTranscriptionProgress(fresh, false)).toEqual({
+      received_seconds: 5,
+      read_seconds: 0,
+    });
     const begun = { ...half, startedAt: now - 10 };
-    expect(presentReading(begun, false)).not.toHaveProperty("expected_end_at");
+    expect(presentTranscriptionProgress(begun, false)).not.toHaveProperty("expected_end_at");
   });
 });

@@ -1,56 +1,56 @@
 import type { AppError } from "../base/errors.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import type { Transcribers } from "../inference/transcription-stream.ts";
-import type { RereadCommand, SessionCommand } from "../session/command.ts";
+import type { RetranscriptionCommand, SessionCommand } from "../session/command.ts";
 import { isAllPlaced } from "../session/redact-covered.ts";
 import type { SessionState } from "../session/state.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Opened } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource } from "./audio-source.ts";
 import type { PoisonDetector } from "./poison-detector.ts";
-import { Rereading } from "./rereading.ts";
+import { Retranscription } from "./retranscription.ts";
 
-/** A second reading that does not show in the state after this time is repeated, milliseconds. */
+/** A retranscription that does not show in the state after this time is repeated, milliseconds. */
 const UNHEEDED = 60_000;
 
 /**
- * Runs second readings, of late audio or of the whole session, as the session's state asks for
+ * Runs retranscriptions, of late audio or of the whole session, as the session's state asks for
  * them.
  */
-export class SecondReading {
-  readonly #options: SecondReadingOptions;
-  #rereading: Rereading | undefined;
+export class Retranscriptions {
+  readonly #options: RetranscriptionsOptions;
+  #current: Retranscription | undefined;
   #unheeded: Timer | undefined;
 
-  constructor(options: SecondReadingOptions) {
+  constructor(options: RetranscriptionsOptions) {
     this.#options = options;
   }
 
   get isOpen(): boolean {
-    return this.#rereading !== undefined;
+    return this.#current !== undefined;
   }
 
-  /** True while a second reading has not sent its result. */
-  get isReading(): boolean {
-    return this.#rereading?.isReading === true;
+  /** True while a retranscription has not sent its result. */
+  get isRunning(): boolean {
+    return this.#current?.isRunning === true;
   }
 
-  /** Closes a second reading that is no longer wanted, and starts a wanted one if it may. */
+  /** Closes a retranscription that is no longer wanted, and starts a wanted one if it may. */
   sync(state: Readonly<SessionState>, mayBegin: boolean): void {
-    if (this.#rereading?.isWanted(state) === false) this.close();
-    if (this.#rereading !== undefined) return this.#rereading.feed(state);
+    if (this.#current?.isWanted(state) === false) this.close();
+    if (this.#current !== undefined) return this.#current.feed(state);
     if (mayBegin) this.#begin(state);
   }
 
   close(): void {
     this.#unheeded?.cancel();
-    this.#rereading?.close();
-    this.#rereading = undefined;
+    this.#current?.close();
+    this.#current = undefined;
   }
 
   #begin(state: Readonly<SessionState>): void {
     const { source, transcribers, suspicionOf, isFirstRead, notify, ...options } = this.#options;
-    this.#rereading = Rereading.of(state, {
+    this.#current = Retranscription.of(state, {
       source,
       transcribers,
       runtime: options.runtime,
@@ -69,19 +69,19 @@ export class SecondReading {
       },
       onDone: (command, failed) => this.#done(command, failed),
       onFailed: (error) => {
-        this.#rereading = undefined;
+        this.#current = undefined;
         options.onFailed(error);
       },
     });
-    void this.#rereading?.start();
+    void this.#current?.start();
   }
 
   /**
-   * Sends the result. The second reading stays until its result shows in the state; no other one
+   * Sends the result. The retranscription stays until its result shows in the state; no other one
    * begins before.
    */
   #done(
-    command: RereadCommand,
+    command: RetranscriptionCommand,
     failed: { sequence: number; code: string; message: string }[],
   ): void {
     const { notify, onRead, runtime } = this.#options;
@@ -97,13 +97,13 @@ export class SecondReading {
    * refused.
    */
   #readOnceMore(): void {
-    if (this.#rereading?.isReading !== false) return;
-    this.#rereading = undefined;
+    if (this.#current?.isRunning !== false) return;
+    this.#current = undefined;
     this.#options.onUnheeded();
   }
 }
 
-interface SecondReadingOptions {
+interface RetranscriptionsOptions {
   source: AudioSource;
   transcribers: Transcribers;
   runtime: Runtime;
@@ -114,7 +114,7 @@ interface SecondReadingOptions {
   onSuspects(attempt: number, suspects: Suspect[]): void;
   /** Called when a worker has opened the reading. */
   onOpened(): void;
-  /** Called when a second reading is finished, before its result is sent. */
+  /** Called when a retranscription is finished, before its result is sent. */
   onRead(): void;
   onFailed(error: AppError | undefined): void;
   /** Called when a result does not show in the state, which must then be looked at again. */

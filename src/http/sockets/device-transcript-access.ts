@@ -8,7 +8,7 @@ import {
   type Reader,
 } from "./device-transcript.ts";
 
-export interface DeviceReadingOptions extends DeviceTranscriptOptions {
+export interface DeviceTranscriptAccessOptions extends DeviceTranscriptOptions {
   streams: Pick<StreamPort, "mayRead">;
 }
 
@@ -21,13 +21,13 @@ interface ReadingDevice extends Omit<Reader, "sessionId"> {
 }
 
 /** Whether a device's socket gets words, from when on, and until when. */
-export class DeviceReading {
-  readonly #options: DeviceReadingOptions;
+export class DeviceTranscriptAccess {
+  readonly #options: DeviceTranscriptAccessOptions;
   readonly #device: ReadingDevice;
   #sessionId = "";
   #transcript: DeviceTranscript | undefined;
 
-  constructor(options: DeviceReadingOptions, device: ReadingDevice) {
+  constructor(options: DeviceTranscriptAccessOptions, device: ReadingDevice) {
     this.#options = options;
     this.#device = device;
   }

@@ -7,7 +7,7 @@ import type { Voices } from "./write.ts";
  * Assigns labels to the clusters of a second reading: clusters that its checkpoint knew keep
  * theirs, the others get the label that they overlap most with, or the next new one.
  */
-export class RereadVoices {
+export class RetranscribedVoices {
   readonly #speakers: Speakers;
   readonly #labels = new Map<number, string>();
   /** Clusters that the checkpoint knew. */

@@ -8,7 +8,7 @@ import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
 import type { PoisonDetector } from "./poison-detector.ts";
 import type { StreamTail } from "./stream-tail.ts";
 
-export interface ReadingOptions {
+export interface TranscriptionRunOptions {
   sessionId: string;
   attempt: number;
   /** The attempt from whose checkpoints it resumes. */

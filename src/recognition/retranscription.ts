@@ -1,7 +1,11 @@
 import type { AppError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { TranscribeResult, Transcribers } from "../inference/transcription-stream.ts";
-import type { ReadingCheckpoint, RecognisedSegment, RereadCommand } from "../session/command.ts";
+import type {
+  RecognisedSegment,
+  RetranscriptionCommand,
+  TranscriptionCheckpoint,
+} from "../session/command.ts";
 import { neededPoints, resumePoint } from "../session/resume-points.ts";
 import type { Span } from "../session/segments.ts";
 import type { SessionState } from "../session/state.ts";
@@ -10,8 +14,8 @@ import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
 import type { PoisonDetector } from "./poison-detector.ts";
-import { Reading } from "./reading.ts";
 import { agreedEnd, agreement, nextStretch, type Stretch, sameStart } from "./stretched-time.ts";
+import { TranscriptionRun } from "./transcription-run.ts";
 
 /**
  * Most samples that may be under way to the worker behind the late audio; the worker reports about
@@ -34,16 +38,16 @@ interface End {
 }
 
 /**
- * The second reading of late audio, from a checkpoint near it to where it agrees with the existing
+ * The retranscription of late audio, from a checkpoint near it to where it agrees with the existing
  * text again; or of the whole session. Its result is one command, and it stays until that shows in
  * the session's state.
  */
-export class Rereading {
-  readonly #options: RereadingOptions;
+export class Retranscription {
+  readonly #options: RetranscriptionOptions;
   readonly #redo: number | undefined;
   readonly #stretch: Stretch;
   readonly #attempt: number;
-  readonly #reading: Reading;
+  readonly #run: TranscriptionRun;
   /** Sequences of the late chunks that it was fed. */
   readonly #late = new Set<number>();
   /** Start of the first of them. */
@@ -56,24 +60,31 @@ export class Rereading {
   readonly #failed: { sequence: number; code: string; message: string }[] = [];
   readonly #unread: Span[] = [];
   readonly #ends: End[] = [];
-  #checkpoints: ReadingCheckpoint[] = [];
+  #checkpoints: TranscriptionCheckpoint[] = [];
   /** Each channel of the sound is one speaker. */
   #hasChannels = false;
   #from: StoredCheckpoint | undefined;
-  #reported: RereadCommand | undefined;
+  #reported: RetranscriptionCommand | undefined;
 
-  /** Makes the second reading that the state asks for; undefined when there is none. */
-  static of(state: Readonly<SessionState>, options: RereadingOptions): Rereading | undefined {
+  /** Makes the retranscription that the state asks for; undefined when there is none. */
+  static of(
+    state: Readonly<SessionState>,
+    options: RetranscriptionOptions,
+  ): Retranscription | undefined {
     const stretch = state.redo === undefined ? nextStretch(state) : WHOLE;
-    return stretch && new Rereading(state, stretch, options);
+    return stretch && new Retranscription(state, stretch, options);
   }
 
-  private constructor(state: Readonly<SessionState>, stretch: Stretch, options: RereadingOptions) {
+  private constructor(
+    state: Readonly<SessionState>,
+    stretch: Stretch,
+    options: RetranscriptionOptions,
+  ) {
     this.#options = options;
     this.#redo = state.redo?.attempt;
     this.#stretch = { ...stretch };
     this.#attempt = this.#redo ?? state.attempts + 1;
-    this.#reading = new Reading({
+    this.#run = new TranscriptionRun({
       sessionId: state.sessionId,
       attempt: this.#attempt,
       // A redo has no checkpoints, so it starts at the beginning.
@@ -103,12 +114,12 @@ export class Rereading {
   }
 
   /** True until it has sent its result. */
-  get isReading(): boolean {
+  get isRunning(): boolean {
     return this.#reported === undefined;
   }
 
   start(): Promise<void> {
-    return this.#reading.start(resumePoint(this.#stretch.start));
+    return this.#run.start(resumePoint(this.#stretch.start));
   }
 
   /** False when its purpose is fulfilled or no longer wanted. */
@@ -125,11 +136,11 @@ export class Rereading {
   feed(state: Readonly<SessionState>): void {
     if (this.#reported !== undefined) return;
     this.#end(state);
-    this.#reading.feed();
+    this.#run.feed();
   }
 
   close(): void {
-    this.#reading.close();
+    this.#run.close();
   }
 
   get #isWhole(): boolean {
@@ -183,7 +194,7 @@ export class Rereading {
     const before = this.#segments.length;
     for (const segment of segments) {
       this.#starts.push(segment.start);
-      this.#segments.push(this.#reading.time.segment(segment));
+      this.#segments.push(this.#run.time.segment(segment));
     }
     const own = this.#segments.slice(before);
     for (const overlap of own.flatMap(({ overlaps = [] }) => overlaps)) {
@@ -195,21 +206,21 @@ export class Rereading {
     const first = this.#segments[before];
     // All words without room on the timeline have the same place, so no agreement can be found
     // there.
-    const isPlaced = !this.#reading.time.isWithinExcess(this.#starts[before] ?? 0);
+    const isPlaced = !this.#run.time.isWithinExcess(this.#starts[before] ?? 0);
     if (first !== undefined && isPlaced && !this.#hasChannels) {
       this.#ends.push({ position: first.start, end: first.end, segments: before });
     }
     if (this.#isWhole || checkpoint === undefined) return;
     const { position } = checkpoint;
     // A checkpoint whose position is shifted against the timeline is of no use to another reading.
-    if (this.#reading.time.placeOf(position).position !== position) return;
-    if (this.#reading.isCutAt(position)) return;
+    if (this.#run.time.placeOf(position).position !== position) return;
+    if (this.#run.isCutAt(position)) return;
     this.#checkpoints.push(checkpoint);
     this.#checkpoints = this.#needed(state);
   }
 
   /** The checkpoints from which audio that is still missing would be read. */
-  #needed({ timeline, phase }: Readonly<SessionState>): ReadingCheckpoint[] {
+  #needed({ timeline, phase }: Readonly<SessionState>): TranscriptionCheckpoint[] {
     const gaps = timeline.gaps.filter((gap) => !isLate(gap) || !this.#isWithin(gap));
     const points = neededPoints({ timeline: { ...timeline, gaps }, phase });
     const needed = points.map((point) =>
@@ -219,7 +230,7 @@ export class Rereading {
   }
 
   #mayEnd(state: Readonly<SessionState>, at: number): void {
-    const { time } = this.#reading;
+    const { time } = this.#run;
     // Late sound may be longer than its place: all of it is read first.
     if (!this.#isWhole && !time.isWithinExcess(at)) {
       const { position } = time.placeOf(at);
@@ -270,7 +281,7 @@ export class Rereading {
    * all revisions since.
    */
   #finish(state: Readonly<SessionState>, to: number, segments: RecognisedSegment[]): void {
-    this.#reading.close();
+    this.#run.close();
     const begin = this.#from?.position ?? 0;
     // Segments of several channels overlap: all of them are replaced from the checkpoint on.
     const isReplaced = this.#isWhole || this.#hasChannels;
@@ -300,7 +311,7 @@ export class Rereading {
 
 const WHOLE: Stretch = { start: 0, until: Number.MAX_SAFE_INTEGER };
 
-interface RereadingOptions {
+interface RetranscriptionOptions {
   source: AudioSource;
   transcribers: Transcribers;
   runtime: Pick<Runtime, "delay">;
@@ -313,7 +324,7 @@ interface RereadingOptions {
   /** Called with the samples read so far. */
   onProgress(attempt: number, processedTo: number): void;
   onDone(
-    command: RereadCommand,
+    command: RetranscriptionCommand,
     failed: { sequence: number; code: string; message: string }[],
   ): void;
   onFailed(error: AppError | undefined): void;

@@ -9,7 +9,7 @@ const FLUSH_MS = 500;
 /**
  * Stores how far sessions were read, for readers of the database; writes many sessions at a time.
  */
-export class ReadingPositions {
+export class TranscriptionPositions {
   readonly #pool: DatabasePool;
   readonly #log: Log;
   readonly #runtime: Runtime;

@@ -8,7 +8,7 @@ import { leftOf, lengthOf } from "../../parts/times.ts";
 const REFRESH_MS = 5_000;
 
 /** How much of a session was recorded so far, and how far that was read; undefined until it is known. */
-export function useReading(sessionId: string, isAsked: boolean): Session["reading"] {
+export function useTranscriptionProgress(sessionId: string, isAsked: boolean): Session["reading"] {
   const { state, reload } = useResource(async () => {
     if (!isAsked) return undefined;
     const params = { path: { session_id: sessionId } };
@@ -26,7 +26,7 @@ interface ProgressProps {
 }
 
 /** A bar for what is being read to its end, with how long that takes. */
-export function ReadingProgress({ title, reading }: ProgressProps): VNode | null {
+export function TranscriptionProgress({ title, reading }: ProgressProps): VNode | null {
   const { received_seconds: received, read_seconds: read, expected_end_at: end } = reading;
   if (received <= 0) return null;
   return (

@@ -7,8 +7,8 @@ import type {
 } from "../../../src/inference/transcription-stream.ts";
 import type { AudioSource, PlacedChunk } from "../../../src/recognition/audio-source.ts";
 import { PoisonDetector } from "../../../src/recognition/poison-detector.ts";
-import { Reading } from "../../../src/recognition/reading.ts";
 import { StreamTails } from "../../../src/recognition/stream-tail.ts";
+import { TranscriptionRun } from "../../../src/recognition/transcription-run.ts";
 import { initialState } from "../../../src/session/state.ts";
 
 const LENGTH = 8_000;
@@ -31,7 +31,7 @@ function placed(sequence: number): PlacedChunk {
 /** A session whose chunks get their places when the test says so. */
 class Scene {
   readonly sent: TranscribeMessage[] = [];
-  readonly reading: Reading;
+  readonly reading: TranscriptionRun;
   readonly ends: (AppError | undefined)[] = [];
   readonly #timeline = initialState("session").timeline;
   #isComplete = false;
@@ -68,7 +68,7 @@ class Scene {
       cancel: () => {},
     };
     const tails = new StreamTails({ follow: () => () => {} }, source);
-    this.reading = new Reading({
+    this.reading = new TranscriptionRun({
       sessionId: "session",
       attempt: 1,
       checkpointAttempt: 1,

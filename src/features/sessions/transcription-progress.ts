@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toSeconds } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
-import type { ReadingProgress } from "./reading-progress-store.ts";
+import type { TranscriptionProgress } from "./transcription-progress-store.ts";
 
 /** Sooner a rate says nothing, milliseconds. */
 const LEAST_ELAPSED_MS = 1_000;
 
-export const readingSchema = Type.Object(
+export const transcriptionProgressSchema = Type.Object(
   {
     received_seconds: Type.Number({ description: "Audio that is stored", examples: [1_800] }),
     read_seconds: Type.Number({
@@ -26,10 +26,10 @@ export const readingSchema = Type.Object(
 );
 
 /** @param isRecording more audio may come, so that no end can be expected */
-export function presentReading(
-  { readTo, lagMs, now, startedAt }: ReadingProgress,
+export function presentTranscriptionProgress(
+  { readTo, lagMs, now, startedAt }: TranscriptionProgress,
   isRecording: boolean,
-): Static<typeof readingSchema> {
+): Static<typeof transcriptionProgressSchema> {
   const read = toSeconds(readTo);
   const elapsedMs = startedAt === undefined ? 0 : now - startedAt;
   const isRated = !isRecording && read > 0 && elapsedMs >= LEAST_ELAPSED_MS;

@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { CommandOf, RedoProgressCommand, RereadCommand } from "./command.ts";
+import type { CommandOf, RedoProgressCommand, RetranscriptionCommand } from "./command.ts";
 import { complete, isUnreadable } from "./redact-covered.ts";
 import { isRedacted } from "./redaction.ts";
 import { proposeSegments, replaceSegments } from "./replace-segments.ts";
@@ -79,7 +79,7 @@ export function decideRedoProgress(turn: Turn, command: RedoProgressCommand): vo
  * where they are decided one after the other: segment ids derive from it, and two readings with one
  * number would overwrite each other's words.
  */
-export function decideReread(turn: Turn, command: RereadCommand): void {
+export function decideRetranscription(turn: Turn, command: RetranscriptionCommand): void {
   const { state } = turn;
   if (command.whole && state.redo?.attempt !== command.attempt) return;
   if (command.whole && state.redo?.review === true) {
@@ -104,7 +104,7 @@ export function decideReread(turn: Turn, command: RereadCommand): void {
  * The end of the span to replace: not beyond what the first reading has finalised, because its
  * words are still to come there.
  */
-function endOf(state: SessionState, command: RereadCommand): number {
+function endOf(state: SessionState, command: RetranscriptionCommand): number {
   if (command.whole || isOver(state.phase)) return command.to;
   const end = finalisedTo(state.timeline, state.checkpoint);
   if (command.to <= end) return command.to;
@@ -113,7 +113,11 @@ function endOf(state: SessionState, command: RereadCommand): number {
   return last !== undefined && last.end > end ? last.start : end;
 }
 
-function lateBefore({ timeline }: SessionState, command: RereadCommand, to: number): LateGap[] {
+function lateBefore(
+  { timeline }: SessionState,
+  command: RetranscriptionCommand,
+  to: number,
+): LateGap[] {
   return timeline.gaps
     .filter(isLate)
     .filter(({ sequence }) => command.sequences.includes(sequence))

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 
 /** How far a session is read. Samples are at 16 kHz, times Unix milliseconds of the database's clock. */
-export interface ReadingProgress {
+export interface TranscriptionProgress {
   /** From the beginning of the timeline, samples. */
   readTo: number;
   /** Audio that is stored and was not read yet, milliseconds. */
@@ -21,7 +21,7 @@ const progressRow = z.object({
 });
 
 /** Reads how far sessions are. Throws `unavailable` when storage is away. */
-export class ReadingProgressStore {
+export class TranscriptionProgressStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -29,7 +29,7 @@ export class ReadingProgressStore {
   }
 
   /** Undefined for an unknown session. Costs the same however long the session is. */
-  async of(sessionId: string): Promise<ReadingProgress | undefined> {
+  async of(sessionId: string): Promise<TranscriptionProgress | undefined> {
     const row = await this.#pool.maybeOne(sql.type(progressRow)`
       select greatest(coalesce(r.read_to, 0), coalesce(final.to, 0)) as "readTo",
         session_lag_ms(s.id) as "lagMs", now() as now, j.started_at as "startedAt"

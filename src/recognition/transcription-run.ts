@@ -7,9 +7,9 @@ import { type Gap, positionOf, SAMPLE_RATE } from "../session/timeline.ts";
 import type { PlacedChunk } from "./audio-source.ts";
 import { reaches } from "./finalize-answers.ts";
 import { type Fed, mayBeTheAudio } from "./poison-detector.ts";
-import type { ReadingOptions } from "./reading-options.ts";
 import { readStoredSound } from "./stored-sound.ts";
 import { StretchedTime } from "./stretched-time.ts";
+import type { TranscriptionRunOptions } from "./transcription-run-options.ts";
 
 /** Most samples that one reading may be ahead of the worker. */
 const MAX_AHEAD = 120 * SAMPLE_RATE;
@@ -27,10 +27,10 @@ const ROUNDING = 2;
  * order, as fast as the worker takes them, and passes on the worker's messages. It ends with
  * `onEnd` and is then replaced by a new one.
  */
-export class Reading {
+export class TranscriptionRun {
   /** The time of all positions to and from the worker. */
   readonly time = new StretchedTime();
-  readonly #options: ReadingOptions;
+  readonly #options: TranscriptionRunOptions;
   #from = 0;
   /** Positions at which sound broke off. */
   readonly #breaks: number[] = [];
@@ -50,7 +50,7 @@ export class Reading {
   /** The part of chunk `sequence` that was fed while the chunk was being streamed. */
   #part: FedPart = { sequence: -1, pieces: 0, bytes: 0, end: 0 };
 
-  constructor(options: ReadingOptions) {
+  constructor(options: TranscriptionRunOptions) {
     this.#options = options;
   }
 
