@@ -2,7 +2,7 @@ import { AppError, shown } from "../base/errors.ts";
 import { AUTO, knowsLanguage, type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
 
 /** What decides which engine reads a session. */
-export interface EngineWish {
+export interface EngineRequest {
   /** BCP 47. */
   language: string;
   /** The engine that read up to the checkpoint from which the reading goes on. */
@@ -27,7 +27,7 @@ export interface EngineWish {
  */
 export function chooseEngine(
   engines: readonly SpeechEngine[],
-  { language, current, asked, preferred, mayLeave }: EngineWish,
+  { language, current, asked, preferred, mayLeave }: EngineRequest,
   installation?: string,
 ): SpeechEngine {
   const allowed = engines.filter(({ local }) => local || mayLeave);
@@ -86,7 +86,7 @@ export function assertLanguage(engines: readonly SpeechEngine[], named: string |
  */
 export function languageWarning(
   engines: readonly SpeechEngine[],
-  { language, mayLeave }: Pick<EngineWish, "language" | "mayLeave">,
+  { language, mayLeave }: Pick<EngineRequest, "language" | "mayLeave">,
 ): string | undefined {
   if (engines === UNHEARD) return undefined;
   const isRead = reading(engines, language).some(({ local }) => local || mayLeave);
@@ -100,7 +100,7 @@ export function languageWarning(
  */
 export function assertMayRead(
   engines: readonly SpeechEngine[],
-  { asked, language, mayLeave }: Pick<EngineWish, "asked" | "language" | "mayLeave">,
+  { asked, language, mayLeave }: Pick<EngineRequest, "asked" | "language" | "mayLeave">,
 ): void {
   if (asked === undefined) return;
   const engine = engines.find(({ name }) => name === asked);

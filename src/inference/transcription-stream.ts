@@ -1,6 +1,6 @@
 import type { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
-import type { EngineWish } from "./engine-choice.ts";
+import type { EngineRequest } from "./engine-choice.ts";
 import type { Asker } from "./fair-slots.ts";
 
 /** A message of the client; the stream itself batches messages of one turn. */
@@ -40,9 +40,9 @@ export interface Transcribers {
    */
   readonly isCrowded: boolean;
   /**
-   * Opens a reading by the engine that fits the wish. Throws `unavailable` when there is no worker,
+   * Opens a reading by the engine that fits the request. Throws `unavailable` when there is no worker,
    * `engine_unavailable` when none has such an engine, and `overloaded` when all are full: then
    * `asker` is woken when a place is kept for it, unless it asks again by itself before.
    */
-  open(wish: EngineWish, asker?: Asker): TranscriptionStream;
+  open(request: EngineRequest, asker?: Asker): TranscriptionStream;
 }

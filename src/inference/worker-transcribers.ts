@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
-import { chooseEngine, type EngineWish } from "./engine-choice.ts";
+import { chooseEngine, type EngineRequest } from "./engine-choice.ts";
 import { type Asker, FairSlots } from "./fair-slots.ts";
 import type { Placement } from "./placement.ts";
 import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
@@ -37,9 +37,9 @@ export class WorkerTranscribers implements Transcribers {
     return this.#slots.isCrowded;
   }
 
-  open(wish: EngineWish, asker?: Asker): TranscriptionStream {
-    const engine = chooseEngine(this.#placement.engines(), wish, this.#engine).name;
-    const { tenant } = wish;
+  open(request: EngineRequest, asker?: Asker): TranscriptionStream {
+    const engine = chooseEngine(this.#placement.engines(), request, this.#engine).name;
+    const { tenant } = request;
     const isFair = this.#slots.mayOpen(asker?.id, this.#placement.room(engine));
     const address = isFair ? this.#placement.pick(engine) : undefined;
     if (address === undefined) {

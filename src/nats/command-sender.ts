@@ -149,8 +149,8 @@ export class CommandSender implements ActorRef<OutsideCommand>, QueueOwner {
     try {
       if (this.#options.line.isClosed()) throw away();
       const deadline = (await this.#options.record.now()) + this.#askTimeout;
-      const wish = { v: 1, id: commandId, sessionId, command, deadline } as const;
-      return settle((await this.#replyTo(wish)) ?? (await this.#fate(wish)));
+      const request = { v: 1, id: commandId, sessionId, command, deadline } as const;
+      return settle((await this.#replyTo(request)) ?? (await this.#fate(request)));
     } finally {
       this.#waiting -= 1;
     }
@@ -160,12 +160,12 @@ export class CommandSender implements ActorRef<OutsideCommand>, QueueOwner {
    * Sends the command repeatedly, under the same id, until an answer comes. Undefined when none
    * came in time.
    */
-  async #replyTo(wish: CommandEnvelope): Promise<Outcome | undefined> {
+  async #replyTo(request: CommandEnvelope): Promise<Outcome | undefined> {
     const { runtime } = this.#options;
-    const data = encodeJson(wish);
+    const data = encodeJson(request);
     const until = runtime.monotonic() + this.#askTimeout;
     for (let left = this.#askTimeout; left > 0; left = until - runtime.monotonic()) {
-      const answer = await this.#tryOnce(wish.sessionId, data, Math.min(left, TRY_MS));
+      const answer = await this.#tryOnce(request.sessionId, data, Math.min(left, TRY_MS));
       if ("outcome" in answer) return answer.outcome;
       if (this.#stopped.signal.aborted) return undefined;
       const rest = Math.min(answer.again, until - runtime.monotonic());
@@ -202,13 +202,13 @@ export class CommandSender implements ActorRef<OutsideCommand>, QueueOwner {
    * Looks up the outcome of an unanswered command. Throws `unavailable` when it was not carried
    * out, `outcome_unknown` when that cannot be found out.
    */
-  async #fate(wish: { sessionId: string; id: string; deadline: number }): Promise<Outcome> {
+  async #fate(request: { sessionId: string; id: string; deadline: number }): Promise<Outcome> {
     const { runtime, record } = this.#options;
     const patience = this.#askTimeout / 2;
     const until = runtime.monotonic() + patience;
     let cause: unknown;
     for (let left = patience; left > 0; left = until - runtime.monotonic()) {
-      const asking = record.fate(wish.sessionId, wish.id, wish.deadline);
+      const asking = record.fate(request.sessionId, request.id, request.deadline);
       const fate = await withTimeout(asking, left, "The record", runtime).catch(
         (error: unknown) => {
           cause = error;

@@ -1,6 +1,6 @@
 import type { Damage } from "../features/recording/integrity/file-damage.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
-import type { EngineWish } from "../inference/engine-choice.ts";
+import type { EngineRequest } from "../inference/engine-choice.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Voices } from "../session/write.ts";
 
@@ -55,7 +55,7 @@ export interface Opening {
   /** How many channels are one speaker each, and read by themselves; absent where they are mixed. */
   speakerChannels?: number | undefined;
   /** Which engine shall read in which language; absent for a session that no longer exists. */
-  wish?: EngineWish | undefined;
+  engineRequest?: EngineRequest | undefined;
   /**
    * Whether hypotheses are wanted, by the settings of the newest connection that streamed into the
    * session.

@@ -191,9 +191,9 @@ export class SessionAudio implements AudioSource {
       if (row === undefined) return undefined;
       const { sequence, interim, suspects, language, current, asked, preferred } = row;
       const { mayLeave, tenant, speakerChannels } = row;
-      const wish = { language, current, asked, preferred, mayLeave, tenant };
+      const engineRequest = { language, current, asked, preferred, mayLeave, tenant };
       const vocabulary = joinVocabulary(row.vocabulary, row.names, row.workspaceVocabulary);
-      const read = { vocabulary, speakerChannels, wish };
+      const read = { vocabulary, speakerChannels, engineRequest };
       return { checkpoint: checkpointOf(row), sequence, interim, suspects, ...read };
     });
   }

@@ -94,10 +94,13 @@ export class TranscriptionRun {
       const from = checkpoint?.position ?? 0;
       this.#options.onBegin?.(checkpoint);
       if (this.#closed) return;
-      const wish = opening.wish ?? { language: this.#options.language, mayLeave: false };
+      const engineRequest = opening.engineRequest ?? {
+        language: this.#options.language,
+        mayLeave: false,
+      };
       const { transcribers, onRoom } = this.#options;
       const asker = onRoom && { id: sessionId, wake: onRoom };
-      const stream = transcribers.open(wish, asker);
+      const stream = transcribers.open(engineRequest, asker);
       this.#stream = stream;
       this.#options.tail?.rewind();
       // The worker drops what lies before the checkpoint.
@@ -108,7 +111,7 @@ export class TranscriptionRun {
       detector.begin(this.#sequence);
       this.#listen(stream);
       const { interim } = this.#options;
-      const { language } = wish;
+      const { language } = engineRequest;
       stream.send({
         $case: "open",
         value: {

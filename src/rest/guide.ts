@@ -99,7 +99,7 @@ as \`cursor\` for the next page; at the end it is null. A cursor belongs to its 
 
 # Repeating and editing
 
-- \`Idempotency-Key\` on POSTs that create something and on wishes to a session makes them safe to repeat for 24 h:
+- \`Idempotency-Key\` on POSTs that create something and on commands to a session makes them safe to repeat for 24 h:
   the same key and body get the first answer, another body 422, one that is still under way 409.
 - Uploads need no key: the same bytes for the same sequence are answered 200 with the same chunk.
 - Things carry an \`ETag\`. With \`If-Match\` an edit of what has changed meanwhile is refused (412); with \`If-None-Match\` a

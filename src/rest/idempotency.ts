@@ -43,7 +43,7 @@ export interface IdempotencyStore {
  * command to a session. Uploads are identified by their sequence instead.
  */
 export function isRepeatable(route: Route): boolean {
-  return isKept(route) || route.wish === true;
+  return isKept(route) || route.throughActor === true;
 }
 
 /**

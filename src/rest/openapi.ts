@@ -105,7 +105,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (isEdit(route)) codes.add("precondition_failed");
   if (isRepeatable(route)) codes.add("invalid_parameter");
   if (isKept(route)) codes.add("idempotency_in_progress").add("idempotency_mismatch");
-  if (route.wish === true) codes.add("outcome_unknown");
+  if (route.throughActor === true) codes.add("outcome_unknown");
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 

@@ -76,7 +76,7 @@ export interface Route {
    * True when the request becomes a command to a session's actor: a caller who does not learn its
    * outcome can repeat it with the same Idempotency-Key.
    */
-  wish?: true;
+  throughActor?: true;
   /**
    * True when the session itself refuses a stale If-Match of a command with an Idempotency-Key:
    * only it knows whether an earlier attempt of the same command has changed the resource.

@@ -82,7 +82,7 @@ async function startWish(
     id: "changeBox",
     tag: "Session",
     summary: "Change",
-    wish: true,
+    throughActor: true,
     auth: ["bearer"],
     params: Type.Object({ id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ name: Type.String() }) },

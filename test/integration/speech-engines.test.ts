@@ -43,7 +43,7 @@ describe("speech engines", () => {
 
   async function wishOf(sessionId: unknown) {
     const audio = new SessionAudio(fixture.pool, NO_FILES);
-    return (await audio.opening(beginningOf(String(sessionId)))).wish;
+    return (await audio.opening(beginningOf(String(sessionId)))).engineRequest;
   }
 
   async function completed(sessionId: unknown) {

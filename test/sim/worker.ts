@@ -1,5 +1,5 @@
 import { AppError } from "../../src/base/errors.ts";
-import type { EngineWish } from "../../src/inference/engine-choice.ts";
+import type { EngineRequest } from "../../src/inference/engine-choice.ts";
 import type { Asker } from "../../src/inference/fair-slots.ts";
 import type {
   TranscribeMessage,
@@ -78,7 +78,7 @@ export class SimTranscribers implements Transcribers {
     return this.#pool.workers.every(({ streams, options }) => streams.size >= options.capacity);
   }
 
-  open(_wish: EngineWish, asker?: Asker): TranscriptionStream {
+  open(_wish: EngineRequest, asker?: Asker): TranscriptionStream {
     for (const { streams } of this.#pool.workers) {
       // A worker notices soon that the other end is gone.
       for (const stream of streams) if (stream.isForsaken) streams.delete(stream);

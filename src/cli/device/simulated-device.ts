@@ -2,7 +2,7 @@ import type { Attempts } from "../../client/back-off.ts";
 import { ApiError } from "../../client/errors.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { DeviceOwner, DeviceShelf, KeptDevice } from "./device-shelf.ts";
-import { type SessionWishes, VirtualDevice } from "./virtual-device.ts";
+import { type SessionRequest, VirtualDevice } from "./virtual-device.ts";
 
 const NAME = "Simulated device";
 /** A key that expires sooner is renewed first; no recording lasts longer than this. */
@@ -27,7 +27,7 @@ interface Recording {
  */
 export async function startRecording(
   { user, shelf, onRetry }: SimulationOptions,
-  { workspaceId, ...wishes }: { workspaceId: string } & SessionWishes,
+  { workspaceId, ...wishes }: { workspaceId: string } & SessionRequest,
 ): Promise<Recording> {
   const { id } = await user.call((client) => client.GET("/auth/me"));
   const owner = { base_url: user.api.baseUrl, user_id: id, workspace_id: workspaceId };
@@ -88,7 +88,7 @@ function isRefused(error: unknown): boolean {
 
 async function startUnlessBusy(
   device: VirtualDevice,
-  wishes: SessionWishes,
+  wishes: SessionRequest,
 ): Promise<string | undefined> {
   try {
     return await device.startSession(wishes);

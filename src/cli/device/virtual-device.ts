@@ -19,7 +19,7 @@ const MODEL = "simulator";
 const UPLOAD_TIMEOUT_MS = 60_000;
 
 /** What a session is started with. */
-export interface SessionWishes {
+export interface SessionRequest {
   readonly title?: string;
   readonly language?: string;
 }
@@ -92,7 +92,7 @@ export class VirtualDevice {
   }
 
   /** Starts a session and returns its id; throws 409 when the device already records one. */
-  async startSession(body: SessionWishes): Promise<string> {
+  async startSession(body: SessionRequest): Promise<string> {
     let isAnswerLost = false;
     const onRetry: Attempts["onRetry"] = (error, waitMs) => {
       isAnswerLost = true;

@@ -132,7 +132,7 @@ function triageConcern(options: TriageOptions): Route {
     path: "/concerns/{concern_id}",
     id: "triageConcern",
     tag: "Concerns",
-    wish: true,
+    throughActor: true,
     summary: "Acknowledge, resolve, dismiss or reopen a concern",
     description:
       "By the session's owner, a moderator of its workspace, or an administrator. A privacy concern that points at a segment or a span is resolved for good with `redact`: the words there are taken out of the transcript, and no later reading brings them back.",

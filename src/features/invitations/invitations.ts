@@ -68,7 +68,7 @@ interface InvitationOptions {
   clock: Clock;
 }
 
-interface Wish {
+interface InvitationRequest {
   by: Principal;
   /** Under which an administrator invites. */
   elevation?: ElevationInForce | undefined;
@@ -90,9 +90,9 @@ export class Invitations {
    * looked up about the invited person, so neither answer nor time depend on them. Rejects with
    * `rate_limited`.
    */
-  async invite(wish: Wish): Promise<Static<typeof invitedSchema>> {
+  async invite(request: InvitationRequest): Promise<Static<typeof invitedSchema>> {
     const { store, attempts, mailing, clock } = this.#options;
-    const { by, elevation, place, role, to } = wish;
+    const { by, elevation, place, role, to } = request;
     const inviterId = inviterOf(by);
     const wait = await attempts.take(`invite-by\u0000${inviterId}`, INVITATIONS);
     if (wait !== undefined) {
@@ -110,9 +110,11 @@ export class Invitations {
         expiresAt: clock.now() + LIFETIME,
         openingHash: secret === undefined ? undefined : secretHash(secret),
       },
-      entryOf(wish, id),
+      entryOf(request, id),
     );
-    mailing.background.start("Sending an invitation", () => this.#write(inviterId, wish, secret));
+    mailing.background.start("Sending an invitation", () =>
+      this.#write(inviterId, request, secret),
+    );
     return { status: "invited", is_mailed: mailing.goesOut, link: this.#page };
   }
 
@@ -120,7 +122,11 @@ export class Invitations {
     return `${this.#options.publicUrl()}/#/invitations`;
   }
 
-  async #write(inviterId: string, { place, to }: Wish, secret: string | undefined): Promise<void> {
+  async #write(
+    inviterId: string,
+    { place, to }: InvitationRequest,
+    secret: string | undefined,
+  ): Promise<void> {
     const { letters, attempts, mailing, publicUrl, signsUp } = this.#options;
     if (mailing.mail === undefined) return;
     const address = "address" in to ? to.address : await letters.addressOf(to.userId);
@@ -164,7 +170,7 @@ function inviterOf(by: Principal): string {
   throw new AppError("forbidden", "Only users and their service keys invite people.");
 }
 
-function entryOf({ by, elevation, place, role }: Wish, id: string): AuditEntry {
+function entryOf({ by, elevation, place, role }: InvitationRequest, id: string): AuditEntry {
   const kind =
     place.sessionId === undefined ? "workspace_member_invited" : "session_member_invited";
   const detail = { role, ...elevationDetail(elevation) };

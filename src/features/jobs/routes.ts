@@ -165,7 +165,7 @@ function cancelJob(options: JobOptions): Route {
     path: "/jobs/{id}/cancel",
     id: "cancelJob",
     tag: "Job",
-    wish: true,
+    throughActor: true,
     summary: "Cancel a job that is queued or running",
     description:
       "By the session's owner or an administrator. A summary is not made. Of transcriptions only a repeated one can be cancelled: the text that stands stays, and the job can be repeated again. The first transcription is the session's text itself; it ends with the session. Cancelling again is answered the same.",
@@ -210,7 +210,7 @@ function transcribeAgain(options: JobOptions & RedoOptions): Route {
     path: "/sessions/{session_id}/transcriptions",
     id: "transcribeAgain",
     tag: "Job",
-    wish: true,
+    throughActor: true,
     summary: "Recognise a session's stored audio once more",
     description:
       "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not: `edits_replaced` of the job tells afterwards how many it replaced. With `review` the result waits instead: the job completes, the text that stands stays, and the result is compared, accepted or discarded at `transcriptions/candidate`. 409 as well when the session has no audio at all.",

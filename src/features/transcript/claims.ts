@@ -87,7 +87,7 @@ export function speakerClaimRoutes(options: SpeakerClaimOptions): Route[] {
     path: "/sessions/{session_id}/speaker-claims",
     id: "claimSpeaker",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Claim a speaker label, or assign it to a user",
     description:
       "`self_claim`: the voice is the caller's own. `moderator_assignment`, by the session's owner alone: it is that of `assigned_user_id`, whoever had claimed it. A self claim replaces nobody's: 409 `already_claimed`, which contests the other one; a voice that was remembered by it is forgotten. The transcript shows the claimer's name from then on, and viewers get `SpeakerClaimed`.",

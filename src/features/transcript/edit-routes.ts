@@ -13,7 +13,7 @@ import {
 } from "../../rest/route.ts";
 import type { SessionActors } from "../context.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
-import type { SessionWishOptions } from "../sessions/actors.ts";
+import type { SessionCommandOptions } from "../sessions/actors.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
 import { presentRevised } from "./writing/present-segments.ts";
@@ -36,7 +36,7 @@ export function segmentEditRoutes(options: SegmentEditOptions): Route[] {
     path: "/sessions/{session_id}/segments/{segment_id}",
     id: "editSegment",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     settlesStale: true,
     summary: "Correct a segment's text or speaker",
     description: "The recogniser never changes it again; a redo replaces it.",
@@ -106,13 +106,13 @@ function revisionOf(request: Pick<Request, "expected" | "isStale">): {
 }
 
 /** DELETE /sessions/{id}/speaker-claims/{label}. */
-export function unclaimRoutes({ directory, actors }: SessionWishOptions): Route[] {
+export function unclaimRoutes({ directory, actors }: SessionCommandOptions): Route[] {
   const unclaim = defineRoute({
     method: "delete",
     path: "/sessions/{session_id}/speaker-claims/{label}",
     id: "unclaimSpeaker",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Take a claim back",
     description: "By whoever claimed the label, or by the session's owner. Idempotent.",
     auth: ["bearer"],

@@ -24,7 +24,7 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { sha256Of } from "../recording/integrity/sha256.ts";
 import { requireSession } from "../sessions/access.ts";
-import type { SessionWishOptions } from "../sessions/actors.ts";
+import type { SessionCommandOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 
 /** A span of a chunk's audio, in seconds from its beginning. */
@@ -294,13 +294,13 @@ const answer = Type.Object(
 );
 
 /** POST /sessions/{id}/redactions. */
-export function redactionRoutes({ directory, actors }: SessionWishOptions): Route[] {
+export function redactionRoutes({ directory, actors }: SessionCommandOptions): Route[] {
   const redact = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/redactions",
     id: "redactSession",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Take out a time span, one speaker, or one speaker within a span, for good",
     description:
       "Every segment that touches the span loses its words, the audio of the span becomes silence, and summaries and the graph are made anew without it. With a speaker and no span it covers all that this voice says, also what is still to come. By the session's owner or a moderator of its workspace; by an administrator who does not belong to it under an elevation. It cannot be undone, and a redo does not bring it back.",

@@ -103,7 +103,7 @@ export function redoRoutes(options: RedoOptions): Route[] {
     path: "/admin/jobs/transcriptions/{job_id}/redo",
     id: "redoTranscription",
     tag: "Admin",
-    wish: true,
+    throughActor: true,
     summary: "Recognise a session's stored audio once more",
     description:
       "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not, and the message tells how many will be replaced. With `review` the result waits instead, until it is accepted or discarded. 409 as well when the session has no audio at all.",

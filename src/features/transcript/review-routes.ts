@@ -136,7 +136,7 @@ function review(
     method: "post",
     ...about,
     tag: "Job",
-    wish: true,
+    throughActor: true,
     auth: ["bearer"],
     roles: HUMAN_ROLES,
     params: sessionParams,

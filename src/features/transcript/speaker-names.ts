@@ -5,11 +5,11 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { requireSession } from "../sessions/access.ts";
-import type { SessionWishOptions } from "../sessions/actors.ts";
+import type { SessionCommandOptions } from "../sessions/actors.ts";
 import { presentSpeaker, speakerSchema } from "../sessions/schema.ts";
 import type { SpeakerNameStore } from "./speaker-names-store.ts";
 
-interface SpeakerNameOptions extends SessionWishOptions {
+interface SpeakerNameOptions extends SessionCommandOptions {
   names: SpeakerNameStore;
 }
 
@@ -22,7 +22,7 @@ export function speakerNameRoutes({ directory, actors, names }: SpeakerNameOptio
     path: "/sessions/{session_id}/speakers/{label}",
     id: "nameSpeaker",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Call a speaker by a free name",
     description:
       "By the session's owner and moderators of its workspace, for voices that nobody claims. A claim outranks it. When labels are merged, the name stays with the one that survives.",

@@ -3,7 +3,7 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { uuid } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
-import type { SessionWishOptions } from "../sessions/actors.ts";
+import type { SessionCommandOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 
 const label = (description: string) => Type.String({ pattern: "^S[1-9][0-9]{0,5}$", description });
@@ -16,17 +16,17 @@ const anyone = (description: string) =>
 const MOST_SEGMENTS = 5_000;
 
 /** POST /sessions/{id}/speakers/merge, /speakers/unmerge and /speakers/reassign. */
-export function voiceRoutes(options: SessionWishOptions): Route[] {
+export function voiceRoutes(options: SessionCommandOptions): Route[] {
   return [merge(options), unmerge(options), reassign(options)];
 }
 
-function merge({ directory, actors }: SessionWishOptions): Route {
+function merge({ directory, actors }: SessionCommandOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speakers/merge",
     id: "mergeSpeakers",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Say that two labels are one voice",
     description:
       "The older label survives, whichever way they are named, and claims follow. POST /sessions/{session_id}/speakers/unmerge takes it back.",
@@ -59,13 +59,13 @@ function merge({ directory, actors }: SessionWishOptions): Route {
   });
 }
 
-function unmerge({ directory, actors }: SessionWishOptions): Route {
+function unmerge({ directory, actors }: SessionCommandOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speakers/unmerge",
     id: "unmergeSpeakers",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Take a merge of two labels back",
     description:
       "`from` is a voice of its own again: its segments, and those that its voice has got since, have its label, and it has the claim and the free name that it had, unless somebody has changed since what became of them. Segments whose speaker a person has chosen since stay. What the recognition merged by itself is set apart in the same way, and it does not merge the two again. Viewers get `SpeakerRevision`, and `SpeakerClaimed` and `SpeakerNamed` for what comes back. 409 when `from` is no part of `into` any more. A voice that was remembered of both as one is forgotten.",
@@ -109,13 +109,13 @@ function unmerge({ directory, actors }: SessionWishOptions): Route {
   });
 }
 
-function reassign({ directory, actors }: SessionWishOptions): Route {
+function reassign({ directory, actors }: SessionCommandOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speakers/reassign",
     id: "reassignSegments",
     tag: "Session",
-    wish: true,
+    throughActor: true,
     summary: "Give segments of a speaker to another one, or to a new one",
     description:
       "Splits a voice: the segments named, as far as they are of `from`, are of `into` from then on; without `into`, of a new label. The recognition does not change it again; a redo replaces it. Viewers get `SpeakerRevision`. The way back is the same call the other way round. 409 when none of the segments is of `from` any more, or when a new label is asked for while a repeated transcription waits for a choice.",

@@ -132,7 +132,7 @@ export class Idempotency {
     }
     // The request becomes the same command, which the session answers the same way each time; and
     // the process that began it may have died, so its key may never be freed.
-    if (verdict.kind === "running" && route.wish === true) return work();
+    if (verdict.kind === "running" && route.throughActor === true) return work();
     throw verdict.kind === "mismatch" ? mismatch() : inProgress();
   }
 

@@ -18,7 +18,7 @@ import {
   DeviceTranscriptAccess,
   type DeviceTranscriptAccessOptions,
   noReader,
-  type TranscriptWish,
+  type TranscriptRequest,
 } from "./device-transcript-access.ts";
 import { orderOf, parseDeviceFrame } from "./frame-parser.ts";
 import type { Connection } from "./live-socket.ts";
@@ -166,7 +166,7 @@ export class DeviceSocket implements RightHolder {
     else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
   }
 
-  #open(order: StreamOrder, wish: TranscriptWish): void {
+  #open(order: StreamOrder, wish: TranscriptRequest): void {
     if (this.#phase !== "waiting") {
       throw new AppError("bad_request", "The stream is open already; connect again to change it.");
     }
@@ -174,7 +174,7 @@ export class DeviceSocket implements RightHolder {
     this.#begin(order, wish).catch((error: unknown) => this.#end(toAppError(error)));
   }
 
-  async #begin(order: StreamOrder, wish: TranscriptWish): Promise<void> {
+  async #begin(order: StreamOrder, wish: TranscriptRequest): Promise<void> {
     const { streams, limits, source, runtime } = this.#options;
     const opening = streams.open(this.#device, order, {
       onStored: () => this.#acknowledge(),

@@ -13,7 +13,7 @@ export interface DeviceTranscriptAccessOptions extends DeviceTranscriptOptions {
 }
 
 /** What Configure and Resume ask for besides the stream. */
-export type TranscriptWish = Pick<ConfigureFrame, "transcript" | "from_seq">;
+export type TranscriptRequest = Pick<ConfigureFrame, "transcript" | "from_seq">;
 
 interface ReadingDevice extends Omit<Reader, "sessionId"> {
   /** It gets no more words, for this reason; its recording goes on. */

@@ -45,7 +45,7 @@ export class TwinAudio implements AudioSource {
         sequence: from === 0 ? 0 : sequenceAt(s, t, sessionId, from),
         vocabulary: [...new Set(words)],
         // No session of the twin names an engine, and no workspace has one of its own.
-        wish: session && {
+        engineRequest: session && {
           language: job?.forced_language || session.language,
           current: from > 0 ? (job?.engine ?? undefined) : undefined,
           asked: undefined,

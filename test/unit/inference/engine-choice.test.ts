@@ -3,7 +3,7 @@ import { isAppError } from "../../../src/base/errors.ts";
 import {
   assertLanguage,
   chooseEngine,
-  type EngineWish,
+  type EngineRequest,
   languageWarning,
 } from "../../../src/inference/engine-choice.ts";
 import { MOONSHINE, type SpeechEngine, UNHEARD } from "../../../src/wire/speech-engines.ts";
@@ -15,7 +15,7 @@ const HOSTED = engine("hosted", ["en", "de"], false);
 const HOUSE = engine("house", ["de", "fr"]);
 const ENGINES = [HOSTED, MOONSHINE, HOUSE];
 
-function chosen(wish: Partial<EngineWish>, installation?: string): string {
+function chosen(wish: Partial<EngineRequest>, installation?: string): string {
   try {
     return chooseEngine(ENGINES, { language: "en", mayLeave: false, ...wish }, installation).name;
   } catch (error) {
