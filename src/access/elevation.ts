@@ -20,7 +20,7 @@ export function elevationDetail(
 }
 
 /** Membership, a role or a door for guests that an administrator gave under an elevation, without a role there. */
-export interface ElevatedGift {
+export interface ElevatedGrant {
   adminId: string;
   elevation: ElevationInForce;
   /** Who got it, and is not told as an owner. */
@@ -36,5 +36,5 @@ export interface ElevatedGift {
 /** Port: tells owners what an administrator gave. */
 export interface OwnerNotices {
   /** Returns at once; the owners are told afterwards. Never throws. */
-  notify(gift: ElevatedGift): void;
+  notify(grant: ElevatedGrant): void;
 }

@@ -1,22 +1,22 @@
 import type { RevocationEvent, RevocationFeed } from "../access/revocations.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { REVOCATIONS } from "../wire/subjects.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 
 type Listener = (event: RevocationEvent) => void;
 
 /** Sends revocations between processes over core NATS; each process handles its own at once. */
 export class BusRevocations implements RevocationFeed {
-  readonly #line: Line;
+  readonly #bus: MessageBus;
   readonly #listeners = new Set<Listener>();
   #stopListening: (() => void) | undefined;
 
-  constructor(line: Line) {
-    this.#line = line;
+  constructor(bus: MessageBus) {
+    this.#bus = bus;
   }
 
   start(): void {
-    this.#stopListening ??= this.#line.subscribe(REVOCATIONS, (data) => {
+    this.#stopListening ??= this.#bus.subscribe(REVOCATIONS, (data) => {
       const event = decodeJson(data) as RevocationEvent | undefined;
       if (typeof event?.kind === "string") this.deliver(event);
     });
@@ -30,7 +30,7 @@ export class BusRevocations implements RevocationFeed {
   /** This process may receive its own event twice, which is harmless. */
   publish(event: RevocationEvent): void {
     this.deliver(event);
-    this.#line.publish(REVOCATIONS, encodeJson(event));
+    this.#bus.publish(REVOCATIONS, encodeJson(event));
   }
 
   subscribe(listener: Listener): () => void {

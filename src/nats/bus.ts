@@ -3,7 +3,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { type BusOptions, connectBus } from "./connect.ts";
-import { type Line, NatsLine, type OnRequest } from "./line.ts";
+import { type MessageBus, NatsMessageBus, type OnRequest } from "./message-bus.ts";
 
 const RETRY_MS = 1_000;
 
@@ -26,20 +26,20 @@ const AWAY: ReadonlySet<unknown> = new Set([
 
 /** A subscription, from before the connection on. */
 interface Wanted {
-  begin(line: NatsLine): () => void;
+  begin(bus: NatsMessageBus): () => void;
   end?: (() => void) | undefined;
 }
 
 /**
- * The process's line over NATS, usable before a server was ever reached: until then nobody is there
+ * The process's bus over NATS, usable before a server was ever reached: until then nobody is there
  * to be asked, what is published is dropped, and subscriptions wait.
  */
-export class Bus implements Line {
+export class Bus implements MessageBus {
   readonly #wanted = new Set<Wanted>();
   readonly #onBack: (() => void)[] = [];
-  readonly #first = createDeferred<NatsLine>();
+  readonly #first = createDeferred<NatsMessageBus>();
   readonly #closing = new AbortController();
-  #line: NatsLine | undefined;
+  #bus: NatsMessageBus | undefined;
 
   private constructor() {
     // Nobody may be waiting for it.
@@ -53,7 +53,7 @@ export class Bus implements Line {
   static async open(options: BusOptions, runtime: Pick<Runtime, "delay">): Promise<Bus> {
     const bus = new Bus();
     try {
-      bus.#begin(new NatsLine(await connectBus(options)));
+      bus.#begin(new NatsMessageBus(await connectBus(options)));
     } catch (error) {
       if (!isAway(error)) throw error;
       const fields = { url: options.url, error: errorMessage(error) };
@@ -64,20 +64,20 @@ export class Bus implements Line {
   }
 
   publish(subject: string, data: Uint8Array): void {
-    this.#line?.publish(subject, data);
+    this.#bus?.publish(subject, data);
   }
 
   subscribe(subject: string, onMessage: (data: Uint8Array) => void): () => void {
-    return this.#want((line) => line.subscribe(subject, onMessage));
+    return this.#want((bus) => bus.subscribe(subject, onMessage));
   }
 
   async request(subject: string, data: Uint8Array, ms: number): Promise<Uint8Array> {
-    if (this.#line !== undefined) return this.#line.request(subject, data, ms);
+    if (this.#bus !== undefined) return this.#bus.request(subject, data, ms);
     throw new AppError("unavailable", "Nobody is there to be asked.", { retryAfter: 1 });
   }
 
   serve(subject: string, onRequest: OnRequest): () => void {
-    return this.#want((line) => line.serve(subject, onRequest));
+    return this.#want((bus) => bus.serve(subject, onRequest));
   }
 
   async flush(): Promise<void> {
@@ -85,7 +85,7 @@ export class Bus implements Line {
   }
 
   isClosed(): boolean {
-    return this.#closing.signal.aborted || this.#line?.isClosed() === true;
+    return this.#closing.signal.aborted || this.#bus?.isClosed() === true;
   }
 
   onBack(listener: () => void): void {
@@ -94,18 +94,18 @@ export class Bus implements Line {
 
   /** Round trip to the server, milliseconds. Rejects when there is no connection. */
   async rtt(): Promise<number> {
-    if (this.#line !== undefined) return this.#line.rtt();
+    if (this.#bus !== undefined) return this.#bus.rtt();
     throw new AppError("unavailable", "NATS was not reached yet.");
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#first.reject(new AppError("unavailable", "The line is closed."));
-    await this.#line?.close();
+    this.#first.reject(new AppError("unavailable", "The bus is closed."));
+    await this.#bus?.close();
   }
 
   #want(begin: Wanted["begin"]): () => void {
-    const wanted: Wanted = { begin, end: this.#line && begin(this.#line) };
+    const wanted: Wanted = { begin, end: this.#bus && begin(this.#bus) };
     this.#wanted.add(wanted);
     return () => {
       this.#wanted.delete(wanted);
@@ -113,11 +113,11 @@ export class Bus implements Line {
     };
   }
 
-  #begin(line: NatsLine): void {
-    this.#line = line;
-    for (const wanted of this.#wanted) wanted.end = wanted.begin(line);
-    line.onBack(() => this.#back());
-    this.#first.resolve(line);
+  #begin(bus: NatsMessageBus): void {
+    this.#bus = bus;
+    for (const wanted of this.#wanted) wanted.end = wanted.begin(bus);
+    bus.onBack(() => this.#back());
+    this.#first.resolve(bus);
   }
 
   #back(): void {
@@ -132,9 +132,9 @@ export class Bus implements Line {
       await runtime.delay(RETRY_MS, signal);
       if (signal.aborted) return;
       try {
-        const line = new NatsLine(await connectBus(options));
-        if (signal.aborted) return line.close();
-        this.#begin(line);
+        const bus = new NatsMessageBus(await connectBus(options));
+        if (signal.aborted) return bus.close();
+        this.#begin(bus);
         log.info({}, "NATS is reached");
         return this.#back();
       } catch (error) {

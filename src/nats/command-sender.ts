@@ -20,7 +20,7 @@ import {
   encodeJson,
 } from "../wire/envelope.ts";
 import { hostSubject, OWNERS_CHANGED } from "../wire/subjects.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 import type { PartitionOwners } from "./partition-owners.ts";
 
 /** Most commands that wait for their answer at once. */
@@ -42,7 +42,7 @@ const RECORD_PAUSE = 100;
 const MAX_POSTED = 10_000;
 
 interface CommandSenderOptions {
-  line: Line;
+  line: MessageBus;
   owners: PartitionOwners;
   record: CommandRecord;
   runtime: Runtime;

@@ -7,7 +7,7 @@ import {
   tryWorkerAnnouncement,
   type WorkerAnnouncement,
 } from "../wire/worker-announcement.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 
 export interface BusOptions extends NatsLogin {
   /** One or more addresses, comma-separated. */
@@ -62,7 +62,7 @@ interface WorkerDiscoveryOptions {
  * logged once. Returns a function that stops it.
  */
 export function followWorkers(
-  line: Line,
+  line: MessageBus,
   { key, onAnnouncement, refusalOf, log }: WorkerDiscoveryOptions,
 ): () => void {
   const strangers = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Runtime, Timer } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { FOLLOWED } from "../wire/subjects.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 
 /** Announcements are repeated at this interval, because messages may be lost; milliseconds. */
 const ANNOUNCE_MS = 10_000;
@@ -27,7 +27,7 @@ interface Announced {
  * one.
  */
 export class Followers {
-  readonly #line: Line;
+  readonly #bus: MessageBus;
   readonly #runtime: Runtime;
   readonly #own: () => Iterable<string>;
   readonly #until = new Map<string, number>();
@@ -35,12 +35,12 @@ export class Followers {
   #sweptAt = 0;
 
   /** @param own returns the sessions that this process follows */
-  constructor(line: Line, runtime: Runtime, own: () => Iterable<string>) {
-    this.#line = line;
+  constructor(bus: MessageBus, runtime: Runtime, own: () => Iterable<string>) {
+    this.#bus = bus;
     this.#runtime = runtime;
     this.#own = own;
-    line.subscribe(FOLLOWED, (data) => this.#hear(decodeJson(data)));
-    line.onBack(() => this.#notify([...own()], true));
+    bus.subscribe(FOLLOWED, (data) => this.#hear(decodeJson(data)));
+    bus.onBack(() => this.#notify([...own()], true));
     this.#notify([], true);
   }
 
@@ -68,7 +68,7 @@ export class Followers {
 
   #notify(sessions: readonly string[], isAsking = false): void {
     const told: Announced = { sessions, ...(isAsking && { isAsking }) };
-    this.#line.publish(FOLLOWED, encodeJson(told));
+    this.#bus.publish(FOLLOWED, encodeJson(told));
   }
 
   #hear(told: unknown): void {

@@ -8,7 +8,7 @@ import {
   encodeJson,
 } from "../wire/envelope.ts";
 import { hostSubject } from "../wire/subjects.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 
 /** Most commands that are being carried out for the sessions of one host. */
 const MAX_UNDER_WAY = 4_096;
@@ -18,7 +18,7 @@ type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
 
 interface HostInboxOptions {
   host: string;
-  line: Pick<Line, "serve">;
+  line: Pick<MessageBus, "serve">;
   deliver: Deliver;
   log: Log;
 }

@@ -7,25 +7,25 @@ import type {
 import type { StreamNotices } from "../features/recording/stream-routes.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { audioSubject, STREAMS_TAKEN } from "../wire/subjects.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 
 const NEWLINE = 0x0a;
 
 /** Sends streamed audio from fronts to the actor of its session, at most once. */
 export class BusAudio implements LivePieces {
-  readonly #line: Line;
+  readonly #bus: MessageBus;
 
-  constructor(line: Line) {
-    this.#line = line;
+  constructor(bus: MessageBus) {
+    this.#bus = bus;
   }
 
   publish(sessionId: string, audio: LiveAudio): void {
-    this.#line.publish(audioSubject(sessionId), encodeAudio(audio));
+    this.#bus.publish(audioSubject(sessionId), encodeAudio(audio));
   }
 
   /** Receives the audio of a session. Returns a function that stops it. */
   follow(sessionId: string, listener: (audio: LiveAudio) => void): () => void {
-    return this.#line.subscribe(audioSubject(sessionId), (data) => {
+    return this.#bus.subscribe(audioSubject(sessionId), (data) => {
       const audio = decodeAudio(data);
       if (audio !== undefined) listener(audio);
     });
@@ -34,18 +34,18 @@ export class BusAudio implements LivePieces {
 
 /** Notifies every front of the connection that streams into a session. */
 export class BusStreamNotices implements StreamNotices {
-  readonly #line: Line;
+  readonly #bus: MessageBus;
 
-  constructor(line: Line) {
-    this.#line = line;
+  constructor(bus: MessageBus) {
+    this.#bus = bus;
   }
 
   taken(sessionId: string, epoch: number): void {
-    this.#line.publish(STREAMS_TAKEN, encodeJson({ sessionId, epoch }));
+    this.#bus.publish(STREAMS_TAKEN, encodeJson({ sessionId, epoch }));
   }
 
   onTaken(listener: (sessionId: string, epoch: number) => void): () => void {
-    return this.#line.subscribe(STREAMS_TAKEN, (data) => {
+    return this.#bus.subscribe(STREAMS_TAKEN, (data) => {
       const notice = decodeJson(data) as { sessionId?: unknown; epoch?: unknown };
       if (typeof notice?.sessionId !== "string" || typeof notice.epoch !== "number") return;
       listener(notice.sessionId, notice.epoch);

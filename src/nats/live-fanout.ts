@@ -3,7 +3,7 @@ import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import type { PublishedFrame } from "../wire/live-frames.ts";
 import { liveSubject } from "../wire/subjects.ts";
 import { Followers } from "./followers.ts";
-import type { Line } from "./line.ts";
+import type { MessageBus } from "./message-bus.ts";
 
 interface Listener {
   onFrames(frames: PublishedFrame[]): void;
@@ -20,16 +20,16 @@ interface Followed {
  * sees the gap in `seq` and reads the journal.
  */
 export class LiveFanout {
-  readonly #line: Line;
+  readonly #bus: MessageBus;
   readonly #runtime: Runtime;
   readonly #followed = new Map<string, Followed>();
   readonly #followers: Followers;
 
-  constructor(line: Line, runtime: Runtime) {
-    this.#line = line;
+  constructor(bus: MessageBus, runtime: Runtime) {
+    this.#bus = bus;
     this.#runtime = runtime;
-    this.#followers = new Followers(line, runtime, () => this.#followed.keys());
-    line.onBack(() => this.#doubtAfterBreak());
+    this.#followers = new Followers(bus, runtime, () => this.#followed.keys());
+    bus.onBack(() => this.#doubtAfterBreak());
   }
 
   /** Whether any process follows the session, as far as this one knows. */
@@ -39,7 +39,7 @@ export class LiveFanout {
 
   /** Publishes frames; they are dropped when the bus is closed. */
   publish(sessionId: string, frames: readonly PublishedFrame[]): void {
-    if (frames.length > 0) this.#line.publish(liveSubject(sessionId), encodeJson(frames));
+    if (frames.length > 0) this.#bus.publish(liveSubject(sessionId), encodeJson(frames));
   }
 
   /**
@@ -68,7 +68,7 @@ export class LiveFanout {
 
   #subscribe(sessionId: string): Followed {
     const listeners = new Set<Listener>();
-    const unsubscribe = this.#line.subscribe(liveSubject(sessionId), (data) => {
+    const unsubscribe = this.#bus.subscribe(liveSubject(sessionId), (data) => {
       const frames = decodeJson(data);
       if (!Array.isArray(frames)) return;
       for (const listener of listeners) listener.onFrames(frames as PublishedFrame[]);
@@ -84,7 +84,7 @@ export class LiveFanout {
    * after it.
    */
   async #doubtWhenStanding({ listeners }: Followed, listener: Listener): Promise<void> {
-    const stands = await this.#line.flush().then(
+    const stands = await this.#bus.flush().then(
       () => true,
       () => false,
     );

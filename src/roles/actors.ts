@@ -10,9 +10,9 @@ import type { Runtime } from "../base/runtime.ts";
 import type { Transcribers } from "../inference/transcription-stream.ts";
 import { TurnPublisher } from "../live/turn-publisher.ts";
 import { HostInbox } from "../nats/host-inbox.ts";
-import type { Line } from "../nats/line.ts";
 import { BusAudio } from "../nats/live-audio.ts";
 import type { LiveFanout } from "../nats/live-fanout.ts";
+import type { MessageBus } from "../nats/message-bus.ts";
 import { deliverTo, informedBy, outstandingIn } from "../nats/outside-commands.ts";
 import type { AudioSource } from "../recognition/audio-source.ts";
 import type { FinalTimes } from "../recognition/final-times.ts";
@@ -45,7 +45,7 @@ export interface ActorOptions {
   backlog: Backlog;
   source: AudioSource;
   transcribers: Transcribers;
-  line: Line;
+  line: MessageBus;
   table: LeaseTable;
   fanout: LiveFanout;
   /** The state of a session's recording device, if it is known. */

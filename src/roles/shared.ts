@@ -40,8 +40,8 @@ import { Bus } from "../nats/bus.ts";
 import { BusRevocations } from "../nats/bus-revocations.ts";
 import { CommandSender, createNotifier } from "../nats/command-sender.ts";
 import { followWorkers } from "../nats/connect.ts";
-import type { Line } from "../nats/line.ts";
 import { LiveFanout } from "../nats/live-fanout.ts";
+import type { MessageBus } from "../nats/message-bus.ts";
 import { PartitionOwners } from "../nats/partition-owners.ts";
 import type { Ceilings } from "../postgres/ceilings.ts";
 import { PostgresCommandRecord } from "../postgres/command-outcomes.ts";
@@ -235,7 +235,7 @@ async function openBus(
 
 /** Opens the revocation feed: fast over the bus, and reliably from the database. */
 async function openRevocations(
-  line: Line,
+  line: MessageBus,
   { pool, runtime }: Pick<Shared, "pool" | "runtime">,
   log: Log,
   stack: Stack,

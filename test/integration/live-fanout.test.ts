@@ -7,8 +7,8 @@ import type { EncodedFrame } from "../../src/live/frames.ts";
 import { SessionFeed } from "../../src/live/session-feed.ts";
 import { Subscriber } from "../../src/live/subscriber.ts";
 import { connectBus } from "../../src/nats/connect.ts";
-import { NatsLine } from "../../src/nats/line.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
+import { NatsMessageBus } from "../../src/nats/message-bus.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { MemoryLiveSource } from "../support/memory/live-source.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
@@ -53,7 +53,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
   });
 
   function followed(): SessionFeed {
-    const fanout = new LiveFanout(new NatsLine(frontSide), systemRuntime);
+    const fanout = new LiveFanout(new NatsMessageBus(frontSide), systemRuntime);
     return new SessionFeed({
       sessionId,
       source: {
@@ -83,7 +83,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
 
   /** As an actor does: on record first, then told; resolves when the server has it. */
   async function tell(frame = journal.append(sessionId)): Promise<void> {
-    new LiveFanout(new NatsLine(actorSide), systemRuntime).publish(sessionId, [frame]);
+    new LiveFanout(new NatsMessageBus(actorSide), systemRuntime).publish(sessionId, [frame]);
     await actorSide.flush();
   }
 

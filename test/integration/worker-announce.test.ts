@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { followWorkers } from "../../src/nats/connect.ts";
-import { NatsLine } from "../../src/nats/line.ts";
+import { NatsMessageBus } from "../../src/nats/message-bus.ts";
 import { WORKER_ANNOUNCE_SUBJECT } from "../../src/wire/subjects.ts";
 import {
   encodeWorkerAnnouncement,
@@ -119,7 +119,7 @@ describe("worker: announcements", () => {
     const log = { ...silentLog, warn: (_fields: object, text: string) => void warnings.push(text) };
     const key = "the key of this one";
     cleanups.push(
-      followWorkers(new NatsLine(connection), {
+      followWorkers(new NatsMessageBus(connection), {
         key,
         log,
         refusalOf: () => undefined,

@@ -4,7 +4,7 @@ import { layoutOf } from "../../deploy/supervisor/layout.ts";
 import { natsUsers } from "../../deploy/supervisor/nats-users.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { connectBus, followWorkers } from "../../src/nats/connect.ts";
-import { NatsLine } from "../../src/nats/line.ts";
+import { NatsMessageBus } from "../../src/nats/message-bus.ts";
 import { decodeJson, encodeJson } from "../../src/wire/envelope.ts";
 import {
   audioSubject,
@@ -154,12 +154,12 @@ describe("NATS: what goes on meanwhile", () => {
       ["front-1", "front-2", "sessions-1", "worker-1"].map((name) => connectAs(name)),
     );
     if (!front || !other || !host || !worker) throw new Error("Somebody did not come in.");
-    const [line, hostLine] = [new NatsLine(front), new NatsLine(host)];
+    const [line, hostLine] = [new NatsMessageBus(front), new NatsMessageBus(host)];
     hostLine.serve(hostSubject("one"), async (data) => data);
     const heard: unknown[] = [];
     line.subscribe(liveSubject("s"), (data) => heard.push(decodeJson(data)));
     line.subscribe(OWNERS_CHANGED, () => heard.push("owners"));
-    new NatsLine(other).subscribe(REVOCATIONS, (data) => heard.push(decodeJson(data)));
+    new NatsMessageBus(other).subscribe(REVOCATIONS, (data) => heard.push(decodeJson(data)));
     const workers: string[] = [];
     followWorkers(line, {
       key: KEY,
@@ -195,12 +195,12 @@ describe("NATS: what goes on meanwhile", () => {
       ["front-1", "front-2", "sessions-1"].map((name) => connectAs(name)),
     );
     if (!front || !other || !host) throw new Error("Somebody did not come in.");
-    new NatsLine(host).serve(hostSubject("one"), async (data) => data);
+    new NatsMessageBus(host).serve(hostSubject("one"), async (data) => data);
     const heard: unknown[] = [];
-    new NatsLine(other).subscribe(REVOCATIONS, (data) => heard.push(decodeJson(data)));
+    new NatsMessageBus(other).subscribe(REVOCATIONS, (data) => heard.push(decodeJson(data)));
     await Promise.all([other.flush(), host.flush()]);
     front.publish(hostSubject("one"), encodeJson("forged"), { reply: REVOCATIONS });
-    await new NatsLine(front).request(hostSubject("one"), encodeJson("do"), 5_000);
+    await new NatsMessageBus(front).request(hostSubject("one"), encodeJson("do"), 5_000);
     front.publish(REVOCATIONS, encodeJson("own"));
     await until(() => heard.length > 0, "a revocation");
     expect(heard).toEqual(["own"]);

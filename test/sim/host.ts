@@ -18,7 +18,7 @@ import type { HostRecord, SimRecord } from "../support/record/sim-record.ts";
 import type { SimBlobs } from "./blobs.ts";
 import type { Desk } from "./desk.ts";
 import type { Duels } from "./duels.ts";
-import type { Broker, BrokerLine } from "./kernel/broker.ts";
+import type { Broker, BrokerBus } from "./kernel/broker.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { Machine } from "./kernel/machine.ts";
 import { fromPcm, toPcm } from "./speech.ts";
@@ -54,7 +54,7 @@ export interface HostWorld {
 export class SimHost {
   readonly name: string;
   readonly machine: Machine;
-  readonly line: BrokerLine;
+  readonly line: BrokerBus;
   readonly record: HostRecord;
   readonly commands: CommandSender;
   readonly feeds: FeedRegistry;

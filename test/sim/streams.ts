@@ -14,7 +14,7 @@ import { CLOSE } from "../../src/wire/close-codes.ts";
 import type { HostRecord } from "../support/record/sim-record.ts";
 import { NO_MENDING } from "../support/verified-audio.ts";
 import type { SimBlobs } from "./blobs.ts";
-import type { BrokerLine } from "./kernel/broker.ts";
+import type { BrokerBus } from "./kernel/broker.ts";
 
 /** What is on record of streams, for one host. */
 export type StreamRecord = Pick<HostRecord, "streams" | "unsealed">;
@@ -22,7 +22,7 @@ export type StreamRecord = Pick<HostRecord, "streams" | "unsealed">;
 /** Of the host that has them. */
 export interface HostStreamsParts {
   record: StreamRecord & Pick<HostRecord, "signs">;
-  line: BrokerLine;
+  line: BrokerBus;
   blobs: SimBlobs;
   fanout: LiveFanout;
   notifier: CommandNotifier;

@@ -17,8 +17,8 @@ import {
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { CommandSender } from "../../src/nats/command-sender.ts";
 import { connectBus } from "../../src/nats/connect.ts";
-import { type Line, NatsLine } from "../../src/nats/line.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
+import { type MessageBus, NatsMessageBus } from "../../src/nats/message-bus.ts";
 import { PartitionOwners } from "../../src/nats/partition-owners.ts";
 import { PostgresCommandRecord } from "../../src/postgres/command-outcomes.ts";
 import { PostgresLeaseTable, readOwners } from "../../src/postgres/lease-store.ts";
@@ -122,8 +122,8 @@ export class CommandFixture {
     return this.#stack.stop(10_000);
   }
 
-  #lineOfFront(): Line {
-    const line = new NatsLine(this.#bus);
+  #lineOfFront(): MessageBus {
+    const line = new NatsMessageBus(this.#bus);
     return {
       publish: (subject, data) => line.publish(subject, data),
       subscribe: (subject, onMessage) => line.subscribe(subject, onMessage),
@@ -143,7 +143,7 @@ export class CommandFixture {
   async #startHost(): Promise<void> {
     const runtime = skewed(HALF_AN_HOUR);
     const pool = this.#host;
-    const line = new NatsLine(this.#bus);
+    const line = new NatsMessageBus(this.#bus);
     const { host, sweeper, owner, inbox } = createActors({
       host: "host",
       journal: new SessionJournal(pool),

@@ -8,8 +8,8 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import type { Stack } from "../../src/base/stack.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { connectBus } from "../../src/nats/connect.ts";
-import { NatsLine } from "../../src/nats/line.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
+import { NatsMessageBus } from "../../src/nats/message-bus.ts";
 import { PostgresLeaseTable } from "../../src/postgres/lease-store.ts";
 import { SessionBacklog } from "../../src/postgres/outbox.ts";
 import { createPool } from "../../src/postgres/pool.ts";
@@ -41,7 +41,7 @@ export async function startLeaseHost(
   const bus = await connectBus({ ...nats, name, log: silentLog });
   const pool = await createPool(database, { maximumPoolSize: 8, statementTimeout: 2_000 });
   const leases = await createPool(database, { maximumPoolSize: 1, statementTimeout: LEASE * 0.4 });
-  const line = new NatsLine(bus);
+  const line = new NatsMessageBus(bus);
   const actors = createActors({
     host: name,
     journal: new SessionJournal(pool),

@@ -1,11 +1,11 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { ElevatedGift } from "../../access/elevation.ts";
+import type { ElevatedGrant } from "../../access/elevation.ts";
 
-/** Most owners that are told of one gift. */
+/** Most owners that are told of one grant. */
 const MOST = 100;
 
-const giverRow = z.object({ name: z.string(), email: z.string() });
+const grantorRow = z.object({ name: z.string(), email: z.string() });
 const ownerRow = z.object({ email: z.string(), place: z.string() });
 
 /** Whom to tell what an administrator gave. */
@@ -16,8 +16,8 @@ export class OwnerNoticeStore {
     this.#pool = pool;
   }
 
-  giver({ adminId }: ElevatedGift): Promise<{ name: string; email: string }> {
-    return this.#pool.one(sql.type(giverRow)`
+  grantor({ adminId }: ElevatedGrant): Promise<{ name: string; email: string }> {
+    return this.#pool.one(sql.type(grantorRow)`
       select name, email from users where id = ${adminId}`);
   }
 
@@ -29,7 +29,7 @@ export class OwnerNoticeStore {
     adminId,
     receiverId,
     of,
-  }: ElevatedGift): Promise<readonly z.infer<typeof ownerRow>[]> {
+  }: ElevatedGrant): Promise<readonly z.infer<typeof ownerRow>[]> {
     if ("sessionId" in of) {
       return this.#pool.any(sql.type(ownerRow)`
         select u.email, to_char(s.started_at at time zone 'UTC', 'YYYY-MM-DD') as place

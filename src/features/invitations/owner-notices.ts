@@ -1,4 +1,4 @@
-import type { ElevatedGift, OwnerNotices } from "../../access/elevation.ts";
+import type { ElevatedGrant, OwnerNotices } from "../../access/elevation.ts";
 import { Background } from "../../base/background.ts";
 import { errorMessage } from "../../base/errors.ts";
 import type { Mail, MailMessage } from "../accounts/mail.ts";
@@ -28,15 +28,18 @@ export function createOwnerNotices(
   const store = new OwnerNoticeStore(pool);
   return {
     background,
-    notify(gift) {
+    notify(grant) {
       if (mail === undefined) return;
       try {
         background.start("Telling owners what an administrator gave", async () => {
-          for (const message of await compose(store, gift, publicUrl())) await mail.send(message);
+          for (const message of await compose(store, grant, publicUrl())) await mail.send(message);
         });
       } catch (error) {
         // What was given stands in the audit log all the same.
-        log.error({ gift: gift.of, error: errorMessage(error) }, "an owner could not be notified");
+        log.error(
+          { grant: grant.of, error: errorMessage(error) },
+          "an owner could not be notified",
+        );
       }
     },
   };
@@ -44,18 +47,18 @@ export function createOwnerNotices(
 
 async function compose(
   store: OwnerNoticeStore,
-  gift: ElevatedGift,
+  grant: ElevatedGrant,
   url: string,
 ): Promise<MailMessage[]> {
-  const [{ name, email }, owners] = await Promise.all([store.giver(gift), store.owners(gift)]);
+  const [{ name, email }, owners] = await Promise.all([store.grantor(grant), store.owners(grant)]);
   const who = quoted(`${name} (${email}), an administrator of this service,`, 2 * REASON_LENGTH);
   return owners.map((owner) =>
     letter(
       owner.email,
       "An administrator gave access to what is yours",
       [
-        `${who} ${deedOf(gift, quoted(owner.place))}`,
-        `The reason on record: ${quoted(gift.elevation.reason, REASON_LENGTH)}`,
+        `${who} ${deedOf(grant, quoted(owner.place))}`,
+        `The reason on record: ${quoted(grant.elevation.reason, REASON_LENGTH)}`,
         "You can see who has access, and take it back, here:",
         url,
       ],
@@ -64,7 +67,7 @@ async function compose(
   );
 }
 
-function deedOf({ of }: ElevatedGift, place: string): string {
+function deedOf({ of }: ElevatedGrant, place: string): string {
   if ("sessionId" in of) return `gave somebody access to your session of ${place}.`;
   if ("workspaceId" in of) {
     return `gave somebody membership or another role in your workspace “${place}”.`;

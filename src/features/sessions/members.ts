@@ -51,7 +51,7 @@ export function sessionMemberRoutes(options: SessionMemberOptions): Route[] {
   return [listMembers(options), addMember(options), removeMember(options)];
 }
 
-const givenRelation = Type.Union([Type.Literal("participant"), Type.Literal("shared")], {
+const grantedRelation = Type.Union([Type.Literal("participant"), Type.Literal("shared")], {
   description: "`participant`: took part in the conversation. `shared`: may follow and read it.",
 });
 
@@ -109,7 +109,7 @@ function listMembers({ directory, members, cursorKey }: SessionMemberOptions): R
  * The elevation under which the caller gives access; undefined for the owner and for service keys,
  * who give by their own right.
  */
-async function givingElevation(
+async function grantingElevation(
   elevations: Pick<ElevationStore, "inForce">,
   { principal, facts }: SessionGrant,
 ): Promise<ElevationInForce | undefined> {
@@ -138,7 +138,7 @@ function addMember(options: SessionMemberOptions): Route {
       schema: Type.Object(
         {
           ...inviteeSchema,
-          relation: Type.Optional(givenRelation),
+          relation: Type.Optional(grantedRelation),
         },
         { examples: [{ email: "anna@example.org", relation: "participant" }] },
       ),
@@ -157,7 +157,7 @@ function addMember(options: SessionMemberOptions): Route {
       if (isOneself && facts.relation !== "owner") {
         throw new AppError("forbidden", "No administrator gives himself access to a session.");
       }
-      const elevation = await givingElevation(elevations, grant);
+      const elevation = await grantingElevation(elevations, grant);
       const role = body.relation ?? "shared";
       if ("userId" in to && (await isKnown(workspaces, principal, to.userId))) {
         const member = await addKnown(options, grant, { userId: to.userId, role, elevation });

@@ -5,7 +5,7 @@ import { isId } from "../../base/ids.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { type GivingOptions, requireGiving } from "../workspaces/members-routes.ts";
+import { type GrantingOptions, requireGranting } from "../workspaces/members-routes.ts";
 import {
   actorOfCaller,
   existing,
@@ -20,8 +20,8 @@ import type { DeliveryRecord, DeliveryStore, WebhookRecord } from "./store.ts";
 
 const OLD_SECRET_MS = 24 * 3_600_000;
 
-interface WebhookDeliveryOptions extends WebhookAccessOptions, GivingOptions {
-  workspaces: GivingOptions["workspaces"];
+interface WebhookDeliveryOptions extends WebhookAccessOptions, GrantingOptions {
+  workspaces: GrantingOptions["workspaces"];
   deliveries: DeliveryStore;
   secrets: Pick<WebhookSecrets, "create">;
   clock: Clock;
@@ -111,7 +111,7 @@ function rotateSecret(options: WebhookDeliveryOptions): Route {
     },
     errors: ["elevation_required"],
     async resolve({ principal, params }) {
-      if (principal?.kind === "user") await requireGiving(options, principal, params.id);
+      if (principal?.kind === "user") await requireGranting(options, principal, params.id);
       return requireWebhook(options, principal, params);
     },
     async handle({ principal }, webhook: WebhookRecord) {

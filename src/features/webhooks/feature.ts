@@ -1,12 +1,12 @@
 import type { FeatureContext } from "../context.ts";
-import type { GivingOptions } from "../workspaces/members-routes.ts";
+import type { GrantingOptions } from "../workspaces/members-routes.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { webhookDeliveryRoutes } from "./delivery-routes.ts";
 import { webhookRoutes } from "./routes.ts";
 import type { WebhookSecrets } from "./secrets.ts";
 import { DeliveryStore, WebhookStore } from "./store.ts";
 
-interface CreateWebhookOptions extends GivingOptions {
+interface CreateWebhookOptions extends GrantingOptions {
   endpoints: AddressGuard;
   secrets: WebhookSecrets;
 }

@@ -15,7 +15,11 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { nameSchema } from "../../wire/names.ts";
-import { type Giving, type GivingOptions, requireGiving } from "../workspaces/members-routes.ts";
+import {
+  type Granting,
+  type GrantingOptions,
+  requireGranting,
+} from "../workspaces/members-routes.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceRecord, WorkspaceStore } from "../workspaces/store.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -82,8 +86,8 @@ export function actorOfCaller(principal: Principal | undefined): AuditActor {
   return actorOf(requirePrincipal(principal));
 }
 
-interface WebhookOptions extends WebhookAccessOptions, GivingOptions {
-  workspaces: GivingOptions["workspaces"];
+interface WebhookOptions extends WebhookAccessOptions, GrantingOptions {
+  workspaces: GrantingOptions["workspaces"];
   endpoints: AddressGuard;
   secrets: Pick<WebhookSecrets, "create">;
   cursorKey: Uint8Array;
@@ -271,7 +275,7 @@ function deleteWebhook(options: WebhookOptions): Route {
 
 interface Adoption {
   webhook: WebhookRecord;
-  giving: Giving;
+  granting: Granting;
 }
 
 function adoptWebhook(options: WebhookOptions): Route {
@@ -288,12 +292,12 @@ function adoptWebhook(options: WebhookOptions): Route {
     responses: { 200: { description: "The webhook", schema: webhookSchema } },
     errors: ["elevation_required"],
     async resolve({ principal, params }): Promise<Adoption> {
-      const giving = await requireGiving(options, principal, params.id);
-      return { giving, webhook: await requireWebhook(options, principal, params) };
+      const granting = await requireGranting(options, principal, params.id);
+      return { granting, webhook: await requireWebhook(options, principal, params) };
     },
-    async handle({ principal }, { webhook, giving }: Adoption) {
+    async handle({ principal }, { webhook, granting }: Adoption) {
       const { id: userId } = requireUser(principal);
-      const detail = elevationDetail(giving.elevation);
+      const detail = elevationDetail(granting.elevation);
       const adopted = existing(await options.webhooks.adopt(webhook.id, userId, detail));
       return { status: 200, body: presentWebhook(adopted) };
     },

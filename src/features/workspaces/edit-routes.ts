@@ -16,7 +16,7 @@ import type { NoteTemplateId } from "../../session/status.ts";
 import { nameSchema } from "../../wire/names.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import { vocabularySchema } from "../../wire/vocabulary.ts";
-import { type GivingOptions, requireGiving } from "./members-routes.ts";
+import { type GrantingOptions, requireGranting } from "./members-routes.ts";
 import {
   canonicalLanguage,
   guestAccess,
@@ -36,7 +36,7 @@ import type {
 
 const DELETED = "The workspace was deleted.";
 
-interface WorkspaceEditOptions extends Pick<GivingOptions, "elevations"> {
+interface WorkspaceEditOptions extends Pick<GrantingOptions, "elevations"> {
   workspaces: Pick<WorkspaceStore, "find" | "role" | "use">;
   workspaceEdits: WorkspaceEditStore;
   revocations: Pick<RevocationFeed, "publish">;
@@ -149,9 +149,11 @@ function editWorkspace(options: WorkspaceEditOptions): Route {
       const { defaultGuestAccess: access } = change;
       const letsIn = access !== undefined && access !== "closed";
       const isGiving = letsIn || change.remoteEngines === true || change.remoteText === true;
-      const elevation = isGiving ? (await requireGiving(options, caller, id)).elevation : undefined;
-      const giver = { by: actorOf(caller), detail: elevationDetail(elevation) };
-      const changed = await workspaceEdits.change(id, change, giver, since);
+      const elevation = isGiving
+        ? (await requireGranting(options, caller, id)).elevation
+        : undefined;
+      const grantor = { by: actorOf(caller), detail: elevationDetail(elevation) };
+      const changed = await workspaceEdits.change(id, change, grantor, since);
       if (changed === undefined) {
         if (since !== undefined) throw staleEdit();
         throw new AppError("not_found", "There is no workspace with this id.");

@@ -111,12 +111,12 @@ async function requireSelfPromotion(
 }
 
 /** A workspace and the elevation, if it takes one, under which the caller gives membership there. */
-export interface Giving {
+export interface Granting {
   workspace: WorkspaceRecord;
   elevation: ElevationInForce | undefined;
 }
 
-export interface GivingOptions extends Pick<WorkspaceMemberOptions, "elevations"> {
+export interface GrantingOptions extends Pick<WorkspaceMemberOptions, "elevations"> {
   workspaces: Pick<WorkspaceStore, "find" | "role">;
 }
 
@@ -124,11 +124,11 @@ export interface GivingOptions extends Pick<WorkspaceMemberOptions, "elevations"
  * Checks that the caller may give others rights in the workspace: an owner, or an administrator under
  * an elevation. Throws 404 or 403.
  */
-export async function requireGiving(
-  { workspaces, elevations }: GivingOptions,
+export async function requireGranting(
+  { workspaces, elevations }: GrantingOptions,
   principal: Principal | undefined,
   id: string,
-): Promise<Giving> {
+): Promise<Granting> {
   const caller = requireUser(principal);
   const isOwner = isId(id) && (await workspaces.role(id, caller.id)) === "owner";
   const elevation =
@@ -168,10 +168,10 @@ function addMember(options: WorkspaceMemberOptions): Route {
       202: { description: "Invited", schema: invitedSchema },
     },
     errors: ["conflict", "elevation_required"],
-    resolve: ({ principal, params }) => requireGiving(options, principal, params.id),
-    async handle({ principal, body }, giving: Giving) {
+    resolve: ({ principal, params }) => requireGranting(options, principal, params.id),
+    async handle({ principal, body }, granting: Granting) {
       const caller = requireUser(principal);
-      const { workspace, elevation } = giving;
+      const { workspace, elevation } = granting;
       const to = inviteeOf(body);
       const role = body.role ?? "member";
       if ("userId" in to) {
@@ -183,13 +183,13 @@ function addMember(options: WorkspaceMemberOptions): Route {
           if (member === undefined) {
             throw new AppError("conflict", "The user belongs to this workspace already.");
           }
-          notifyOwners(options, caller.id, userId, giving);
+          notifyOwners(options, caller.id, userId, granting);
           return { status: 201, body: presentMember(member) };
         }
       }
       const place = { workspaceId: workspace.id };
       const invited = await invitations.invite({ by: caller, elevation, place, role, to });
-      notifyOwners(options, caller.id, undefined, giving);
+      notifyOwners(options, caller.id, undefined, granting);
       return { status: 202, body: invited };
     },
   });
@@ -199,7 +199,7 @@ function notifyOwners(
   { notices }: Pick<WorkspaceMemberOptions, "notices">,
   adminId: string,
   receiverId: string | undefined,
-  { workspace, elevation }: Giving,
+  { workspace, elevation }: Granting,
 ): void {
   if (elevation === undefined) return;
   notices.notify({ adminId, receiverId, elevation, of: { workspaceId: workspace.id } });
@@ -230,9 +230,9 @@ function changeRole(options: WorkspaceMemberOptions): Route {
     body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
     responses: { 200: acknowledged(CHANGED) },
     errors: ["conflict", "elevation_required"],
-    resolve: ({ principal, params }) => requireGiving(options, principal, params.id),
-    async handle({ principal, params, body }, giving: Giving) {
-      const { workspace, elevation } = giving;
+    resolve: ({ principal, params }) => requireGranting(options, principal, params.id),
+    async handle({ principal, params, body }, granting: Granting) {
+      const { workspace, elevation } = granting;
       const { id: workspaceId } = workspace;
       const { user_id: userId } = params;
       if (userId === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
@@ -243,7 +243,7 @@ function changeRole(options: WorkspaceMemberOptions): Route {
           ? await members.setRole(workspaceId, userId, body.role, given)
           : "not_a_member",
       );
-      notifyOwners(options, caller.id, userId, giving);
+      notifyOwners(options, caller.id, userId, granting);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
       const left = await suspended.describe(userId, workspaceId);
       return acknowledge(`${CHANGED}${left}`);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
 import {
-  type Giver,
+  type Grantor,
   MEMBER_COLUMNS,
   type MemberChange,
   type MemberRecord,
@@ -29,7 +29,7 @@ export class WorkspaceMemberStore {
     workspaceId: string,
     userId: string,
     role: WorkspaceRole,
-    { by, detail }: Giver,
+    { by, detail }: Grantor,
   ): Promise<MemberRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       const row = await tx.maybeOne(sql.type(memberRow)`
@@ -52,7 +52,7 @@ export class WorkspaceMemberStore {
     workspaceId: string,
     userId: string,
     role: WorkspaceRole,
-    { by, detail }: Giver,
+    { by, detail }: Grantor,
   ): Promise<MemberChange> {
     return this.#pool.transaction(async (tx) => {
       const { currentRole, isLastOwner } = await lockStaff(tx, workspaceId, userId);

@@ -21,7 +21,7 @@ import {
   type ServiceKeyRecord,
   type ServiceKeyRecords,
 } from "../accounts/service-key-records.ts";
-import { type Giving, type GivingOptions, requireGiving } from "./members-routes.ts";
+import { type Granting, type GrantingOptions, requireGranting } from "./members-routes.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
 
@@ -97,8 +97,8 @@ const NO_STORE = { "cache-control": "no-store" };
 interface ServiceKeyRouteOptions {
   serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "adopt" | "revoke">;
   serviceKeyBook: Pick<ServiceKeyRecords, "find" | "list">;
-  workspaces: GivingOptions["workspaces"];
-  elevations: GivingOptions["elevations"];
+  workspaces: GrantingOptions["workspaces"];
+  elevations: GrantingOptions["elevations"];
   cursorKey: Uint8Array;
 }
 
@@ -280,7 +280,7 @@ function rotateKey(options: ServiceKeyRouteOptions): Route {
 
 interface Adoption {
   key: ServiceKeyRecord;
-  giving: Giving;
+  granting: Granting;
 }
 
 function adoptKey(options: ServiceKeyRouteOptions): Route {
@@ -301,10 +301,10 @@ function adoptKey(options: ServiceKeyRouteOptions): Route {
       const { id } = params;
       const key = isId(id) ? await options.serviceKeyBook.find(id) : undefined;
       if (key === undefined) throw unknownKey();
-      return { key, giving: await requireGiving(options, principal, key.workspaceId) };
+      return { key, granting: await requireGranting(options, principal, key.workspaceId) };
     },
-    async handle({ principal }, { key, giving }: Adoption) {
-      const { elevation } = giving;
+    async handle({ principal }, { key, granting }: Adoption) {
+      const { elevation } = granting;
       const adopted = await options.serviceKeys.adopt(requireUser(principal), key, elevation);
       return { status: 200, body: presentServiceKey(adopted) };
     },

@@ -61,7 +61,7 @@ const idRow = z.object({ id: z.string() });
 const nothing = z.object({}).strict();
 
 /** Who gives a right, and what the audit entry tells besides. */
-export interface Giver {
+export interface Grantor {
   by: AuditActor;
   detail?: Record<string, string> | undefined;
 }
@@ -90,7 +90,7 @@ export class WorkspaceEditStore {
   change(
     id: string,
     change: WorkspaceChange,
-    { by, detail: told }: Giver,
+    { by, detail: told }: Grantor,
     since?: number,
   ): Promise<WorkspaceRecord | undefined> {
     return this.#pool.transaction(async (tx) => {

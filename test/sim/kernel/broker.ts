@@ -1,5 +1,5 @@
 import { AppError } from "../../../src/base/errors.ts";
-import type { Line, OnRequest } from "../../../src/nats/line.ts";
+import type { MessageBus, OnRequest } from "../../../src/nats/message-bus.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Machine } from "./machine.ts";
 
@@ -27,8 +27,8 @@ export class Broker {
     this.kernel = kernel;
   }
 
-  connect(machine: Machine): BrokerLine {
-    return new BrokerLine(this, machine);
+  connect(machine: Machine): BrokerBus {
+    return new BrokerBus(this, machine);
   }
 
   /** Milliseconds of one way; undefined when it gets lost. */
@@ -80,12 +80,12 @@ export class Broker {
 type Answer = (data: Uint8Array) => void;
 
 interface Subscription {
-  line: BrokerLine;
+  line: BrokerBus;
   onMessage(data: Uint8Array, answer?: Answer): void;
 }
 
 /** A process's connection to the broker. */
-export class BrokerLine implements Line {
+export class BrokerBus implements MessageBus {
   readonly machine: Machine;
   /** How often it was cut. */
   breaks = 0;

@@ -5,7 +5,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { PARTITIONS } from "../../../src/base/partition.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import { CommandSender, createNotifier } from "../../../src/nats/command-sender.ts";
-import type { Line } from "../../../src/nats/line.ts";
+import type { MessageBus } from "../../../src/nats/message-bus.ts";
 import { PartitionOwners } from "../../../src/nats/partition-owners.ts";
 import {
   type CommandEnvelope,
@@ -47,7 +47,7 @@ describe("command sender", () => {
       if (hears === undefined) throw new AppError("unavailable", "nobody");
       return hears(envelope);
     };
-    const line: Line = {
+    const line: MessageBus = {
       publish: (subject, data) => void hear(subject, data),
       subscribe(_subject, onMessage) {
         changed = () => onMessage(new Uint8Array());

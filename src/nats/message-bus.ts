@@ -6,9 +6,9 @@ import { isInbox } from "../wire/subjects.ts";
  * Port: messages between processes. Each arrives at most once, in the order of its sender, at
  * everyone who is subscribed to its subject at that moment.
  */
-export interface Line {
+export interface MessageBus {
   /**
-   * Sends a message. It is dropped when the line is closed; during a break it may be sent later or
+   * Sends a message. It is dropped when the bus is closed; during a break it may be sent later or
    * never.
    */
   publish(subject: string, data: Uint8Array): void;
@@ -44,8 +44,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
   ErrorCode.ConnectionDraining,
 ]);
 
-/** A line over one NATS connection. */
-export class NatsLine implements Line {
+/** A bus over one NATS connection. */
+export class NatsMessageBus implements MessageBus {
   readonly #connection: NatsConnection;
   readonly #onBack: (() => void)[] = [];
 

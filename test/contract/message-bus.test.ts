@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { Bus } from "../../src/nats/bus.ts";
-import { type Line, NatsLine } from "../../src/nats/line.ts";
+import { type MessageBus, NatsMessageBus } from "../../src/nats/message-bus.ts";
 import { Broker } from "../sim/kernel/broker.ts";
 import { Kernel } from "../sim/kernel/kernel.ts";
 import { Machine } from "../sim/kernel/machine.ts";
@@ -12,11 +12,11 @@ import { codeOf } from "../support/route-call.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 
 interface Stand {
-  one: Line;
-  other: Line;
+  one: MessageBus;
+  other: MessageBus;
   /** Lets what is under way come to its end. */
   pass(): Promise<void>;
-  close(line: Line): Promise<void>;
+  close(line: MessageBus): Promise<void>;
 }
 
 const PATIENCE = 300;
@@ -123,22 +123,22 @@ function lineContract(name: string, stand: () => Stand): void {
 
 let nats: TestNats;
 let connections: NatsConnection[];
-let lines: NatsLine[];
+let lines: NatsMessageBus[];
 beforeAll(async () => {
   nats = await startNats();
   const options = { servers: nats.url, token: nats.token };
   connections = [await connect(options), await connect(options)];
-  lines = connections.map((connection) => new NatsLine(connection));
+  lines = connections.map((connection) => new NatsMessageBus(connection));
 });
 afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
   await nats.stop();
 });
 lineContract("nats", () => ({
-  one: lines[0] as NatsLine,
-  other: lines[1] as NatsLine,
+  one: lines[0] as NatsMessageBus,
+  other: lines[1] as NatsMessageBus,
   pass: () => new Promise((wake) => setTimeout(wake, 5)),
-  close: (line) => connections[lines.indexOf(line as NatsLine)]?.close() ?? Promise.resolve(),
+  close: (line) => connections[lines.indexOf(line as NatsMessageBus)]?.close() ?? Promise.resolve(),
 }));
 
 describe("bus", () => {
@@ -193,8 +193,8 @@ const kernel = new Kernel(new SeededRandom(1));
 const broker = new Broker(kernel);
 const simulated = ["one", "other"].map((name) => broker.connect(new Machine(name, kernel)));
 lineContract("simulated", () => ({
-  one: simulated[0] as Line,
-  other: simulated[1] as Line,
+  one: simulated[0] as MessageBus,
+  other: simulated[1] as MessageBus,
   pass: () => kernel.run(kernel.now + 5),
   close: async (line) => simulated.find((each) => each === line)?.close(),
 }));
