@@ -5,7 +5,7 @@ import { ApiError, ChannelError, reasonOf, Unreachable, VoiceError } from "./err
 import { HANDSHAKE_MS, RECONNECT, SILENCE_MS } from "./follow.ts";
 import { type FrameSocket, type OpenSocket, SocketClosed } from "./frame-socket.ts";
 import type { StreamConfiguration, StreamFrame, StreamServerFrame } from "./frames.ts";
-import { KeptAudio } from "./kept-audio.ts";
+import { UnacknowledgedAudio } from "./unacknowledged-audio.ts";
 
 export interface AudioSenderOptions {
   /** Opens the stream's WebSocket at `path`. */
@@ -23,7 +23,7 @@ export interface AudioSenderOptions {
    * What an earlier process had kept, and its place in the stream: it is sent first, but for what
    * the service has by now; if that is more than this, the bytes follow that.
    */
-  readonly kept?: KeptBytes | undefined;
+  readonly kept?: BufferedBytes | undefined;
   /** Told when a connection is open and while it stays; else no more than that it is alive. */
   readonly heartbeat?: Omit<Extract<StreamFrame, { type: "Heartbeat" }>, "type"> | undefined;
   /** The waits after consecutive connections that brought nothing. */
@@ -38,13 +38,13 @@ export interface AudioSenderOptions {
 }
 
 /** Bytes of a stream, from `offset` on. */
-interface KeptBytes {
+interface BufferedBytes {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly offset: number;
 }
 
 /** What a device still has when its right to the stream ends. */
-export interface UnstoredAudio extends KeptBytes {
+export interface UnstoredAudio extends BufferedBytes {
   /** The sequence with which an upload goes on after what is stored. */
   readonly chunkSequence: number;
 }
@@ -101,7 +101,7 @@ interface Ending {
  */
 export class AudioSender {
   readonly #options: AudioSenderOptions;
-  readonly #kept: KeptAudio;
+  readonly #kept: UnacknowledgedAudio;
   #sessionId: string | undefined;
   #seq: number | undefined;
   #chunkSequence = 0;
@@ -117,7 +117,7 @@ export class AudioSender {
   constructor(options: AudioSenderOptions) {
     this.#options = options;
     // Opus packets go as they are handed over; of samples any cut will do.
-    this.#kept = new KeptAudio(options.configuration.encoding !== "opus");
+    this.#kept = new UnacknowledgedAudio(options.configuration.encoding !== "opus");
     if (options.kept === undefined) return;
     this.#kept.startAt(options.kept.offset);
     this.#kept.push(options.kept.bytes);
@@ -129,7 +129,7 @@ export class AudioSender {
   }
 
   /** What the service has not stored yet. */
-  get rest(): KeptBytes {
+  get rest(): BufferedBytes {
     return { bytes: this.#kept.all(), offset: this.#kept.from };
   }
 

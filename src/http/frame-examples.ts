@@ -1,5 +1,5 @@
 import { exampleId } from "../rest/example-values.ts";
-import type { Given } from "../rest/examples.ts";
+import type { ExampleInput } from "../rest/examples.ts";
 
 const INTERIM = {
   segment_id: exampleId("interim_segment_id"),
@@ -15,7 +15,7 @@ const INTERIM = {
 };
 
 /** What the examples of messages have otherwise than their schemas say, by the message's name. */
-export const FRAME_EXAMPLES: Readonly<Record<string, Given>> = {
+export const FRAME_EXAMPLES: Readonly<Record<string, ExampleInput>> = {
   Snapshot: {
     session: {
       id: exampleId("session_id"),

@@ -2,7 +2,7 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { jobProgressed } from "../features/jobs/rows/transcription-jobs-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type {
-  CheckpointsKeptWrite,
+  CheckpointsLimitWrite,
   CheckpointWrite,
   HandedOnWrite,
   SegmentText,
@@ -118,7 +118,7 @@ function insertCheckpoint(
  */
 function keepCheckpoints(
   sessionId: string,
-  { attempt, keep }: Pick<CheckpointsKeptWrite, "attempt" | "keep">,
+  { attempt, keep }: Pick<CheckpointsLimitWrite, "attempt" | "keep">,
   written?: number,
 ): Change {
   const all: FragmentSqlToken = sql.fragment`

@@ -4,7 +4,7 @@ import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
 import type { Sounds } from "../features/recording/sounds.ts";
-import { keepMeasured, readLead } from "../features/transcript/audio-parts-store.ts";
+import { readLead, saveMeasured } from "../features/transcript/audio-parts-store.ts";
 import { optionalColumn } from "../postgres/optional-column.ts";
 import { Tenants } from "../postgres/tenants.ts";
 import type { AudioSource } from "./audio-source.ts";
@@ -41,13 +41,13 @@ export function pieceMeasure(
       ? { error: stored.damaged }
       : await sounds.measure(await tenants.ofSession(sessionId), { data: stored.data, lead });
     if ("error" in sound) {
-      await keepMeasured(pool, { sessionId, sequence }, { carry: new Uint8Array(0) });
+      await saveMeasured(pool, { sessionId, sequence }, { carry: new Uint8Array(0) });
       const damage = isDamaged ? { damaged: true as const } : {};
       return { frames: 0, sampleRate: SESSION_RATE, unreadable: sound.error, ...damage };
     }
     // Before the length is on record: whoever measures the next piece finds it.
     const { head, carry = new Uint8Array(0) } = sound.part ?? {};
-    await keepMeasured(pool, { sessionId, sequence }, { head, carry });
+    await saveMeasured(pool, { sessionId, sequence }, { head, carry });
     const { frames, sampleRate } = sound;
     return { frames, sampleRate };
   };

@@ -14,13 +14,13 @@ type Json = JsonObject[string];
 type Schema = Readonly<Record<string, Json | undefined>>;
 
 /** Members that an example is to have; undefined leaves one out. */
-export type Given = Readonly<Record<string, unknown>>;
+export type ExampleInput = Readonly<Record<string, unknown>>;
 
 /**
  * An example that the schema accepts: its own where it has one, else one made from its parts.
  * Undefined where the schema is too general.
  */
-export function exampleOf(schema: unknown, name = "", given: Given = {}): Json | undefined {
+export function exampleOf(schema: unknown, name = "", given: ExampleInput = {}): Json | undefined {
   if (typeof schema !== "object" || schema === null) return undefined;
   const about = schema as Schema;
   const own = firstOf(about.examples) ?? about.const ?? about.default;
@@ -43,7 +43,7 @@ function firstOf(values: Json | undefined): Json | undefined {
 }
 
 /** Plain JSON, without members that are undefined. */
-function withGiven(own: JsonObject, given: Given): JsonObject {
+function withGiven(own: JsonObject, given: ExampleInput): JsonObject {
   return JSON.parse(JSON.stringify({ ...own, ...given }));
 }
 
@@ -68,11 +68,11 @@ function fits(branch: Json, value: Json): boolean {
   return branch.type === (value === null ? "null" : typeof value);
 }
 
-function mergedExample(parts: readonly Json[], given: Given): JsonObject {
+function mergedExample(parts: readonly Json[], given: ExampleInput): JsonObject {
   return Object.assign({}, ...parts.map((part) => exampleOf(part, "", given)));
 }
 
-function objectExample(schema: Schema, name: string, given: Given): JsonObject {
+function objectExample(schema: Schema, name: string, given: ExampleInput): JsonObject {
   if (schema.properties === undefined && isObject(BY_NAME[name])) return BY_NAME[name];
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -90,7 +90,11 @@ function objectExample(schema: Schema, name: string, given: Given): JsonObject {
 }
 
 /** The example as it can be in its state: without what is not there yet. */
-function asItStands(example: JsonObject, required: readonly Json[], given: Given): JsonObject {
+function asItStands(
+  example: JsonObject,
+  required: readonly Json[],
+  given: ExampleInput,
+): JsonObject {
   const { status } = example;
   for (const member of NOT_IN_STATE[String(status)] ?? []) {
     if (!required.includes(member) && !(member in given)) delete example[member];

@@ -43,14 +43,14 @@ export interface IdempotencyStore {
  * command to a session. Uploads are identified by their sequence instead.
  */
 export function isRepeatable(route: Route): boolean {
-  return isKept(route) || route.throughActor === true;
+  return storesAnswer(route) || route.throughActor === true;
 }
 
 /**
  * True when the answer is stored and repeated. Answers to other commands are made again: the
  * session knows what it has done, and the words in an answer may be erased meanwhile.
  */
-export function isKept(route: Route): boolean {
+export function storesAnswer(route: Route): boolean {
   if (route.method !== "post" || (route.body?.kind ?? "json") !== "json") return false;
   if (route.calls === true) return false;
   if (route.auth.length === 0 && mayAnswerSecrets(route)) return false;
@@ -62,7 +62,7 @@ export function isKept(route: Route): boolean {
  * address only, which they may share with strangers: none of them gets a secret made for another.
  */
 export function mayBeReplayed(route: Route, { principal }: Pick<Request, "principal">): boolean {
-  return isKept(route) && (principal !== undefined || !mayAnswerSecrets(route));
+  return storesAnswer(route) && (principal !== undefined || !mayAnswerSecrets(route));
 }
 
 /** The id of the command that a request becomes. */

@@ -2,8 +2,8 @@ import type { TSchema } from "@sinclair/typebox";
 import { ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
 import { ERROR_MEANINGS } from "./error-meanings.ts";
 import { BY_FORMAT } from "./example-values.ts";
-import { exampleOf, type Given } from "./examples.ts";
-import { isKept } from "./idempotency.ts";
+import { type ExampleInput, exampleOf } from "./examples.ts";
+import { storesAnswer } from "./idempotency.ts";
 import { ErrorBody, JSON_TYPE, jsonContent, ownName } from "./openapi-bodies.ts";
 import { COMMON_HEADERS } from "./openapi-parts.ts";
 import type { Representations } from "./representations.ts";
@@ -118,10 +118,10 @@ export class AnswerPrinter {
 }
 
 /** Of a thing that was just made. */
-const NEW: Given = { updated_at: BY_FORMAT["date-time"] };
+const NEW: ExampleInput = { updated_at: BY_FORMAT["date-time"] };
 
 /** What the example of the request says of the thing, so that its answer shows the same. */
-function asked({ body }: Route): Given {
+function asked({ body }: Route): ExampleInput {
   if (body?.kind !== "json") return {};
   const { token: _secret, ...members } = Object(exampleOf(body.schema)) as JsonObject;
   return members;
@@ -144,7 +144,7 @@ function answerHeaders(route: Route, status: number, representations: Representa
   if (status === 201 && representations.makes(route)) {
     headers.Location = { $ref: "#/components/headers/Location" };
   }
-  if ((status === 201 || status === 202) && isKept(route)) {
+  if ((status === 201 || status === 202) && storesAnswer(route)) {
     headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
   }
   return headers;

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { exampleOf, type Given } from "./examples.ts";
+import { type ExampleInput, exampleOf } from "./examples.ts";
 import type { Route } from "./route.ts";
 import type { JsonObject, SchemaPrinter } from "./schema-printer.ts";
 
@@ -19,7 +19,7 @@ export function jsonContent(
   schema: TSchema,
   name: string,
   printer: SchemaPrinter,
-  { orError = false, given }: { orError?: boolean; given?: Given } = {},
+  { orError = false, given }: { orError?: boolean; given?: ExampleInput } = {},
 ): JsonObject {
   const own = printer.print(schema, name);
   const content: JsonObject = {

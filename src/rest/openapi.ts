@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
 import { exampleOf } from "./examples.ts";
-import { isKept, isRepeatable } from "./idempotency.ts";
+import { isRepeatable, storesAnswer } from "./idempotency.ts";
 import { AnswerPrinter } from "./openapi-answers.ts";
 import { ErrorBody, requestBody } from "./openapi-bodies.ts";
 import { SHARED_HEADERS, SHARED_PARAMETERS, tagGroupsOf, tagsOf } from "./openapi-parts.ts";
@@ -104,7 +104,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   }
   if (isEdit(route)) codes.add("precondition_failed");
   if (isRepeatable(route)) codes.add("invalid_parameter");
-  if (isKept(route)) codes.add("idempotency_in_progress").add("idempotency_mismatch");
+  if (storesAnswer(route)) codes.add("idempotency_in_progress").add("idempotency_mismatch");
   if (route.throughActor === true) codes.add("outcome_unknown");
   return ERROR_CODES.filter((code) => codes.has(code));
 }

@@ -253,10 +253,10 @@ export interface Request {
  * Carries out the route with this id as if the caller had asked for it: the same credentials, limits,
  * roles and checks hold, and it rejects with the same errors. Returns the body of its answer.
  */
-export type RouteCall = <T>(id: string, given: GivenCall) => Promise<T>;
+export type RouteCall = <T>(id: string, given: CallInput) => Promise<T>;
 
 /** Members that are undefined count as left out. */
-export interface GivenCall {
+export interface CallInput {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>>;
   body?: unknown;

@@ -20,7 +20,7 @@ export function hasNoRoom({ start, end, timesClamped }: Word): boolean {
  * `isKept` is true stay; if one of them is part of a chunk's sound without room, all existing
  * segments of that sound stay.
  */
-export function keptTogether<T extends Span>(
+export function stayingTogether<T extends Span>(
   current: readonly T[],
   isKept: (mark: T) => boolean,
   segments: readonly RecognisedSegment[],

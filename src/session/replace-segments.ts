@@ -1,6 +1,6 @@
 import type { RecognisedSegment, RetranscriptionCommand } from "./command.ts";
 import type { TranscriptReplaced } from "./event.ts";
-import { fitSegments, keptTogether, overlapsOf, withOwnStarts } from "./fit-segments.ts";
+import { fitSegments, overlapsOf, stayingTogether, withOwnStarts } from "./fit-segments.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
 import { RetranscribedVoices } from "./retranscribed-voices.ts";
@@ -23,7 +23,7 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
   const current = marks.slice(firstFrom(marks, reading.from), firstFrom(marks, reading.to));
   const isToStay = (mark: SegmentMark) =>
     (!reading.whole && mark.revision !== undefined) || isUnread(reading, mark);
-  const isKept = keptTogether(current, isToStay, reading.segments);
+  const isKept = stayingTogether(current, isToStay, reading.segments);
   const removed = current.filter((mark) => !isKept(mark));
   const segments = around(turn, reading, current.filter(isKept));
   const known = reading.whole ? {} : knownVoices(turn, reading, late);
@@ -52,7 +52,7 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
  */
 export function proposeSegments(turn: Turn, reading: Replacement): void {
   const { segments: marks, speakers, jobId } = turn.state;
-  const isKept = keptTogether(marks, (mark) => isUnread(reading, mark), reading.segments);
+  const isKept = stayingTogether(marks, (mark) => isUnread(reading, mark), reading.segments);
   const staying = marks.filter(isKept);
   const segments = around(turn, reading, staying);
   const voices = new RetranscribedVoices(speakers, {}, segments, marks);

@@ -10,7 +10,7 @@ export type SessionWrite =
   | CandidateTaken
   | CheckpointWrite
   | HandedOnWrite
-  | CheckpointsKeptWrite
+  | CheckpointsLimitWrite
   | ProgressWrite
   | SuspectsWrite;
 
@@ -112,7 +112,7 @@ export interface HandedOnWrite {
 }
 
 /** All audio was read: only the checkpoints from which missing audio would be read are kept. */
-export interface CheckpointsKeptWrite {
+export interface CheckpointsLimitWrite {
   type: "CheckpointsKept";
   attempt: number;
   /** As in CheckpointWrite. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
-import { defineRoute, type GivenCall, type Request } from "../../src/rest/route.ts";
+import { type CallInput, defineRoute, type Request } from "../../src/rest/route.ts";
 import { JSON_HEADERS, post, problem, start, stopAfterEach } from "../support/front-calls.ts";
 
 const Anything = { 200: { description: "What came.", schema: Type.Unknown() } };
@@ -16,7 +16,7 @@ function callingRoutes(seen: Request[]) {
       responses: { ...Anything, 202: { description: "Later" } },
       body: { kind: "json", schema: Type.Object({ id: Type.String(), given: Type.Any() }) },
       async handle({ body, call }) {
-        const given = body.given as GivenCall;
+        const given = body.given as CallInput;
         return { status: 200, body: { answer: await call?.(body.id, given) } };
       },
     }),

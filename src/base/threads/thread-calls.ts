@@ -2,7 +2,7 @@ import { parentPort, Worker } from "node:worker_threads";
 import { createDeferred, type Deferred, withTimeout } from "../deferred.ts";
 import { AppError, errnoOf, errorMessage, isAppError, systemFault } from "../errors.ts";
 import type { QueueFigures, QueueOwner } from "../queue-metrics.ts";
-import { FairTurns, givenUp } from "../work/fair-turns.ts";
+import { abandoned, FairTurns } from "../work/fair-turns.ts";
 
 interface ThreadCallsOptions {
   /** The module that each thread runs; it calls `serveThreadCalls`. */
@@ -68,7 +68,7 @@ export class ThreadCalls<Request, Result> implements QueueOwner {
   ): Promise<Result> {
     const work = async (): Promise<Result> => {
       const request = await prepare();
-      if (signal?.aborted) throw givenUp();
+      if (signal?.aborted) throw abandoned();
       const free = this.#threads.filter((thread) => !thread.isBusy);
       // What it did for the tenant before it may still know.
       const idle = free.find((thread) => thread.servedLast === tenant) ?? free[0];
@@ -108,7 +108,7 @@ class CallThread<Request, Result> {
     this.#calls += 1;
     const deferred = createDeferred<Answer<Result>>();
     this.#pending = deferred;
-    const giveUp = (): void => deferred.reject(givenUp());
+    const giveUp = (): void => deferred.reject(abandoned());
     signal?.addEventListener("abort", giveUp, { once: true });
     try {
       thread.postMessage({ id: this.#calls, request } satisfies Call<Request>);

@@ -28,7 +28,7 @@ interface Turn {
 }
 
 /** The error for work that whoever asked for it does not wait for any more. */
-export function givenUp(): AppError {
+export function abandoned(): AppError {
   return new AppError("unavailable", "Whoever asked for it has gone.");
 }
 
@@ -69,12 +69,12 @@ export class FairTurns implements QueueOwner {
   }
 
   async #begun(tenant: string, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw givenUp();
+    if (signal?.aborted) throw abandoned();
     const turn: Turn = { tenant, begun: createDeferred<void>(), state: "waiting" };
     if (this.#count < this.#options.atOnce && this.#mayBegin(tenant)) return this.#begin(turn);
     this.#waiting.offer(tenant, turn)?.begun.reject(this.#refusal());
     const { longestWaitMs, what, timers = systemRuntime } = this.#options;
-    const giveUp = (): void => turn.begun.reject(givenUp());
+    const giveUp = (): void => turn.begun.reject(abandoned());
     signal?.addEventListener("abort", giveUp, { once: true });
     try {
       await withTimeout(turn.begun.promise, longestWaitMs, what, timers);

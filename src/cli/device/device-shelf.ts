@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { configFolder, writePrivately } from "../client/credentials.ts";
 
 /** A paired virtual device, as stored. */
-export interface KeptDevice {
+export interface SavedDevice {
   readonly base_url: string;
   /** Id of the user who paired it. */
   readonly user_id: string;
@@ -15,7 +15,7 @@ export interface KeptDevice {
   readonly expires_at: string;
 }
 
-export type DeviceOwner = Pick<KeptDevice, "base_url" | "user_id" | "workspace_id">;
+export type DeviceOwner = Pick<SavedDevice, "base_url" | "user_id" | "workspace_id">;
 
 /**
  * The virtual devices of this user on this machine, one file each, so that concurrent runs do not
@@ -29,7 +29,7 @@ export class DeviceShelf {
   }
 
   /** Finds the devices of an owner, oldest first. */
-  find({ base_url, user_id, workspace_id }: DeviceOwner): KeptDevice[] {
+  find({ base_url, user_id, workspace_id }: DeviceOwner): SavedDevice[] {
     return this.#read().filter(
       (kept) =>
         kept.base_url === base_url &&
@@ -38,7 +38,7 @@ export class DeviceShelf {
     );
   }
 
-  keep(device: KeptDevice): void {
+  keep(device: SavedDevice): void {
     writePrivately(this.#file(device.device_id), device);
   }
 
@@ -54,7 +54,7 @@ export class DeviceShelf {
    * Reads all devices; ids rise with time. Unreadable files are skipped, because pairing a new
    * device is easy.
    */
-  #read(): KeptDevice[] {
+  #read(): SavedDevice[] {
     return this.#names().flatMap((name) => {
       try {
         const content: unknown = JSON.parse(readFileSync(join(this.folder, name), "utf8"));
@@ -76,7 +76,7 @@ export class DeviceShelf {
   }
 }
 
-const MEMBERS: readonly (keyof KeptDevice)[] = [
+const MEMBERS: readonly (keyof SavedDevice)[] = [
   "base_url",
   "user_id",
   "workspace_id",
@@ -86,7 +86,7 @@ const MEMBERS: readonly (keyof KeptDevice)[] = [
   "expires_at",
 ];
 
-function isKept(content: unknown): content is KeptDevice {
+function isKept(content: unknown): content is SavedDevice {
   if (typeof content !== "object" || content === null) return false;
   const members = content as Record<string, unknown>;
   return MEMBERS.every((name) => typeof members[name] === "string");

@@ -41,7 +41,10 @@ export async function streamChunks(
 ): Promise<StreamProgress> {
   const start = performance.now();
   let progress: StreamProgress = { chunks: 0, seconds: 0, lost: 0 };
-  const stopHeartbeats = keepBeating(device, () => ({ recording: true, chunks: progress.chunks }));
+  const stopHeartbeats = sendHeartbeats(device, () => ({
+    recording: true,
+    chunks: progress.chunks,
+  }));
   try {
     for (const chunk of chunks) {
       const due = start + (chunk.recordedAt * 1000) / speed;
@@ -81,7 +84,7 @@ async function sendThroughLoss(
 }
 
 /** Sends heartbeats until the returned function is called. */
-export function keepBeating(
+export function sendHeartbeats(
   device: VirtualDevice,
   telemetry: () => Record<string, unknown>,
 ): () => void {

@@ -1,7 +1,7 @@
 import type { Attempts } from "../../client/back-off.ts";
 import { ApiError } from "../../client/errors.ts";
 import type { UserSession } from "../client/user-session.ts";
-import type { DeviceOwner, DeviceShelf, KeptDevice } from "./device-shelf.ts";
+import type { DeviceOwner, DeviceShelf, SavedDevice } from "./device-shelf.ts";
 import { type SessionRequest, VirtualDevice } from "./virtual-device.ts";
 
 const NAME = "Simulated device";
@@ -45,7 +45,7 @@ export async function startRecording(
 /**
  * Stores the device; false when the folder is not writable, which does not prevent the simulation.
  */
-function keeps(shelf: DeviceShelf, device: KeptDevice): boolean {
+function keeps(shelf: DeviceShelf, device: SavedDevice): boolean {
   try {
     shelf.keep(device);
     return true;

@@ -4,7 +4,7 @@ import { reasonOf } from "../../client/errors.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { CommandFailure } from "../client/command-context.ts";
 import type { AudioSender } from "./audio-sender.ts";
-import { keepBeating, type StreamOptions, type StreamProgress } from "./device-stream.ts";
+import { type StreamOptions, type StreamProgress, sendHeartbeats } from "./device-stream.ts";
 import { resumeUpload } from "./resume-upload.ts";
 import type { VirtualDevice } from "./virtual-device.ts";
 import { durationSeconds, frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
@@ -42,7 +42,7 @@ export async function streamAudio(
     signal,
     onStored: (offset) => onSeconds(offset / bytesPerSecond),
   });
-  const stopHeartbeats = keepBeating(device, () => ({ recording: true }));
+  const stopHeartbeats = sendHeartbeats(device, () => ({ recording: true }));
   const running = sender.run();
   // Awaited below; until then the next push reports a failure.
   running.catch(() => undefined);

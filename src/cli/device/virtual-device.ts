@@ -5,7 +5,7 @@ import { ApiError } from "../../client/errors.ts";
 import type { UserSession } from "../client/user-session.ts";
 import type { AudioChunk } from "./audio-chunks.ts";
 import { AudioSender, type AudioSenderOptions } from "./audio-sender.ts";
-import type { KeptDevice } from "./device-shelf.ts";
+import type { SavedDevice } from "./device-shelf.ts";
 
 interface PairingRequest {
   readonly name: string;
@@ -13,7 +13,7 @@ interface PairingRequest {
 }
 
 /** The data of a paired device. */
-type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
+type Pairing = Pick<SavedDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
 
 const MODEL = "simulator";
 const UPLOAD_TIMEOUT_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { concerns } from "../../access/rights-watch.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
-import { type FairTurns, givenUp } from "../../base/work/fair-turns.ts";
+import { abandoned, type FairTurns } from "../../base/work/fair-turns.ts";
 import type { ModelTurn, ToolStep } from "../../wire/gen/voice/v1/retrieval.ts";
 import { type LanguageModelStatus, mayGetText } from "../../wire/language-model.ts";
 import type { AskableWorkspace } from "./askable.ts";
@@ -98,7 +98,7 @@ export class ModelAnswers {
       const answer = await toAnswer(turn, tools);
       return { toolsUsed: tools.used, ...(answer && { answer }) };
     } catch (error) {
-      if (asked.signal.aborted) throw givenUp();
+      if (asked.signal.aborted) throw abandoned();
       // Its time is over, or it is away; what the caller may not do any more is refused.
       if (!(error instanceof NoTurn) && !signal.aborted) throw error;
       return { toolsUsed: tools.used };

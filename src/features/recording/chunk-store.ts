@@ -11,7 +11,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { HELD, whenFree } from "../../postgres/when-free.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { ChunkStatus } from "../../session/status.ts";
-import { keepPart, type PieceBefore, pieceBefore } from "../transcript/audio-parts-store.ts";
+import { type PieceBefore, pieceBefore, savePart } from "../transcript/audio-parts-store.ts";
 
 /** Parts of a chunk that no decoder can read. */
 export interface BrokenAudio {
@@ -365,7 +365,7 @@ async function storeAlone(
   const known = admit(admission, chunk);
   if (known !== undefined) return { chunk: known, created: false, outbox: [] };
   await insertChunk(tx, chunk);
-  if (chunk.part !== undefined) await keepPart(tx, chunk, chunk.part);
+  if (chunk.part !== undefined) await savePart(tx, chunk, chunk.part);
   await writeOutbox(tx, outbox);
   return created(upload);
 }

@@ -66,7 +66,7 @@ export async function pieceBefore(
 }
 
 /** Keeps what later parts of the stream need of a chunk; without a carry it was not measured yet. */
-export async function keepPart(
+export async function savePart(
   connection: CommonQueryMethods,
   { sessionId, sequence }: { sessionId: string; sequence: number },
   { head, carry }: { head?: Uint8Array; carry?: Uint8Array },
@@ -78,7 +78,7 @@ export async function keepPart(
 }
 
 /** Keeps what later parts need of a piece that is measured; `head` where it is with it that the head is whole. */
-export async function keepMeasured(
+export async function saveMeasured(
   connection: CommonQueryMethods,
   { sessionId, sequence }: { sessionId: string; sequence: number },
   { head, carry }: { head?: Uint8Array | undefined; carry: Uint8Array },

@@ -15,7 +15,7 @@ import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
 import { sha256OfFile } from "../recording/integrity/sha256.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import type { IncomingFolder } from "./incoming-folder.ts";
-import { type FileUpload, KEEP_MS, type UploadStore } from "./store.ts";
+import { type FileUpload, RETENTION_MS, type UploadStore } from "./store.ts";
 
 interface FileStoringOptions {
   uploads: UploadStore;
@@ -117,7 +117,7 @@ export class FileStoring {
     });
     if (taken === undefined) return false;
     const { upload, holder } = taken;
-    const keeping = setInterval(() => void uploads.keep(id, holder).catch(() => {}), KEEP_MS);
+    const keeping = setInterval(() => void uploads.keep(id, holder).catch(() => {}), RETENTION_MS);
     try {
       const last = await this.#storeFile(upload, signal);
       // In this order: whoever goes on after a crash ends the recording, too.

@@ -3,7 +3,7 @@ import type { ByteSink, Request } from "../../rest/route.ts";
 import type { WholeFiles } from "../recording/whole-files.ts";
 import { IncomingFile } from "./incoming-file.ts";
 import type { IncomingFolder } from "./incoming-folder.ts";
-import { type FileUpload, KEEP_MS, type UploadStore } from "./store.ts";
+import { type FileUpload, RETENTION_MS, type UploadStore } from "./store.ts";
 import { readChecksum, readOffset } from "./tus.ts";
 
 /** Bytes of a file after which it is checked what it is. */
@@ -39,7 +39,10 @@ export async function receiveBytes(
   const holder = await uploads.hold(upload.id, offset);
   if (holder === undefined) throw held();
   let isWhole = false;
-  const keeping = setInterval(() => void uploads.keep(upload.id, holder).catch(() => {}), KEEP_MS);
+  const keeping = setInterval(
+    () => void uploads.keep(upload.id, holder).catch(() => {}),
+    RETENTION_MS,
+  );
   try {
     const file = await IncomingFile.open({
       ...{ path: folder.pathOf(upload), offset, checksum },

@@ -15,7 +15,7 @@ import { requireSession, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { headersOf, optionsHeadersOf, type UploadRouteOptions } from "./route-parts.ts";
 import { presentUpload, uploadSchema } from "./schema.ts";
-import { type FileUpload, KEPT_HOURS } from "./store.ts";
+import { type FileUpload, RETENTION_HOURS } from "./store.ts";
 import { assertVersion, readLength, readMetadata, TUS_EXTENSIONS, TUS_VERSION } from "./tus.ts";
 import { tusRoutes } from "./tus-routes.ts";
 
@@ -157,7 +157,7 @@ function listUploads({ directory, uploads }: UploadRouteOptions): Route {
     id: "listUploads",
     tag: "Session",
     summary: "The whole files of a session",
-    description: `Those that are being brought, and what became of them in the last ${KEPT_HOURS} h. For whoever may upload.`,
+    description: `Those that are being brought, and what became of them in the last ${RETENTION_HOURS} h. For whoever may upload.`,
     auth: ["bearer", "service_key"],
     roles: HUMAN_ROLES,
     params: sessionParams,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import { type FileUpload, KEPT_HOURS, UPLOAD_STATES } from "./store.ts";
+import { type FileUpload, RETENTION_HOURS, UPLOAD_STATES } from "./store.ts";
 
 export const uploadSchema = Type.Object(
   {
@@ -27,7 +27,7 @@ export const uploadSchema = Type.Object(
     error: Type.Optional(Type.String({ description: "The same as a sentence" })),
     created_at: timestamp,
     expires_at: Type.String({
-      description: `${KEPT_HOURS} h after its last byte: an unfinished file is removed then, and of a finished one what is told here`,
+      description: `${RETENTION_HOURS} h after its last byte: an unfinished file is removed then, and of a finished one what is told here`,
     }),
   },
   { $id: "Upload" },

@@ -9,13 +9,13 @@ import { highestSequence } from "../recording/stream-store.ts";
 export const UPLOAD_STATES = ["receiving", "received", "storing", "stored", "failed"] as const;
 
 /** Since its last byte an unfinished file is kept so long, hours; a finished one's record too. */
-export const KEPT_HOURS = 24;
+export const RETENTION_HOURS = 24;
 /**
  * A holder that says nothing for so long has gone, seconds: less than the clients of tus go on
- * trying. It says something every `KEEP_MS`.
+ * trying. It says something every `RETENTION_MS`.
  */
 const HELD_SECONDS = 9;
-export const KEEP_MS = 3_000;
+export const RETENTION_MS = 3_000;
 
 /** A whole file that is being brought to a session. Times are Unix milliseconds, sizes bytes. */
 export interface FileUpload {
@@ -75,7 +75,7 @@ const COLUMNS = sql.fragment`
   u.media_type as "mediaType", u.size, u.received, u.is_last as "isLast", u.state,
   u.failure_code as "failureCode", u.failure, u.first_sequence as "firstSequence",
   u.created_at as "createdAt", u.expires_at as "expiresAt"`;
-const LATER = sql.fragment`now() + make_interval(hours => ${KEPT_HOURS})`;
+const LATER = sql.fragment`now() + make_interval(hours => ${RETENTION_HOURS})`;
 const UNTIL = sql.fragment`now() + make_interval(secs => ${HELD_SECONDS})`;
 const IS_FREE = sql.fragment`(u.held_until is null or u.held_until < now())`;
 /** Unfinished files of one session. */

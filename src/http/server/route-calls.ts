@@ -1,6 +1,6 @@
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Credential, GivenCall, Request, Route, RouteCall } from "../../rest/route.ts";
+import type { CallInput, Credential, Request, Route, RouteCall } from "../../rest/route.ts";
 import { checkRole } from "./caller.ts";
 import { enforce, type RateLimits } from "./limits.ts";
 import type { PreparedRoute } from "./routing.ts";
@@ -18,7 +18,7 @@ export class RouteCalls {
 
   /** Calls for the caller of this request, whose headers they do not get. */
   of(serving: Serving, request: Request): RouteCall {
-    return async <T>(id: string, given: GivenCall) => {
+    return async <T>(id: string, given: CallInput) => {
       const prepared = this.#prepared.get(id);
       if (prepared === undefined) throw new Error(`There is no route ${id}.`);
       this.#admit(prepared.route, serving);
@@ -52,7 +52,7 @@ function takes(route: Route, { kind }: Principal): boolean {
 async function carryOut(
   prepared: PreparedRoute,
   { id, principal, address, network, signal }: Request,
-  { params = {}, query = {}, body }: GivenCall,
+  { params = {}, query = {}, body }: CallInput,
 ): Promise<unknown> {
   const { route } = prepared;
   const caller = { id, principal, address, network, signal, headers: {} };

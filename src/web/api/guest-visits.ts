@@ -17,7 +17,7 @@ export function visitedSession(door: string): string | undefined {
   return visits().find((each) => each.door === door || each.sessionId === door)?.sessionId;
 }
 
-export function keepVisit(visit: Visit): void {
+export function saveVisit(visit: Visit): void {
   const others = visits().filter(({ door }) => door !== visit.door);
   store([visit, ...others].slice(0, MOST));
 }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { ApiError } from "../../client/errors.ts";
 import { account, aside, forgetAccount, renewWith, signedIn } from "./account.ts";
 import { call, callNameless, callOnce } from "./client.ts";
-import { forgetVisits, keepVisit, visitedSession } from "./guest-visits.ts";
+import { forgetVisits, saveVisit, visitedSession } from "./guest-visits.ts";
 
 /** Rises when a mailed invitation was opened, which the account's list then has. */
 export const openedInvitations = signal(0);
@@ -126,7 +126,7 @@ export async function joinAsGuest(session: string, name: string): Promise<string
   if (before !== undefined) return before;
   const body = { session_id: session, display_name: name, refresh_cookie: true };
   const entered = await callNameless((api) => api.POST("/auth/guest", { body }));
-  keepVisit({ door: session, sessionId: entered.session_id });
+  saveVisit({ door: session, sessionId: entered.session_id });
   return takeGuest(entered);
 }
 

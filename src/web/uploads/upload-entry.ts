@@ -1,11 +1,11 @@
-import type { KeptUpload } from "./kept-uploads.ts";
 import { Pace } from "./pace.ts";
 import { HEAD_BYTES, refusalOf } from "./refusals.ts";
+import type { SavedUpload } from "./saved-uploads.ts";
 import { isUnfinished, type ShownUpload, type UploadPhase } from "./upload-state.ts";
 
 /** An upload as the uploader holds it. */
 export interface Entry {
-  kept: KeptUpload;
+  kept: SavedUpload;
   /** Undefined where it has to be chosen again. */
   file: File | undefined;
   phase: UploadPhase;
@@ -21,7 +21,7 @@ export interface Entry {
 }
 
 export function newEntry(
-  kept: KeptUpload,
+  kept: SavedUpload,
   file: File | undefined,
   phase: UploadPhase,
   release: () => void,
@@ -41,7 +41,7 @@ export function isAtRisk(entry: Entry): boolean {
 }
 
 /** Of one that is not being sent and has not failed. */
-export function pausedPhase({ isPaused }: KeptUpload, file: File | undefined): UploadPhase {
+export function pausedPhase({ isPaused }: SavedUpload, file: File | undefined): UploadPhase {
   if (file === undefined) return { kind: "missing" };
   return { kind: isPaused ? "paused" : "queued" };
 }

@@ -42,7 +42,7 @@ export function percentOf(sent: number, size: number): number {
 const KEPT = "voice.uploads";
 
 /** True where this browser keeps uploads of somebody: only then their code is loaded at the start. */
-export function areUploadsKept(): boolean {
+export function areUploadsSaved(): boolean {
   try {
     return localStorage.getItem(KEPT) !== null;
   } catch {
@@ -50,7 +50,7 @@ export function areUploadsKept(): boolean {
   }
 }
 
-export function noteUploadsKept(are: boolean): void {
+export function noteUploadsSaved(are: boolean): void {
   try {
     if (are) localStorage.setItem(KEPT, "yes");
     else localStorage.removeItem(KEPT);

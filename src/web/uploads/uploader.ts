@@ -6,9 +6,9 @@ import { messageOf } from "../api/client.ts";
 import { ownWorkspace } from "../parts/own-workspaces.ts";
 import { showToast } from "../parts/toasts.tsx";
 import { fingerprintOf, sizeText, titleOf } from "./file-facts.ts";
-import { type KeptUpload, KeptUploads, type Wanted } from "./kept-uploads.ts";
 import { refusalByCode } from "./refusals.ts";
 import { awayOf, nextStep, UPLOAD_BACK_OFF } from "./retrying.ts";
+import { type SavedUpload, SavedUploads, type Wanted } from "./saved-uploads.ts";
 import {
   apiOfAccount,
   deleteEmptySession,
@@ -44,7 +44,7 @@ const MOST_ATTEMPTS = 4;
  */
 export class Uploader {
   readonly #accountId: string;
-  readonly #store = new KeptUploads();
+  readonly #store = new SavedUploads();
   readonly #over = new AbortController();
   readonly #api: ApiClient;
   /** Ends the pauses of those that wait. */
@@ -182,7 +182,7 @@ export class Uploader {
 
   async #add(file: File, wanted: Wanted, refusal: string | undefined): Promise<void> {
     const { name, size, lastModified, type } = file;
-    const kept: KeptUpload = {
+    const kept: SavedUpload = {
       ...{ id: newKey(), accountId: this.#accountId, name, size, lastModified, type, ...wanted },
       ...{ round: 0, sent: 0, isPaused: false, begunAt: Date.now() },
     };
@@ -362,7 +362,7 @@ export class Uploader {
     return isGone;
   }
 
-  async #keep(entry: Entry, change: Partial<KeptUpload>): Promise<void> {
+  async #keep(entry: Entry, change: Partial<SavedUpload>): Promise<void> {
     entry.kept = { ...entry.kept, ...change };
     // One that was cancelled meanwhile is not kept once more.
     if (!entry.isKept || !this.#entries.includes(entry)) return;

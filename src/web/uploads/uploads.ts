@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { account, aside } from "../api/account.ts";
 import { showToast } from "../parts/toasts.tsx";
-import { areUploadsKept } from "./upload-state.ts";
+import { areUploadsSaved } from "./upload-state.ts";
 import type { Uploader } from "./uploader.ts";
 
 /** The code that sends is loaded with the first file, or where an upload was left undone. */
@@ -13,7 +13,7 @@ export function followAccount(): void {
     const accountId = uploadingAccount();
     if (current?.accountId === accountId) return;
     leave();
-    if (accountId !== undefined && areUploadsKept()) void start(accountId).catch(() => undefined);
+    if (accountId !== undefined && areUploadsSaved()) void start(accountId).catch(() => undefined);
   });
 }
 

@@ -4,7 +4,7 @@ import type { SessionEvent } from "../../../src/session/event.ts";
 import { REDACTED_SPAN } from "../../../src/session/redaction.ts";
 import { SNAPSHOT_VERSION } from "../../../src/session/snapshot.ts";
 import type {
-  CheckpointsKeptWrite,
+  CheckpointsLimitWrite,
   CheckpointWrite,
   HandedOnWrite,
   SegmentText,
@@ -283,7 +283,7 @@ function keepCheckpoints(
   tx: Conversation,
   t: RecordTables,
   id: string,
-  { attempt, keep }: Pick<CheckpointsKeptWrite, "attempt" | "keep">,
+  { attempt, keep }: Pick<CheckpointsLimitWrite, "attempt" | "keep">,
 ): Promise<unknown> {
   return tx.run((s) => {
     const known = s.all(t.checkpoints, id).filter((row) => row.attempt === attempt);

@@ -4,7 +4,7 @@ import type { Principal } from "../../../src/access/principal.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import type { ToolCaller } from "../../../src/mcp/tool.ts";
 import { callTool, TOOL_LIST } from "../../../src/mcp/tools.ts";
-import type { GivenCall } from "../../../src/rest/route.ts";
+import type { CallInput } from "../../../src/rest/route.ts";
 
 const USER: Principal = { kind: "user", id: "u", role: "participant", tokenId: "t", expiresAt: 0 };
 const KEY: Principal = {
@@ -24,10 +24,10 @@ const SEGMENT = {
 
 /** Answers of routes by their ids, and what they were asked. */
 function routes(answers: Readonly<Record<string, unknown>>, principal: Principal = USER) {
-  const asked: [id: string, given: GivenCall][] = [];
+  const asked: [id: string, given: CallInput][] = [];
   const caller: ToolCaller = {
     principal,
-    async call<T>(id: string, given: GivenCall) {
+    async call<T>(id: string, given: CallInput) {
       asked.push([id, JSON.parse(JSON.stringify(given))]);
       const answer = answers[id];
       if (answer instanceof Error) throw answer;

@@ -4,12 +4,12 @@ import { useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { agoOf } from "../../parts/times.ts";
-import type { KeptRecording } from "./kept-sound.ts";
 import { cutRecordings, discardRecording, recorder, takeUpRecording } from "./recorder.ts";
+import type { SavedRecording } from "./saved-audio.ts";
 
 /** Recordings of this browser that were cut off; asked for anew whenever a recording has ended. */
-export function useCutRecordings(): readonly KeptRecording[] {
-  const [found, setFound] = useState<readonly KeptRecording[]>([]);
+export function useCutRecordings(): readonly SavedRecording[] {
+  const [found, setFound] = useState<readonly SavedRecording[]>([]);
   const isIdle = recorder.value.kind === "idle";
   const who = account.value?.id;
   useEffect(() => {
@@ -46,7 +46,7 @@ export function CutRecordings(): VNode | null {
   );
 }
 
-function Own({ recording }: { recording: KeptRecording }): VNode {
+function Own({ recording }: { recording: SavedRecording }): VNode {
   const [, navigate] = useLocation();
   const name = recording.title === "" ? "Your recording" : `“${recording.title}”`;
   return (
@@ -77,7 +77,7 @@ function Own({ recording }: { recording: KeptRecording }): VNode {
 }
 
 interface LeavingProps {
-  readonly recordings: readonly KeptRecording[];
+  readonly recordings: readonly SavedRecording[];
   onStay: () => void;
   onLeave: () => void;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../../../client/errors.ts";
 import { FileUpload } from "../../../client/upload.ts";
 import { api, apiOf, call } from "../../api/client.ts";
 import type { BrowserDevice } from "./browser-device.ts";
-import type { KeptRecording, UnsentAudio } from "./kept-sound.ts";
+import type { SavedRecording, UnsentAudio } from "./saved-audio.ts";
 
 /** Begins a session of this browser, which ends one that was cut off and that nobody took up. */
 export async function beginSession(
@@ -46,7 +46,7 @@ const LEAST_SECONDS = 1;
 
 /** Keeps sound that its session takes no more as a session of its own, named after it. */
 export async function storeUnsent(
-  { workspaceId, title, sampleRate, language = "" }: KeptRecording,
+  { workspaceId, title, sampleRate, language = "" }: SavedRecording,
   { bytes }: UnsentAudio,
 ): Promise<void> {
   if (bytes.byteLength < LEAST_SECONDS * 2 * sampleRate) return;

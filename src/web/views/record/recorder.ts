@@ -2,10 +2,10 @@ import { signal } from "@preact/signals";
 import { account } from "../../api/account.ts";
 import { messageOf } from "../../api/client.ts";
 import { browserDevice, forgetKeys } from "./browser-device.ts";
-import { type KeptRecording, KeptSound } from "./kept-sound.ts";
 import { type Microphone, openMicrophone, requireSecurePage } from "./microphone.ts";
 import { chooseMicrophone } from "./microphone-choice.ts";
 import { beginSession, endSession, storeUnsent } from "./recorded-session.ts";
+import { SavedAudio, type SavedRecording } from "./saved-audio.ts";
 import { SoundKeeper } from "./sound-keeper.ts";
 import { SoundStream, StreamRefused } from "./sound-stream.ts";
 
@@ -54,7 +54,7 @@ export function startRecording(wanted: Wanted): Promise<void> {
       const [now, { sampleRate }] = [Date.now(), microphone];
       const about = { sessionId, userId, email, workspaceId, title, language, sampleRate };
       const recording = { ...about, startedAt: now, keptAt: now };
-      const kept = await KeptSound.open();
+      const kept = await SavedAudio.open();
       await kept?.begin(recording).catch(() => undefined);
       await record({ recording, kept, microphone, isCutOff: false });
     } finally {
@@ -67,10 +67,13 @@ export function startRecording(wanted: Wanted): Promise<void> {
  * Takes up a recording that was cut off: sends what the service does not have, and either goes on
  * recording into the same session or ends it.
  */
-export function takeUpRecording(recording: KeptRecording, how: "record" | "finish"): Promise<void> {
+export function takeUpRecording(
+  recording: SavedRecording,
+  how: "record" | "finish",
+): Promise<void> {
   return alone(async (userId) => {
     if (recording.userId !== userId) throw new Error("This recording is somebody else's.");
-    const kept = await KeptSound.open();
+    const kept = await SavedAudio.open();
     const microphone = how === "finish" ? undefined : await Input.open();
     try {
       const isSame = microphone === undefined || microphone.sampleRate === recording.sampleRate;
@@ -129,16 +132,16 @@ async function alone(work: (userId: string, email: string) => Promise<void>): Pr
 }
 
 /** The recordings of this browser that nobody records or sends at the moment. */
-export async function cutRecordings(): Promise<KeptRecording[]> {
+export async function cutRecordings(): Promise<SavedRecording[]> {
   if (navigator.locks === undefined) return [];
   const { held = [] } = await navigator.locks.query();
   if (held.some(({ name }) => name === LOCK)) return [];
-  return (await (await KeptSound.open())?.list()) ?? [];
+  return (await (await SavedAudio.open())?.list()) ?? [];
 }
 
 /** Removes a recording with its sound from this browser; what is stored stays stored. */
-export async function discardRecording({ sessionId }: KeptRecording): Promise<void> {
-  await (await KeptSound.open())?.remove(sessionId);
+export async function discardRecording({ sessionId }: SavedRecording): Promise<void> {
+  await (await SavedAudio.open())?.remove(sessionId);
 }
 
 /** The microphone, whose sound goes where it is wanted, and waits before. */
@@ -209,9 +212,9 @@ class Input {
 }
 
 interface RecordingParts {
-  readonly recording: KeptRecording;
+  readonly recording: SavedRecording;
   /** Absent where the browser keeps nothing. */
-  readonly kept: KeptSound | undefined;
+  readonly kept: SavedAudio | undefined;
   /** Absent when what is left is only sent. */
   readonly microphone: Input | undefined;
   readonly isCutOff: boolean;

@@ -1,4 +1,4 @@
-import type { KeptSound } from "./kept-sound.ts";
+import type { SavedAudio } from "./saved-audio.ts";
 
 /** Sound is written to the browser's database in pieces of at least so many bytes. */
 const PIECE_BYTES = 16 * 1024;
@@ -10,7 +10,7 @@ const FORGET_MS = 2_000;
  * browser has no room for more, the recording goes on without.
  */
 export class SoundKeeper {
-  readonly #kept: KeptSound;
+  readonly #kept: SavedAudio;
   readonly #sessionId: string;
   readonly #onFailure: () => void;
   #waiting: Uint8Array[] = [];
@@ -25,7 +25,7 @@ export class SoundKeeper {
    * @param offset where the sound begins that will be pushed
    * @param onFailure called once, when nothing more can be kept
    */
-  constructor(kept: KeptSound, sessionId: string, offset: number, onFailure: () => void) {
+  constructor(kept: SavedAudio, sessionId: string, offset: number, onFailure: () => void) {
     this.#kept = kept;
     this.#sessionId = sessionId;
     this.#offset = offset;

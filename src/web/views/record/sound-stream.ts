@@ -3,7 +3,7 @@ import { AudioSender } from "../../../client/audio-sender.ts";
 import { openWithTicket } from "../../../client/browser-socket.ts";
 import { ChannelError } from "../../../client/errors.ts";
 import { apiOf } from "../../api/client.ts";
-import type { UnsentAudio } from "./kept-sound.ts";
+import type { UnsentAudio } from "./saved-audio.ts";
 
 interface StreamOptions {
   readonly deviceId: string;

@@ -1,5 +1,5 @@
 import type { FileFacts } from "./file-facts.ts";
-import { noteUploadsKept } from "./upload-state.ts";
+import { noteUploadsSaved } from "./upload-state.ts";
 
 /** Where a file goes, and what is spoken in it. */
 export interface Wanted {
@@ -10,7 +10,7 @@ export interface Wanted {
 }
 
 /** What a browser keeps of an upload that is not done, to go on with after the page was loaded again. */
-export interface KeptUpload extends FileFacts, Wanted {
+export interface SavedUpload extends FileFacts, Wanted {
   readonly id: string;
   /** Whose it is: nobody else who signs in here sees it or goes on with it. */
   readonly accountId: string;
@@ -42,13 +42,13 @@ const MOST_FILE_BYTES = 256 * 1024 * 1024;
  * Unfinished uploads in the browser's database, with the bytes of files that are small enough. Where
  * the browser has no database, or no room, nothing is kept: no method throws.
  */
-export class KeptUploads {
+export class SavedUploads {
   #opening: Promise<IDBDatabase> | undefined;
 
   /** False where it is not kept. */
-  async put(upload: KeptUpload): Promise<boolean> {
+  async put(upload: SavedUpload): Promise<boolean> {
     const isKept = await this.#change([RECORDS], (of) => of(RECORDS).put(upload));
-    if (isKept) noteUploadsKept(true);
+    if (isKept) noteUploadsSaved(true);
     return isKept;
   }
 
@@ -60,8 +60,8 @@ export class KeptUploads {
     await this.#change([FILES], (of) => of(FILES).put(file, id));
   }
 
-  async find(id: string): Promise<KeptUpload | undefined> {
-    return this.#read<KeptUpload | undefined>(RECORDS, (store) => store.get(id));
+  async find(id: string): Promise<SavedUpload | undefined> {
+    return this.#read<SavedUpload | undefined>(RECORDS, (store) => store.get(id));
   }
 
   async file(id: string): Promise<File | undefined> {
@@ -69,12 +69,12 @@ export class KeptUploads {
   }
 
   /** Those of an account, oldest first. What nobody went on with for a week is forgotten. */
-  async of(accountId: string): Promise<readonly KeptUpload[]> {
-    const all = (await this.#read<KeptUpload[]>(RECORDS, (store) => store.getAll())) ?? [];
-    const isOver = ({ begunAt }: KeptUpload) => Date.now() - begunAt > KEEP_MS;
+  async of(accountId: string): Promise<readonly SavedUpload[]> {
+    const all = (await this.#read<SavedUpload[]>(RECORDS, (store) => store.getAll())) ?? [];
+    const isOver = ({ begunAt }: SavedUpload) => Date.now() - begunAt > KEEP_MS;
     await Promise.all(all.filter(isOver).map(({ id }) => this.remove(id)));
     const kept = all.filter((each) => !isOver(each));
-    if (kept.length === 0) noteUploadsKept(false);
+    if (kept.length === 0) noteUploadsSaved(false);
     return kept
       .filter((each) => each.accountId === accountId)
       .sort((one, other) => one.begunAt - other.begunAt);

@@ -1,5 +1,5 @@
 /** A recording of this browser that the service has not acknowledged to its end. */
-export interface KeptRecording {
+export interface SavedRecording {
   readonly sessionId: string;
   /** Whose it is: nobody else sees or sends it. */
   readonly userId: string;
@@ -40,7 +40,7 @@ const LONGEST_MS = 7 * 24 * 3_600_000;
  * Recordings and their sound in the browser's own database, from the microphone until the service has
  * stored them, so that a reload or a crash loses nothing. Each is of one account.
  */
-export class KeptSound {
+export class SavedAudio {
   readonly #database: IDBDatabase;
 
   private constructor(database: IDBDatabase) {
@@ -48,14 +48,14 @@ export class KeptSound {
   }
 
   /** Undefined where the browser keeps nothing, as in some private windows. */
-  static async open(): Promise<KeptSound | undefined> {
+  static async open(): Promise<SavedAudio | undefined> {
     try {
       const opening = indexedDB.open(DATABASE, 1);
       opening.onupgradeneeded = () => {
         opening.result.createObjectStore(RECORDINGS, { keyPath: "sessionId" });
         opening.result.createObjectStore(PIECES, { keyPath: ["sessionId", "offset"] });
       };
-      const kept = new KeptSound(await answerOf(opening));
+      const kept = new SavedAudio(await answerOf(opening));
       await kept.#removeOld(Date.now());
       return kept;
     } catch {
@@ -63,14 +63,14 @@ export class KeptSound {
     }
   }
 
-  async begin(recording: KeptRecording): Promise<void> {
+  async begin(recording: SavedRecording): Promise<void> {
     await this.#change((stores) => stores.recordings.put(recording));
   }
 
   /** All recordings that are not acknowledged, the newest first. */
-  async list(): Promise<KeptRecording[]> {
+  async list(): Promise<SavedRecording[]> {
     const { recordings } = this.#stores("readonly");
-    const found = (await answerOf(recordings.getAll())) as KeptRecording[];
+    const found = (await answerOf(recordings.getAll())) as SavedRecording[];
     return found.sort((one, other) => other.startedAt - one.startedAt);
   }
 
@@ -80,7 +80,7 @@ export class KeptSound {
       pieces.put({ sessionId, offset, bytes } satisfies Piece);
       const reading = recordings.get(sessionId);
       reading.onsuccess = () => {
-        const recording = reading.result as KeptRecording | undefined;
+        const recording = reading.result as SavedRecording | undefined;
         if (recording !== undefined) recordings.put({ ...recording, keptAt: Date.now() });
       };
     });

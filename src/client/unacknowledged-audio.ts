@@ -2,7 +2,7 @@
 const MESSAGE_BYTES = 32 * 1024;
 
 /** The bytes of a stream that are not acknowledged yet, as the messages in which they go. */
-export class KeptAudio {
+export class UnacknowledgedAudio {
   readonly #mayCut: boolean;
   #parts: Uint8Array<ArrayBuffer>[] = [];
   #from = 0;
