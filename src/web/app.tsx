@@ -1,10 +1,10 @@
-import { AudioLines } from "lucide-preact";
+import { AudioLines, Square, Upload } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, Route, Router, Switch, useRoute } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 import { AccountMenu } from "./account-menu.tsx";
-import { account, askAgain, lastAccount } from "./api/account.ts";
+import { account, askAgain, forgetAccount, lastAccount } from "./api/account.ts";
 import { isServiceAway } from "./api/client.ts";
 import {
   acceptLink,
@@ -17,14 +17,15 @@ import {
   returning,
 } from "./arrival.ts";
 import { ElevationChip } from "./elevation-chip.tsx";
+import { Dialog } from "./parts/dialog.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { type Params, ROUTES, type Route as ViewRoute } from "./routes.ts";
-import { UploadsChip } from "./uploads/uploads-chip.tsx";
+import { isUnfinished, percentOf, uploads } from "./uploads/upload-state.ts";
 import { CutRecordings } from "./views/record/cut-recordings.tsx";
-import { RecordingChip } from "./views/record/recording-chip.tsx";
+import { isConnected, recorder, stopRecording } from "./views/record/recorder.ts";
 import { LinkQuestion } from "./views/sign-in/link-question.tsx";
-import { SignInAgain } from "./views/sign-in/sign-in-again.tsx";
+import { SignInForm } from "./views/sign-in/sign-in-form.tsx";
 import { SignInView } from "./views/sign-in/sign-in-view.tsx";
 
 /** The whole page: its bar, the view of the address, and what lies over them. */
@@ -189,5 +190,76 @@ function OfflineBanner(): VNode | null {
         ? "The service does not answer. What is here stays; the rest follows when it is back."
         : "You are offline. What is here stays; the rest follows when you are back."}
     </div>
+  );
+}
+
+/** In the bar at the top while this browser records, whatever view is open. */
+function RecordingChip(): VNode | null {
+  const now = recorder.value;
+  if (now.kind !== "recording") return null;
+  return (
+    <span class="row recording">
+      <Link class="chip" data-tone="live" href={`/sessions/${now.sessionId}`}>
+        <span class="pulse" aria-hidden="true" />
+        <span class="recording-word">
+          {isConnected.value ? "Recording" : "Recording, connection lost"}
+        </span>
+      </Link>
+      <button
+        type="button"
+        class="button quiet icon"
+        aria-label="Stop recording"
+        onClick={stopRecording}
+      >
+        <Square size={15} aria-hidden="true" />
+      </button>
+    </span>
+  );
+}
+
+/** In the bar at the top while files are sent, whatever view is open; leads to them. */
+function UploadsChip(): VNode | null {
+  const going = uploads.value.filter(isUnfinished);
+  if (going.length === 0 || account.value?.kind !== "user") return null;
+  const sum = (of: "sent" | "size") => going.reduce((all, each) => all + each[of], 0);
+  const percent = percentOf(sum("sent"), sum("size"));
+  const files = going.length === 1 ? "1 file" : `${going.length} files`;
+  const needsHelp = going.some(({ phase }) => ["missing", "waiting"].includes(phase.kind));
+  return (
+    <Link
+      class="chip"
+      data-tone={needsHelp ? "warn" : undefined}
+      href="/"
+      aria-label={`Uploading ${files}, ${percent} % sent`}
+    >
+      <Upload size={13} aria-hidden="true" /> {percent} %
+    </Link>
+  );
+}
+
+/** Over the open view, when the hour of a token is over: the view goes on afterwards. */
+function SignInAgain(): VNode {
+  const who = lastAccount.value;
+  return (
+    <Dialog title={who?.kind === "guest" ? "Your visit is over" : "Please sign in again"}>
+      {who?.kind === "user" ? (
+        <>
+          <p class="soft">
+            Your sign-in has ended. What is open here stays as it is and goes on once you are back.
+          </p>
+          <SignInForm email={who.email} />
+        </>
+      ) : (
+        <p class="soft">
+          Guests are let in for a while, and as long as the conversation is open to guests. You can
+          join again with the link that you were given.
+        </p>
+      )}
+      <div>
+        <button type="button" class="button quiet" onClick={forgetAccount}>
+          Leave
+        </button>
+      </div>
+    </Dialog>
   );
 }

@@ -12,11 +12,11 @@ import { useRefreshing } from "../../parts/refreshing.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
-import { EntityList } from "./entity-list.tsx";
 import type { Evidence } from "./evidence.ts";
 import { EvidencePane } from "./evidence-pane.tsx";
 import { GraphDrawing } from "./graph-drawing.tsx";
 import { GraphFilterBar, type GraphFilters, NO_GRAPH_FILTERS } from "./graph-filters.tsx";
+import { entityName } from "./graph-layout.ts";
 import "./graph.css";
 
 const STALE_MS = 5_000;
@@ -165,5 +165,41 @@ function Shown({ source, graph }: { source: GraphSource; graph: Graph }): VNode 
         )}
       </div>
     </div>
+  );
+}
+
+interface ListProps {
+  graph: Graph;
+  onChoose: (id: string) => void;
+}
+
+/** Everything that the drawing shows, the most mentioned first. */
+function EntityList({ graph, onChoose }: ListProps): VNode {
+  const { entities, total_entities: total } = graph;
+  const sorted = entities.toSorted((a, b) => b.mention_count - a.mention_count);
+  return (
+    <section class="stack" aria-labelledby="entities">
+      <h2 id="entities">Spoken of</h2>
+      <ul class="entity-list">
+        {sorted.map(({ id, name, type, mention_count: mentions }) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="entity"
+              data-entity={id}
+              data-type={type}
+              onClick={() => onChoose(id)}
+            >
+              <span class="entity-dot" aria-hidden="true" />
+              <span class="entity-name">{entityName({ name, type })}</span>
+              <span class="soft small">{`${type}, ${mentions}`}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {total > entities.length && (
+        <p class="soft small">{`${total - entities.length} more are spoken of less.`}</p>
+      )}
+    </section>
   );
 }

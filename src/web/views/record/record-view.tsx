@@ -2,11 +2,12 @@ import { Mic } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
+import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
+import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
-import { WorkshopField } from "../../parts/workshop-field.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { LanguageField, useSpokenLanguage } from "../../uploads/language-field.tsx";
 import { Cockpit } from "./cockpit.tsx";
@@ -111,5 +112,33 @@ function StartForm({ workspaces, error }: StartProps): VNode {
         you share it.
       </p>
     </form>
+  );
+}
+
+interface WorkshopFieldProps {
+  workspaceId: string;
+}
+
+/** The field `workshop` of a form, of a workspace that has some; nothing else where it has none. */
+function WorkshopField({ workspaceId }: WorkshopFieldProps): VNode | null {
+  const { state } = useResource(() => {
+    const query = { workspace_id: workspaceId, limit: 100 };
+    return call((api) => api.GET("/workshops", { params: { query } }));
+  }, [workspaceId]);
+  // A recording needs no workshop: that none could be asked for holds nothing up.
+  const found = state.kind === "ready" ? state.value.items : [];
+  if (found.length === 0) return null;
+  return (
+    <label class="field">
+      <span>Workshop, whose characters' names are expected</span>
+      <select class="input" name="workshop">
+        <option value="">none</option>
+        {found.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,9 +1,10 @@
-import { DoorOpen, Search, Waypoints } from "lucide-preact";
+import { DoorOpen, Lock, Redo2, Search, Undo2, Waypoints } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import { elevationsEnded } from "../../api/elevation.ts";
+import { ElevationForm } from "../../parts/elevation-form.tsx";
 import { Empty, Failure } from "../../parts/states.tsx";
 import { StatusChip } from "../../parts/status-chip.tsx";
 import { momentOf } from "../../parts/times.ts";
@@ -11,16 +12,14 @@ import { ViewFrame } from "../../parts/view.tsx";
 import { AskPane } from "./ask-pane.tsx";
 import { ConcernsPane } from "./concerns-pane.tsx";
 import { ConnectionChip } from "./connection-chip.tsx";
-import { UndoButtons } from "./edit/undo-buttons.tsx";
 import { ExportMenu } from "./export/export-menu.tsx";
 import { SessionKeys } from "./find/session-keys.tsx";
-import { HiddenWords } from "./hidden-words.tsx";
 import { MarkButton, MarkNote, MarksPane } from "./marks/marks-pane.tsx";
+import type { LineEditing } from "./model/line-editing.ts";
 import { SessionModel } from "./model/session-model.ts";
 import { NotesPane } from "./notes/notes-pane.tsx";
 import { PlayerBar } from "./player-bar.tsx";
 import { SessionActions } from "./session-actions.tsx";
-import { SpokenLog } from "./spoken-log.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
 import { SpeakersPane } from "./voices/speakers-pane.tsx";
 import "./session.css";
@@ -253,4 +252,73 @@ function moveAmongTabs(event: KeyboardEvent & { currentTarget: HTMLElement }): v
   event.preventDefault();
   next?.focus();
   next?.click();
+}
+
+/** In the place of words that an administrator sees only with a reason, which is on record. */
+function HiddenWords({ model }: { model: SessionModel }): VNode {
+  const who = account.value;
+  if (who?.kind !== "user" || who.role !== "admin") {
+    return <p class="state">You may not read this session.</p>;
+  }
+  return (
+    <section class="card stack elevation" aria-labelledby="hidden-words">
+      <h2 class="row" id="hidden-words">
+        <Lock size={18} aria-hidden="true" /> The words are hidden
+      </h2>
+      <p class="soft">
+        You are not a part of this session. With a reason, which stands in the audit log with every
+        read, they are open to you for a while.
+      </p>
+      <ElevationForm place={{ session_id: model.id }} onOpen={() => model.reopen()} />
+    </section>
+  );
+}
+
+/**
+ * Final sentences for screen readers, apart from the text that is read with the eyes: said when the
+ * person has time to listen, and only while it is wanted.
+ */
+function SpokenLog({ model }: { model: SessionModel }): VNode {
+  const [isOn, setOn] = useState(true);
+  return (
+    <div class="hidden-text">
+      <button type="button" aria-pressed={isOn} onClick={() => setOn(!isOn)}>
+        Announce new sentences
+      </button>
+      <div role="log" aria-live="polite" aria-label="New sentences">
+        {isOn &&
+          model.spoken.value.map(({ id, speaker, text }) => (
+            <p key={id}>{`${model.nameOf(speaker)}: ${text}`}</p>
+          ))}
+      </div>
+    </div>
+  );
+}
+
+/** Take the last correction back, or do it again; there once something was corrected. */
+function UndoButtons({ editing }: { editing: LineEditing }): VNode | null {
+  const { canUndo, canRedo } = editing.history;
+  if (!canUndo.value && !canRedo.value) return null;
+  return (
+    <>
+      <button
+        type="button"
+        class="button icon"
+        aria-label="Undo the correction"
+        disabled={!canUndo.value}
+        onClick={() => void editing.undo()}
+      >
+        <Undo2 size={16} aria-hidden="true" />
+      </button>
+      <button
+        type="button"
+        class="button icon"
+        aria-label="Redo the correction"
+        disabled={!canRedo.value}
+        onClick={() => void editing.redo()}
+      >
+        <Redo2 size={16} aria-hidden="true" />
+      </button>
+    </>
+  );
 }
