@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
@@ -131,26 +132,82 @@ describe("S3 store", () => {
   );
 
   it("whoever stores a file again that is being set aside keeps it, or is asked to come again", async () => {
-    const { store } = await started();
+    const { store, server } = await started();
     let [kept, again, aside] = [0, 0, 0];
-    for (let n = 0; n < 30; n += 1) {
+    for (const order of ordersOf(4, 3)) {
       const session = newId();
       await store.putBytes(session, sha256, bytes);
       place.age(session, sha256, Date.now() - 2 * DAY);
-      const wait = new Promise((done) => setTimeout(done, n / 3));
+      const turns = new RequestTurns(order);
+      server.before = (request) => turns.take(isOfSettingAside(request) ? "aside" : "store");
       const [isAside, code] = await Promise.all([
-        store.setAside(session, sha256, Date.now() - DAY, Date.now()),
-        wait.then(() => codeOf(store.putBytes(session, sha256, bytes))),
+        store
+          .setAside(session, sha256, Date.now() - DAY, Date.now())
+          .finally(() => turns.end("aside")),
+        codeOf(store.putBytes(session, sha256, bytes)).finally(() => turns.end("store")),
       ]);
+      server.before = undefined;
       if (isAside) aside += 1;
       if (code === "unavailable") again += 1;
       else {
         kept += 1;
-        expect(await store.read(session, sha256)).toEqual(bytes);
+        expect(await store.read(session, sha256), order.join(" ")).toEqual(bytes);
       }
     }
-    expect(kept + again).toBe(30);
+    expect(kept + again).toBe(35);
     // Both orders were seen.
-    expect([kept > 0, aside > 0]).toEqual([true, true]);
+    expect([kept > 0, again > 0, aside > 0]).toEqual([true, true, true]);
   });
 });
+
+type Actor = "aside" | "store";
+
+/** All orders of so many requests of the one that sets aside and the one that stores. */
+function ordersOf(aside: number, store: number): Actor[][] {
+  if (aside === 0) return [Array.from({ length: store }, () => "store" as const)];
+  if (store === 0) return [Array.from({ length: aside }, () => "aside" as const)];
+  return [
+    ...ordersOf(aside - 1, store).map((rest): Actor[] => ["aside", ...rest]),
+    ...ordersOf(aside, store - 1).map((rest): Actor[] => ["store", ...rest]),
+  ];
+}
+
+/** Storing writes the name, makes it young, and lists what is aside; the others are of setting aside. */
+function isOfSettingAside({ method, headers, url }: IncomingMessage): boolean {
+  if (method === "PUT") {
+    return headers["x-amz-copy-source"] !== undefined && url?.includes("/set-aside/") === true;
+  }
+  return method !== "GET";
+}
+
+/** Lets the requests of two through in an order; beyond it, when the other has ended, as they come. */
+class RequestTurns {
+  #order: readonly Actor[];
+  readonly #waiting: { actor: Actor; go: () => void }[] = [];
+
+  constructor(order: readonly Actor[]) {
+    this.#order = order;
+  }
+
+  take(actor: Actor): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting.push({ actor, go });
+      this.#letGo();
+    });
+  }
+
+  end(actor: Actor): void {
+    this.#order = this.#order.filter((each) => each !== actor);
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    for (;;) {
+      const [next] = this.#order;
+      const at = this.#waiting.findIndex(({ actor }) => next === undefined || actor === next);
+      if (at === -1) return;
+      this.#order = this.#order.slice(1);
+      for (const { go } of this.#waiting.splice(at, 1)) go();
+    }
+  }
+}

@@ -43,6 +43,8 @@ export class S3Server {
   ignoresConditions = false;
   /** Breaks the connection in the middle of the next answers with a body; how many. */
   cuts = 0;
+  /** Waited for before a request that is answered takes effect. */
+  before: ((request: IncomingMessage) => Promise<void>) | undefined;
   readonly objects = new Map<string, StoredObject>();
   /** `METHOD query` of every request that was answered. */
   readonly asked: string[] = [];
@@ -83,6 +85,7 @@ export class S3Server {
       if (this.mood === "busy") throw new Refusal(503, "SlowDown");
       const body = Buffer.concat(parts);
       if (!isSigned(request, body)) throw new Refusal(403, "SignatureDoesNotMatch");
+      await this.before?.(request);
       this.#answer(request, response, body);
     } catch (error) {
       const { status, code } = error instanceof Refusal ? error : new Refusal(500, String(error));
