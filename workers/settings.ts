@@ -5,6 +5,11 @@ import type { TlsFiles } from "../src/wire/certificate-kinds.ts";
 import type { NatsLogin } from "../src/wire/nats-login.ts";
 import { isWorkerAddress } from "../src/wire/worker-announcement.ts";
 import { inferenceThreads } from "./inference/inference-pool.ts";
+import {
+  type NetworkSettings,
+  type Provider,
+  USUAL_NETWORKS,
+} from "./inference/network-settings.ts";
 import { type ModelSettings, readModelSettings } from "./language-model/model-settings.ts";
 import { readEngines } from "./speech/engine-file.ts";
 import type { EngineSettings } from "./speech/engine-schemas.ts";
@@ -28,6 +33,8 @@ export interface WorkerSettings {
   opsPort: number | undefined;
   /** Threads that run the networks of the recogniser. */
   inferenceThreads: number;
+  /** How the networks are run; one thread of the processor for each run when absent. */
+  networks?: NetworkSettings;
   /** The engines of every thread; Moonshine alone when absent. */
   engines?: readonly EngineSettings[] | undefined;
   /** The language model that words notes; absent where they are made by rule. */
@@ -62,6 +69,7 @@ export function parseWorkerSettings(
     opsHost: reader.get("OPS_HOST"),
     opsPort: reader.get("WORKER_OPS_PORT"),
     inferenceThreads: reader.get("WORKER_INFERENCE_THREADS") ?? inferenceThreads(defaults.cores),
+    networks: readNetworks(reader),
     engines: readSpeechEngines(reader.get("SPEECH_ENGINES_FILE"), env, reader.problems),
     model: readModelSettings(reader),
     logLevel: reader.get("LOG_LEVEL"),
@@ -69,6 +77,15 @@ export function parseWorkerSettings(
   checkAddresses(settings, reader.problems);
   reader.problems.push(...clearTextProblems(reader, ["worker", "nats"]));
   return reader.problems.length > 0 ? { problems: reader.problems } : { settings };
+}
+
+function readNetworks(reader: SettingsReader): NetworkSettings {
+  const named = reader.get("INFERENCE_PROVIDERS") as Provider[];
+  return {
+    providers: named.length === 0 ? USUAL_NETWORKS.providers : [...new Set(named)],
+    wordThreads: reader.get("INFERENCE_THREADS_WORDS"),
+    voiceThreads: reader.get("INFERENCE_THREADS_VOICES"),
+  };
 }
 
 function readSpeechEngines(

@@ -65,8 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   if (tried?.usable.length === 0) {
     throw new AppError("unavailable", tried.missing.map(({ reason }) => reason).join(" "));
   }
-  const inference = await startInference(tried?.usable ?? DEFAULT_ENGINES, settings, log);
-  if (inference !== undefined) parts.push("inference threads", async () => inference.stop());
+  const inference = await startInference(tried?.usable ?? DEFAULT_ENGINES, settings, log, parts);
   let announcer: Announcer | undefined;
   const pool = new ThreadPool({
     threads: settings.threads,
@@ -90,10 +89,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const model = startModel(settings, log, parts, () => announcer?.changed());
     const thread = new GraphThread({ log });
     parts.push("graph thread", () => thread.stop());
-    const services = [graphService({ thread, log })];
     const identity = { workerId, version, host, port, advertise, key, tls };
     const server = new WorkerServer({
-      ...{ ...identity, pool, log, services },
+      ...{ ...identity, pool, log, services: [graphService({ thread, log })] },
       ...(model && worksOf(model, pool)),
     });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
@@ -113,7 +111,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${inAddress(host)}:${bound}`;
-    announcer = createAnnouncer({ settings, version, log, address, pool, server, model });
+    announcer = createAnnouncer({
+      ...{ settings, version, log, address, pool, server, model, inference },
+    });
     announcer?.start();
     return {
       address,
@@ -137,14 +137,22 @@ async function startInference(
   engines: readonly EngineSettings[],
   settings: WorkerSettings,
   log: Log,
+  parts: Stack,
 ): Promise<InferencePool | undefined> {
   if (settings.inferenceThreads === 0) return undefined;
   const inference = new InferencePool({
     threads: settings.inferenceThreads,
     reads: engines.some(({ kind }) => kind === "moonshine-tiny-en"),
+    ...(settings.networks && { networks: settings.networks }),
     onLost: (reason) => log.error({ error: reason }, "inference thread lost"),
   });
-  await inference.start();
+  await inference.start().catch((error: unknown) => {
+    inference.stop();
+    throw error;
+  });
+  const { provider, reason } = inference.networks ?? {};
+  if (reason !== undefined) log.warn({ provider }, reason);
+  parts.push("inference threads", async () => inference.stop());
   return inference;
 }
 
@@ -195,8 +203,9 @@ function createAnnouncer(options: {
   pool: ThreadPool;
   server: WorkerServer;
   model: LanguageModel | undefined;
+  inference: InferencePool | undefined;
 }): Announcer | undefined {
-  const { settings, version, log, address, pool, server, model } = options;
+  const { settings, version, log, address, pool, server, model, inference } = options;
   const { natsUrl, natsLogin, tls, workerId, key } = settings;
   if (natsUrl === undefined) {
     log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
@@ -219,6 +228,7 @@ function createAnnouncer(options: {
       speech: [...pool.engines],
       ...(pool.missing.length === 0 ? {} : { missing: [...pool.missing] }),
       ...(model === undefined ? {} : { language_model: model.status }),
+      ...(inference?.networks && { networks: inference.networks }),
       key_fingerprint: fingerprintOfKey(key),
       draining: server.isDraining,
     }),

@@ -19,6 +19,8 @@ export interface WorkerRecord {
   sessions: number;
   capacity: number;
   silent_ms: number;
+  /** By what its networks are run, where it tells. */
+  networks?: { provider: string; reason?: string };
 }
 
 export interface QueueRecord {

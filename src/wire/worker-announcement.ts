@@ -21,6 +21,8 @@ export interface WorkerAnnouncement {
   missing?: MissingEngine[];
   /** The language model that it may ask, if any. */
   language_model?: LanguageModelStatus;
+  /** By what its networks are run; absent where it has none, and from older workers. */
+  networks?: NetworkStatus;
   /**
    * Fingerprint of the key that calls must carry. Absent once it was checked, and from workers of
    * older releases that need no key.
@@ -28,6 +30,14 @@ export interface WorkerAnnouncement {
   key_fingerprint?: string;
   /** True when it takes no new sessions and is about to stop. */
   draining: boolean;
+}
+
+/** By what a worker's networks are run. */
+export interface NetworkStatus {
+  /** `cpu`, or `cuda` for NVIDIA's cards. */
+  provider: string;
+  /** Why it is not the one that is wanted most, a sentence. */
+  reason?: string;
 }
 
 /** An engine that a worker should have and has not. */
@@ -100,6 +110,7 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
   if (!isAnnouncement(value)) return undefined;
   const { worker_id, instance, address, capacity, sessions, version, engines, draining } = value;
   const { key_fingerprint } = value;
+  const networks = networksOf(value.networks);
   const speech = speechOf(value.speech);
   const missing = missingOf(value.missing);
   const model = tryLanguageModelStatus(value.language_model);
@@ -114,6 +125,7 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
     ...(speech === undefined ? {} : { speech }),
     ...(missing === undefined ? {} : { missing }),
     ...(model === undefined ? {} : { language_model: model }),
+    ...(networks === undefined ? {} : { networks }),
     ...(key_fingerprint === undefined ? {} : { key_fingerprint }),
     draining,
   };
@@ -132,6 +144,12 @@ function missingOf(value: unknown): MissingEngine[] | undefined {
     if (!isEngineName(name) || typeof reason !== "string") return [];
     return [{ name, reason: reason.slice(0, MAX_REASON) }];
   });
+}
+
+function networksOf(value: unknown): NetworkStatus | undefined {
+  const { provider, reason } = (value ?? {}) as Record<keyof NetworkStatus, unknown>;
+  if (!isText(provider)) return undefined;
+  return { provider, ...(typeof reason === "string" && { reason: reason.slice(0, MAX_REASON) }) };
 }
 
 export function encodeWorkerAnnouncement(announcement: WorkerAnnouncement): Uint8Array {

@@ -118,18 +118,20 @@ describe("terminal: the voice command as a person sees it", () => {
 
   it("doctor: names each step and its time, and leaves nothing behind", async () => {
     const before = await things();
-    // Only administrators are told by what voices were told apart.
+    // Only administrators are told by what voices were told apart, and by what networks are run.
     const run = await voiceOf(service.ready.admin, "doctor");
     const { code, lines } = await run.left();
     expect(code).toBe(0);
     const steps = lines.flatMap((text) => /^✓ (\w+) /.exec(text)?.[1] ?? []);
     expect(steps).toEqual([
-      ...["health", "login", "pairing", "session", "upload", "transcript", "speakers", "cleanup"],
+      ...["health", "login", "pairing", "session", "upload", "transcript", "speakers"],
+      ...["networks", "cleanup"],
     ]);
     const admin = { ...owner, token: await adminToken(service) };
     const [job] = (await list("/admin/jobs/transcriptions?limit=1", admin)).items;
     expect(job?.diarisation_model_version).toBeTruthy();
     expect(lines.join("")).toContain(`told apart by ${job?.diarisation_model_version} (`);
+    expect(lines.join("")).toContain("run with cpu (");
     expect(lines.join("").match(/\((\d+ ms|\d+\.\d s)\)/g)).toHaveLength(steps.length);
     expect(await things()).toEqual(before);
   });

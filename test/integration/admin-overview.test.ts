@@ -120,6 +120,7 @@ describe("overview", () => {
       sessions: 2,
       capacity: 2,
       silent_ms: 10,
+      networks: { provider: "cpu", reason: "There is no cuda." },
     } as const;
     workers.push({ ...worker, engines: [...worker.engines] });
     expect(await read()).toMatchObject({

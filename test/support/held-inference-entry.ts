@@ -12,4 +12,4 @@ parentPort?.on("message", (call: InferenceCall) => {
     answer: { numbers: new Float32Array(), workMs: call.request.pcm.length },
   });
 });
-emit({ kind: "ready" });
+emit({ kind: "ready", networks: { provider: "cpu" } });

@@ -3,9 +3,11 @@ import { backOff } from "../../src/base/back-off.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../../src/base/queue-metrics.ts";
+import type { NetworkStatus } from "../../src/wire/worker-announcement.ts";
 import { type Job, nextJob } from "./inference-jobs.ts";
 import type { InferenceCall, InferenceEvent, InferenceRequest } from "./inference-protocol.ts";
 import { InferenceThread } from "./inference-thread.ts";
+import { type NetworkSettings, USUAL_NETWORKS } from "./network-settings.ts";
 import { WorkOfShares } from "./work-of-shares.ts";
 
 /** Jobs that a thread has at once: it takes turns between them. */
@@ -46,6 +48,8 @@ interface InferencePoolOptions {
   threads: number;
   /** False where no engine of the worker needs them to read: voices alone are heard. */
   reads?: boolean;
+  /** How the networks are run; one thread of the processor for each run unless given. */
+  networks?: NetworkSettings;
   /** File that each thread runs. */
   entry?: URL;
   readyMs?: number;
@@ -72,6 +76,7 @@ export class InferencePool implements QueueOwner {
   #nextId = 1;
   #isStopped = false;
   #leftOut = 0;
+  #networks: NetworkStatus | undefined;
 
   constructor(options: InferencePoolOptions) {
     this.#options = options;
@@ -95,6 +100,11 @@ export class InferencePool implements QueueOwner {
     }
     const limit = this.#options.readyMs ?? READY_MS;
     await withTimeout(this.#ready.promise, limit, "Loading the networks");
+  }
+
+  /** By what the networks are run, as the thread tells that was ready last; undefined before the first. */
+  get networks(): NetworkStatus | undefined {
+    return this.#networks;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -147,6 +157,7 @@ export class InferencePool implements QueueOwner {
     slot.thread = new InferenceThread({
       entry: this.#options.entry,
       reads: this.#options.reads ?? true,
+      networks: this.#options.networks ?? USUAL_NETWORKS,
       onEvent: (event) => this.#onEvent(slot, event),
       onEnd: (reason) => this.#onEnd(slot, reason),
     });
@@ -208,6 +219,7 @@ export class InferencePool implements QueueOwner {
   #onEvent(slot: Slot, event: InferenceEvent): void {
     if (event.kind === "ready") {
       slot.isReady = true;
+      this.#networks = event.networks;
       this.#ready.resolve();
     } else if (event.kind !== "broken") {
       slot.failures = 0;

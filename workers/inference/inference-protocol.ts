@@ -1,3 +1,4 @@
+import type { NetworkStatus } from "../../src/wire/worker-announcement.ts";
 import type { HeardWord } from "./heard-words.ts";
 
 /** What is asked of a piece of sound. Crosses threads. */
@@ -55,7 +56,7 @@ export type InferenceCall =
 
 /** The other way. A dropped call has no answer. */
 export type InferenceEvent =
-  | { kind: "ready" }
+  | { kind: "ready"; networks: NetworkStatus }
   | { kind: "broken"; reason: string }
   | { kind: "done"; id: number; answer: InferenceAnswer }
   | { kind: "left-out"; id: number }

@@ -13,9 +13,10 @@ import type {
 } from "./inference-protocol.ts";
 import type { InferenceThreadData } from "./inference-thread.ts";
 import { MoonshineNetwork } from "./moonshine-network.ts";
+import { findProvider, runOptions } from "./network-provider.ts";
 import { rescorePhrases } from "./phrase-rescoring.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { VoiceNetworks } from "./voice-networks.ts";
+import { SEGMENTATION, VoiceNetworks } from "./voice-networks.ts";
 import { WantedPhrases } from "./wanted-phrases.ts";
 
 const READER_FOLDER = fileURLToPath(new URL("../models/moonshine-tiny-en", import.meta.url));
@@ -28,11 +29,19 @@ const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");
 const emit = (event: InferenceEvent): void => port.postMessage(event);
 
-const recogniser = once(async () => ({
-  network: await MoonshineNetwork.load(READER_FOLDER),
-  tokenizer: Tokenizer.load(join(READER_FOLDER, "tokenizer.bin")),
-}));
-const voiceNetworks = once(() => VoiceNetworks.load(VOICES_FOLDER));
+const { reads, networks: wanted } = workerData as InferenceThreadData;
+const provided = once(() => findProvider(wanted.providers, join(VOICES_FOLDER, SEGMENTATION)));
+const recogniser = once(async () => {
+  const options = runOptions((await provided()).provider, wanted.wordThreads);
+  return {
+    network: await MoonshineNetwork.load(READER_FOLDER, options),
+    tokenizer: Tokenizer.load(join(READER_FOLDER, "tokenizer.bin")),
+  };
+});
+const voiceNetworks = once(async () => {
+  const options = runOptions((await provided()).provider, wanted.voiceThreads);
+  return VoiceNetworks.load(VOICES_FOLDER, options);
+});
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
@@ -66,11 +75,9 @@ async function* readingOf({ pcm, agreed, draft, phrases }: RecognitionRequest): 
   // Of what the network wrote by itself: a phrase that was put in says nothing of the sound.
   const logs = greedy.probabilities.reduce((sum, probability) => sum + Math.log(probability), 0);
   const certainty = logs === 0 ? 1 : Math.exp(logs / greedy.probabilities.length);
-  const wanted = phrasesOf(phrases, tokenizer);
+  const found = phrasesOf(phrases, tokenizer);
   const request = { encoded, decoding: greedy, tokenizer };
-  const decoding = wanted
-    ? yield* rescorePhrases(network, { ...request, phrases: wanted })
-    : greedy;
+  const decoding = found ? yield* rescorePhrases(network, { ...request, phrases: found }) : greedy;
   const { tokens, isEndless } = decoding;
   return { words: wordsOf(decoding, tokenizer), tokens, certainty, isEndless, workMs: 0 };
 }
@@ -83,7 +90,6 @@ async function* hearingOf({ kind, pcm }: VoiceRequest): Steps {
 }
 
 try {
-  const { reads } = workerData as InferenceThreadData;
   await Promise.all([voiceNetworks(), ...(reads ? [recogniser()] : [])]);
   const jobs = new InferenceJobs({
     begin: (request) => (request.kind === "read" ? readingOf(request) : hearingOf(request)),
@@ -94,7 +100,7 @@ try {
     if (call.kind === "run") jobs.add(call.id, call.request, call.share);
     else jobs.drop(call.id);
   });
-  emit({ kind: "ready" });
+  emit({ kind: "ready", networks: await provided() });
 } catch (error) {
   emit({ kind: "broken", reason: errorMessage(error) });
 }

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { errorMessage } from "../../src/base/errors.ts";
 import type { InferenceCall, InferenceEvent } from "./inference-protocol.ts";
+import type { NetworkSettings } from "./network-settings.ts";
 
 const ENTRY = new URL("./inference-thread-entry.ts", import.meta.url);
 
@@ -8,6 +9,7 @@ const ENTRY = new URL("./inference-thread-entry.ts", import.meta.url);
 export interface InferenceThreadData {
   /** True where it shall read; voices are heard in any case. */
   reads: boolean;
+  networks: NetworkSettings;
 }
 
 interface InferenceThreadOptions extends InferenceThreadData {
@@ -24,11 +26,11 @@ export class InferenceThread {
   readonly #onEnd: (reason: string) => void;
   #hasEnded = false;
 
-  constructor({ entry = ENTRY, reads, onEvent, onEnd }: InferenceThreadOptions) {
+  constructor({ entry = ENTRY, reads, networks, onEvent, onEnd }: InferenceThreadOptions) {
     this.#onEnd = onEnd;
     this.#worker = new Worker(entry, {
       execArgv: [],
-      workerData: { reads } satisfies InferenceThreadData,
+      workerData: { reads, networks } satisfies InferenceThreadData,
     });
     this.#worker.on("message", (event: InferenceEvent) => {
       if (this.#hasEnded) return;

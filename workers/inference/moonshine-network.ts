@@ -4,16 +4,6 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 const HEADS = 8;
 const HEAD_SIZE = 36;
 
-/** One thread for each run: streams are read side by side, on an inference thread each. */
-const RUN_OPTIONS: InferenceSession.SessionOptions = {
-  intraOpNumThreads: 1,
-  interOpNumThreads: 1,
-  executionMode: "sequential",
-  graphOptimizationLevel: "all",
-  // An arena keeps what the longest piece needed, on each thread: 1,183 MB instead of 746 with four.
-  enableCpuMemArena: false,
-};
-
 /** What the decoder needs of a piece of sound. */
 export interface EncodedSound {
   frames: Tensor;
@@ -44,10 +34,13 @@ export class MoonshineNetwork {
   readonly #empty: Readonly<Record<string, Tensor>>;
 
   /** Loads both networks from a folder. Rejects when a file is missing or is no such network. */
-  static async load(folder: string): Promise<MoonshineNetwork> {
-    const encoder = await InferenceSession.create(join(folder, "encoder_model.ort"), RUN_OPTIONS);
-    const path = join(folder, "decoder_model_merged.ort");
-    return new MoonshineNetwork(encoder, await InferenceSession.create(path, RUN_OPTIONS));
+  static async load(
+    folder: string,
+    options: InferenceSession.SessionOptions,
+  ): Promise<MoonshineNetwork> {
+    const open = (name: string) => InferenceSession.create(join(folder, name), options);
+    const encoder = await open("encoder_model.ort");
+    return new MoonshineNetwork(encoder, await open("decoder_model_merged.ort"));
   }
 
   private constructor(encoder: InferenceSession, decoder: InferenceSession) {

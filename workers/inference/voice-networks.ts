@@ -4,13 +4,8 @@ import { MEL_BANDS, melFilterBank } from "./mel-filter-bank.ts";
 import { LONGEST_SEGMENTED } from "./voice-shapes.ts";
 
 const FULL_SCALE = 32_768;
-const OPTIONS: InferenceSession.SessionOptions = {
-  intraOpNumThreads: 1,
-  interOpNumThreads: 1,
-  executionMode: "sequential",
-  graphOptimizationLevel: "all",
-  enableCpuMemArena: false,
-};
+/** The smaller of the two. */
+export const SEGMENTATION = "segmentation_3.onnx";
 
 /**
  * The two networks by which voices are told apart: CAM++ (Wang and others 2023) turns speech of one
@@ -22,12 +17,12 @@ export class VoiceNetworks {
   readonly #segmentation: InferenceSession;
 
   /** Loads both networks from a folder. Rejects when a file is missing or is no such network. */
-  static async load(folder: string): Promise<VoiceNetworks> {
-    const open = (name: string) => InferenceSession.create(join(folder, name), OPTIONS);
-    return new VoiceNetworks(
-      await open("campplus_zh_en_16k.onnx"),
-      await open("segmentation_3.onnx"),
-    );
+  static async load(
+    folder: string,
+    options: InferenceSession.SessionOptions,
+  ): Promise<VoiceNetworks> {
+    const open = (name: string) => InferenceSession.create(join(folder, name), options);
+    return new VoiceNetworks(await open("campplus_zh_en_16k.onnx"), await open(SEGMENTATION));
   }
 
   private constructor(embedding: InferenceSession, segmentation: InferenceSession) {

@@ -63,6 +63,8 @@ const sherpa = Type.Object(
     /** Where the model's files lie. */
     folder: Type.String({ minLength: 1 }),
     languages,
+    /** Threads of one run; 1 by default. */
+    threads: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
   },
   exact,
 );

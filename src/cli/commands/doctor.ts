@@ -195,6 +195,10 @@ async function walk(
     undefined,
     await describeSpeakers(user, sessionId),
   ]);
+  await step("networks", "see the worker's log and INFERENCE_PROVIDERS", async () => [
+    undefined,
+    await describeNetworks(user),
+  ]);
 }
 
 /** By what the worker told the session's voices apart, which administrators may see. */
@@ -210,6 +214,21 @@ async function describeSpeakers(user: UserSession, sessionId: string): Promise<s
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error;
     return "told apart by what administrators are shown";
+  }
+}
+
+/** By what the workers run their networks, which administrators may see. */
+async function describeNetworks(user: UserSession): Promise<string> {
+  try {
+    const { workers } = await user.call((client) => client.GET("/admin/overview"));
+    const known = workers.flatMap(({ networks }) => networks ?? []);
+    const each = known.map(({ provider, reason }) =>
+      reason === undefined ? `run with ${provider}` : reason,
+    );
+    return each.length === 0 ? "no worker tells" : [...new Set(each)].sort().join("; ");
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
+    return "run with what administrators are shown";
   }
 }
 

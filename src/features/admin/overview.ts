@@ -66,6 +66,17 @@ const workerSchema = Type.Object(
     sessions: count("Sessions that it reads now"),
     capacity: count("Sessions that it reads at once, at most"),
     silent_ms: count("How long since it was last heard, in milliseconds"),
+    networks: Type.Optional(
+      Type.Object(
+        {
+          provider: Type.String({ description: "`cpu`, or `cuda` for NVIDIA's cards" }),
+          reason: Type.Optional(
+            Type.String({ description: "Why it is not the one that is wanted most" }),
+          ),
+        },
+        { description: "By what its networks are run; left out where it has none" },
+      ),
+    ),
   },
   { $id: "Worker" },
 );
@@ -216,8 +227,12 @@ function presentNode(
 
 function presentWorker(worker: WorkerRecord): Static<typeof workerSchema> {
   const { worker_id, address, version, engines, state, sessions, capacity, silent_ms } = worker;
+  const { networks } = worker;
   const known = [...engines];
-  return { worker_id, address, version, engines: known, state, sessions, capacity, silent_ms };
+  return {
+    ...{ worker_id, address, version, engines: known, state, sessions, capacity, silent_ms },
+    ...(networks && { networks }),
+  };
 }
 
 function presentQueues(

@@ -62,6 +62,17 @@ describe("worker announcement: parsing", () => {
     }
   });
 
+  it("tells by what networks are run, as far as that makes sense", () => {
+    const networks = { provider: "cpu", reason: "There is no cuda." };
+    expect(parse({ ...GOOD, networks: { ...networks, more: 1 } })).toEqual({ ...GOOD, networks });
+    expect(parse({ ...GOOD, networks: { provider: "cpu", reason: 7 } })?.networks).toEqual({
+      provider: "cpu",
+    });
+    for (const wrong of [7, null, {}, { provider: "" }, ["cpu"]]) {
+      expect(parse({ ...GOOD, networks: wrong })).toEqual(GOOD);
+    }
+  });
+
   it("refuses what is no JSON, or far too long", () => {
     expect(tryWorkerAnnouncement(Buffer.from("{"))).toBeUndefined();
     expect(tryWorkerAnnouncement(Buffer.alloc(1 << 20, 32))).toBeUndefined();

@@ -14,6 +14,7 @@ describe("worker settings: environment", () => {
         advertise: undefined,
         threads: 2,
         inferenceThreads: 2,
+        networks: { providers: ["cpu"], wordThreads: 1, voiceThreads: 1 },
         sessionsPerThread: 4,
         natsUrl: undefined,
         natsLogin: { user: "worker", password: undefined, token: undefined },
@@ -30,6 +31,17 @@ describe("worker settings: environment", () => {
       { ...DEFAULTS, cores: 0 },
     );
     expect(parsed).toMatchObject({ settings: { host: "127.0.0.1", port: 0, threads: 1 } });
+  });
+
+  it("takes providers of the networks in the order of preference, and threads of their runs", () => {
+    const env = { WORKER_KEY, INFERENCE_PROVIDERS: "cuda, cpu,cuda" };
+    const threads = { INFERENCE_THREADS_WORDS: "3", INFERENCE_THREADS_VOICES: "2" };
+    expect(parseWorkerSettings({ ...env, ...threads }, DEFAULTS)).toMatchObject({
+      settings: { networks: { providers: ["cuda", "cpu"], wordThreads: 3, voiceThreads: 2 } },
+    });
+    expect(parseWorkerSettings({ WORKER_KEY, INFERENCE_PROVIDERS: "gpu" }, DEFAULTS)).toEqual({
+      problems: [`INFERENCE_PROVIDERS must be a list of cpu, cuda, not "gpu".`],
+    });
   });
 
   it("reports all problems at once, each by name", () => {

@@ -8,8 +8,8 @@ import { MODEL_FILES } from "../sherpa-types.ts";
  * The configuration of an engine's model, as the package wants it, from the files in its folder. Throws AppError `engine_unavailable`, which names the file
  * that is missing and what brings it; folders are named by their last part only.
  */
-export function findSherpaModel(settings: SherpaSettings, threads = 1): object {
-  const { type, folder, name } = settings;
+export function findSherpaModel(settings: SherpaSettings): object {
+  const { type, folder, name, threads = 1 } = settings;
   const names = namesIn(folder, name);
   const tokens = names.find((each) => each.endsWith("tokens.txt"));
   if (tokens === undefined) throw missing(name, "tokens.txt");
@@ -17,6 +17,7 @@ export function findSherpaModel(settings: SherpaSettings, threads = 1): object {
   for (const [part, begin] of Object.entries(MODEL_FILES[type])) {
     found[part] = join(folder, fileOf(names, begin, name));
   }
+  // The published builds of the package have no other provider.
   const common = { tokens: join(folder, tokens), numThreads: threads, provider: "cpu", debug: 0 };
   const modelConfig = { ...networksOf(settings, found), ...common };
   const featConfig = { sampleRate: 16_000, featureDim: 80 };
