@@ -114,7 +114,7 @@ export class Environments {
     const readers: readonly SettingReader[] = roles === "front,sessions" ? BOTH : ["main", roles];
     return {
       ...this.#node(readers),
-      ...(this.#env.AUDIO_STORE ? pick(this.#env, AWS) : {}),
+      ...(this.#env.AUDIO_STORE || this.#env.AUDIO_MOVE_FROM ? pick(this.#env, AWS) : {}),
       ...insideOf(at, suffix === "" ? "main" : suffix.slice(1)),
       ...at.rpcTls,
       WORKER_KEY: at.workerKey,

@@ -383,6 +383,13 @@ export const SETTINGS = {
     usually: "the folder VOICE_BLOB_DIR",
     what: "where the audio is kept: s3://BUCKET or s3://BUCKET/PREFIX, of a server that keeps conditional writes; machines need no common folder then. Credentials are those of the AWS SDK: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or the machine's role",
   },
+  AUDIO_MOVE_FROM: {
+    group: "servers",
+    type: "text",
+    longest: 4096,
+    readers: ["main"],
+    what: "where the audio was kept, a folder or s3://BUCKET/PREFIX, while voice admin audio move brings it to where it is kept now: until then it is read there as well",
+  },
   AUDIO_S3_ENDPOINT: {
     group: "servers",
     type: "address",

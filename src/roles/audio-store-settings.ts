@@ -10,26 +10,57 @@ const NEED_A_STORE = [
   ...(["AUDIO_S3_ENCRYPTION", "AUDIO_S3_KMS_KEY"] as const),
 ];
 
-/** Where audio is kept, and where it is received. */
+const BUCKET = "s3://";
+
+/** Where audio is kept, where it is received, and from where it is moved. */
 export function readAudioStorage(reader: SettingsReader) {
-  return { blobFolder: reader.need("VOICE_BLOB_DIR"), audioStore: readAudioStore(reader) };
+  const blobFolder = reader.need("VOICE_BLOB_DIR");
+  const address = reader.get("AUDIO_STORE");
+  const former = reader.get("AUDIO_MOVE_FROM");
+  const isBucketNamed = address !== undefined || former?.startsWith(BUCKET);
+  for (const name of isBucketNamed ? [] : NEED_A_STORE) {
+    if (reader.has(name)) reader.problems.push(`${name} is for AUDIO_STORE, which is not set.`);
+  }
+  const store = (name: "AUDIO_STORE" | "AUDIO_MOVE_FROM", named: string | undefined) =>
+    named === undefined ? undefined : readBucket(reader, name, named);
+  return {
+    blobFolder,
+    /** The bucket of the audio; undefined where it is kept in a folder. */
+    audioStore: store("AUDIO_STORE", address),
+    audioMoveFrom: readFormer({ reader, former, address, blobFolder }, store),
+  };
 }
 
-/** The bucket of the audio; undefined where it is kept in a folder. */
-function readAudioStore(reader: SettingsReader): S3Settings | undefined {
-  const address = reader.get("AUDIO_STORE");
-  if (address === undefined) {
-    for (const name of NEED_A_STORE) {
-      if (reader.has(name)) reader.problems.push(`${name} is for AUDIO_STORE, which is not set.`);
-    }
-    return undefined;
+/** The folder, or the bucket, from which the audio is moved; undefined where it is not. */
+function readFormer(
+  read: {
+    reader: SettingsReader;
+    former: string | undefined;
+    address: string | undefined;
+    blobFolder: string;
+  },
+  bucketOf: (name: "AUDIO_MOVE_FROM", address: string) => S3Settings | undefined,
+): { folder: string } | S3Settings | undefined {
+  const { reader, former, address, blobFolder } = read;
+  if (former === undefined) return undefined;
+  const current = address ?? blobFolder;
+  if (former.replace(/\/+$/, "") === current.replace(/\/+$/, "")) {
+    reader.problems.push(`AUDIO_MOVE_FROM names where the audio is kept now: ${current}.`);
   }
+  return former.startsWith(BUCKET) ? bucketOf("AUDIO_MOVE_FROM", former) : { folder: former };
+}
+
+function readBucket(
+  reader: SettingsReader,
+  name: "AUDIO_STORE" | "AUDIO_MOVE_FROM",
+  address: string,
+): S3Settings | undefined {
   const [, bucket, rest = ""] = ADDRESS.exec(address) ?? [];
   const prefix = rest.replace(/\/$/, "");
   const isPrefix = prefix === "" || (PREFIX.test(prefix) && prefix.length <= LONGEST_PREFIX);
   if (bucket === undefined || !isPrefix) {
     reader.problems.push(
-      `AUDIO_STORE must be s3://BUCKET or s3://BUCKET/PREFIX, of small letters, digits, dots and hyphens, not "${address}".`,
+      `${name} must be s3://BUCKET or s3://BUCKET/PREFIX, of small letters, digits, dots and hyphens, not "${address}".`,
     );
     return undefined;
   }

@@ -3,6 +3,8 @@ import type { Log } from "../base/log.ts";
 import type { Stack } from "../base/stack.ts";
 import type { AudioStore } from "../features/recording/audio-store/audio-store.ts";
 import { FolderBlobs } from "../features/recording/audio-store/blobs.ts";
+import { PostgresMovedRecords } from "../features/recording/audio-store/moved-records-store.ts";
+import { MovingStore } from "../features/recording/audio-store/moving-store.ts";
 import { S3Blobs } from "../features/recording/audio-store/s3-blobs.ts";
 import { FileConverter } from "../features/recording/conversion/file-converter.ts";
 import { Sounds } from "../features/recording/sounds.ts";
@@ -14,6 +16,8 @@ import type { Config } from "./config.ts";
 /** The stored audio, and what is done with its sound. */
 export interface OpenedAudio {
   blobs: AudioStore;
+  /** The same store while audio is moved to it from another one. */
+  moving: MovingStore | undefined;
   /** Measures and decodes sound. */
   sounds: Sounds;
   /** Decodes uploads of formats that we do not read ourselves. */
@@ -21,18 +25,35 @@ export interface OpenedAudio {
 }
 
 /** Opens the store of the audio, and what measures and decodes sound. */
-export async function openAudio(config: Config, log: Log, stack: Stack): Promise<OpenedAudio> {
+export async function openAudio(
+  config: Config,
+  pool: Pool,
+  log: Log,
+  stack: Stack,
+): Promise<OpenedAudio> {
   const program = findDecoder(config.ffmpeg);
   if (config.roles.has("front")) {
     log.info({ decoder: program?.name ?? "none" }, "what decodes files of other formats");
   }
-  const blobs = await openStore(config);
+  const to = await openStore(config);
+  const from = await openFormer(config);
+  const records = new PostgresMovedRecords(pool);
+  const moving = from === undefined ? undefined : new MovingStore({ to, from, records });
+  const blobs = moving ?? to;
   await blobs.start();
+  if (moving !== undefined) {
+    const fields = { from: moving.former.names.address, to: moving.names.address };
+    log.info(
+      fields,
+      "audio of the former store is read there until voice admin audio move is done",
+    );
+  }
   stack.push("audio files", () => blobs.stop());
   const sounds = new Sounds();
   stack.push("sound threads", () => sounds.stop());
   return {
     blobs,
+    moving,
     sounds,
     converter: new FileConverter({ folder: blobs.temporaryFolder, program }),
   };
@@ -42,6 +63,14 @@ export async function openAudio(config: Config, log: Log, stack: Stack): Promise
 async function openStore({ audioStore, blobFolder: folder }: Config): Promise<AudioStore> {
   if (audioStore === undefined) return new FolderBlobs(folder);
   return S3Blobs.open({ ...audioStore, folder });
+}
+
+/** Where the audio was kept that is moved; undefined where none is. */
+async function openFormer(config: Config): Promise<AudioStore | undefined> {
+  const { audioMoveFrom: former, blobFolder } = config;
+  if (former === undefined) return undefined;
+  if ("folder" in former) return new FolderBlobs(former.folder);
+  return S3Blobs.open({ ...former, folder: blobFolder });
 }
 
 /** Makes redacted spans silent in the stored audio. */

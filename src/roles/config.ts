@@ -39,6 +39,8 @@ export interface Config {
   blobFolder: string;
   /** The bucket of the audio; without it the audio is in `blobFolder`. */
   audioStore: S3Settings | undefined;
+  /** Where the audio was kept that is moved; undefined where none is. */
+  audioMoveFrom: { folder: string } | S3Settings | undefined;
   keyFolder: string;
   /** Key material as JSON instead of a folder. */
   keys: string | undefined;

@@ -82,7 +82,7 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
   const admin = createAdmin(context, {
     workers: () => shared.placement.status(),
     ...{ leaseMs: config.leaseMs, warnings: shared.unsafe },
-    verification: shared.verification,
+    ...{ verification: shared.verification, moving: shared.moving },
     health: healthPorts(app),
   });
   return {

@@ -23,7 +23,7 @@ const ORDER = `
   listServiceKeys createServiceKey getServiceKey rotateServiceKey revokeServiceKey
   createUser listUsers getUser disableUser enableUser editUser eraseAccount elevateContent
   endContentElevation listAudit verifyAudit getOverview listParkedCommands retryParkedCommands
-  dropParkedCommands verifyStoredAudio
+  dropParkedCommands verifyStoredAudio moveStoredAudio
   createWorkspace listWorkspaces getWorkspace listWorkspaceMembers addWorkspaceMember
   changeWorkspaceRole removeWorkspaceMember editWorkspace removeWorkspace
   createWorkshop listWorkshops getWorkshop editWorkshop removeWorkshop createCharacter

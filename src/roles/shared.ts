@@ -127,9 +127,9 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     config.keys === undefined
       ? await loadKeyFolder(config.keyFolder)
       : await parseKeyMaterial(config.keys);
-  const audio = await openAudio(config, log, stack);
-  const { blobs } = audio;
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
+  const audio = await openAudio(config, pool, log, stack);
+  const { blobs } = audio;
   const audioFolder = await claimAudioStore(pool, blobs);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
   const audioWatch = new AudioWatch({ disk: blobs, name: blobs.names, runtime, log });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppFixture } from "../support/app-fixture.ts";
@@ -7,6 +8,7 @@ import { S3Server } from "../support/audio-store/s3-server.ts";
 import { ACCESS_KEY, SECRET_KEY } from "../support/audio-store/s3-signature.ts";
 import { adminToken, call, PairedDevice, scriptedChunks } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
+import { runVoice } from "../support/voice-run.ts";
 
 const HEADER = 44;
 /** Bytes of 5 s at 16 kHz. */
@@ -16,6 +18,8 @@ const SAVED = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
 describe("audio in a bucket", () => {
   const server = new S3Server();
   const before = SAVED.map((name) => process.env[name]);
+  /** Where audio was kept before, of which nothing was moved yet. */
+  const former = mkdtempSync(join(tmpdir(), "former-audio-"));
   let service: AppFixture;
 
   beforeAll(async () => {
@@ -28,6 +32,7 @@ describe("audio in a bucket", () => {
       AUDIO_S3_ENDPOINT: server.endpoint,
       AUDIO_S3_PATH_STYLE: "1",
       AUDIO_S3_ENCRYPTION: "AES256",
+      AUDIO_MOVE_FROM: former,
     });
   });
   afterAll(async () => {
@@ -38,7 +43,19 @@ describe("audio in a bucket", () => {
     }
     await service?.stop();
     await server.stop();
+    rmSync(former, { recursive: true, force: true });
   });
+
+  /** As if a release without a bucket had kept the audio of a session in the folder. */
+  function backToFolder(session: string): void {
+    mkdirSync(join(former, session), { recursive: true });
+    for (const key of keysOf(session)) {
+      const object = server.objects.get(key);
+      const name = key.split("/").at(-1) ?? "";
+      writeFileSync(join(former, session, name), object?.data ?? "");
+      server.objects.delete(key);
+    }
+  }
 
   const keysOf = (session: string) =>
     [...server.objects.keys()].filter((key) => key.startsWith(`voice/${session}/`));
@@ -142,5 +159,49 @@ describe("audio in a bucket", () => {
     await device.completed();
     const { body } = await device.get<{ complete: boolean }>("/completeness");
     expect(body.complete).toBe(true);
+  });
+
+  it("is moved from the folder by the command while devices send and people listen", async () => {
+    const [kept, gone, redacted] = [await record(), await record(), await record()];
+    for (const { device } of [kept, gone, redacted]) backToFolder(device.sessionId);
+    const whole = Buffer.concat(kept.chunks);
+    const range = `bytes=${HEADER}-${HEADER + 39_999}`;
+    // It is in the folder yet.
+    expect((await play(kept.device, range)).equals(whole.subarray(0, 40_000))).toBe(true);
+    const env = { VOICE_TOKEN: await adminToken(service) };
+    const move = (...flags: string[]) => {
+      const args = ["admin", "audio", "move", "--base-url", service.ready.base_url, ...flags];
+      return runVoice(args, { env, folder: service.folder });
+    };
+    const counted = await move("--dry-run");
+    expect(counted).toMatchObject({ code: 0 });
+    expect(counted.lines.join("")).toMatch(/To move from .+ to s3:\/\/audio\/voice: \d+ files/);
+    const { token } = gone.device;
+    const [moved] = await Promise.all([
+      move(),
+      call(service.api, "DELETE", `/sessions/${gone.device.sessionId}`, { token }),
+      call(service.api, "POST", `/sessions/${redacted.device.sessionId}/redactions`, {
+        ...{ token, body: { start_ms: 0, end_ms: 1_000 } },
+      }),
+      record(),
+    ]);
+    expect(moved).toMatchObject({ code: 0 });
+    expect(moved.lines.join("")).toContain("Moved from");
+    expect((await move()).lines.join("")).toContain("take AUDIO_MOVE_FROM out of the settings");
+    expect(keysOf(kept.device.sessionId)).toHaveLength(kept.chunks.length);
+    expect((await play(kept.device, range)).equals(whole.subarray(0, 40_000))).toBe(true);
+    expect(keysOf(gone.device.sessionId)).toEqual([]);
+    for (const { device } of [kept, gone, redacted]) {
+      expect(existsSync(join(former, device.sessionId))).toBe(false);
+    }
+    const name = createHash("sha256")
+      .update(redacted.chunks[0] ?? "")
+      .digest("hex");
+    const isSilent = () =>
+      server.objects
+        .get(`voice/${redacted.device.sessionId}/${name}`)
+        ?.data.subarray(0, 32_000)
+        .every((each) => each === 0) === true;
+    await until(isSilent, "the redacted audio to be silent in the bucket");
   });
 });

@@ -1,4 +1,8 @@
-import { openFolder, openStartedS3 } from "../support/audio-store/store-places.ts";
+import {
+  openFolder,
+  openStartedMoving,
+  openStartedS3,
+} from "../support/audio-store/store-places.ts";
 import { describeAudioStore } from "../support/audio-store/store-suite.ts";
 
 /*
@@ -8,3 +12,5 @@ import { describeAudioStore } from "../support/audio-store/store-suite.ts";
  */
 describeAudioStore("folder", openFolder);
 describeAudioStore("S3", openStartedS3);
+describeAudioStore("moved from a folder to S3", () => openStartedMoving("S3"));
+describeAudioStore("moved from S3 to a folder", () => openStartedMoving("folder"));

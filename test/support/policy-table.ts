@@ -150,6 +150,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   retryParkedCommands: [admins()],
   dropParkedCommands: [admins()],
   verifyStoredAudio: [admins()],
+  moveStoredAudio: [admins()],
   listAudit: [admins()],
   verifyAudit: [admins()],
 

@@ -69,7 +69,10 @@ const workerSchema = Type.Object(
     networks: Type.Optional(
       Type.Object(
         {
-          provider: Type.String({ description: "`cpu`, or `cuda` for NVIDIA's cards" }),
+          provider: Type.String({
+            description: "`cpu`, or `cuda` for NVIDIA's cards",
+            examples: ["cpu"],
+          }),
           reason: Type.Optional(
             Type.String({ description: "Why it is not the one that is wanted most" }),
           ),

@@ -54,8 +54,9 @@ export class S3Server {
   readonly #begun = new Map<string, IncomingMessage["headers"]>();
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
-  async start(): Promise<void> {
-    await new Promise<void>((done) => this.#server.listen(0, "127.0.0.1", done));
+  /** @param port any free one unless given; a server that was stopped may be started again at its own */
+  async start(port = 0): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(port, "127.0.0.1", done));
   }
 
   get endpoint(): string {

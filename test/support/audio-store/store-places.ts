@@ -3,6 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AudioStore } from "../../../src/features/recording/audio-store/audio-store.ts";
 import { FolderBlobs } from "../../../src/features/recording/audio-store/blobs.ts";
+import {
+  type MovedRecords,
+  MovingStore,
+} from "../../../src/features/recording/audio-store/moving-store.ts";
 import { S3Blobs } from "../../../src/features/recording/audio-store/s3-blobs.ts";
 import type { S3Settings } from "../../../src/features/recording/audio-store/s3-bucket.ts";
 import { S3Server } from "./s3-server.ts";
@@ -74,4 +78,53 @@ export async function openFolder(): Promise<StorePlace> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What the database would say of audio that is moved. */
+export class RememberedRecords implements MovedRecords {
+  readonly deleted = new Set<string>();
+  /** By the name of the file; others are not known. */
+  readonly known = new Map<string, readonly string[]>();
+  /** Waited for before an answer is looked for, and before it is given. */
+  before: (() => Promise<void>) | undefined;
+
+  async isDeleted(sessionId: string): Promise<boolean> {
+    await this.before?.();
+    const isDeleted = this.deleted.has(sessionId);
+    await this.before?.();
+    return isDeleted;
+  }
+
+  async digests(_sessionId: string, sha256: string): Promise<readonly string[] | undefined> {
+    return this.known.get(sha256);
+  }
+}
+
+export interface MovingPlace extends StorePlace {
+  store: MovingStore;
+  from: AudioStore;
+  to: AudioStore;
+  server: S3Server;
+  records: RememberedRecords;
+}
+
+/** A folder and a bucket, of which one is moved to the other. */
+export async function openMoving(to: "S3" | "folder"): Promise<MovingPlace> {
+  const [folder, s3, records] = [await openFolder(), await openS3(), new RememberedRecords()];
+  const [target, former] = to === "S3" ? [s3, folder] : [folder, s3];
+  const store = new MovingStore({ to: target.store, from: former.store, records });
+  return {
+    ...{ store, from: former.store, to: target.store, server: s3.server, records },
+    ...{ before: target.before, age: target.age },
+    async close() {
+      await s3.close();
+      await folder.close();
+    },
+  };
+}
+
+export async function openStartedMoving(to: "S3" | "folder"): Promise<MovingPlace> {
+  const place = await openMoving(to);
+  await place.store.start();
+  return place;
 }

@@ -126,6 +126,25 @@ function suite(open: () => Promise<StorePlace>): void {
     expect(await store.read(fresh, sha256)).toEqual(bytes);
   });
 
+  it("tells which files there are, and removes one of them", async () => {
+    const { session, sha256 } = await stored();
+    const other = randomBytes(2_000);
+    await store.putBytes(session, hashOf(other), other);
+    const found = await store.files(session);
+    expect(found.sort((a, b) => a.bytes - b.bytes)).toEqual([
+      { sha256, bytes: 1_000 },
+      { sha256: hashOf(other), bytes: 2_000 },
+    ]);
+    expect(await store.has(session, sha256)).toBe(true);
+    for (let n = 0; n < 2; n += 1) await store.remove(session, sha256);
+    expect(await store.has(session, sha256)).toBe(false);
+    expect(await codeOf(store.read(session, sha256))).toBe("not_found");
+    expect(await store.read(session, hashOf(other))).toEqual(other);
+    await store.remove(session, hashOf(other));
+    expect(await store.files(session)).toEqual([]);
+    expect(await idsOf(store.sessions())).not.toContain(session);
+  });
+
   it("deletes all of a session and nothing else, and again without complaint", async () => {
     const [gone, kept] = [await stored(), await stored()];
     const { session, sha256 } = gone;
@@ -199,6 +218,8 @@ function suite(open: () => Promise<StorePlace>): void {
     expect(await store.ledger.list()).toContain(name);
     expect(await store.ledger.read(name, 2)).toBe("too long");
     expect(store.marks.commandToWrite("store-id", "x")).toContain("store-id");
+    for (let n = 0; n < 2; n += 1) await store.ledger.remove(name);
+    expect(await store.ledger.has(name)).toBe(false);
   });
 
   it("is there, takes files, and leaves none of its tries behind", async () => {

@@ -56,6 +56,7 @@ get /admin/outbox
 post /admin/outbox/retry
 post /admin/outbox/drop
 post /admin/audio/verify
+post /admin/audio/move
 get /admin/audit
 get /admin/audit/verify
 get /api-keys

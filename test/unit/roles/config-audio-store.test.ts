@@ -32,7 +32,25 @@ describe("settings of the audio's bucket", () => {
     });
   });
 
+  it("name where the audio is moved from, a folder or a bucket", () => {
+    const from = (env: Record<string, string>) =>
+      readConfig({ ...BASE, ...env }, "host").audioMoveFrom;
+    expect(from({})).toBeUndefined();
+    expect(from({ AUDIO_STORE: "s3://voice", AUDIO_MOVE_FROM: "/tmp/b" })).toEqual({
+      folder: "/tmp/b",
+    });
+    const back = { AUDIO_MOVE_FROM: "s3://voice/one", AUDIO_S3_REGION: "eu-central-1" };
+    expect(from(back)).toMatchObject({ bucket: "voice", prefix: "one/", region: "eu-central-1" });
+    expect(read(back)).toBeUndefined();
+  });
+
   it.each([
+    [{ AUDIO_MOVE_FROM: "/tmp/b/" }, "AUDIO_MOVE_FROM names where the audio is kept now: /tmp/b"],
+    [
+      { AUDIO_STORE: "s3://voice", AUDIO_MOVE_FROM: "s3://voice" },
+      "AUDIO_MOVE_FROM names where the audio is kept now: s3://voice",
+    ],
+    [{ AUDIO_MOVE_FROM: "s3://Voice_Audio" }, "AUDIO_MOVE_FROM must be s3://BUCKET"],
     [{ AUDIO_STORE: "/srv/audio" }, "AUDIO_STORE must be s3://BUCKET"],
     [{ AUDIO_STORE: "s3://Voice_Audio" }, "AUDIO_STORE must be s3://BUCKET"],
     [{ AUDIO_STORE: "s3://voice/a//b" }, "AUDIO_STORE must be s3://BUCKET"],

@@ -4,6 +4,8 @@ import { type CommandContext, CommandFailure, writeJson } from "../../client/com
 import { withConnectionFlags, withExamples } from "../../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../../client/user-session.ts";
 import { barRow } from "../../view/progress-row.ts";
+import { megabytes } from "../../view/sizes.ts";
+import { addAudioMove } from "./audio-move.ts";
 
 type Verdict =
   paths["/admin/audio/verify"]["post"]["responses"]["200"]["content"]["application/json"];
@@ -19,11 +21,11 @@ const KINDS: Record<Verdict["damaged"][number]["kind"], string> = {
   cut: "the file is shorter than what was stored",
   changed: "the file holds other bytes than were stored",
 };
-const MEGA = 1_000_000;
 
-/** `voice admin audio verify`: compares stored audio with its digests. */
+/** `voice admin audio`: compares stored audio with its digests, and moves it to another store. */
 export function addStoredAudio(admin: Command, context: CommandContext): void {
   const audio = admin.command("audio").description("look after stored audio (administrators)");
+  addAudioMove(audio, context);
   const verify = audio
     .command("verify")
     .description("compare all stored audio with its SHA-256, as after a restored backup")
@@ -75,8 +77,4 @@ function rowOf({ session_id, chunk_sequence, kind }: Verdict["damaged"][number])
 function progress({ bytes, total }: { bytes: number; total: number }, columns = 80): string {
   const figures = `${megabytes(bytes)} of ${megabytes(total)} MB`;
   return barRow("compared", total > 0 ? bytes / total : 0, figures, columns);
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / MEGA).toFixed(bytes < 10 * MEGA ? 1 : 0);
 }

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { AppError } from "../../../base/errors.ts";
 import { isId, newId } from "../../../base/ids.ts";
 import type { AudioStore } from "../audio-store/audio-store.ts";
+import { STORE_MARK as MARK } from "../audio-store/moving-store.ts";
 
-const MARK = "store-id";
 const MOST_MARK_BYTES = 1_024;
 const folderRow = z.object({ id: z.string() });
 const countRow = z.object({ count: z.number() });

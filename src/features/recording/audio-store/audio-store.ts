@@ -26,6 +26,12 @@ export interface AsideFile {
   readonly since: number;
 }
 
+/** A file below its session. */
+export interface StoredFile {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
 /** A stored file on a disk of this machine. */
 export interface LentFile {
   /** Of no file where there is no such audio. */
@@ -50,6 +56,8 @@ export interface NamedTexts {
    * name. Throws `unavailable` and `storage_full`.
    */
   writeOnce(name: string, text: string): Promise<boolean>;
+  /** Repeatable. Throws `unavailable`. */
+  remove(name: string): Promise<void>;
   /** A command by which an operator writes it by hand. */
   commandToWrite(name: string, text: string): string;
 }
@@ -102,14 +110,20 @@ export interface AudioStore extends BlobStore, QueueOwner {
     sha256: string,
     digests: readonly string[] | undefined,
   ): Promise<LentFile>;
+  /** Whether there is such a file. */
+  has(sessionId: string, sha256: string): Promise<boolean>;
+  /** Removes one file, which is kept elsewhere from now on; repeatable. */
+  remove(sessionId: string, sha256: string): Promise<void>;
   /** Replaces an existing file atomically and durably; rejects when it is gone. */
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
   /** Puts a file in the place of whatever has its name, atomically and durably. */
   restore(sessionId: string, sha256: string, content: UploadContent): Promise<void>;
   /** Removes all audio of a session, also what is aside or still comes; returns the number of files. */
   delete(sessionId: string): Promise<number>;
-  /** Ids of all sessions with audio, page by page, whether or not there is such a session. */
+  /** Ids of all sessions with audio, ascending, page by page, whether or not there is such a session. */
   sessions(): AsyncIterable<readonly string[]>;
+  /** All files of a session but those that are aside. */
+  files(sessionId: string): Promise<StoredFile[]>;
   /** Hashes of a session's files that were stored, or stored again, before `instant` (Unix milliseconds). */
   olderThan(sessionId: string, instant: number): Promise<string[]>;
   /**
@@ -118,7 +132,7 @@ export interface AudioStore extends BlobStore, QueueOwner {
    * since when it is aside.
    */
   setAside(sessionId: string, sha256: string, before: number, now: number): Promise<boolean>;
-  /** Ids of sessions of which something is set aside, page by page. */
+  /** Ids of sessions of which something is set aside, ascending, page by page. */
   sessionsAside(): AsyncIterable<readonly string[]>;
   filesAside(sessionId: string): Promise<AsideFile[]>;
   /** Back to its place, unless the file is there again. */

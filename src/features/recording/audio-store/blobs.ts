@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import {
   copyFile,
   link,
@@ -7,6 +8,7 @@ import {
   readFile,
   rename,
   rm,
+  rmdir,
   stat,
   utimes,
   writeFile,
@@ -19,7 +21,7 @@ import type { UploadContent } from "../../../rest/route.ts";
 import type { DiskState } from "../durable-files/audio-watch.ts";
 import { BlobWriter } from "../durable-files/blob-writer.ts";
 import { type HashedFile, sha256OfFile } from "../integrity/sha256.ts";
-import type { AsideFile, AudioStore, LentFile } from "./audio-store.ts";
+import type { AsideFile, AudioStore, LentFile, StoredFile } from "./audio-store.ts";
 import { NamedFiles } from "./named-files.ts";
 import { emptyWhenGone, ReceivingFolders } from "./receiving-folders.ts";
 
@@ -84,6 +86,28 @@ export class FolderBlobs implements AudioStore {
     const path = this.#path(sessionId, sha256);
     return sha256OfFile(path).catch((error: unknown) => {
       throw absent(error);
+    });
+  }
+
+  async has(sessionId: string, sha256: string): Promise<boolean> {
+    const path = this.#path(sessionId, sha256);
+    try {
+      await stat(path);
+      return true;
+    } catch (error) {
+      await this.assertThere();
+      if (errnoOf(error) !== "ENOENT") throw systemFault(error, true) ?? error;
+      return false;
+    }
+  }
+
+  async remove(sessionId: string, sha256: string): Promise<void> {
+    const path = this.#path(sessionId, sha256);
+    await storing(async () => {
+      await rm(path, { force: true });
+      // One in which there is something, or which is gone, stays as it is.
+      await rmdir(this.#folder(sessionId)).catch(() => {});
+      await syncPath(this.#dir);
     });
   }
 
@@ -173,14 +197,24 @@ export class FolderBlobs implements AudioStore {
     return idsIn(this.#dir);
   }
 
+  async files(sessionId: string): Promise<StoredFile[]> {
+    const found = await this.#found(sessionId);
+    return found.map(([sha256, { size }]) => ({ sha256, bytes: size }));
+  }
+
   async olderThan(sessionId: string, instant: number): Promise<string[]> {
+    const found = await this.#found(sessionId);
+    return found.flatMap(([name, { mtimeMs }]) => (mtimeMs < instant ? [name] : []));
+  }
+
+  async #found(sessionId: string): Promise<[sha256: string, facts: Stats][]> {
     const names = await readdir(this.#folder(sessionId)).catch(emptyWhenGone);
-    const old: string[] = [];
+    const found: [string, Stats][] = [];
     for (const name of names.filter((each) => SHA256.test(each))) {
-      const found = await stat(this.#path(sessionId, name)).catch(() => undefined);
-      if (found !== undefined && found.mtimeMs < instant) old.push(name);
+      const facts = await stat(this.#path(sessionId, name)).catch(() => undefined);
+      if (facts !== undefined) found.push([name, facts]);
     }
-    return old;
+    return found;
   }
 
   /** It is moved before its age is checked, so that an upload that stores it again loses nothing. */
@@ -254,7 +288,7 @@ export class FolderBlobs implements AudioStore {
 }
 
 async function* idsIn(folder: string): AsyncGenerator<readonly string[]> {
-  const ids = (await readdir(folder).catch(emptyWhenGone)).filter(isId);
+  const ids = (await readdir(folder).catch(emptyWhenGone)).filter(isId).sort();
   for (let at = 0; at < ids.length; at += PAGE) yield ids.slice(at, at + PAGE);
 }
 

@@ -60,6 +60,15 @@ export class NamedFiles implements NamedTexts {
     }
   }
 
+  async remove(name: string): Promise<void> {
+    try {
+      await rm(join(this.address, name), { force: true });
+      await syncFolder(this.address);
+    } catch (error) {
+      throw systemFault(error, true) ?? error;
+    }
+  }
+
   commandToWrite(name: string, text: string): string {
     return `echo ${text} > ${join(this.address, name)}`;
   }

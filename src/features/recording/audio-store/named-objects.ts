@@ -43,6 +43,10 @@ export class NamedObjects implements NamedTexts {
     return (await this.#bucket.read(key)).toString("utf8") === text;
   }
 
+  remove(name: string): Promise<void> {
+    return this.#bucket.remove(this.#begin + name);
+  }
+
   commandToWrite(name: string, text: string): string {
     return `echo ${text} | aws s3 cp - ${this.address}/${name}`;
   }

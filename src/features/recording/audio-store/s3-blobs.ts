@@ -8,12 +8,12 @@ import { FairTurns } from "../../../base/work/fair-turns.ts";
 import type { UploadContent } from "../../../rest/route.ts";
 import type { DiskState } from "../durable-files/audio-watch.ts";
 import type { HashedFile } from "../integrity/sha256.ts";
-import type { AsideFile, AudioStore, LentFile } from "./audio-store.ts";
+import type { AsideFile, AudioStore, LentFile, StoredFile } from "./audio-store.ts";
 import { LocalCopies } from "./local-copies.ts";
 import { NamedObjects } from "./named-objects.ts";
 import { ReceivingFolders } from "./receiving-folders.ts";
 import { S3Bucket, type S3Settings } from "./s3-bucket.ts";
-import { s3FaultOf, s3FaultText } from "./s3-faults.ts";
+import { s3FaultText, s3ReasonOf } from "./s3-faults.ts";
 import type { ObjectContent } from "./s3-writes.ts";
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -85,7 +85,7 @@ export class S3Blobs implements AudioStore {
   async start(): Promise<void> {
     await this.#folders.start();
     await this.#bucket.check().catch((error: unknown) => {
-      throw unusable(this.names.address, reasonOf(error), error);
+      throw unusable(this.names.address, s3ReasonOf(error), error);
     });
     await this.#bucket.learnVersioning().catch((error: unknown) => {
       const reason = `It cannot be told whether the bucket keeps versions, of which those of erased audio would stay (s3:GetBucketVersioning): ${s3FaultText(error)}`;
@@ -168,6 +168,18 @@ export class S3Blobs implements AudioStore {
     }
   }
 
+  async has(sessionId: string, sha256: string): Promise<boolean> {
+    if ((await this.#bucket.head(keyOf(sessionId, sha256))) !== undefined) return true;
+    await this.assertThere();
+    return false;
+  }
+
+  async remove(sessionId: string, sha256: string): Promise<void> {
+    const key = keyOf(sessionId, sha256);
+    await this.#bucket.remove(key);
+    await this.#copies.drop(key);
+  }
+
   async replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
     const key = keyOf(sessionId, sha256);
     await this.#turns.run(sessionId, async () => {
@@ -204,16 +216,25 @@ export class S3Blobs implements AudioStore {
     return this.#ids(ASIDE);
   }
 
+  async files(sessionId: string): Promise<StoredFile[]> {
+    return (await this.#listed(sessionId)).map(({ sha256, bytes }) => ({ sha256, bytes }));
+  }
+
   async olderThan(sessionId: string, instant: number): Promise<string[]> {
+    const found = await this.#listed(sessionId);
+    return found.flatMap(({ sha256, at }) => (at < instant ? [sha256] : []));
+  }
+
+  async #listed(sessionId: string): Promise<(StoredFile & { at: number })[]> {
     const begin = folderOf(sessionId);
-    const old: string[] = [];
+    const found: (StoredFile & { at: number })[] = [];
     for await (const page of this.#bucket.list(begin, this.#pageSize)) {
-      for (const { key, at } of page) {
-        const name = key.slice(begin.length);
-        if (SHA256.test(name) && at < instant) old.push(name);
+      for (const { key, bytes, at } of page) {
+        const sha256 = key.slice(begin.length);
+        if (SHA256.test(sha256)) found.push({ sha256, bytes, at });
       }
     }
-    return old;
+    return found;
   }
 
   async setAside(sessionId: string, sha256: string, before: number, now: number): Promise<boolean> {
@@ -326,20 +347,4 @@ function unsettled(): AppError {
 
 function unusable(address: string, reason: string, cause?: unknown): AppError {
   return new AppError("unavailable", `AUDIO_STORE ${address} cannot be used. ${reason}`, { cause });
-}
-
-/** What an operator can do about the first answer of a server. */
-function reasonOf(error: unknown): string {
-  const { code, status } = s3FaultOf(error);
-  if (status === 404) return "There is no such bucket: create it, or correct AUDIO_STORE.";
-  if (status === 403 || status === 401) {
-    return "The server refuses these credentials for it (AWS_ACCESS_KEY_ID and so on).";
-  }
-  if (status === 301 || code === "PermanentRedirect") {
-    return "It is in another region: correct AUDIO_S3_REGION.";
-  }
-  if (code === "CredentialsProviderError") {
-    return "There are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else the AWS SDK reads.";
-  }
-  return `The server does not answer as one of S3 does (AUDIO_S3_ENDPOINT, AUDIO_S3_REGION): ${s3FaultText(error)}`;
 }

@@ -53,3 +53,19 @@ export function s3FaultText(error: unknown): string {
   const parts = [code, status === undefined ? "" : `HTTP ${status}`].filter((each) => each !== "");
   return `${parts.join(", ")}: ${said}`;
 }
+
+/** What an operator can do about what a server answered, a sentence. */
+export function s3ReasonOf(error: unknown): string {
+  const { code, status } = s3FaultOf(error);
+  if (status === 404) return "There is no such bucket: create it, or correct AUDIO_STORE.";
+  if (status === 403 || status === 401) {
+    return "The server refuses these credentials for it (AWS_ACCESS_KEY_ID and so on).";
+  }
+  if (status === 301 || code === "PermanentRedirect") {
+    return "It is in another region: correct AUDIO_S3_REGION.";
+  }
+  if (code === "CredentialsProviderError") {
+    return "There are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else the AWS SDK reads.";
+  }
+  return `The server does not answer as one of S3 does (AUDIO_S3_ENDPOINT, AUDIO_S3_REGION): ${s3FaultText(error)}`;
+}
