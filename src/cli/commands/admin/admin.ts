@@ -6,6 +6,7 @@ import { type ConnectionOptions, openUserSession } from "../../client/user-sessi
 import { localMinute } from "../../view/table.ts";
 import { addAudit } from "../audit.ts";
 import { addStoredAudio } from "./audio.ts";
+import { addBackup } from "./backup.ts";
 import { addJobs } from "./jobs.ts";
 import { addUsers } from "./users.ts";
 
@@ -24,11 +25,14 @@ const MOST_MINUTES = 24 * 60;
 export function addAdmin(program: Command, context: CommandContext): void {
   const admin = program
     .command("admin")
-    .description("jobs, users, the audit log, stored audio (administrators)");
+    .description(
+      "jobs, users, the audit log, stored audio (administrators); backups (on the machine)",
+    );
   addJobs(admin, context);
   addUsers(admin, context);
   addAudit(admin, context);
   addStoredAudio(admin, context);
+  addBackup(admin, context);
   const elevate = admin
     .command("elevate")
     .description("open what was said to you for a while, for a reason that the audit log keeps")
