@@ -4,6 +4,7 @@ import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { DataFolder } from "../supervisor/data-folder.ts";
 import { folderIdentity } from "../supervisor/folder-place.ts";
+import { findLeftovers, stopLeftovers } from "../supervisor/leftovers.ts";
 import { DATABASE, OWNER_ROLE, postgresUrl } from "../supervisor/postgres/roles.ts";
 import { isRunning } from "../supervisor/process-identity.ts";
 import { type RunRecordContent, readRunRecord } from "../supervisor/run-record.ts";
@@ -104,6 +105,12 @@ function readField(file: string, name: string): unknown {
 async function startOwn({ project, data: path, env, signal, screen }: Place): Promise<Reached> {
   const data = await DataFolder.open(path);
   try {
+    // Of a backup, or of a service, that was killed.
+    const left = await stopLeftovers(findLeftovers(data.file("run.json"), data.owner));
+    if (left.length > 0) {
+      const pids = left.map(({ pid }) => pid).join(" ");
+      throw new StepError(`processes of an earlier run do not end: ${pids}`, `kill -9 ${pids}`);
+    }
     const database = await runStep(screen, "PostgreSQL (the service stands still)", (step) =>
       startDatabase({ project, data, env, signal, step }),
     );
