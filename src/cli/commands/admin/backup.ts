@@ -153,9 +153,10 @@ async function askPassphrase(context: CommandContext, isNew: boolean): Promise<s
 }
 
 async function ask(question: string, { stdin, stderr, signal }: CommandContext): Promise<string> {
-  stderr.write(question);
   const nowhere = new Writable({ write: (_text, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: nowhere, terminal: true });
+  // Only now: the terminal shows what is typed before.
+  stderr.write(question);
   try {
     const [line] = (await once(lines, "line", { signal })) as [string];
     return line;
