@@ -41,7 +41,8 @@ export class WaitingWorkStore {
 
   async read(): Promise<WaitingWork> {
     const found = await this.#batcher.get("");
-    if (found === undefined) throw new AppError("internal", "The poll of the record returned nothing.");
+    if (found === undefined)
+      throw new AppError("internal", "The poll of the record returned nothing.");
     return found;
   }
 }

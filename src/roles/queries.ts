@@ -1,7 +1,7 @@
 import type { QuestionModel } from "../features/questions/feature.ts";
 import { WorkerRetriever } from "../features/questions/worker-retriever.ts";
-import { PlacedEntities } from "../inference/placed-entities.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
+import { WorkerEntities } from "../inference/worker-entities.ts";
 import type { AppContext } from "./shared.ts";
 
 /** The workers, asked for what answers a question. */
@@ -17,7 +17,7 @@ export function questionModelOf({ config }: AppContext): QuestionModel {
 }
 
 /** The workers, asked for what a graph is made of. */
-export function createExtractor({ config, clock, shared }: AppContext): PlacedEntities {
+export function createExtractor({ config, clock, shared }: AppContext): WorkerEntities {
   const client = new WorkerClient({ tls: config.tls, now: () => clock.now() });
-  return new PlacedEntities({ placement: shared.placement, client, key: config.workerKey });
+  return new WorkerEntities({ placement: shared.placement, client, key: config.workerKey });
 }

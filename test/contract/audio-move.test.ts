@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { AudioMove, type MovePlace } from "../../src/features/recording/audio-store/audio-move.ts";
+import {
+  AudioMove,
+  type MovePosition,
+} from "../../src/features/recording/audio-store/audio-move.ts";
 import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
 import { MovingStore, STORE_MARK } from "../../src/features/recording/audio-store/moving-store.ts";
 import { Refusal } from "../support/audio-store/s3-server.ts";
@@ -38,7 +41,7 @@ describe("moving audio", () => {
   async function moveAll(isDry = false, most = { bytes: 1, ms: 60_000 }) {
     const move = new AudioMove(place.store, systemRuntime);
     const done = { files: 0, bytes: 0, erased: 0, left: [] as object[], answers: 0 };
-    let after: MovePlace | undefined;
+    let after: MovePosition | undefined;
     for (;;) {
       const { signal } = new AbortController();
       const portion = await move.portion({ after, most, isDry, signal });

@@ -2,10 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-
-import { PlacedEntities } from "../../src/inference/placed-entities.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { WorkerEntities } from "../../src/inference/worker-entities.ts";
 import { graphService } from "../../workers/grpc/graph-service.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { GraphThread, type GraphThreadOptions } from "../../workers/threads/graph-thread.ts";
@@ -71,7 +70,7 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
 
 function connect(placement: Placement, options: { key?: string; deadlineMs?: number } = {}) {
   const { key = KEY, ...rest } = options;
-  const client = new PlacedEntities({ placement, client: new WorkerClient(), key, ...rest });
+  const client = new WorkerEntities({ placement, client: new WorkerClient(), key, ...rest });
   cleanups.push(() => client.close());
   return client;
 }

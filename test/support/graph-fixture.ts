@@ -2,7 +2,7 @@ import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
 import type { GraphBuilder } from "../../src/features/graph/builder.ts";
 import { createGraph } from "../../src/features/graph/feature.ts";
 import { SearchStore } from "../../src/features/questions/search-store.ts";
-import type { ExtractedGraph, PlacedEntities } from "../../src/inference/placed-entities.ts";
+import type { ExtractedGraph, WorkerEntities } from "../../src/inference/worker-entities.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
@@ -20,7 +20,7 @@ export class GraphFixture {
 
   private constructor(fixture: SessionFixture) {
     this.fixture = fixture;
-    const extractor: Pick<PlacedEntities, "extract" | "close"> = {
+    const extractor: Pick<WorkerEntities, "extract" | "close"> = {
       extract: async ({ segments, speakers, ...session }) => {
         this.extractions += 1;
         await this.before();

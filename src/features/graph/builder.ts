@@ -5,7 +5,7 @@ import { derivedId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { FairTurns } from "../../base/work/fair-turns.ts";
-import type { ExtractedGraph, PlacedEntities } from "../../inference/placed-entities.ts";
+import type { ExtractedGraph, WorkerEntities } from "../../inference/worker-entities.ts";
 import { isEnglish } from "../../language/english.ts";
 import type { Tenants } from "../../postgres/tenants.ts";
 import type { GraphBuildStore } from "./build-store.ts";
@@ -25,7 +25,7 @@ const MIN_AGE_MS = 5_000;
 
 interface GraphBuilderOptions {
   store: GraphBuildStore;
-  extractor: Pick<PlacedEntities, "extract">;
+  extractor: Pick<WorkerEntities, "extract">;
   tenants: Pick<Tenants, "ofSession">;
   log: Log;
   /** How long a caller waits for a graph that is missing, in milliseconds. */
@@ -50,7 +50,7 @@ export interface GraphReadiness {
 /** Builds graphs on request, one build per session at a time. */
 export class GraphBuilder implements QueueOwner {
   readonly #store: GraphBuildStore;
-  readonly #extractor: Pick<PlacedEntities, "extract">;
+  readonly #extractor: Pick<WorkerEntities, "extract">;
   readonly #tenants: Pick<Tenants, "ofSession">;
   readonly #log: Log;
   readonly #missingMs: number;

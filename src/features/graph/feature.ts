@@ -1,4 +1,4 @@
-import type { PlacedEntities } from "../../inference/placed-entities.ts";
+import type { WorkerEntities } from "../../inference/worker-entities.ts";
 import type { FeatureContext } from "../context.ts";
 import type { SearchStore } from "../questions/search-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -13,7 +13,7 @@ interface CreateGraphOptions {
   directory: SessionStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   workspaceSessions: SearchStore;
-  extractor: Pick<PlacedEntities, "extract" | "close">;
+  extractor: Pick<WorkerEntities, "extract" | "close">;
 }
 
 /** Graphs: made by the workers, kept and put together by the database. */

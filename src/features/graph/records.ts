@@ -1,5 +1,5 @@
 import type { EntityType } from "../../base/entity-types.ts";
-import type { GraphSegment, GraphSpeaker, RelationKind } from "../../inference/placed-entities.ts";
+import type { GraphSegment, GraphSpeaker, RelationKind } from "../../inference/worker-entities.ts";
 
 /** Times are Unix milliseconds; `from` belongs to the span, `to` does not. */
 export interface GraphFilter {

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { ENTITY_TYPES, type EntityType } from "../../base/entity-types.ts";
-import { RELATION_KINDS } from "../../inference/placed-entities.ts";
+import { RELATION_KINDS } from "../../inference/worker-entities.ts";
 import { exampleId } from "../../rest/example-values.ts";
 import type { GraphReadiness } from "./builder.ts";
 import type { Community } from "./communities.ts";

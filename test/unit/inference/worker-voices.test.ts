@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AppError, type ErrorCode } from "../../../src/base/errors.ts";
-import { WorkerVoices } from "../../../src/inference/worker-voices.ts";
 import type { WorkerCallsOptions } from "../../../src/inference/worker-calls.ts";
+import { WorkerVoices } from "../../../src/inference/worker-voices.ts";
 
 const COMPARED = { method: "m", print: new Uint8Array(1), speechMs: 12_000, logRatios: [] };
 

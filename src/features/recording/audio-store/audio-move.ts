@@ -8,7 +8,7 @@ import { s3FaultOf, s3ReasonOf } from "./s3-faults.ts";
 const AT_ONCE = 4;
 
 /** Behind which session a move goes on: of files in use, or of those that are set aside. */
-export interface MovePlace {
+export interface MovePosition {
   kind: "files" | "aside";
   sessionId: string;
 }
@@ -29,13 +29,13 @@ interface MovedPortion {
   erased: number;
   left: LeftFile[];
   /** Absent when all was gone through. */
-  next?: MovePlace;
+  next?: MovePosition;
   /** The former store has nothing any more; told at the end. */
   isEmpty?: boolean;
 }
 
 interface PortionOptions {
-  after: MovePlace | undefined;
+  after: MovePosition | undefined;
   /** No further session is begun beyond either. */
   most: { bytes: number; ms: number };
   /** Counts, and leaves everything as it is. */
@@ -94,7 +94,7 @@ export class AudioMove {
     return { ...done, isEmpty: !isDry && (await this.#isEmptied()) };
   }
 
-  async *#sessions(kind: MovePlace["kind"], behind: string): AsyncGenerator<string> {
+  async *#sessions(kind: MovePosition["kind"], behind: string): AsyncGenerator<string> {
     const { former } = this.#store;
     const pages = kind === "files" ? former.sessions() : former.sessionsAside();
     for await (const page of pages) yield* page.filter((id) => id > behind);

@@ -57,7 +57,7 @@ export interface ExtractedGraph {
   }[];
 }
 
-interface PlacedEntitiesOptions extends WorkerCallsOptions {
+interface WorkerEntitiesOptions extends WorkerCallsOptions {
   /** Time limit of one answer, milliseconds. */
   deadlineMs?: number;
 }
@@ -67,13 +67,13 @@ interface PlacedEntitiesOptions extends WorkerCallsOptions {
  * words give the same graph. Rejects with `unavailable`, `overloaded` or `timeout`, which may be
  * retried: it does not by itself, as words may be what a worker fails of.
  */
-export class PlacedEntities {
+export class WorkerEntities {
   readonly #client: WorkerCallsOptions["client"];
   readonly #calls: WorkerCalls;
   readonly #deadlineMs: number;
   readonly #closing = new AbortController();
 
-  constructor({ deadlineMs = DEADLINE_MS, ...options }: PlacedEntitiesOptions) {
+  constructor({ deadlineMs = DEADLINE_MS, ...options }: WorkerEntitiesOptions) {
     this.#client = options.client;
     this.#calls = new WorkerCalls({ absentMs: 0, ...options });
     this.#deadlineMs = deadlineMs;
