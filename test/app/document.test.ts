@@ -47,6 +47,7 @@ const SESSION_IDS = {
   administers: [
     "AuditEntry.session_id",
     "Elevation.session_id",
+    "MovedAudio.session_id",
     "ParkedCommand.session_id",
     "Queues.session_ids",
     "StoredAudioVerdict.session_id",
