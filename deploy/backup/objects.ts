@@ -74,7 +74,7 @@ export class ObjectFolder {
    * of `expected` (SHA-256, hex; undefined where that is not known).
    */
   async putFile(path: string, expected?: readonly string[]): Promise<StoredObject> {
-    return this.#write(createReadStream(path), expected);
+    return this.#write(bytesOf(path), expected);
   }
 
   /**
@@ -85,7 +85,7 @@ export class ObjectFolder {
     const name = this.#sealing.nameOf(sha256);
     const hash = createHash("sha256");
     try {
-      for await (const piece of this.#sealing.unseal(WHAT, createReadStream(this.#path(name)))) {
+      for await (const piece of this.#sealing.unseal(WHAT, bytesOf(this.#path(name)))) {
         hash.update(piece);
         yield piece;
       }
@@ -213,6 +213,11 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+/** Opened when the first are asked for: the error of a stream that nobody reads yet ends the process. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path);
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

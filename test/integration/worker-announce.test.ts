@@ -94,6 +94,7 @@ describe("worker: announcements", () => {
       version: "0.0.0",
       engines: ["scripted"],
       speech: [expect.objectContaining({ name: "scripted", local: true })],
+      networks: { provider: "cpu" },
       key_fingerprint: fingerprintOfKey(WORKER_KEY),
       draining: false,
     });

@@ -106,6 +106,18 @@ describe("copying sound", () => {
     await expect(copy([file], [named("said", "____")])).rejects.toThrow(RecordMovedOn);
   });
 
+  it("a file that is gone while the disk of the backup takes its time is no error of the process", async () => {
+    const slow = {
+      ...UNSEALED,
+      async *seal(_name: string, content: AsyncIterable<Uint8Array>) {
+        await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+        yield* content;
+      },
+    };
+    const beside = new ObjectFolder(join(scratch, "objects"), slow);
+    await expect(beside.putFile(join(audio, "gone"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("a folder that is not there is told, and not as files that are gone", async () => {
     rmSync(audio, { recursive: true });
     await expect(copy([named("sound")])).rejects.toThrow(/audio folder .* is not there/);
