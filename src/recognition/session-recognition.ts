@@ -99,15 +99,12 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
     this.#ends = new FinalizeAnswers((end) =>
       this.#publish({ type: "UtteranceEnd", session_id, end: toSeconds(end) }),
     );
-    this.#measuring = new PieceMeasuring({
-      ...options,
-      notify: (command) => this.#notify(command),
-    });
+    const parts = { ...options, notify: (command: SessionCommand) => this.#notify(command) };
+    this.#measuring = new PieceMeasuring(parts);
     this.#second = new Retranscriptions({
-      ...options,
+      ...parts,
       suspicionOf: (attempt) => this.#suspicionOf(attempt),
       isFirstRead: () => this.#done !== undefined,
-      notify: (command) => this.#notify(command),
       onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
       onOpened: () => this.#goesOn(),
       // The final text of the first reading counts only after its end.

@@ -228,8 +228,16 @@ const LEAST_SHARE = 0.001;
  * that nobody said speak against it.
  */
 export function isCovered(found: Search): boolean {
-  const { terms, units, scores } = found;
-  const shares = units.map((unit, at) => (scores[at] === 0 ? 0 : coverage(found, unit)));
+  const { terms, units, scores, sentences, question } = found;
+  const lengths = lengthsOf(found.conversations);
+  const total = found.weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return false;
+  const shares: number[] = [];
+  for (const [at, unit] of units.entries()) {
+    // What is outside the times that are asked for says nothing of the theme within them.
+    if (!isUnitWithin(unit, sentences, question, lengths)) continue;
+    shares.push(scores[at] === 0 ? 0 : matchedWeight(found, unit) / total);
+  }
   const best = Math.max(0, ...shares);
   if (best === 0) return false;
   const strangers = Math.min(MOST_STRANGERS, countStrangers(found));
@@ -242,16 +250,11 @@ export function isCovered(found: Search): boolean {
 }
 
 /**
- * The share of the question that was spoken about in a unit; 1 for all of it. Words are weighted by
- * rarity, and words that were never said like the rarest.
+ * The weight of the question's words that were spoken in a unit. They are weighted by rarity, and
+ * words that were never said like the rarest.
  */
-function coverage({ terms, weights }: Search, { counts }: Unit): number {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  if (total === 0) return 0;
-  return (
-    terms.reduce((sum, term, index) => sum + (weights[index] ?? 0) * bestOf(term, counts), 0) /
-    total
-  );
+function matchedWeight({ terms, weights }: Search, { counts }: Unit): number {
+  return terms.reduce((sum, term, at) => sum + (weights[at] ?? 0) * bestOf(term, counts), 0);
 }
 
 /** Number of names in the question that nobody said: words with a capital, in English. */

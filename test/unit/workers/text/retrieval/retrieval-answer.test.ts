@@ -49,6 +49,10 @@ describe("answer: quotes", () => {
     expect(ask("What was said about the dentist?", [long]).cited).toBe("500");
     expect(ask("What did Morgan, Julie and Kim say about the shop?", [long]).cited).toBe("");
     expect(ask("What was said about the shop?", [long]).cited).not.toBe("");
+    const budget = "What was said about the tight budget of the garden";
+    items[899] = ["S1", 3_596, "The budget is tight, so it waits for the next year."];
+    const late = spokenConversation(items, LAUNCH_NAMES);
+    expect(ask(`${budget} in the last minute?`, [late]).cited).toBe("899");
   });
 
   it("is the same each time", () => {
