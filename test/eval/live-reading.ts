@@ -103,7 +103,8 @@ function* pieces(pcm: Int16Array, size: number): Generator<AudioChunk> {
   }
 }
 
-function voicedEndsOf(pcm: Int16Array): number[] {
+/** Ends of the frames with speech, in samples. */
+export function voicedEndsOf(pcm: Int16Array): number[] {
   const activity = new SpeechActivity();
   const ends: number[] = [];
   for (let end = ACTIVITY_FRAME; end <= pcm.length; end += ACTIVITY_FRAME) {

@@ -9,6 +9,8 @@ import { openEngine } from "../../workers/threads/speech-engines.ts";
 
 /** The service's own engine and voices, with inference threads of their own. */
 export interface RunningEngine extends OpenedEngine {
+  /** Asks the networks for words, without a recogniser. */
+  read: InferenceClient["read"];
   voices(): VoiceAnalysis;
   createTracker(checkpoint?: Uint8Array): SpeakerTracker;
   close(): void;
@@ -26,5 +28,5 @@ export async function startMoonshine(threads = 1): Promise<RunningEngine> {
   const createTracker = (checkpoint?: Uint8Array): SpeakerTracker =>
     new SessionTracker(voices(), checkpoint);
   const engine = await openEngine({ kind: "moonshine-tiny-en" }, client);
-  return { ...engine, voices, createTracker, close };
+  return { ...engine, read: client.read.bind(client), voices, createTracker, close };
 }

@@ -15,6 +15,8 @@ import { wordTimes } from "./word-times.ts";
  * Of less the network makes words that it takes back.
  */
 const LEAST_SOUND = 0.75 * SESSION_RATE;
+/** And so much more than the reading before it, also the one in a pause: less tells nothing new. */
+const LEAST_NEW = 0.25 * SESSION_RATE;
 
 /** A final reading under way. */
 interface FinalReading {
@@ -38,17 +40,21 @@ export class MoonshineRecogniser implements Recogniser {
   readonly confidenceFloor = MOONSHINE.confidenceFloor;
   readonly #client: SessionInference;
   readonly #agreed = new AgreedPrefix();
-  readonly #pace = new InterimPace();
+  readonly #pace: InterimPace;
   #phrases: readonly string[] = [];
   #position = 0;
   #sound: Int16Array[] = [];
   #samples = 0;
+  /** How much of it the newest reading had. */
+  #readTo = 0;
   #interim: PendingInference | undefined;
   #final: FinalReading | undefined;
   #onNews: (() => void) | undefined;
 
-  constructor(client: SessionInference) {
+  /** @param now milliseconds of a monotonic clock, for the pace of interim readings */
+  constructor(client: SessionInference, now?: () => number) {
     this.#client = client;
+    this.#pace = new InterimPace(now);
   }
 
   useVocabulary(phrases: readonly string[]): void {
@@ -117,6 +123,7 @@ export class MoonshineRecogniser implements Recogniser {
     this.#final = undefined;
     this.#sound = [];
     this.#samples = 0;
+    this.#readTo = 0;
     this.#agreed.restart();
   }
 
@@ -130,9 +137,10 @@ export class MoonshineRecogniser implements Recogniser {
   }
 
   #askInterim(): void {
-    const isBusy = this.#interim !== undefined || this.#final?.samples === this.#samples;
-    if (isBusy || this.#samples < LEAST_SOUND || !this.#pace.isDue) return;
+    const least = Math.max(LEAST_SOUND, this.#readTo + LEAST_NEW);
+    if (this.#interim !== undefined || this.#samples < least || !this.#pace.isDue) return;
     const samples = this.#samples;
+    this.#readTo = samples;
     const interim = this.#client.read({
       pcm: joined(this.#sound),
       isFinal: false,
@@ -146,7 +154,7 @@ export class MoonshineRecogniser implements Recogniser {
     const answered = (answer: RecognitionAnswer | undefined): void => {
       if (this.#interim !== interim) return;
       this.#interim = undefined;
-      this.#pace.answered();
+      this.#pace.answered(answer?.workMs ?? 0);
       if (answer !== undefined) this.#show(answer.isEndless ? beforeLoop(answer) : answer, samples);
     };
     // One that failed is tried again with the next pace; a final tells of it.
@@ -166,6 +174,7 @@ export class MoonshineRecogniser implements Recogniser {
     });
     const final: FinalReading = { samples: this.#samples, pending };
     this.#final = final;
+    this.#readTo = this.#samples;
     pending.answer.then(
       (answer) => {
         if (this.#final !== final || answer === undefined) return;

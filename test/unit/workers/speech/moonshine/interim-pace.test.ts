@@ -1,17 +1,32 @@
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { InterimPace } from "../../../../../workers/speech/moonshine/interim-pace.ts";
 
+let now = 0;
+let pace: InterimPace;
+beforeEach(() => {
+  now = 0;
+  pace = new InterimPace(() => now);
+});
+
+/** How long after a reading of `took` ms was asked for the next one is due. */
+function untilNext(took: number, workMs = took): number {
+  pace.asked();
+  const asked = now;
+  now += took;
+  pace.answered(workMs);
+  while (!pace.isDue) now += 1;
+  return now - asked;
+}
+
 it("interim readings take a quarter of the time at most, and come 0.3 to 2 seconds apart", () => {
-  let now = 0;
-  const pace = new InterimPace(() => now);
   expect(pace.isDue).toBe(true);
-  const wait = (took: number): number => {
-    pace.asked();
-    const asked = now;
-    now += took;
-    pace.answered();
-    while (!pace.isDue) now += 1;
-    return now - asked;
-  };
-  expect([wait(100), wait(400), wait(1_700), wait(50)]).toEqual([400, 1_600, 2_000, 300]);
+  const waits = [100, 400, 1_700, 50].map((took) => untilNext(took));
+  expect(waits).toEqual([400, 1_600, 2_000, 300]);
+});
+
+it("one that waited for a thread by chance changes nothing; where all wait, the pace stretches", () => {
+  expect([untilNext(600, 100), untilNext(100)]).toEqual([600, 400]);
+  expect([untilNext(350, 100), untilNext(400, 100), untilNext(500, 100)]).toEqual([
+    400, 1_400, 1_600,
+  ]);
 });
