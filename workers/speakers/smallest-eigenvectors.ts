@@ -162,10 +162,17 @@ function jacobi(matrix: Float64Array, size: number): Eigenpairs {
   );
   return {
     values: order.map((n) => at0(matrix, n * size + n)),
-    vectors: order.map((n) =>
-      Float64Array.from({ length: size }, (_, row) => at0(turned, row * size + n)),
-    ),
+    vectors: order.map((n) => turned.slice(n * size, (n + 1) * size)),
   };
+}
+
+interface Turn {
+  from: number;
+  to: number;
+  step: number;
+  size: number;
+  cosine: number;
+  sine: number;
 }
 
 /** Turns rows and columns p and q so that their common element is 0; false where it is already. */
@@ -180,15 +187,21 @@ function rotate(
   const tangent = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
   const cosine = 1 / Math.sqrt(tangent * tangent + 1);
   const sine = tangent * cosine;
-  const mix = (values: Float64Array, one: number, other: number): void => {
-    const [x, y] = [at0(values, one), at0(values, other)];
-    values[one] = cosine * x - sine * y;
-    values[other] = sine * x + cosine * y;
-  };
-  for (let k = 0; k < size; k++) mix(matrix, k * size + p, k * size + q);
-  for (let k = 0; k < size; k++) mix(matrix, p * size + k, q * size + k);
-  for (let k = 0; k < size; k++) mix(turned, k * size + p, k * size + q);
+  mix(matrix, { from: p, to: q, step: size, size, cosine, sine });
+  mix(matrix, { from: p * size, to: q * size, step: 1, size, cosine, sine });
+  mix(turned, { from: p * size, to: q * size, step: 1, size, cosine, sine });
   return true;
+}
+
+/** Turns `size` pairs of elements, of which the next is always `step` further. */
+function mix(values: Float64Array, { from, to, step, size, cosine, sine }: Turn): void {
+  for (let n = 0; n < size; n++) {
+    // No pair of them in an array: that would be most of the work.
+    const one = values[from + n * step] as number;
+    const other = values[to + n * step] as number;
+    values[from + n * step] = cosine * one - sine * other;
+    values[to + n * step] = sine * one + cosine * other;
+  }
 }
 
 function inner(a: Float64Array, b: Float64Array): number {
