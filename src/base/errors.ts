@@ -98,17 +98,21 @@ interface AppErrorOptions {
   cause?: unknown;
   /** Seconds after which a retry makes sense (`Retry-After`). */
   retryAfter?: number;
+  /** The parameter of the request that is wrong, for interfaces whose errors name it. */
+  parameter?: string;
 }
 
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
+  readonly parameter: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.code = code;
     this.retryAfter = options.retryAfter;
+    this.parameter = options.parameter;
   }
 
   get status(): number {

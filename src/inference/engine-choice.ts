@@ -55,14 +55,16 @@ function reading(engines: readonly SpeechEngine[], language: string): SpeechEngi
   return engines.filter((engine) => knowsLanguage(engine, language));
 }
 
-/** The sentence that no engine may read this language here. */
+/** The sentences that no engine may read this language here, and what becomes of the audio. */
 export function noneKnows(engines: readonly SpeechEngine[], language: string): string {
-  const remote = engines.filter((engine) => !engine.local && knowsLanguage(engine, language));
-  if (remote.length > 0) {
-    const names = remote.map(({ name }) => name).join(", ");
-    return `Only engines to which the sound leaves this installation know "${language}" (${names}), and the workspace's owner has not allowed them. The audio is kept.`;
-  }
-  return `${unsupported(engines, language)} The audio is kept, and is read by a redo once there is one, or in another language.`;
+  return reading(engines, language).length > 0
+    ? `${notAllowed(engines, language)} The audio is kept.`
+    : `${unsupported(engines, language)} The audio is kept, and is read by a redo once there is one, or in another language.`;
+}
+
+function notAllowed(engines: readonly SpeechEngine[], language: string): string {
+  const names = reading(engines, language).map(({ name }) => name);
+  return `Only engines to which the sound leaves this installation know "${language}" (${names.join(", ")}), and the workspace's owner has not allowed them.`;
 }
 
 function unsupported(engines: readonly SpeechEngine[], language: string): string {
@@ -86,11 +88,20 @@ export function assertLanguage(engines: readonly SpeechEngine[], named: string |
  */
 export function languageWarning(
   engines: readonly SpeechEngine[],
+  asked: Pick<EngineRequest, "language" | "mayLeave">,
+): string | undefined {
+  return whyUnread(engines, asked) && noneKnows(engines, asked.language);
+}
+
+/** The sentence alone that no engine may read the language, else as `languageWarning`. */
+export function whyUnread(
+  engines: readonly SpeechEngine[],
   { language, mayLeave }: Pick<EngineRequest, "language" | "mayLeave">,
 ): string | undefined {
   if (engines === UNHEARD) return undefined;
-  const isRead = reading(engines, language).some(({ local }) => local || mayLeave);
-  return isRead ? undefined : noneKnows(engines, language);
+  const able = reading(engines, language);
+  if (able.some(({ local }) => local || mayLeave)) return undefined;
+  return able.length > 0 ? notAllowed(engines, language) : unsupported(engines, language);
 }
 
 /**

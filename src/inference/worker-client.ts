@@ -73,6 +73,8 @@ interface StreamSettings<A> extends CallSettings {
   signal: AbortSignal;
   /** Receives every answer, in order. */
   onMessage(message: A): void;
+  /** Called once the worker has begun with it, before the first answer. */
+  onBegun?(): void;
 }
 
 interface Channel {
@@ -141,7 +143,7 @@ export class WorkerClient implements QueueOwner {
     address: string,
     method: StreamingMethod<Q, A>,
     request: Q,
-    { key, deadlineMs, signal, onMessage }: StreamSettings<A>,
+    { key, deadlineMs, signal, onMessage, onBegun = () => {} }: StreamSettings<A>,
   ): Promise<void> {
     if (signal.aborted) throw new AppError("unavailable", "The call was given up.");
     const channel = this.#hold(address);
@@ -158,6 +160,7 @@ export class WorkerClient implements QueueOwner {
     const open = { cancel };
     this.#open.add(open);
     signal.addEventListener("abort", cancel, { once: true });
+    call.on("metadata", onBegun);
     try {
       await endOf(call, onMessage);
     } finally {

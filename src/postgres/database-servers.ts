@@ -2,8 +2,9 @@ import { createPgDriverFactory } from "@slonik/pg-driver";
 import pg from "pg";
 import { ConnectionError } from "slonik";
 import { databaseHosts } from "../base/database-address.ts";
+import { errorMessage } from "../base/errors.ts";
 import { answered, type Driver, type DriverClient, type DriverSettings } from "./driver-client.ts";
-import { READ_ONLY } from "./store-error.ts";
+import { READ_ONLY, sqlState } from "./store-error.ts";
 
 /** Tests whether the server takes changes; a standby answers `on`, whatever its settings. */
 const TAKES_CHANGES = "select current_setting('transaction_read_only') = 'off' as takes";
@@ -63,7 +64,9 @@ export class DatabaseServers {
         failure = error;
       }
     }
-    throw failure;
+    if (sqlState(failure) !== undefined) throw failure;
+    // The driver's own has no code, for example, when a server does not answer in time.
+    throw new ConnectionError(errorMessage(failure), { cause: failure as Error });
   }
 
   async #driver(connectionUri: string): Promise<Driver> {

@@ -1,5 +1,5 @@
 import { databaseHosts } from "../base/database-address.ts";
-import { errorMessage } from "../base/errors.ts";
+import { errorMessage, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { isNewAddress } from "../features/accounts/mail-addresses.ts";
 import { checkPassword } from "../features/accounts/password-rule.ts";
@@ -9,9 +9,12 @@ import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { primaryAddress } from "../postgres/database-servers.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createPool } from "../postgres/pool.ts";
+import { sqlState, toStoreError } from "../postgres/store-error.ts";
 import { readSetupConfig, type SetupConfig } from "./config.ts";
 
 const DEMO_WORKSPACE = "Demo";
+/** SQLSTATE: a role may not do it, or does not own it. */
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 interface SetupResult {
   migrations: string[];
@@ -156,12 +159,14 @@ async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Pro
 /** Formats an error for a person at a terminal: who refused, and what to do. */
 function explain(error: unknown, env: NodeJS.ProcessEnv): string {
   const message = errorMessage(error);
+  const state = sqlState(error);
   const address = env.DATABASE_OWNER_URL || env.DATABASE_URL || "";
   const url = URL.parse(databaseHosts(address)[0] ?? "");
   const role = decodeURIComponent(url?.username ?? "");
-  if (/permission denied|must be owner of/.test(message)) {
+  if (state === INSUFFICIENT_PRIVILEGE) {
     return `${message}. The role ${role} that DATABASE_OWNER_URL names has to own what it migrates, as an administrator of that PostgreSQL: ALTER SCHEMA public OWNER TO ${role}; or name the owner with DATABASE_OWNER_URL (it is DATABASE_URL when not set).`;
   }
-  if (!/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|timeout expired/.test(message)) return message;
+  const isCutOff = state === undefined && isAppError(toStoreError(error), "unavailable");
+  if (!isCutOff) return message;
   return `PostgreSQL at ${url?.host} is not reachable (${message}). Is it running, and is the address right?`;
 }

@@ -157,6 +157,14 @@ describe("a password that was made for a first start", () => {
     expect(await isPassword(words[states.indexOf("works")] ?? "")).toBe(true);
   });
 
+  it("without a database: the refusal says where none was reached", async () => {
+    const settings = { ADMIN_EMAIL: EMAIL, ADMIN_FIRST_PASSWORD: "made at machine one" };
+    const nobody = "postgres://voice@127.0.0.1:1/voice";
+    await expect(setUpDatabase({ ...settings, DATABASE_URL: nobody })).rejects.toThrow(
+      "PostgreSQL at 127.0.0.1:1 is not reachable",
+    );
+  });
+
   it("with rights to nothing: the refusal names the setting", async () => {
     const env = { ADMIN_EMAIL: EMAIL, ADMIN_FIRST_PASSWORD: "made at machine one" };
     const empty = await createTestDatabase();

@@ -1,4 +1,4 @@
-import type { ServerWritableStream } from "@grpc/grpc-js";
+import { Metadata, type ServerWritableStream } from "@grpc/grpc-js";
 import { type AppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
@@ -34,6 +34,8 @@ export class TextCall {
     for (const event of ["cancelled", "error", "close"] as const) {
       call.on(event, () => this.#close());
     }
+    // By its headers the caller knows that work has begun, should this process end.
+    call.sendMetadata(new Metadata());
     void this.#run();
   }
 

@@ -12,6 +12,7 @@ import type { AnswerRequest } from "./answer-thread.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { AnswerForm } from "./answers.ts";
 import type { SessionFrames } from "./frames.ts";
+import { wrong } from "./parameters.ts";
 import type { CompatOrder, CompatSession, CompatSessions } from "./sessions.ts";
 
 /** A caller that waits gets a sign of life about this often, and its right is checked, ms. */
@@ -94,8 +95,8 @@ export class FileCalls {
 }
 
 function tooLong(channels: number): AppError {
-  const message = `\`multichannel\`: compressed recordings of ${channels} channels may have ${MAX_SECONDS / 60} min. Send it in parts.`;
-  return new AppError("payload_too_large", message);
+  const message = `compressed recordings of ${channels} channels may have ${MAX_SECONDS / 60} min. Send it in parts.`;
+  return wrong("multichannel", message, "payload_too_large");
 }
 
 /** One recording that is stored, and is being read. */

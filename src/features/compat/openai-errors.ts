@@ -30,9 +30,6 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   rate_limited: "rate_limit_exceeded",
 };
 
-/** A message about one parameter begins with its name. */
-const PARAM = /^`([\w[\]]+)`/;
-
 function typeOf(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
@@ -56,12 +53,10 @@ export const OPENAI_ERRORS: ErrorDialect = {
   prefix: "/compat/openai/",
   schema: errorSchema,
   status: statusOf,
-  body({ code, message }: AppError) {
-    const isUnknownModel = code === "not_found" && message.startsWith("`model`");
+  body({ code, message, parameter }: AppError) {
+    const isUnknownModel = code === "not_found" && parameter === "model";
     const known = isUnknownModel ? "model_not_found" : CODES[code];
     const type = typeOf(statusOf(code));
-    return {
-      error: { message, type, param: PARAM.exec(message)?.[1] ?? null, code: known ?? code },
-    };
+    return { error: { message, type, param: parameter ?? null, code: known ?? code } };
   },
 };

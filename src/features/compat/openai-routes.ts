@@ -15,6 +15,7 @@ import {
   type ResponseFormat,
   readOpenAiForm,
 } from "./openai-form.ts";
+import { wrong } from "./parameters.ts";
 import { requireService } from "./sessions.ts";
 import { writeFinal } from "./written-finals.ts";
 
@@ -199,7 +200,7 @@ function getModel({ engines }: OpenAiRouteOptions): Route {
     async handle({ params }) {
       const found = modelsOf(engines()).find(({ id }) => id === params.model);
       if (found !== undefined) return { status: 200, body: found };
-      throw new AppError("not_found", `\`model\`: there is no "${shown(params.model)}" here.`);
+      throw wrong("model", `there is no "${shown(params.model)}" here.`, "not_found");
     },
   });
 }

@@ -1,11 +1,15 @@
-import { AppError, shown } from "../../base/errors.ts";
+import { AppError, type ErrorCode, shown } from "../../base/errors.ts";
 import { isEngineName, LANGUAGE_PATTERN, type SpeechEngine } from "../../wire/speech-engines.ts";
 
 const LANGUAGE = new RegExp(LANGUAGE_PATTERN);
 
 /** The error for a parameter's value; its message begins with the name. */
-export function wrong(name: string, what: string): AppError {
-  return new AppError("invalid_parameter", `\`${name}\`: ${what}`);
+export function wrong(
+  parameter: string,
+  what: string,
+  code: ErrorCode = "invalid_parameter",
+): AppError {
+  return new AppError(code, `\`${parameter}\`: ${what}`, { parameter });
 }
 
 /** Reads `true` or `false`. Throws `invalid_parameter` for anything else. */
@@ -38,9 +42,10 @@ export function toEngine(
   if (own !== undefined) return own.name;
   if (isTheirs(model)) return undefined;
   const names = engines.map(({ name }) => name).filter(isEngineName);
-  throw new AppError(
+  throw wrong(
+    "model",
+    `there is no "${shown(model)}". Leave it as the other service calls it, or name an engine of this installation: ${names.join(", ")}.`,
     isParameter ? "invalid_parameter" : "not_found",
-    `\`model\`: there is no "${shown(model)}". Leave it as the other service calls it, or name an engine of this installation: ${names.join(", ")}.`,
   );
 }
 

@@ -4,12 +4,13 @@ import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { assertMayRead, languageWarning } from "../../inference/engine-choice.ts";
+import { assertMayRead, whyUnread } from "../../inference/engine-choice.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { CompatInterface } from "../../wire/session-record.ts";
 import type { SpeechEngine } from "../../wire/speech-engines.ts";
 import type { SessionErasure } from "../erasure/session-erasure.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
+import { wrong } from "./parameters.ts";
 
 /** What a caller wants of a transcription, whichever client it comes with. */
 export interface CompatOrder {
@@ -49,11 +50,6 @@ interface CompatSessionsOptions {
 export function requireService(principal: Principal | undefined): ServicePrincipal {
   if (principal?.kind === "service") return principal;
   throw new AppError("unauthorized", "Send a service key with the scope transcribe.");
-}
-
-function unsupported(sentence: string): AppError {
-  const [told = ""] = sentence.split(" The audio is kept");
-  return new AppError("language_unsupported", `\`language\`: ${told.replace(/\.?$/, ".")}`);
 }
 
 /** Begins and ends the sessions of calls with other services' clients. */
@@ -103,8 +99,8 @@ export class CompatSessions {
       const message = "No worker that could transcribe is there at the moment. Please try again.";
       throw new AppError("unavailable", message, { retryAfter: 5 });
     }
-    const unread = languageWarning(engines, { language, mayLeave });
-    if (unread !== undefined) throw unsupported(unread);
+    const unread = whyUnread(engines, { language, mayLeave });
+    if (unread !== undefined) throw wrong("language", unread, "language_unsupported");
     assertMayRead(engines, { asked: order.engine, language, mayLeave });
     return language;
   }

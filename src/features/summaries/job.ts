@@ -69,6 +69,7 @@ export class WorkerSummariser implements Summariser {
       throw new AppError("overloaded", "No worker is running; the summary waits until one is.");
     }
     let summary: Summary | undefined;
+    let hasBegun = false;
     try {
       await this.#client.stream(address, TextServiceService.summarise, request, {
         key: this.#key,
@@ -78,13 +79,16 @@ export class WorkerSummariser implements Summariser {
           if (message?.$case === "summary") summary = message.value;
           else if (message !== undefined) options.onProgress(message.value.fraction);
         },
+        onBegun: () => {
+          hasBegun = true;
+        },
       });
     } catch (cause) {
       const error = toAppError(cause);
-      const isItsOwn = error.retryable && error.code !== "overloaded" && !options.signal.aborted;
-      if (isItsOwn) this.#placement.failed(address);
-      // The worker never began, so the job waits and no attempt is counted.
-      if (neverReached(error)) {
+      if (options.signal.aborted) throw error;
+      if (error.retryable && error.code !== "overloaded") this.#placement.failed(address);
+      // Then the job waits and no attempt is counted.
+      if (error.code === "unavailable" && !hasBegun) {
         throw new AppError("overloaded", "The worker is away; the summary waits for the next.", {
           cause: error,
         });
@@ -94,10 +98,4 @@ export class WorkerSummariser implements Summariser {
     if (summary !== undefined) return summary;
     throw new AppError("unavailable", "The worker ended before the summary was there.");
   }
-}
-
-/** True when no connection was made, so the worker never saw the request. */
-function neverReached({ code, message, cause }: AppError): boolean {
-  const told = `${message} ${cause instanceof Error ? cause.message : ""}`;
-  return code === "unavailable" && /No connection established|ECONNREFUSED/.test(told);
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { compatKeyOf } from "../../../../src/access/secrets.ts";
-import { isAppError } from "../../../../src/base/errors.ts";
+import { AppError, isAppError } from "../../../../src/base/errors.ts";
 import { readDeepgramQuery } from "../../../../src/features/compat/deepgram-query.ts";
+import { OPENAI_ERRORS } from "../../../../src/features/compat/openai-errors.ts";
 import { readOpenAiForm } from "../../../../src/features/compat/openai-form.ts";
+import { wrong } from "../../../../src/features/compat/parameters.ts";
 import { MOONSHINE } from "../../../../src/wire/speech-engines.ts";
 
 const engines = [MOONSHINE];
@@ -29,6 +31,16 @@ describe("parameters of other services' clients", () => {
       "not_found `model`",
     );
     expect(refusal(() => readOpenAiForm({}, engines))).toContain("invalid_parameter `model`");
+  });
+
+  it("openai: an error names the parameter that is wrong, whatever its sentence begins with", () => {
+    const body = (error: AppError) => OPENAI_ERRORS.body(error, "");
+    expect(body(wrong("model", "there is none.", "not_found"))).toMatchObject({
+      error: { code: "model_not_found", param: "model", message: "`model`: there is none." },
+    });
+    expect(body(new AppError("not_found", "`model` is a word here."))).toMatchObject({
+      error: { code: "not_found", param: null },
+    });
   });
 
   it("openai: granularities come as a list, and have an effect on verbose_json only", () => {
