@@ -33,7 +33,8 @@ export class PlainView implements TranscriptView {
   update(transcript: Transcript, { finals, relabelled }: Change): void {
     const style = { columns: Number.POSITIVE_INFINITY, colour: false, interim: false };
     for (const line of finals) {
-      for (const row of lineRows(line, transcript.nameOf(line.speaker), style)) {
+      const shown = { ...style, besides: transcript.besides(line) };
+      for (const row of lineRows(line, transcript.nameOf(line.speaker), shown)) {
         this.#output.write(`${row}\n`);
       }
     }

@@ -76,7 +76,8 @@ export class TerminalView implements TranscriptView {
 
   #rows(transcript: Transcript, line: Line, interim: boolean): string[] {
     const { columns } = sizeOf(this.#output);
-    const style = { columns, colour: this.#colour, interim };
+    const besides = transcript.besides(line);
+    const style = { columns, colour: this.#colour, interim, besides };
     return lineRows(line, transcript.nameOf(line.speaker), style);
   }
 }

@@ -28,17 +28,20 @@ interface LineStyle {
   readonly columns: number;
   readonly colour: boolean;
   readonly interim: boolean;
+  /** Names of those who speak at the same time. */
+  readonly besides?: readonly string[];
 }
 
 /**
  * The rows of one utterance: `00:12  S1  text`, wrapped between words and indented. Unclear words
  * are in brackets, `[tunisia and?]`; with colour they are also dimmed, as are words that may still
- * change. A name with a question mark, `S1?`, is a guess.
+ * change. A name with a question mark, `S1?`, is a guess. Who speaks within it as well is told behind
+ * the words, in parentheses.
  */
 export function lineRows(
   line: Pick<Line, "start" | "text" | "stableWords" | "unclear" | "unsure">,
   speaker: string,
-  { columns, colour, interim }: LineStyle,
+  { columns, colour, interim, besides = [] }: LineStyle,
 ): string[] {
   const gap = " ".repeat(INDENT);
   const time = clockTime(line.start) + gap;
@@ -48,10 +51,13 @@ export function lineRows(
   const name = markUnsure(shown, unsure).padEnd(2) + gap;
   const margin = time.length + columnsOf(name);
   const unclear = line.unclear ?? [];
-  const text = markUnclear(wordsOf(line.text), unclear) + (interim ? " …" : "");
+  const said = wordsOf(line.text);
+  const text = markUnclear(said, unclear) + (interim ? " …" : "") + remarkOn(besides);
   const stable = interim ? (line.stableWords ?? 0) : Number.POSITIVE_INFINITY;
   const faint = new Set(unclear);
-  const paint = colour ? dimmed((word) => word >= stable || faint.has(word)) : (row: string) => row;
+  const paint = colour
+    ? dimmed((word) => word >= Math.min(stable, said.length) || faint.has(word))
+    : (row: string) => row;
   const room = columns - margin - 1;
   if (room < NARROWEST) {
     const rows = wrapped(text, Math.max(1, columns - INDENT - 1));
@@ -59,6 +65,12 @@ export function lineRows(
   }
   const head = time + (colour ? styleText(colourOf(speaker), name, RAW) : name);
   return wrapped(text, room).map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
+}
+
+function remarkOn(besides: readonly string[]): string {
+  if (besides.length === 0) return "";
+  const verb = besides.length === 1 ? "speaks" : "speak";
+  return ` (${besides.map(printable).join(" and ")} ${verb} at the same time)`;
 }
 
 /** Dims words by their index, which is counted across rows. */

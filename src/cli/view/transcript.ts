@@ -25,6 +25,8 @@ export interface Line {
   readonly unclear?: readonly number[];
   /** True when the speaker is a guess. */
   readonly unsure?: boolean;
+  /** Ids of the lines of those who speak within it as well. */
+  readonly overlapping?: readonly string[];
 }
 
 interface Relabelling {
@@ -83,6 +85,13 @@ export class Transcript {
   /** A label's claimed name, else its free one, else the label. */
   nameOf(speaker: string): string {
     return this.#claimed.get(speaker) ?? this.#free.get(speaker) ?? speaker;
+  }
+
+  /** Names of those who speak within the line besides its speaker, by the labels that they have now. */
+  besides({ speaker, overlapping = [] }: Line): string[] {
+    const labels = overlapping.map((id) => this.#finals.get(id)?.speaker ?? speaker);
+    const others = new Set(labels.filter((label) => label !== speaker && label !== "UU"));
+    return [...others].map((label) => this.nameOf(label));
   }
 
   apply(frame: ServerFrame): Change {
@@ -204,7 +213,7 @@ function moveName(names: Map<string, string>, from: string, into: string): void 
 type ListedSegment =
   operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number];
 type Segment = Pick<ListedSegment, "id" | "start_ms" | "speaker_label" | "text" | "words"> &
-  Partial<Pick<ListedSegment, "speaker_confidence">>;
+  Partial<Pick<ListedSegment, "speaker_confidence" | "overlaps">>;
 
 /** Makes a line from a segment of the REST interface. */
 export function lineOfSegment({ id, text, words = [], ...segment }: Segment): Line {
@@ -214,6 +223,7 @@ export function lineOfSegment({ id, text, words = [], ...segment }: Segment): Li
     start: segment.start_ms / 1000,
     speaker: segment.speaker_label ?? "UU",
     unsure: isUnsure(segment.speaker_confidence),
+    overlapping: idsOf(segment.overlaps),
     text,
     words: countWords(text),
     unclear: unclearIndexes(words),
@@ -243,9 +253,14 @@ function lineOfSnapshot(segment: SnapshotSegment | ResultsBody): Line {
     start: segment.start,
     speaker: segment.speaker,
     unsure: isUnsure(segment.speaker_confidence),
+    overlapping: idsOf(segment.overlaps),
     text: segment.transcript,
     words: countWords(segment.transcript),
   };
+}
+
+function idsOf(overlaps: readonly { segment_id: string }[] = []): string[] {
+  return overlaps.map(({ segment_id: id }) => id);
 }
 
 function countWords(text: string): number {

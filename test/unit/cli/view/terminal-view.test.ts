@@ -193,6 +193,16 @@ describe("cli terminal view: unclear words", () => {
     expect(long[0]?.indexOf("?")).toBeLessThan("00:01  ".length + 80 / 3);
   });
 
+  it("tells behind the words who speaks at the same time, dimmed where there is colour", () => {
+    const line = { start: 1, text: "good morning" };
+    const style = { columns: 80, colour: false, interim: false };
+    expect(lineRows(line, "S1", { ...style, besides: ["Ben"] })).toEqual([
+      "00:01  S1  good morning (Ben speaks at the same time)",
+    ]);
+    const [row = ""] = lineRows(line, "S1", { ...style, colour: true, besides: ["S2", "S3"] });
+    expect(row).toContain("good morning \u001b[2m(S2 and S3 speak at the same time)\u001b[22m");
+  });
+
   it("marks those of a snapshot, and none that were read again as clear", () => {
     const transcript = new Transcript();
     const segment = { segment_id: "a", revision: 1, start: 1, duration: 1, confidence: 0 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { remarkOn } from "../../../../src/cli/commands/follow-session.ts";
+import { PlainView } from "../../../../src/cli/view/plain-view.ts";
 import { lineOfSegment, Transcript } from "../../../../src/cli/view/transcript.ts";
 import { parseFrames } from "../../../../src/client/frames.ts";
 import type {
@@ -7,6 +8,15 @@ import type {
   InterimResultsFrame,
   SnapshotFrame,
 } from "../../../../src/wire/live-frames.ts";
+
+/** What a view writes. */
+class Written {
+  text = "";
+
+  write(text: string): void {
+    this.text += text;
+  }
+}
 
 const SESSION = "s";
 const base = { session_id: SESSION, at: "2026-01-01T00:00:00.000Z" };
@@ -139,6 +149,34 @@ describe("cli transcript: growing", () => {
     );
     expect(change.finals.map(({ id }) => id)).toEqual(["b"]);
     expect(transcript.ended).toBe(false);
+  });
+
+  it("tells who speaks within a line as well, by the names and labels that they have now", () => {
+    const transcript = new Transcript();
+    const overlaps = [{ speaker: "S2", segment_id: "b", start: 1.2, end: 1.7 }];
+    const plain = new Written();
+    const view = new PlainView(plain);
+    transcript.apply({ ...final(1, "b", 2, "two"), speaker: "S2" });
+    view.update(
+      transcript,
+      transcript.apply({ ...final(2, "a", 1, "one"), also_speaking: ["S2"], overlaps }),
+    );
+    expect(plain.text).toBe("00:01  S1  one (S2 speaks at the same time)\n");
+    const beside = () => transcript.finals.map((line) => transcript.besides(line));
+    expect(beside()).toEqual([["S2"], []]);
+    const named = { type: "SpeakerNamed" as const, ...base, seq: 3, speaker_label: "S2" };
+    transcript.apply({ ...named, free_name: "Ben" });
+    expect(beside()).toEqual([["Ben"], []]);
+    const revision = { type: "SpeakerRevision" as const, ...base, merges: [] };
+    transcript.apply({ ...revision, seq: 4, revisions: [{ segment_id: "b", speaker: "S1" }] });
+    expect(beside(), "the same voice").toEqual([[], []]);
+    const listed = { id: "c", start_ms: 3_000, speaker_label: "S3", text: "three", words: [] };
+    const resource = { speaker_label: "S1", segment_id: "b", start_ms: 3_100, end_ms: 3_400 };
+    transcript.replaceFinals([
+      ...transcript.finals,
+      lineOfSegment({ ...listed, overlaps: [resource] }),
+    ]);
+    expect(beside()).toEqual([[], [], ["S1"]]);
   });
 
   it("knows which speakers are guesses, until a revision, a merge or a person says who it was", () => {
