@@ -2,6 +2,7 @@ import {
   BriefcaseBusiness,
   CircleUser,
   Drama,
+  Fingerprint,
   KeyRound,
   LockKeyhole,
   LogOut,
@@ -132,6 +133,7 @@ function SignOutButton({ close }: { close: () => void }): VNode {
 
 const LINKS: readonly { href: string; label: string; Icon: typeof Sun }[] = [
   { href: "/invitations", label: "Invitations", Icon: Mail },
+  { href: "/voice", label: "Your voice", Icon: Fingerprint },
   { href: "/workspaces", label: "Workspaces", Icon: BriefcaseBusiness },
   { href: "/workshops", label: "Workshops", Icon: Drama },
   { href: "/keys", label: "API keys", Icon: KeyRound },

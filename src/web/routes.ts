@@ -57,6 +57,7 @@ export const ROUTES: readonly Route[] = [
     bar: { label: "Devices", Icon: MonitorSmartphone, href: "/devices" },
   },
   { path: "/invitations", load: () => import("./views/invitations/invitations-view.tsx") },
+  { path: "/voice", load: () => import("./views/voice/voice-view.tsx") },
   { path: "/workshops", load: () => import("./views/workshops/workshops-view.tsx") },
   { path: "/workshops/:id", load: () => import("./views/workshops/workshop-view.tsx") },
   { path: "/keys", load: () => import("./views/keys/keys-view.tsx") },

@@ -46,3 +46,5 @@ export type Relation = Graph["relations"][number];
 export type Mention = Item<"getGraphEntity">;
 export type GuestCode = Item<"listGuestCodes">;
 export type GraphPath = Body<"getGraphPath">;
+export type VoiceList = Body<"listRememberedVoices">;
+export type RememberedVoice = VoiceList["items"][number];

@@ -21,6 +21,7 @@ function addressesOf(ids: Record<"session" | "workspace" | "workshop" | "webhook
     "/record": ["/record"],
     "/devices/:deed?/:code?": ["/devices", "/devices/pair"],
     "/invitations": ["/invitations"],
+    "/voice": ["/voice"],
     "/workshops": ["/workshops"],
     "/workshops/:id": [`/workshops/${workshop}`],
     "/keys": ["/keys"],

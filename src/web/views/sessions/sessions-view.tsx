@@ -16,7 +16,14 @@ import { withUploader } from "../../uploads/uploads.ts";
 import { ListKeys } from "../search/list-keys.tsx";
 import { SessionList } from "../session-list/session-list.tsx";
 import "../session-list/sessions.css";
-import { Mail, Mic, MonitorSmartphone, Search, SlidersHorizontal } from "lucide-preact";
+import {
+  Fingerprint,
+  Mail,
+  Mic,
+  MonitorSmartphone,
+  Search,
+  SlidersHorizontal,
+} from "lucide-preact";
 import { Link, useLocation } from "wouter-preact";
 import type { Workspace } from "../../api/records.ts";
 import { NO_FILTERS, routeOf } from "../search/search-filters.ts";
@@ -70,6 +77,7 @@ export function View(): VNode {
       }
     >
       <InvitationsNotice />
+      <VoiceNotice />
       <IncomingFiles onFiles={bring} />
       <UploadList />
       {list.state.kind === "loading" && <Loading what="sessions" />}
@@ -173,11 +181,26 @@ function InvitationsNotice(): VNode | null {
   const count = state.kind === "ready" ? state.value.items.length : 0;
   if (count === 0) return null;
   return (
-    <p class="notice invitations-notice">
+    <p class="notice list-notice">
       <Mail size={18} aria-hidden="true" />
       <span>
         {count === 1 ? "You are invited. " : `You have ${count} invitations. `}
         <Link href="/invitations">See and answer</Link>
+      </span>
+    </p>
+  );
+}
+
+/** A line above the list while a voice that was remembered has gone, until its person gives another or declines. */
+function VoiceNotice(): VNode | null {
+  const { state } = useResource(() => call((api) => api.GET("/users/me/voice")), []);
+  if (state.kind !== "ready" || state.value.lapsed.length === 0) return null;
+  return (
+    <p class="notice list-notice">
+      <Fingerprint size={18} aria-hidden="true" />
+      <span>
+        Your voice is not remembered any more, as voices are remembered in another way now.{" "}
+        <Link href="/voice">Give a new one, or leave it</Link>
       </span>
     </p>
   );
