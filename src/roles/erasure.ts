@@ -5,6 +5,7 @@ import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
 import { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
 import { RepeatedRedaction } from "../features/erasure/repeated-redaction.ts";
 import { SessionStore } from "../features/sessions/store.ts";
+import { forgetVoicesAgain } from "../features/voices/forgotten-voices-store.ts";
 import { renderFrames } from "../live/render.ts";
 import { ACCOUNT_ENDINGS, DELETION_PARTS } from "./other-tables.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";
@@ -47,7 +48,8 @@ export async function eraseAgain(context: AppContext): Promise<RepeatedErasure> 
   const erasure = createErasure(featureContext(context), { directory, ...erasureEffects(shared) });
   const { sessions, accounts } = erasure;
   const records = new ErasureLedgerStore(pool);
-  const parts = { ledger, records, sessions, accounts, audio, runtime, log };
+  const forgetVoices = () => forgetVoicesAgain(pool);
+  const parts = { ledger, records, sessions, accounts, audio, forgetVoices, runtime, log };
   const repeated = new RepeatedErasure(parts);
   await repeated.complete();
   return repeated;

@@ -18,6 +18,7 @@ import type { LedgerFolder } from "../../src/features/erasure/ledger/ledger-fold
 import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-store.ts";
 import { RepeatedErasure } from "../../src/features/erasure/repeated-erasure.ts";
 import { RepeatedRedaction } from "../../src/features/erasure/repeated-redaction.ts";
+import { forgetVoicesAgain } from "../../src/features/voices/forgotten-voices-store.ts";
 import { AppFixture } from "../support/app-fixture.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
@@ -41,7 +42,8 @@ describe("ledger of erasures", () => {
     const { fixture, sessions, accounts } = privacy;
     const { pool, blobs: audio, context } = fixture;
     const records = new ErasureLedgerStore(pool);
-    const parts = { ledger, records, sessions, accounts, audio, log: context.log };
+    const forgetVoices = () => forgetVoicesAgain(pool);
+    const parts = { ledger, records, sessions, accounts, audio, forgetVoices, log: context.log };
     await new RepeatedErasure({ ...parts, runtime: systemRuntime }).complete();
     return ledger;
   }
@@ -251,6 +253,62 @@ describe("ledger of erasures", () => {
     const [key1] = await fixture.sql("select expires_at <= now() as ended from device_keys");
     expect(key1).toEqual({ ended: true });
     expect(await records.endRightsAgain()).toBe(0);
+  });
+
+  it("voices that were forgotten or replaced since a backup do not come back with it", async () => {
+    const { owner, sessionId } = await privacy.record();
+    const { fixture } = privacy;
+    const [kept, replaced, forgotten, left] = [newId(), newId(), newId(), newId()];
+    const place = async () => {
+      const workspace = newId();
+      await fixture.sql("insert into workspaces (id, name, created_by) values ($1, 'W', $2)", [
+        ...[workspace, owner.id],
+      ]);
+      await fixture.sql(
+        "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, 'member')",
+        [workspace, owner.id],
+      );
+      return workspace;
+    };
+    const remember = (workspace: string, id: string) =>
+      fixture.sql(
+        `insert into remembered_voices (workspace_id, user_id, id, session_id, label, method, sealed, speech_ms)
+         values ($1, $2, $3, $4, 'S1', 'm', 'print', 12000)`,
+        [workspace, owner.id, id, sessionId],
+      );
+    const prints = async () => {
+      const rows = await fixture.sql("select id from remembered_voices");
+      return rows.map(({ id }) => id).sort();
+    };
+    const [one, two, three] = [await place(), await place(), await place()];
+    await remember(one, replaced);
+    await remember(two, forgotten);
+    await remember(three, left);
+    const all = [[one, replaced] as const, [two, forgotten] as const, [three, left] as const];
+    await fixture.sql("delete from remembered_voices where id = $1", [replaced]);
+    await remember(one, kept);
+    await fixture.sql("delete from remembered_voices where id = $1", [forgotten]);
+    // Whatever ends a voice: here it goes with the membership.
+    await fixture.sql("delete from workspace_members where workspace_id = $1", [three]);
+    await privacy.ledger.recordPending();
+    const written = files().map(textOf).join();
+    for (const id of [replaced, forgotten, left]) expect(written).toContain(id);
+    expect(written).not.toContain(kept);
+
+    await fixture.sql("delete from remembered_voices where id = $1", [kept]);
+    for (const table of ["erasures", "erasure_ledger_files"]) {
+      await privacy.asOwner(`delete from ${table}`);
+    }
+    await fixture.sql(
+      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, 'member')",
+      [three, owner.id],
+    );
+    for (const [workspace, id] of all) await remember(workspace, id);
+    await start();
+    expect(await prints(), "before anybody is served").toEqual([]);
+    await remember(one, kept);
+    await start();
+    expect(await prints(), "the one that was never forgotten").toEqual([kept]);
   });
 
   it("a right that ends sooner while a file with its later end is written comes into another file", async () => {

@@ -21,12 +21,14 @@ interface RepeatedErasureOptions {
   sessions: SessionErasure;
   accounts: AccountErasures;
   audio: Pick<AudioStore, "sessions" | "sessionsAside" | "delete">;
+  /** Forgets remembered voices that the ledger names; resolves to how many were there. */
+  forgetVoices: () => Promise<number>;
   runtime: Runtime;
   log: Log;
 }
 
 /**
- * Erases again what is on the ledger and is there all the same, and ends rights again, because the database or the audio
+ * Erases again what is on the ledger and is there all the same, and ends rights and forgets voices again, because the database or the audio
  * was restored from a backup.
  */
 export class RepeatedErasure {
@@ -58,7 +60,7 @@ export class RepeatedErasure {
   /** Reads the ledger anew, and erases a page of what is on it. */
   async run(): Promise<Progress> {
     await this.#options.ledger.check();
-    await this.#endRights();
+    await this.#endAgain();
     this.#kept.clear();
     const { done, more } = await this.#undone.run();
     return { done: done + (await this.#removeSounds()), more };
@@ -71,7 +73,7 @@ export class RepeatedErasure {
   async complete(): Promise<void> {
     const { ledger, records, runtime } = this.#options;
     await ledger.check();
-    await this.#endRights();
+    await this.#endAgain();
     let until = runtime.monotonic() + PATIENCE_MS;
     while ((await records.undone(1, [...this.#kept])).length > 0) {
       const { done } = await this.#undone.run();
@@ -82,10 +84,12 @@ export class RepeatedErasure {
     await this.#removeSounds();
   }
 
-  async #endRights(): Promise<void> {
-    const { records, log } = this.#options;
+  async #endAgain(): Promise<void> {
+    const { records, forgetVoices, log } = this.#options;
     const rights = await records.endRightsAgain();
     if (rights > 0) log.warn({ rights }, "keys and sign-ins that had ended were there again");
+    const voices = await forgetVoices();
+    if (voices > 0) log.warn({ voices }, "remembered voices that were forgotten were there again");
   }
 
   async #eraseAgain({ id, kind }: LedgerEntry): Promise<void> {

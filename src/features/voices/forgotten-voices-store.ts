@@ -1,4 +1,9 @@
-import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabaseTransactionConnection,
+  type FragmentSqlToken,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { type AuditActor, SYSTEM } from "../../access/audit-entry.ts";
@@ -71,6 +76,17 @@ export function forgetDeleted(
   { id, actor }: { id: string; actor: AuditActor },
 ): Promise<void> {
   return forgetMadeOf(tx, id, actor);
+}
+
+/**
+ * Forgets voices again of which the record of erasures says that they were: a restored database had them. Resolves to
+ * how many.
+ */
+export async function forgetVoicesAgain(pool: CommonQueryMethods): Promise<number> {
+  const { rowCount } = await pool.query(sql.unsafe`
+    delete from remembered_voices v using erasures e
+    where e.subject_id = v.id and e.kind = 'voice_forgotten'`);
+  return rowCount;
 }
 
 async function forget(

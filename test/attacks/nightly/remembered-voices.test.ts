@@ -130,6 +130,41 @@ describe("remembered voices", () => {
     expect(await meeting.audited("voice_forgotten", anna)).toMatchObject([{ actor_id: anna.id }]);
   });
 
+  it("are in no table once they are forgotten: audit log and ledger of erasures say that they were", async () => {
+    await meeting.remember(anna, "S1");
+    const later = await meeting.heard(ANNA_LATER);
+    await meeting.becomes(later, owner.headers, { S1: [anna.id] });
+    const { service } = house;
+    const [voice] = await service.sql<{ id: string; print: string }>(
+      "select id, encode(sealed, 'hex') as print from remembered_voices where user_id = $1",
+      [anna.id],
+    );
+    const { id = "", print = "" } = voice ?? {};
+    expect(print.length).toBeGreaterThan(700);
+    const tables = await service.sql<{ name: string }>(
+      "select tablename as name from pg_tables where schemaname = 'public' order by 1",
+    );
+    const holding = async (text: string) => {
+      const found: string[] = [];
+      for (const { name } of tables) {
+        const [row] = await service.sql<{ is: boolean }>(
+          `select exists (select from "${name}" t where strpos(t::text, $1) > 0) as is`,
+          [text],
+        );
+        if (row?.is === true) found.push(name);
+      }
+      return found;
+    };
+    expect(await holding(print)).toEqual(["remembered_voices"]);
+    expect(await holding(id)).toEqual(["remembered_voices", "voice_suggestions"]);
+    await service.done("DELETE", `/users/me/voice?workspace_id=${workspace}`, anna.headers);
+    expect(await holding(print)).toEqual([]);
+    expect(await holding(id)).toEqual(["erasures"]);
+    expect(await meeting.audited("voice_forgotten", anna)).toHaveLength(1);
+    // Nothing that a process keeps brings it back.
+    expect(await meeting.suggested(later, owner.headers)).toEqual({});
+  });
+
   it("do not come back from a comparison that began before they were forgotten", async () => {
     await meeting.remember(anna, "S1");
     const later = await meeting.heard(ANNA_LATER);

@@ -26,6 +26,7 @@ export const erasureKind = z.enum([
   ...SESSION_ERASURES,
   "account_erased",
   "span_redacted",
+  "voice_forgotten",
   ...ENDED_RIGHTS,
 ]);
 
@@ -39,7 +40,7 @@ export const redactionShape = z.object({
   byUserId: z.string(),
 });
 
-/** One erasure; `id` is that of the session, the account, the redaction or the right. */
+/** One erasure; `id` is that of the session, the account, the redaction, the remembered voice or the right. */
 export interface LedgerEntry {
   id: string;
   kind: z.output<typeof erasureKind>;
