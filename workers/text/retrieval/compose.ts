@@ -61,11 +61,7 @@ function quoteOne(
 
 /** A quotation without fillers and stutters; the cited passage has every word. */
 export function quoteSpeech(text: string, language: string): string {
-  const fluent = text
-    .replace(/\b([\p{L}']+)((?:,? \1\b)+)/giu, "$1")
-    .replace(/\s+([,.?!])/g, "$1")
-    .replace(/,(?=[,.?!])/g, "");
-  return `“${polish(fluent, isEnglish(language))}”`;
+  return `“${polish(text, isEnglish(language))}”`;
 }
 
 /** Joins items as `a`, `a and b`, or `a, b and c`. */

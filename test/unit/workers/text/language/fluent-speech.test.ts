@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { toFluentSpeech } from "../../../../../workers/text/language/fluent-speech.ts";
+import { polish } from "../../../../../workers/text/language/polish.ts";
+
+describe("fluent speech: what was said, as it would be written", () => {
+  it.each([
+    [
+      "Th the main idea I wanted to s I wanted to say is cheap.",
+      "the main idea I wanted to say is cheap.",
+    ],
+    ["it could be it could be a problem", "it could be a problem"],
+    ["We, we need the the report.", "we need the report."],
+    ["m most buttons de decide ch choose", "most buttons decide choose"],
+    ["They wait, you know, by the door, I mean, outside.", "They wait by the door outside."],
+    ["It is sort of a lattice that they kind of like.", "It is a lattice that they kind of like."],
+    ["We sorta wait 'cause it rains.", "We wait because it rains."],
+    [
+      "Either bigger with a base or smaller with the.",
+      "Either bigger with a base or smaller with…",
+    ],
+    ["We sent it to my", "We sent it to…"],
+  ])("%s", (spoken, written) => {
+    expect(toFluentSpeech(spoken)).toBe(written);
+  });
+
+  it.each([
+    "What kind of remote is it, and which sort of case?",
+    "It is a different kind of question.",
+    "Do you know where the part C of the go game is?",
+    "I know that that is so. So it is.",
+    "We pay [ten?] [ten?] euros in individual parts.",
+    "Is it on or off, and by whom?",
+    "No. No, go on. Go now.",
+  ])("leaves as it is: %s", (text) => {
+    expect(toFluentSpeech(text)).toBe(text.replace("that that", "that"));
+  });
+
+  it("is part of every quotation", () => {
+    expect(polish("well i mean the the plan is is uh sort of ready", true)).toBe(
+      "The plan is ready.",
+    );
+    expect(polish("der der Plan", false)).toBe("Der Plan.");
+  });
+});

@@ -1,0 +1,131 @@
+/** Longest phrase that is looked for a second time right behind itself. */
+const MAX_REPEATED = 6;
+
+/** Words of two letters that are no beginning of another one. */
+const SHORT_WORDS = new Set(
+  `ad ah am an as at be by do eh go ha he hi hm id if in is it ma me mm my no of oh ok on or ox pa pc
+   so tv uh um up us we`.split(/\s+/u),
+);
+const NO_VOWEL = /^(?:[b-df-hj-np-tv-xz]{3,4}|[b-hj-np-z])$/u;
+/** After these "kind of" and "sort of" name a kind. */
+const NAMING = new Set(
+  `a all an another any certain different each every few first following her his its many my new no
+   of one only other our right same some that the their these this those two various what whatever
+   which your`.split(/\s+/u),
+);
+/** A sentence that ends with one of these was not finished. */
+const DANGLING = new Set("a an and because but if my or our than the their whose your".split(" "));
+
+interface Word {
+  written: string;
+  /** In small letters, without marks around it. */
+  bare: string;
+}
+
+/**
+ * English speech as it would be written: without stutters, words begun twice, and "you know" or "sort
+ * of" that say nothing. What breaks off ends with "…". No other word is changed, and none added.
+ */
+export function toFluentSpeech(text: string): string {
+  const plain = text
+    .replace(/(^|[^\p{L}])['’]cause\b/giu, (_, before: string) => `${before}because`)
+    .replace(/,? ?\b(?:you know|i mean),/giu, "")
+    .replace(/,\s+(?:you know|i mean)(?=[.?!]|$)/giu, "")
+    .replace(/\b(?:sorta|kinda)\s+(?=\p{L})/giu, "");
+  const words = wordsOf(plain);
+  const told = withoutRepeats(withoutHedges(withoutBeginnings(words)));
+  return withOpenEnd(told)
+    .map(({ written }) => written)
+    .join(" ")
+    .replace(/^[,;:\s]+/u, "")
+    .replace(/,(?=[,.?!])/gu, "");
+}
+
+function wordsOf(text: string): Word[] {
+  return text
+    .split(/\s+/u)
+    .filter((written) => written !== "")
+    .map((written) => ({ written, bare: bareOf(written) }));
+}
+
+/** An unclear word, `[word?]`, is like no other. */
+function bareOf(written: string): string {
+  if (/[[\]]/u.test(written)) return written;
+  return written
+    .toLowerCase()
+    .replaceAll("’", "'")
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
+}
+
+/** True when a mark separates a word from the next one. */
+function isClosed({ written }: Word): boolean {
+  return /[.?!;:…)\]"”]$/u.test(written);
+}
+
+/** Drops what was only the beginning of the next word: "th the", "de decided". */
+function withoutBeginnings(words: readonly Word[]): Word[] {
+  return words.filter((word, at) => {
+    const next = words[at + 1];
+    if (next === undefined || isClosed(word) || word.bare === next.bare) return true;
+    return !(isBeginning(word) && next.bare.startsWith(word.bare));
+  });
+}
+
+/** True for what looks like a piece of a word; a capital alone is a name, as in "vitamin C". */
+function isBeginning({ written, bare }: Word): boolean {
+  if (!/^\p{Ll}/u.test(written)) return bare.length === 2 && isPiece(bare);
+  return isPiece(bare);
+}
+
+function isPiece(bare: string): boolean {
+  return NO_VOWEL.test(bare) || (/^\p{L}{2}$/u.test(bare) && !SHORT_WORDS.has(bare));
+}
+
+/** Drops "sort of" and "kind of" where they only soften. */
+function withoutHedges(words: readonly Word[]): Word[] {
+  return words.filter((_, at) => !isHedge(words, at) && !isHedge(words, at - 1));
+}
+
+function isHedge(words: readonly Word[], at: number): boolean {
+  const first = words[at];
+  const [kind = "", of = ""] = [first?.bare, words[at + 1]?.bare];
+  if (!/^(?:sort|kind)$/u.test(kind) || of !== "of" || words[at + 2] === undefined) return false;
+  return !words.slice(Math.max(0, at - 2), at).some(({ bare }) => NAMING.has(bare));
+}
+
+/** Drops the first of two equal phrases in a row, also with a piece of a word between them. */
+function withoutRepeats(words: readonly Word[]): Word[] {
+  const left = [...words];
+  for (let length = MAX_REPEATED; length > 0; length -= 1) {
+    for (let at = 0; at + 2 * length <= left.length; ) {
+      const gap = repeatAt(left, at, length);
+      if (gap === undefined) at += 1;
+      else left.splice(at, length + gap);
+    }
+  }
+  return left;
+}
+
+/** Number of pieces of words between a phrase and its repetition; undefined where it is not repeated. */
+function repeatAt(words: readonly Word[], at: number, length: number): 0 | 1 | undefined {
+  const phrase = words.slice(at, at + length);
+  if (phrase.some((word) => isClosed(word) || word.bare === "")) return undefined;
+  const isSame = (from: number): boolean =>
+    phrase.every(({ bare }, offset) => words[from + offset]?.bare === bare);
+  if (isSame(at + length)) return 0;
+  const between = words[at + length];
+  const isCut = length > 1 && between !== undefined && isPiece(between.bare);
+  return isCut && !isClosed(between) && isSame(at + length + 1) ? 1 : undefined;
+}
+
+/** Ends what breaks off with "…", without the words that begin something more. */
+function withOpenEnd(words: readonly Word[]): Word[] {
+  const last = words.at(-1);
+  if (last === undefined || /[?]["”]?$/u.test(last.written)) return [...words];
+  let end = words.length;
+  while (end > 0 && DANGLING.has(words[end - 1]?.bare ?? "")) end -= 1;
+  const kept = words.slice(0, end);
+  const final = kept.at(-1);
+  if (end === words.length || final === undefined) return [...words];
+  return [...kept.slice(0, -1), { ...final, written: `${final.written.replace(/[,;:]+$/u, "")}…` }];
+}
