@@ -40,6 +40,9 @@ export function quoteAll(
   return parts.join("\n");
 }
 
+/** What is said within so many milliseconds of a time that is told has none of its own. */
+const TIME_HOLDS_MS = 60_000;
+
 function quoteOne(
   sentences: readonly Sentence[],
   conversations: readonly Conversation[],
@@ -47,13 +50,19 @@ function quoteOne(
 ): string {
   const conversation = conversations[sentences[0]?.conversation ?? 0];
   const { and, said } = phrasesOf(conversation?.language ?? "");
+  let toldMs: number | undefined;
   const quotes = sentences.map(({ passage, text }, index) => {
     const before = sentences[index - 1]?.passage;
     const quote = quoteSpeech(text, conversation?.language ?? "");
-    if (before?.segmentId === passage.segmentId) return quote;
-    const at = clockTime(passage.startMs / 1_000);
-    if (before?.label === passage.label) return `${and(at)} ${quote}`;
-    return `${said(speakerName(conversation, passage.label), at)} ${quote}`;
+    const isTold = toldMs !== undefined && Math.abs(passage.startMs - toldMs) < TIME_HOLDS_MS;
+    if (!isTold) toldMs = passage.startMs;
+    const at = isTold ? undefined : clockTime(passage.startMs / 1_000);
+    if (before?.label !== passage.label) {
+      return `${said(speakerName(conversation, passage.label), at)} ${quote}`;
+    }
+    return at === undefined || before.segmentId === passage.segmentId
+      ? quote
+      : `${and(at)} ${quote}`;
   });
   const lead = across && conversation !== undefined ? `In ${conversationName(conversation)}: ` : "";
   return lead + quotes.join(" ");

@@ -34,7 +34,22 @@ describe("answer: quotes", () => {
   it("says who said it and when, in the order of the conversation", () => {
     expect(ask("What was said about the report?").text).toBe(
       "Anna Smith said at 00:32: “We need to see the final report by Wednesday.” " +
-        "Ben said at 00:35: “You will have the report on Wednesday morning.”",
+        "Ben said: “You will have the report on Wednesday morning.”",
+    );
+  });
+
+  it("tells the time again a minute after the last one that it told", () => {
+    const conversation = spokenConversation([
+      ["S1", 10, "The report is late."],
+      ["S1", 40, "The report has nine pages."],
+      ["S2", 69, "Who reads the long report?"],
+      ["S2", 70, "The report goes to the printer."],
+      ["S1", 130, "Bind the report in blue."],
+    ]);
+    expect(ask("What was said about the report?", [conversation]).text).toBe(
+      "Speaker 1 said at 00:10: “The report is late.” “The report has nine pages.” " +
+        "Speaker 2 said: “Who reads the long report?” and at 01:10: “The report goes to the printer.” " +
+        "Speaker 1 said at 02:10: “Bind the report in blue.”",
     );
   });
 
