@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -129,7 +130,9 @@ async function makeTables({ project, record, database, signal }: Load): Promise<
 }
 
 function migrationFile(project: string, name: string): string {
-  return join(project, "src/postgres/migrations", name);
+  const folder = join(project, "src/postgres/migrations");
+  const former = join(folder, "before-2.0", name);
+  return existsSync(former) ? former : join(folder, name);
 }
 
 function runMigrations(

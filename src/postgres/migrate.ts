@@ -6,6 +6,9 @@ import { type Log, silentLog } from "../base/log.ts";
 
 const FOLDER = new URL("./migrations/", import.meta.url);
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+/** The tables of a new installation in one file: what the migrations of `CONTAINED` come to. */
+const BASE = "base.sql";
+const CONTAINED = "before-2.0/";
 /** An arbitrary constant: the key of the advisory lock of migrations. */
 const LOCK = 7_203_114_955;
 /**
@@ -28,7 +31,7 @@ interface MigrateOptions {
   log?: Log;
   /** Runs after the migrations, still under their lock, to insert first rows exactly once. */
   seed?: () => Promise<void>;
-  /** Another folder of numbered SQL files, for tests. */
+  /** Another folder of SQL files, of a backup or for tests. */
   folder?: URL;
   /** Other waiting times, for tests; milliseconds. */
   wait?: { longest: number; told: number };
@@ -40,10 +43,19 @@ interface Migration {
   checksum: string;
 }
 
+interface Migrations {
+  /** Its `sql` stands for all of `contained`. Undefined in a folder without it. */
+  base: string | undefined;
+  contained: readonly Migration[];
+  /** Those that databases get however they began. */
+  since: readonly Migration[];
+}
+
 /**
  * Applies the numbered SQL files that the database does not have yet, each in a separate
- * transaction, and grants the service role its rights. When two processes start at once, one waits
- * for the other. Throws when an applied file was changed since.
+ * transaction, and grants the service role its rights. A database without any gets the base file
+ * instead of those that it contains, and notes them as applied. When two processes start at once, one
+ * waits for the other. Throws when an applied file was changed since.
  *
  * @returns names of the files applied now
  */
@@ -73,10 +85,20 @@ export async function migrate(
   }
 }
 
-async function readMigrations(folder: URL): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+async function readMigrations(folder: URL): Promise<Migrations> {
+  const names = await readdir(folder);
+  const hasBase = names.includes(BASE);
+  return {
+    base: hasBase ? await readFile(new URL(BASE, folder), "utf8") : undefined,
+    contained: hasBase ? await readNumbered(new URL(CONTAINED, folder)) : [],
+    since: await readNumbered(folder),
+  };
+}
+
+async function readNumbered(folder: URL): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql") && name !== BASE);
   const migrations: Migration[] = [];
-  for (const name of names) {
+  for (const name of names.sort()) {
     if (!FILE_NAME.test(name)) throw new Error(`Migration ${name} is not named NNNN_name.sql.`);
     const sql = await readFile(new URL(name, folder), "utf8");
     migrations.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });
@@ -107,7 +129,7 @@ async function takeLock(
 
 async function applyPending(
   client: pg.Client,
-  migrations: readonly Migration[],
+  { base, contained, since }: Migrations,
   log: Log,
 ): Promise<string[]> {
   await client.query(`create table if not exists schema_migrations (
@@ -119,14 +141,19 @@ async function applyPending(
     "select name, checksum from schema_migrations",
   );
   const checksums = new Map(known.rows.map((row) => [row.name, row.checksum]));
-  refuseUnknown(migrations, [...checksums.keys()]);
+  refuseUnknown([...contained, ...since], [...checksums.keys()]);
   const applied: string[] = [];
-  for (const migration of migrations) {
+  const apply = async (name: string, sql: string, noted: readonly Migration[]) => {
+    await applyOne(client, name, sql, noted);
+    for (const each of noted) checksums.set(each.name, each.checksum);
+    log.info({ migration: name }, "migration applied");
+    applied.push(name);
+  };
+  if (base !== undefined && checksums.size === 0) await apply(BASE, base, contained);
+  for (const migration of [...contained, ...since]) {
     const before = checksums.get(migration.name);
     if (before === undefined) {
-      await applyOne(client, migration);
-      log.info({ migration: migration.name }, "migration applied");
-      applied.push(migration.name);
+      await apply(migration.name, migration.sql, [migration]);
     } else if (before !== migration.checksum) {
       throw new Error(
         `Migration ${migration.name} was changed after it had been applied. Put the file back as it was and add a new one.`,
@@ -150,18 +177,23 @@ function refuseUnknown(migrations: readonly Migration[], applied: readonly strin
   }
 }
 
-async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
+async function applyOne(
+  client: pg.Client,
+  name: string,
+  sql: string,
+  noted: readonly Migration[],
+): Promise<void> {
   await client.query("begin");
   try {
-    await client.query(migration.sql);
-    await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
-      migration.name,
-      migration.checksum,
-    ]);
+    await client.query(sql);
+    await client.query(
+      "insert into schema_migrations (name, checksum) select * from unnest($1::text[], $2::text[])",
+      [noted.map((each) => each.name), noted.map((each) => each.checksum)],
+    );
     await client.query("commit");
   } catch (error) {
     await client.query("rollback").catch(() => {});
-    throw new Error(`Migration ${migration.name} failed: ${errorMessage(error)}`, { cause: error });
+    throw new Error(`Migration ${name} failed: ${errorMessage(error)}`, { cause: error });
   }
 }
 

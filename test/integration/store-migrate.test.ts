@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -86,6 +86,76 @@ describe("migrate", () => {
     await migrate(database.ownerUrl, { folder });
     rmSync(join(scratch, "0002_second.sql"));
     await expect(migrate(database.ownerUrl, { folder })).rejects.toThrow("newer version");
+  });
+
+  describe("with a base file", () => {
+    const tablesAndNames = async () => {
+      const { rows } = await query(
+        `select relname as name from pg_class
+         where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+      );
+      const noted = await query("select name from schema_migrations order by 1");
+      return [rows, noted.rows].map((list) => list.map(({ name }) => name));
+    };
+    const NOTED = ["0001_first.sql", "0002_second.sql", "0003_third.sql"];
+    const TABLES = ["first", "schema_migrations", "second", "third"];
+
+    beforeEach(() => {
+      mkdirSync(join(scratch, "before-2.0"));
+      for (const name of NOTED.slice(0, 2)) {
+        renameSync(join(scratch, name), join(scratch, "before-2.0", name));
+      }
+      write("0003_third.sql", "create table third (id int)");
+      write(
+        "base.sql",
+        `create table second (id int); insert into second values (1);
+         create table first (id bigint generated always as identity)`,
+      );
+    });
+
+    it("base: a new database begins with it, once, and has those before noted as applied", async () => {
+      const results = await Promise.all(
+        Array.from({ length: 8 }, () => migrate(database.ownerUrl, { folder })),
+      );
+      const applied = results.flatMap((result) => result.applied);
+      expect(applied).toEqual(["base.sql", "0003_third.sql"]);
+      expect(await tablesAndNames()).toEqual([TABLES, NOTED]);
+      expect(await migrate(database.ownerUrl, { folder })).toEqual({ applied: [] });
+      write("before-2.0/0002_second.sql", "create table other (id int)");
+      await expect(migrate(database.ownerUrl, { folder })).rejects.toThrow("0002_second.sql was");
+    });
+
+    it("base: a database from before goes on where it was", async () => {
+      renameSync(join(scratch, "base.sql"), join(scratch, "base.away"));
+      renameSync(join(scratch, "before-2.0/0001_first.sql"), join(scratch, "0001_first.sql"));
+      renameSync(join(scratch, "0003_third.sql"), join(scratch, "0003_third.away"));
+      await migrate(database.ownerUrl, { folder });
+      renameSync(join(scratch, "0001_first.sql"), join(scratch, "before-2.0/0001_first.sql"));
+      renameSync(join(scratch, "0003_third.away"), join(scratch, "0003_third.sql"));
+      renameSync(join(scratch, "base.away"), join(scratch, "base.sql"));
+      expect(await migrate(database.ownerUrl, { folder })).toEqual({ applied: NOTED.slice(1) });
+      expect(await tablesAndNames()).toEqual([TABLES, NOTED]);
+    });
+
+    it("base: a failing one leaves nothing of itself, and is tried again", async () => {
+      const whole = readFileSync(join(scratch, "base.sql"), "utf8");
+      write("base.sql", `${whole}; select 1/0`);
+      await expect(migrate(database.ownerUrl, { folder })).rejects.toThrow(
+        "base.sql failed: division by zero",
+      );
+      expect(await tablesAndNames()).toEqual([["schema_migrations"], []]);
+      write("base.sql", whole);
+      const { applied } = await migrate(database.ownerUrl, { folder });
+      expect(applied).toEqual(["base.sql", "0003_third.sql"]);
+    });
+
+    it("base: a database ahead of the program is refused, and none is begun beside its tables", async () => {
+      await migrate(database.ownerUrl, { folder });
+      rmSync(join(scratch, "0003_third.sql"));
+      await expect(migrate(database.ownerUrl, { folder })).rejects.toThrow("newer version");
+      await query("delete from schema_migrations");
+      await expect(migrate(database.ownerUrl, { folder })).rejects.toThrow("already exists");
+    });
   });
 
   it("rights: the service role reads and writes rows, also of later tables, and no more", async () => {

@@ -19,7 +19,7 @@ import { createTestDatabase } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 
-const MIGRATIONS = resolve(import.meta.dirname, "../../src/postgres/migrations");
+const MIGRATIONS = resolve(import.meta.dirname, "../../src/postgres/migrations/before-2.0");
 const OWN = "0060_stored_audio.sql";
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",

@@ -107,12 +107,17 @@ describe("upgrade", () => {
 
   it("upgrade: a stream goes on where it was, and one that was sealed is read", async () => {
     expectWords(await saidAtTheEnd("streaming"), WORDS.ten);
-    const { id } = session("streaming");
-    const headers = { authorization: `Bearer ${token}` };
-    const audio = await fetch(`${service.api}/sessions/${id}/audio`, { headers });
-    const sound = Buffer.from(await audio.arrayBuffer()).subarray(WAV_HEADER);
-    expect(sound.equals(seconds(0, 10))).toBe(true);
     expect(plain(await saidAtTheEnd("sealed")).slice(0, 2)).toEqual(["hello", "everyone"]);
+  });
+
+  it("upgrade: the sound of a finished, a half-uploaded and a streaming session plays whole", async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    for (const [name, length] of Object.entries({ redone: 10, recording: 20, streaming: 10 })) {
+      await endings.get(name);
+      const audio = await fetch(`${service.api}/sessions/${session(name).id}/audio`, { headers });
+      const sound = Buffer.from(await audio.arrayBuffer()).subarray(WAV_HEADER);
+      expect(sound.equals(seconds(0, length)), name).toBe(true);
+    }
   });
 
   it("upgrade: sessions that were processed complete, one by a stop that only the outbox told of", async () => {

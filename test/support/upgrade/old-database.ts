@@ -25,7 +25,7 @@ import { TestServer } from "../test-server.ts";
 import type { OldRow } from "./old-installation.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
-const MIGRATIONS = join(PROJECT, "src/postgres/migrations");
+const MIGRATIONS = join(PROJECT, "src/postgres/migrations/before-2.0");
 /** The newest migration of that release. */
 const NEWEST = "0023";
 

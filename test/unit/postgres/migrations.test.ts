@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { expect, it } from "vitest";
 
 const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
+/** Those that the base file stands for. */
+const CONTAINED = new URL("before-2.0/", FOLDER);
 
 /**
  * SHA-256 of each migration that databases may have applied. Such a file is never changed, renamed
@@ -106,10 +109,22 @@ const APPLIED: Readonly<Record<string, string>> = {
 };
 
 it("migrations: those that databases have applied are as they were", () => {
-  const names = readdirSync(FOLDER).sort();
+  const names = [...numbered(FOLDER), ...numbered(CONTAINED).map((name) => `before-2.0/${name}`)];
   const found = names.map((name) => {
     const sql = readFileSync(new URL(name, FOLDER));
-    return [name, createHash("sha256").update(sql).digest("hex")];
+    return [basename(name), createHash("sha256").update(sql).digest("hex")];
   });
   expect(Object.fromEntries(found)).toEqual(APPLIED);
 });
+
+it("migrations: a new one goes beside the base file, which has all those before it", () => {
+  const last = numbered(CONTAINED).at(-1) ?? "";
+  expect(numbered(CONTAINED)).toHaveLength(89);
+  expect(numbered(FOLDER).filter((name) => name.slice(0, 4) <= last.slice(0, 4))).toEqual([]);
+});
+
+function numbered(folder: URL): string[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d/.test(name))
+    .sort();
+}
