@@ -186,6 +186,8 @@ describe("page over the whole service", () => {
     await until(async () => (await texts())[0] === "Hello to everybody.", "it to be done again");
     await owner.keyboard.press("Control+z");
     await until(async () => (await texts())[0] === before[0], "it to be undone again");
+    const reports = owner.locator(".toasts > div", { hasText: /Undone|Done again/ });
+    expect(await reports.count()).toBeLessThanOrEqual(1);
   });
 
   it("page: an answer names its moments, each leads there, and a word plays from it", async () => {

@@ -12,6 +12,7 @@ interface Toast {
   readonly id: number;
   readonly text: string;
   readonly action: ToastAction | undefined;
+  readonly topic: string | undefined;
 }
 
 const SHOWN_MS = 8_000;
@@ -20,13 +21,18 @@ const SHOWN_WITH_ACTION_MS = 20_000;
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Tells something that needs no answer, for some seconds; `action` is a button beside it. */
-export function showToast(text: string, action?: ToastAction): void {
+/**
+ * Tells something that needs no answer, for some seconds; `action` is a button beside it. It takes the
+ * place of the one before it of the same `topic`.
+ */
+export function showToast(text: string, action?: ToastAction, topic?: string): void {
   last += 1;
   const id = last;
   // Only the newest deed can be taken back, so that an older button would do nothing.
-  const older = toasts.value.filter((each) => action === undefined || each.action === undefined);
-  toasts.value = [...older.slice(-2), { id, text, action }];
+  const older = toasts.value
+    .filter((each) => action === undefined || each.action === undefined)
+    .filter((each) => topic === undefined || each.topic !== topic);
+  toasts.value = [...older.slice(-2), { id, text, action, topic }];
   setTimeout(() => forget(id), action === undefined ? SHOWN_MS : SHOWN_WITH_ACTION_MS);
 }
 

@@ -30,6 +30,8 @@ interface Offer {
   readonly lineIds: readonly string[];
 }
 
+/** Of toasts: only what became of the newest change is of use. */
+const HISTORY = "history";
 /** Pauses before a line is tried again that the service was asked about too fast, in all half a minute. */
 const TOO_FAST_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
@@ -160,24 +162,24 @@ export class LineEditing {
   /** Keeps something else that was carried out, and tells it with a button that takes it back. */
   keep(change: Change, said: string): void {
     this.history.push(change);
-    showToast(said, { label: "Undo", run: () => void this.undoThis(change) });
+    showToast(said, { label: "Undo", run: () => void this.undoThis(change) }, HISTORY);
   }
 
   /** Takes this change back, if no other has come since; says what became of it. */
   async undoThis(change: Change): Promise<void> {
-    showToast(await this.history.undoThis(change).catch(messageOf));
+    showToast(await this.history.undoThis(change).catch(messageOf), undefined, HISTORY);
   }
 
   /** Says what became of it, or why it failed. */
   async undo(): Promise<void> {
     const said = await this.history.undo().catch(messageOf);
-    if (said !== "") showToast(said);
+    if (said !== "") showToast(said, undefined, HISTORY);
   }
 
   /** The same for what was undone. */
   async redo(): Promise<void> {
     const said = await this.history.redo().catch(messageOf);
-    if (said !== "") showToast(said);
+    if (said !== "") showToast(said, undefined, HISTORY);
   }
 
   async #restore(lineId: string, now: LineState, then: LineState): Promise<void> {
