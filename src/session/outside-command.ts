@@ -1,39 +1,33 @@
+import { type Static, type TObject, type TProperties, type TUnsafe, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { ANNOTATION_TYPES, CLAIM_SOURCES, REVIEW_CHOICES, STOP_REASONS } from "./status.ts";
 
-type Check<T> = (value: unknown) => value is T;
-type Fields = Readonly<Record<string, Check<unknown>>>;
-
 /** The fields of a command type, and whether its outcome is stored so that it takes effect once. */
-interface Shape<F extends Fields> {
-  fields: F;
+interface Shape<F extends TProperties> {
+  fields: TObject<F>;
   countsOnce: boolean;
 }
 
-const text = (value: unknown): value is string => typeof value === "string";
-const number = (value: unknown): value is number => typeof value === "number";
-const flag = (value: unknown): value is boolean => typeof value === "boolean";
-const texts = (value: unknown): value is string[] => Array.isArray(value) && value.every(text);
+const text = Type.String();
+const number = Type.Number();
+const flag = Type.Boolean();
+const optional = Type.Optional;
 
-function oneOf<T extends string>(values: readonly T[]): Check<T> {
-  return (value): value is T => values.some((each) => each === value);
-}
-
-/** A field that may be absent. */
-function optional<T>(check: Check<T>): Check<T | undefined> {
-  return (value): value is T | undefined => value === undefined || check(value);
+function oneOf<T extends string>(values: readonly T[]): TUnsafe<T> {
+  return Type.Unsafe<T>(Type.Union(values.map((each) => Type.Literal(each))));
 }
 
 /** A person's request or a job's result: its outcome is stored, so that it takes effect once. */
-function once<F extends Fields>(fields: F): Shape<F> {
-  return { fields, countsOnce: true };
+function once<F extends TProperties>(fields: F): Shape<F> {
+  return { fields: Type.Object(fields), countsOnce: true };
 }
 
 /**
  * The session recognises a repetition by the command's content, so it may be sent any number of
  * times.
  */
-function repeatable<F extends Fields>(fields: F): Shape<F> {
-  return { fields, countsOnce: false };
+function repeatable<F extends TProperties>(fields: F): Shape<F> {
+  return { fields: Type.Object(fields), countsOnce: false };
 }
 
 /**
@@ -138,7 +132,7 @@ const OUTSIDE = {
    * with `{label, skipped}`: ids of those that are not of `from` any more, which stay. Refused with
    * `conflict` when none is.
    */
-  ReassignSegments: once({ segmentIds: texts, from: text, into: text, byUserId: text }),
+  ReassignSegments: once({ segmentIds: Type.Array(text), from: text, into: text, byUserId: text }),
   /** Answered with `{segmentIds}`. Positions in samples; an empty label means all speakers. */
   Redact: once({ redactionId: text, from: number, to: number, label: text, byUserId: text }),
   /** `completesNotes`: with it all notes of an ended session are there. */
@@ -154,15 +148,10 @@ const OUTSIDE = {
 };
 
 type Outside = typeof OUTSIDE;
-type Checked<C> = C extends Check<infer T> ? T : never;
-type OptionalKey<F> = { [K in keyof F]: undefined extends Checked<F[K]> ? K : never }[keyof F];
-type Values<F> = { [K in Exclude<keyof F, OptionalKey<F>>]: Checked<F[K]> } & {
-  [K in OptionalKey<F>]?: Checked<F[K]>;
-};
 
 /** A command that a session takes from outside. */
 export type OutsideCommand = {
-  [T in keyof Outside]: { type: T } & Values<Outside[T]["fields"]>;
+  [T in keyof Outside]: { type: T } & Static<Outside[T]["fields"]>;
 }[keyof Outside];
 
 function isOutside(type: unknown): type is keyof Outside {
@@ -183,7 +172,5 @@ export function tryOutsideCommand(value: Record<string, unknown>): OutsideComman
 }
 
 function fits(value: Record<string, unknown>): value is OutsideCommand {
-  if (!isOutside(value.type)) return false;
-  const checks = Object.entries<Check<unknown>>(OUTSIDE[value.type].fields);
-  return checks.every(([name, check]) => check(value[name]));
+  return isOutside(value.type) && Value.Check(OUTSIDE[value.type].fields, value);
 }
