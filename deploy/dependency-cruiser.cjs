@@ -24,6 +24,7 @@ const FLOORS = [
   ["src/features/questions"],
   ["src/features/recording/conversion", "src/features/recording/durable-files"],
   ["src/features/recording/audio-store"],
+  ["src/features/recording/piece-logs"],
   ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
   ["src/features/recording/audio-files", "src/features/erasure/ledger"],
   ["src/features/erasure", "src/features/summaries", "src/features/admin", "src/features/voices"],

@@ -9,11 +9,12 @@ import type { BackupFolder } from "./backup-folder.ts";
 import type { Installation } from "./installation.ts";
 import { storeLedger } from "./ledger-files.ts";
 import type { Manifest, RecordFacts, SoundFacts } from "./manifest.ts";
+import { type CopiedLogs, copyLogs, NO_LOGS, RecordMovedOn } from "./open-logs.ts";
 import { counted, megabytes } from "./progress.ts";
 import { dumpRecord, lookUpSound, waitForLedger } from "./record-dump.ts";
-import { RecordMovedOn, SoundCopier } from "./sound-copy.ts";
+import { SoundCopier } from "./sound-copy.ts";
 
-/** New snapshots, when spans are silenced while the sound is copied. */
+/** New snapshots, when spans are silenced, or streams erased, while the sound is copied. */
 const ROUNDS = 5;
 
 interface Creation {
@@ -71,13 +72,13 @@ async function recordAndSound(
   try {
     for (let round = 1; ; round += 1) {
       const named = join(scratch, `sound-${round}`);
-      const record = await copyRecord(creation, named);
       try {
-        return { record, sound: await copySound(creation, named) };
+        const { record, logs } = await copyRecord(creation, named);
+        return { record, sound: await copySound(creation, named, logs) };
       } catch (error) {
         if (!(error instanceof RecordMovedOn)) throw error;
         if (round === ROUNDS) throw tooBusy();
-        creation.screen.line("Sound was silenced meanwhile: the record is read again.");
+        creation.screen.line("Sound was changed meanwhile: the record is read again.");
       }
     }
   } finally {
@@ -85,24 +86,31 @@ async function recordAndSound(
   }
 }
 
-function copyRecord(creation: Creation, named: string): Promise<RecordFacts> {
+async function copyRecord(
+  creation: Creation,
+  named: string,
+): Promise<{ record: RecordFacts; logs: CopiedLogs }> {
   const { installation, folder, screen, signal } = creation;
-  return runStep(screen, "record", (step) =>
+  const { audio, url } = installation;
+  let logs = NO_LOGS;
+  const record = await runStep(screen, "record", (step) =>
     dumpRecord({
-      url: installation.url,
-      objects: folder.objects,
-      signal,
+      ...{ url, objects: folder.objects, signal },
       note: (text) => step.note(text),
+      takeLogs: async (open) => {
+        logs = await copyLogs(open, { folder: audio, objects: folder.objects, signal });
+      },
       takeNamed: (lines) => pipeline(lines, createWriteStream(named, { mode: 0o600 }), { signal }),
     }),
   );
+  return { record, logs };
 }
 
-function copySound(creation: Creation, named: string): Promise<SoundFacts> {
+function copySound(creation: Creation, named: string, logs: CopiedLogs): Promise<SoundFacts> {
   const { installation, folder, screen, signal } = creation;
   return runStep(screen, "sound", (step) => {
     const copier = new SoundCopier({
-      ...{ named, signal, folder: installation.audio },
+      ...{ named, logs, signal, folder: installation.audio },
       lookUp: (file) => lookUpSound(installation.url, file),
       objects: folder.objects,
       note: ({ files, bytes }) => step.note(`${counted(files, "file")}, ${megabytes(bytes)}`),
@@ -132,7 +140,7 @@ async function storeFiles({ installation, folder }: Creation): Promise<Manifest[
 
 function tooBusy(): StepError {
   return new StepError(
-    `sound was silenced under each of ${ROUNDS} attempts`,
-    "do it again when the redactions under way are done",
+    `sound was silenced or removed under each of ${ROUNDS} attempts`,
+    "do it again when the redactions and deletions under way are done",
   );
 }

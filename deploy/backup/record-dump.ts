@@ -6,6 +6,7 @@ import { errorCode } from "../supervisor/error-code.ts";
 import type { RecordFacts, StoredTable } from "./manifest.ts";
 import { digestsOf, NAMED_SOUND, type NamedSound, ONE_NAMED_SOUND } from "./named-sound.ts";
 import type { ObjectFolder } from "./objects.ts";
+import { type OpenLog, openLogsOf } from "./open-logs.ts";
 import { storeStream } from "./streams.ts";
 
 const CONNECT_MS = 10_000;
@@ -55,12 +56,14 @@ interface Dump {
   readonly signal: AbortSignal;
   /** Gets lines of the files that the record names, in its snapshot. */
   readonly takeNamed: (lines: AsyncIterable<Buffer>) => Promise<void>;
+  /** Gets the logs of streams of its snapshot, at once. */
+  readonly takeLogs: (logs: readonly OpenLog[]) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
 /** All tables and sequences of one moment, and which files of sound they name. */
 export function dumpRecord(dump: Dump): Promise<RecordFacts> {
-  const { url, objects, signal, takeNamed, note } = dump;
+  const { url, objects, signal, takeNamed, takeLogs, note } = dump;
   return withRecord(url, async (client) => {
     const end = () => void client.end().catch(() => undefined);
     signal.addEventListener("abort", end, { once: true });
@@ -68,6 +71,7 @@ export function dumpRecord(dump: Dump): Promise<RecordFacts> {
       await client.query("begin isolation level repeatable read, read only");
       const at = await momentOf(client);
       const migrations = await migrationsOf(client);
+      await takeLogs(await openLogsOf(client));
       await takeNamed(copyOut(client, NAMED_SOUND));
       const tables: StoredTable[] = [];
       for (const table of await tablesOf(client)) {

@@ -1,26 +1,21 @@
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "../supervisor/error-code.ts";
 import { diskFault } from "./faults.ts";
 import type { Lack, SoundFacts } from "./manifest.ts";
 import { type NamedSound, parseNamed } from "./named-sound.ts";
 import { type ObjectFolder, type StoredObject, UnexpectedContent } from "./objects.ts";
+import { assertThere, type CopiedLogs, RecordMovedOn } from "./open-logs.ts";
 import { linesOf, storeStream } from "./streams.ts";
 
 /** Files that are copied at a time. */
 const AT_ONCE = 4;
 
-/**
- * A file was silenced after the record's snapshot: words and sound would not be of one moment, so a new
- * snapshot is to be taken.
- */
-export class RecordMovedOn extends Error {}
-
 interface SoundCopy {
   /** Lines of `NAMED_SOUND`. */
   readonly named: string;
+  /** What was copied of streams before. */
+  readonly logs: CopiedLogs;
   /** The audio folder. */
   readonly folder: string;
   readonly objects: ObjectFolder;
@@ -40,11 +35,12 @@ interface Copied {
 export class SoundCopier {
   readonly #copy: SoundCopy;
   readonly #lacking: Lack[] = [];
-  readonly #done = { files: 0, bytes: 0 };
+  readonly #done: { files: number; bytes: number };
   #erased = 0;
 
   constructor(copy: SoundCopy) {
     this.#copy = copy;
+    this.#done = { files: copy.logs.files, bytes: copy.logs.bytes };
   }
 
   /** Throws a StepError, and `RecordMovedOn`. */
@@ -54,6 +50,7 @@ export class SoundCopier {
   }
 
   async *#lines(): AsyncGenerator<Buffer> {
+    yield Buffer.from(this.#copy.logs.lines.join(""));
     let batch: NamedSound[] = [];
     for await (const line of linesOf(createReadStream(this.#copy.named))) {
       batch.push(parseNamed(line));
@@ -100,13 +97,7 @@ export class SoundCopier {
     signal.throwIfAborted();
     const why = whyOf(error);
     if (why === undefined) throw diskFault(error, folder);
-    // All are gone when the disk is.
-    await stat(folder).catch(() => {
-      throw new StepError(
-        `the audio folder ${folder} is not there`,
-        "mount its disk, and do it again",
-      );
-    });
+    await assertThere(folder);
     const now = await this.#copy.lookUp(file);
     if (now === undefined) {
       this.#erased += 1;

@@ -7,6 +7,12 @@ import { LookupBatcher } from "../base/lookup-batcher.ts";
 import type { Damage } from "../features/recording/integrity/file-damage.ts";
 import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
 import type { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
+import {
+  RECORDED_PIECE,
+  RECORDED_PIECES,
+  recordedPieces,
+} from "../features/recording/piece-logs/piece-rows-store.ts";
+import { readPieces } from "../features/recording/piece-logs/stored-pieces.ts";
 import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { readLead } from "../features/transcript/audio-parts-store.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
@@ -22,8 +28,8 @@ import type {
 } from "./audio-source.ts";
 
 /**
- * Most look-ups in one query: a checkpoint takes up to 100 kB, the pieces of one look-up about
- * twice that.
+ * Most look-ups in one query: a checkpoint takes up to 100 kB, the pieces of a chunk up to three times
+ * that.
  */
 const MOST_OPENINGS = 20;
 const MOST_LOOKUPS = 10;
@@ -46,14 +52,10 @@ const chunkRow = z.object({
 const WANTS_INTERIM = sql.fragment`coalesce((a.settings->>'interim')::boolean, true)`;
 const pieceRow = z.object({
   ...place,
-  piece: z.number(),
   mediaType: z.string(),
   sampleRate: z.number(),
-  frames: z.number(),
-  startFrame: z.number(),
-  startByte: z.number(),
-  data: z.instanceof(Buffer),
   interim: z.boolean(),
+  ...RECORDED_PIECE,
 });
 const openingRow = z.object({
   ...place,
@@ -76,7 +78,7 @@ const openingRow = z.object({
   suspects: z.custom<Opening["suspects"]>(isJson),
 });
 
-type StoredAudio = Pick<VerifiedAudio, "read" | "note">;
+type StoredAudio = Pick<VerifiedAudio, "read" | "note" | "readLog">;
 
 interface Lookup {
   sessionId: string;
@@ -86,7 +88,7 @@ interface Lookup {
 }
 
 /**
- * Reads what readings need from the chunks and checkpoints tables and the blob folder. Concurrent
+ * Reads what readings need from the chunks and checkpoints tables and the audio store. Concurrent
  * requests, as of a host that took over thousands of sessions, share few queries.
  */
 export class SessionAudio implements AudioSource {
@@ -221,29 +223,41 @@ export class SessionAudio implements AudioSource {
 
   async #readPieces(lookups: readonly Lookup[]): Promise<LivePiece[][]> {
     const rows = await this.#pool.any(sql.type(pieceRow)`
-      select k.n::int, p.*, ${WANTS_INTERIM} as interim
+      select k.n::int, p.media_type as "mediaType", p.sample_rate as "sampleRate",
+        ${RECORDED_PIECES}, ${WANTS_INTERIM} as interim
       from unnest(
-          ${sql.array(of(lookups, "sessionId"), "uuid")}, ${sql.array(of(lookups, "sequence"), "int4")},
-          ${sql.array(of(lookups, "piece"), "int4")}, ${sql.array(of(lookups, "limit"), "int4")}
-        ) with ordinality as k (id, sequence, piece, most, n)
-        cross join lateral (
-          select * from (
-            select piece, media_type as "mediaType", sample_rate as "sampleRate", frames,
-              coalesce(sum(frames) over before, 0)::int8 as "startFrame",
-              coalesce(sum(octet_length(data)) over before, 0)::int8 as "startByte", data
-            from audio_pieces where session_id = k.id and sequence = k.sequence
-            window before as (order by piece rows between unbounded preceding and 1 preceding)
-          ) as placed
-          where piece >= k.piece order by piece limit k.most
-        ) as p
+          ${sql.array(of(lookups, "sessionId"), "uuid")}, ${sql.array(of(lookups, "sequence"), "int4")}
+        ) with ordinality as k (id, sequence, n)
+        join audio_pieces p on p.session_id = k.id and p.sequence = k.sequence
         left join audio_streams a on a.session_id = k.id
       order by k.n, p.piece`);
-    const each: LivePiece[][] = lookups.map(() => []);
-    for (const { n, mediaType, sampleRate, ...row } of rows) {
-      const sequence = lookups[n - 1]?.sequence ?? 0;
-      each[n - 1]?.push({ kind: "piece", sequence, ...row, format: { mediaType, sampleRate } });
-    }
-    return each;
+    return Promise.all(
+      lookups.map((lookup, index) =>
+        this.#livePieces(
+          lookup,
+          rows.filter(({ n }) => n === index + 1),
+        ),
+      ),
+    );
+  }
+
+  async #livePieces(
+    { sessionId, sequence, piece: from, limit }: Lookup,
+    rows: readonly z.output<typeof pieceRow>[],
+  ): Promise<LivePiece[]> {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const { mediaType, sampleRate, interim } = first;
+    const format = { mediaType, sampleRate };
+    let [startFrame, startByte] = [0, 0];
+    const stored = await readPieces(this.#audio, sessionId, recordedPieces(rows));
+    const placed = stored.map((each): LivePiece => {
+      const place = { sequence, format, startFrame, startByte, interim };
+      startFrame += each.frames;
+      startByte += each.data.byteLength;
+      return { kind: "piece", ...place, ...each };
+    });
+    return placed.slice(from, from + limit);
   }
 }
 

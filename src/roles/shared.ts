@@ -33,6 +33,7 @@ import { AudioMending } from "../features/recording/integrity/audio-mending.ts";
 import { AudioVerification } from "../features/recording/integrity/audio-verification.ts";
 import { StoredChunkStore } from "../features/recording/integrity/stored-chunks-store.ts";
 import { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
+import { PieceLogs } from "../features/recording/piece-logs/piece-logs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
 import { LiveLog, RecordedHeartbeat } from "../live/replay-store.ts";
@@ -74,6 +75,8 @@ export interface Shared extends OpenedAudio {
   /** Messages to other processes. */
   line: Bus;
   keys: KeyMaterial;
+  /** The bytes of streams on their way into it. */
+  logs: PieceLogs;
   /** Whether files can be written there. */
   audioWatch: AudioWatch;
   /** Reads of `blobs`, compared with what is on record. */
@@ -130,6 +133,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
   const audio = await openAudio(config, pool, log, stack);
   const { blobs } = audio;
+  const logs = new PieceLogs({ store: blobs, runtime, log });
+  stack.push("logs of streams", () => logs.stop());
   const audioFolder = await claimAudioStore(pool, blobs);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
   const audioWatch = new AudioWatch({ disk: blobs, name: blobs.names, runtime, log });
@@ -169,6 +174,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const kept = {
     keys,
     ...audio,
+    logs,
     verified,
     mending,
     verification,

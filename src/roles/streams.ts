@@ -11,10 +11,11 @@ const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
 
 /** Creates the finalizer, which turns streamed audio into chunks. */
 export function createFinalizer({ log, runtime, shared }: AppContext): StreamFinalizer {
-  const { pool, blobs, notifier, mending } = shared;
+  const { pool, blobs, logs, notifier, mending } = shared;
   return new StreamFinalizer({
     unsealed: new PostgresOpenChunks(pool),
     blobs,
+    logs,
     notifier,
     mending,
     runtime,
@@ -41,6 +42,7 @@ export function createAudioStreams(context: AppContext, backlog: OutboxBacklog):
   queues.add(store);
   const streams = new AudioStreams({
     store,
+    logs: shared.logs,
     finalizer: createFinalizer(context),
     live: new BusAudio(shared.line),
     notices: new BusStreamNotices(shared.line),

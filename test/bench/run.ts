@@ -29,6 +29,7 @@ import { measureRetention } from "./retention.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
 import { measureShares } from "./shares.ts";
+import { measureStreamsWal } from "./streams-wal.ts";
 import { measureTakeoverRow } from "./takeover-row.ts";
 import { measureUploads } from "./uploads.ts";
 
@@ -61,6 +62,7 @@ const ON_DEMAND: typeof MEASUREMENTS = {
   retention: measureRetention,
   shares: measureShares,
   page: measurePage,
+  "streams-wal": measureStreamsWal,
 };
 const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
 
@@ -76,6 +78,7 @@ const HELP = `npm run bench -- [names] [options]
                 shares: what a tenant notices of another one that asks from 50 workspaces,
                 BENCH_SHARES=file,question some of it
                 page: a transcript of three hours in a real browser
+                streams-wal: write-ahead log and acknowledgements of 10, 50 and 200 streams
   --figures     writes what is measured into test/figures.md, a section for each name
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say

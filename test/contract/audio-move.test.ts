@@ -297,4 +297,30 @@ describe("moving audio", () => {
     expect(gone).toContain("What was moved stays moved");
     rmSync(place.from.names.address);
   });
+
+  it.each(["S3", "folder"] as const)(
+    "to %s: a log of a stream is read wherever it is, goes on in a new one, and is brought over",
+    async (to) => {
+      const { store, from } = await started(to);
+      const [session, log, newer] = [newId(), newId(), newId()];
+      await from.appendLog(session, log, 0, bytes);
+      await from.appendLog(session, log, bytes.length, quiet);
+      const all = Buffer.concat([bytes, quiet]);
+      expect(all.equals(await store.readLog(session, log))).toBe(true);
+      await store.appendLog(session, newer, 0, bytes);
+      expect(await from.logs(session)).toHaveLength(1);
+      expect(await store.logs(session)).toHaveLength(2);
+      expect(await moveAll(true)).toMatchObject({ files: 1 });
+      expect(await from.logs(session)).toHaveLength(1);
+      expect(await moveAll()).toMatchObject({ files: 1, isEmpty: true });
+      expect(await from.logs(session)).toEqual([]);
+      expect(all.equals(await store.readLog(session, log))).toBe(true);
+      // Of one that was deleted meanwhile nothing comes over.
+      const deleted = newId();
+      await from.appendLog(deleted, log, 0, bytes);
+      place.records.deleted.add(deleted);
+      expect(await moveAll()).toMatchObject({ erased: 1, isEmpty: true });
+      expect(await store.logs(deleted)).toEqual([]);
+    },
+  );
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
+import { toLogEntry } from "../../src/features/recording/piece-logs/stored-pieces.ts";
 import type { AudioPiece, StreamSettings } from "../../src/features/recording/stream-records.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { comparable } from "../support/record/contract-rows.ts";
-import type { Stand } from "../support/record/contract-stand.ts";
+import { LOGS, type Stand } from "../support/record/contract-stand.ts";
 import {
   bothRecords,
   chunk,
@@ -131,12 +132,9 @@ describe("record: audio", () => {
         isRoomADay: mostSeconds >= 86_399 && mostSeconds < 86_700,
         superseded,
         before,
-        pieces: pieces.map(({ data, ...rest }) => ({
-          ...rest,
-          data: Buffer.from(data).toString("hex"),
-        })),
+        pieces: pieces.map(hexOf),
         interim: (await audio.opening(beginningOf(session))).interim,
-        whole: { ...whole, data: whole?.data.toString("hex") },
+        whole: { ...whole, rows: whole?.rows.map(hexOf) },
         stale,
         done: done?.chunk,
         left: await unsealed.of(session),
@@ -147,7 +145,73 @@ describe("record: audio", () => {
       };
     });
   });
+
+  it("record: of pieces that a log has their number alone is kept, and a chunk may have both kinds", async () => {
+    const world = names();
+    const [first, second] = [newId(), newId()];
+    const chunks = [chunk(world, 0), chunk(world, 1)] as const;
+    const [given, later] = [0, 1].map((sequence) =>
+      Buffer.concat([0, 1, 2, 3].map((n) => toLogEntry(piece(sequence, n)))),
+    );
+    // What was written behind the acknowledged pieces does not count, nor does a piece that was cut off.
+    LOGS.set(first, given ?? Buffer.alloc(0));
+    LOGS.set(second, (later ?? Buffer.alloc(0)).subarray(0, 50));
+    const seen = await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      const { streams, unsealed, audio } = stand.a;
+      const hold = await streams.take(session, SETTINGS);
+      await streams.begin(hold, undefined, { ...piece(0, 0), log: first });
+      const again = await streams.begin(hold, undefined, { ...piece(0, 0), log: first });
+      for (const n of [1, 1, 2]) await streams.append(hold, { ...piece(0, n), log: first });
+      const gap = await codeOf(streams.append(hold, { ...piece(0, 4), log: first }));
+      const open = await rowsOf(stand, world);
+      const live = await audio.pieces(session, 0, 1, 10);
+      await streams.begin(hold, 0, { ...piece(1, 0), log: second });
+      await streams.append(hold, { ...piece(1, 1), log: second });
+      // The store took no more.
+      await streams.append(hold, piece(1, 2));
+      await streams.append(hold, piece(1, 3));
+      const both = await rowsOf(stand, world);
+      const mixed = await audio.pieces(session, 1, 0, 10);
+      const [older, newer] = await Promise.all(
+        [0, 1].map((sequence) => unsealed.read({ sessionId: session, sequence })),
+      );
+      const stale = [await unsealed.seal(chunks[0], 1), await unsealed.seal(chunks[0], 4)];
+      const done = await unsealed.seal(chunks[0], 3);
+      const abandoned = await unsealed.abandoned(0, 10);
+      const left = await unsealed.read({ sessionId: session, sequence: 1 });
+      const late = await codeOf(streams.append(hold, { ...piece(1, 4), log: second }));
+      return {
+        ...{ again: again.sequence, gap, open, both, stale, done: done?.chunk, abandoned, late },
+        ...{ live: live.map(hexOf), mixed: mixed.map(hexOf) },
+        read: [older, newer, left].map((each) => ({ ...each, rows: each?.rows.map(hexOf) })),
+        last: await unsealed.seal(chunks[1], 4).then((sealed) => sealed?.chunk),
+        rows: await rowsOf(stand, world),
+      };
+    });
+    expect(seen.live.map(({ piece: n, data }) => [n, data])).toEqual([
+      [1, "01020304"],
+      [2, "02030405"],
+    ]);
+    expect(seen.mixed.map(({ piece: n, startByte }) => [n, startByte])).toEqual([
+      [0, 0],
+      [1, 4],
+      [2, 8],
+      [3, 12],
+    ]);
+    expect(seen.read.map(({ pieces, log }) => [pieces, log])).toEqual([
+      [3, first],
+      [4, second],
+      [4, second],
+    ]);
+    expect([seen.gap, seen.late]).toEqual(["stale_epoch", "stale_epoch"]);
+  });
 });
+
+function hexOf<T extends { data: Uint8Array }>({ data, ...rest }: T) {
+  return { ...rest, data: Buffer.from(data).toString("hex") };
+}
 
 function stop(stand: Stand, world: World, lastSequence: number | undefined) {
   return stand.a.sessions.stop({ deviceId: world.device, sessionId: undefined, lastSequence });

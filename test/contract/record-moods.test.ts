@@ -16,7 +16,7 @@ interface Place {
   b: HostRecord;
 }
 
-const hooks = { readBytes: async () => Buffer.alloc(0) };
+const hooks = { readBytes: async () => Buffer.alloc(0), readLog: async () => Buffer.alloc(0) };
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
   sampleRate: 16_000,

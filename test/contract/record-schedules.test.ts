@@ -11,7 +11,7 @@ import { TwinRecord } from "../support/record/twin-record.ts";
 import { VirtualTime } from "../support/record/virtual-time.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 
-const hooks = { readBytes: async () => Buffer.alloc(0) };
+const hooks = { readBytes: async () => Buffer.alloc(0), readLog: async () => Buffer.alloc(0) };
 /** All of them at once, and now and then a host that stands still with its locks. */
 const FOUL = {
   latency: [0.2, 3],

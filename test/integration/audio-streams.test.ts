@@ -1,18 +1,22 @@
+import { rmSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDeferred } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
+import type { PieceLogs } from "../../src/features/recording/piece-logs/piece-logs.ts";
 import { type LiveAudio, StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import type { StreamSettings } from "../../src/features/recording/stream-records.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { beginningOf } from "../support/opening-place.ts";
+import { pieceLogs } from "../support/piece-logs.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
-import { audioMending, NO_FILES, NO_MENDING } from "../support/verified-audio.ts";
+import { audioMending, NO_MENDING, verifiedAudio } from "../support/verified-audio.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -34,6 +38,7 @@ const NO_EVENTS = { onStored: () => {}, onEnd: () => {} };
 
 describe("audio streams", () => {
   let fixture: SessionFixture;
+  let logs: PieceLogs;
   let streams: AudioStreams;
   let finalizer: StreamFinalizer;
   let told: LiveAudio[];
@@ -41,10 +46,12 @@ describe("audio streams", () => {
 
   beforeAll(async () => {
     fixture = await SessionFixture.open();
+    logs = pieceLogs(fixture.blobs);
     const notifier = { notify: () => {} };
     finalizer = new StreamFinalizer({
       unsealed: new PostgresOpenChunks(fixture.pool),
       blobs: fixture.blobs,
+      logs,
       notifier,
       mending: audioMending(fixture.pool, fixture.blobs),
       runtime: systemRuntime,
@@ -53,6 +60,7 @@ describe("audio streams", () => {
     told = [];
     streams = new AudioStreams({
       store: new PostgresAudioStreams(fixture.pool),
+      logs,
       finalizer,
       live: { publish: (_id, audio) => told.push(audio) },
       backlog: { check: () => checkBacklog() },
@@ -131,7 +139,7 @@ describe("audio streams", () => {
     await until(() => heard.stored === 1_000, "the acknowledgement");
     stream.push(audio(1_000, 2_000));
     await until(() => heard.stored === 3_000, "the acknowledgement");
-    const source = new SessionAudio(fixture.pool, NO_FILES);
+    const source = new SessionAudio(fixture.pool, verifiedAudio(fixture.pool, fixture.blobs));
     const pieces = await source.pieces(sessionId, 0, 0, 10);
     expect(Buffer.concat(pieces.map(({ data }) => data)).equals(audio(0, 3_000))).toBe(true);
     expect(pieces.map(({ startByte, startFrame }) => [startByte, startFrame])).toEqual([
@@ -170,9 +178,11 @@ describe("audio streams", () => {
     const notifier = { notify: () => {} };
     const late = new AudioStreams({
       store: new PostgresAudioStreams(fixture.pool),
+      logs,
       finalizer: new StreamFinalizer({
         unsealed,
         blobs: fixture.blobs,
+        logs,
         notifier,
         mending: NO_MENDING,
         runtime: systemRuntime,
@@ -378,7 +388,7 @@ describe("audio streams", () => {
 
   it("hypotheses: what the newest connection wants is kept with the session", async () => {
     const sessionId = await newSession();
-    const source = new SessionAudio(fixture.pool, NO_FILES);
+    const source = new SessionAudio(fixture.pool, verifiedAudio(fixture.pool, fixture.blobs));
     expect((await source.opening(beginningOf(sessionId))).interim).toBe(true);
     const settings = { ...SETTINGS, interim: false };
     const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
@@ -421,6 +431,34 @@ describe("audio streams", () => {
     expect(most.command).toMatchObject({
       unreadable: "Only 1 of the chunk's 4 packets can be decoded: it holds no Opus audio.",
     });
+  });
+
+  it("damaged log: of a chunk is stored what can be read, and its command says that the rest was lost", async () => {
+    const left = async (damage: (path: string) => void) => {
+      const sessionId = await newSession();
+      const { stream, heard } = await open(sessionId);
+      for (const at of [0, SECOND]) {
+        stream.push(audio(at, SECOND));
+        await until(() => heard.stored === at + SECOND, "the acknowledgement");
+      }
+      const [log] = await fixture.blobs.logs(sessionId);
+      damage(join(fixture.folder, sessionId, `${log?.log}.log`));
+      await stream.close();
+      const [stored] = await fixture.sql(
+        "select command from outbox where session_id = $1 and command->>'type' = 'ChunkStored'",
+        [sessionId],
+      );
+      return { bytes: (await bytesOf(sessionId)).byteLength, command: stored?.command };
+    };
+    const cut = await left((path) => truncateSync(path, SECOND + 100));
+    expect(cut).toMatchObject({ bytes: SECOND, command: { frames: SECOND / 2 } });
+    const gone = await left((path) => rmSync(path));
+    expect(gone).toMatchObject({ bytes: 0, command: { frames: 0 } });
+    for (const { command } of [cut, gone]) {
+      expect(command).toMatchObject({
+        unreadable: "The end of the chunk was lost in the store of the audio.",
+      });
+    }
   });
 
   it("lost audio: what the device no longer has becomes silence", async () => {

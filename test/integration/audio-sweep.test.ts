@@ -90,6 +90,31 @@ describe("audio sweep", () => {
     await sweep.stop();
   });
 
+  it("audio sweep: logs of streams that no open chunk names go after 30 days, and others stay", async () => {
+    const { device } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device);
+    const [named, left] = [newId(), newId()];
+    for (const log of [named, left]) {
+      await fixture.blobs.appendLog(sessionId, log, 0, Buffer.from("audio"));
+      age(join(fixture.folder, sessionId, `${log}.log`));
+    }
+    await fixture.sql(
+      `insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, log)
+       values ($1, 0, 0, 'audio/pcm', 1, 16000, $2)`,
+      [sessionId, named],
+    );
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const day = 24 * 60 * 60 * 1000;
+    expect(await sweep.pass(Date.now() + 27 * day)).toMatchObject({ removed: 0 });
+    expect(await fixture.blobs.logs(sessionId)).toHaveLength(2);
+    expect(await sweep.pass(Date.now() + 29 * day)).toMatchObject({ removed: 1 });
+    expect(await fixture.blobs.logs(sessionId)).toMatchObject([{ log: named }]);
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    await sweep.pass();
+    expect(await fixture.blobs.logs(sessionId)).toEqual([]);
+    await sweep.stop();
+  });
+
   it("audio sweep: what is aside of a deleted session goes with it", async () => {
     const { device } = await fixture.ownDevice();
     const sessionId = await fixture.start(device);

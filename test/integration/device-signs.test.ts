@@ -24,6 +24,7 @@ import { WorkshopStore } from "../../src/features/workspaces/workshops-store.ts"
 import { startFront, type TestFront } from "../support/front.ts";
 import { KeptConnection } from "../support/kept-connection.ts";
 import { makeWav } from "../support/make-wav.ts";
+import { pieceLogs } from "../support/piece-logs.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
@@ -188,13 +189,14 @@ describe("signs of life", () => {
     const notifier = { notify: () => {} };
     const unsealed = new PostgresOpenChunks(fixture.pool);
     const [{ blobs }, runtime] = [fixture, systemRuntime];
+    const logs = pieceLogs(blobs);
     const finalizer = new StreamFinalizer({
-      ...{ unsealed, blobs, notifier, runtime, mending: NO_MENDING, log: silentLog },
+      ...{ unsealed, blobs, logs, notifier, runtime, mending: NO_MENDING, log: silentLog },
     });
     const backlog = { check: () => {} };
     const directory = new SessionStore(fixture.pool);
     const audio = new AudioStreams({
-      ...{ store, finalizer, notifier, backlog, runtime, log: silentLog },
+      ...{ store, logs, finalizer, notifier, backlog, runtime, log: silentLog },
       live: { publish: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },
     });

@@ -74,6 +74,7 @@ export class SimHost {
     const log = world.logOf(name);
     this.record = world.record.host(name, machine, {
       readBytes: async (id, sha256) => (await world.blobs.read(machine, id, sha256)).data,
+      readLog: (id, name) => world.blobs.readLog(machine, id, name),
       onFenced: () => world.count("fenced appends"),
     });
     this.commands = new CommandSender({

@@ -1,6 +1,10 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import type { BlobStore } from "../../src/features/recording/audio-store/audio-store.ts";
+import type {
+  BlobStore,
+  PieceLogStore,
+} from "../../src/features/recording/audio-store/audio-store.ts";
+import { PieceLogs } from "../../src/features/recording/piece-logs/piece-logs.ts";
 import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import type { StreamOrder } from "../../src/features/recording/streams.ts";
@@ -32,6 +36,7 @@ export interface HostStreamsParts {
 /** The streams of devices at one host, as production puts them together. */
 export class HostStreams {
   readonly finalizer: StreamFinalizer;
+  readonly #logs: PieceLogs;
   readonly #streams: AudioStreams;
   readonly #socketParts: DeviceSocketOptions;
   readonly #sockets = new Set<DeviceSocket>();
@@ -40,9 +45,11 @@ export class HostStreams {
     const { record, line, notifier, log, fanout } = parts;
     const { machine: runtime } = line;
     const blobs = toBlobStore(parts);
+    this.#logs = new PieceLogs({ store: toLogStore(parts), runtime, log });
     this.finalizer = new StreamFinalizer({
       unsealed: record.unsealed,
       blobs,
+      logs: this.#logs,
       notifier,
       mending: NO_MENDING,
       runtime,
@@ -50,6 +57,7 @@ export class HostStreams {
     });
     this.#streams = new AudioStreams({
       store: record.streams,
+      logs: this.#logs,
       finalizer: this.finalizer,
       live: new BusAudio(line),
       notices: new BusStreamNotices(line),
@@ -89,6 +97,7 @@ export class HostStreams {
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.close(CLOSE.goingAway, "The service is stopping.");
     await this.#streams.stop();
+    await this.#logs.stop();
   }
 
   /** A device has connected. */
@@ -129,5 +138,15 @@ function toBlobStore({ blobs, line }: HostStreamsParts): BlobStore {
       blobs.put(machine, id, sha256, { data: Buffer.from(bytes), isTrack: true }),
     read: async (id, sha256) => (await blobs.read(machine, id, sha256)).data,
     delete: (id) => blobs.delete(machine, id),
+  };
+}
+
+function toLogStore({ blobs, line }: HostStreamsParts): Omit<PieceLogStore, "logs"> {
+  const { machine } = line;
+  return {
+    logPaceMs: 40,
+    appendLog: (...args) => blobs.appendLog(machine, ...args),
+    readLog: (...args) => blobs.readLog(machine, ...args),
+    removeLog: (...args) => blobs.removeLog(machine, ...args),
   };
 }

@@ -40,6 +40,7 @@ import type { PublishedFrame } from "../../src/wire/live-frames.ts";
 import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
+import { pieceLogs } from "./piece-logs.ts";
 import { QuestionFixture } from "./question-fixture.ts";
 import { NO_MENDING } from "./verified-audio.ts";
 
@@ -158,10 +159,12 @@ export class GrpcFixture {
     const notifier = { notify: () => {} };
     const unsealed = new PostgresOpenChunks(pool);
     const runtime = systemRuntime;
+    const logs = pieceLogs(blobs);
     return new AudioStreams({
       store: new PostgresAudioStreams(pool),
+      logs,
       finalizer: new StreamFinalizer({
-        ...{ unsealed, blobs, notifier, runtime, mending: NO_MENDING, log: silentLog },
+        ...{ unsealed, blobs, logs, notifier, runtime, mending: NO_MENDING, log: silentLog },
       }),
       live: { publish: (_sessionId, audio) => this.heard.push(audio) },
       backlog: { check: () => {} },

@@ -4,6 +4,7 @@ import type { DiskState } from "../../src/features/recording/durable-files/audio
 import type {
   FileOperations,
   FilePaths,
+  LogPath,
 } from "../../src/features/recording/durable-files/file-writes.ts";
 
 interface OpenFile {
@@ -61,8 +62,24 @@ export class SlowDisk implements FileOperations {
     return this.create(path);
   }
 
+  extend({ folder, path }: LogPath, at: number, bytes: Uint8Array): number {
+    if (this.fault !== undefined) {
+      throw Object.assign(new Error(`${this.fault}: cannot grow`), { code: this.fault });
+    }
+    if (at === 0) {
+      this.#add(dirname(folder), basename(folder));
+      this.#add(folder, basename(path));
+    } else if (this.written.get(path) !== at) throw new Error("an entry stands elsewhere");
+    this.written.set(path, at + bytes.byteLength);
+    return this.#opened({ path, isFolder: false });
+  }
+
   openFolder(path: string): number {
     return this.#opened({ path, isFolder: true });
+  }
+
+  flushData(fd: number): Promise<void> {
+    return this.flush(fd);
   }
 
   async flush(fd: number): Promise<void> {

@@ -31,7 +31,8 @@ export function audioMending(
 export const NO_MENDING: Pick<AudioMending, "mend"> = { mend: async () => {} };
 
 /** For readings of which no file is stored. */
-export const NO_FILES: Pick<VerifiedAudio, "read" | "note"> = {
+export const NO_FILES: Pick<VerifiedAudio, "read" | "readLog" | "note"> = {
   read: () => Promise.reject(new Error("no file yet")),
+  readLog: () => Promise.reject(new Error("no log yet")),
   note: async () => {},
 };

@@ -4,13 +4,19 @@ import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { insertChunk, type NewChunk, type StoredChunk } from "./chunk-store.ts";
+import {
+  PIECES_OF_LOG,
+  RECORDED_PIECE,
+  RECORDED_PIECES,
+  recordedPieces,
+  saveCount,
+} from "./piece-logs/piece-rows-store.ts";
 import type { OpenChunk, OpenChunks, UnsealedAudio } from "./stream-records.ts";
 
 const pieceRow = z.object({
   mediaType: z.string(),
   sampleRate: z.number(),
-  frames: z.number(),
-  data: z.instanceof(Buffer),
+  ...RECORDED_PIECE,
 });
 const statusRow = z.object({ status: z.string() });
 const countRow = z.object({ pieces: z.number() });
@@ -28,17 +34,14 @@ export class PostgresOpenChunks implements OpenChunks {
 
   async read({ sessionId, sequence }: OpenChunk): Promise<UnsealedAudio | undefined> {
     const rows = await this.#pool.any(sql.type(pieceRow)`
-      select media_type as "mediaType", sample_rate as "sampleRate", frames, data
-      from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
-      order by piece`);
+      select p.media_type as "mediaType", p.sample_rate as "sampleRate", ${RECORDED_PIECES}
+      from audio_pieces p left join audio_streams a on a.session_id = p.session_id
+      where p.session_id = ${sessionId} and p.sequence = ${sequence}
+      order by p.piece`);
     const [first] = rows;
     if (first === undefined) return undefined;
-    return {
-      format: { mediaType: first.mediaType, sampleRate: first.sampleRate },
-      pieces: rows.length,
-      frames: rows.reduce((sum, { frames }) => sum + frames, 0),
-      data: Buffer.concat(rows.map(({ data }) => data)),
-    };
+    const format = { mediaType: first.mediaType, sampleRate: first.sampleRate };
+    return { format, ...recordedPieces(rows) };
   }
 
   seal(
@@ -67,14 +70,14 @@ export class PostgresOpenChunks implements OpenChunks {
       await writeOutbox(tx, row);
       await tx.query(sql.unsafe`
         delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
-      // Resetting the count makes a late writer's append fail. The bytes are counted afresh rather
-      // than subtracted, so that no mistake in them stays.
+      // Resetting the count makes a late writer's append fail. No mistake in the bytes outlives the last
+      // open chunk.
       await tx.query(sql.unsafe`
         update audio_streams
         set pieces = case when sequence = ${sequence} then 0 else pieces end,
-            unsealed_bytes = (
-              select coalesce(sum(octet_length(data)), 0)
-              from audio_pieces where session_id = ${sessionId})
+            unsealed_bytes = case
+              when exists (select from audio_pieces where session_id = ${sessionId})
+              then greatest(unsealed_bytes - ${chunk.bytes}, 0) else 0 end
         where session_id = ${sessionId}`);
       return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
     });
@@ -97,6 +100,7 @@ export class PostgresOpenChunks implements OpenChunks {
           and (p.sequence is distinct from a.sequence or a.touched_at < ${old})
         order by 1, 2 limit ${limit}`);
       const ids = sql.array([...new Set(rows.map(({ sessionId }) => sessionId))], "uuid");
+      await saveCount(tx, sql.fragment`a.session_id = any(${ids}) and a.touched_at < ${old}`);
       await tx.query(sql.unsafe`
         update audio_streams set sequence = null
         where session_id = any(${ids}) and touched_at < ${old}`);
@@ -110,8 +114,9 @@ async function countPieces(
   { sessionId, sequence }: OpenChunk,
 ): Promise<number> {
   const { pieces } = await tx.one(sql.type(countRow)`
-    select count(*)::int as pieces from audio_pieces
-    where session_id = ${sessionId} and sequence = ${sequence}`);
+    select coalesce(max(${PIECES_OF_LOG}), count(*))::int as pieces
+    from audio_pieces p left join audio_streams a on a.session_id = p.session_id
+    where p.session_id = ${sessionId} and p.sequence = ${sequence}`);
   return pieces;
 }
 

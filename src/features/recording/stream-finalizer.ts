@@ -9,8 +9,10 @@ import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { BlobStore } from "./audio-store/audio-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
 import type { AudioMending } from "./integrity/audio-mending.ts";
+import type { PieceLogs } from "./piece-logs/piece-logs.ts";
+import { readPieces, type StoredPiece } from "./piece-logs/stored-pieces.ts";
 import { brokenPackets } from "./stream-packets.ts";
-import type { OpenChunk, OpenChunks, StreamFormat, UnsealedAudio } from "./stream-records.ts";
+import type { OpenChunk, OpenChunks, StreamFormat } from "./stream-records.ts";
 
 /** Streamed audio for the session's actor; it is durable already. */
 export interface LivePiece {
@@ -49,12 +51,14 @@ export interface LivePieces {
 interface StreamFinalizerStores {
   unsealed: OpenChunks;
   blobs: BlobStore;
+  logs: Pick<PieceLogs, "readLog" | "retire">;
   notifier: CommandNotifier;
   mending: Pick<AudioMending, "mend">;
   runtime: Pick<Runtime, "delay" | "monotonic" | "newId">;
   log: Log;
 }
 
+const LOST = "The end of the chunk was lost in the store of the audio.";
 const ATTEMPTS = 5;
 const WAITS = { firstMs: 400 };
 /** A chunk is abandoned when nothing was added to it for this time, milliseconds. */
@@ -63,8 +67,8 @@ const ABANDONED_AT_ONCE = 50;
 
 /**
  * Turns streamed audio into chunks like uploaded ones: the pieces are joined into one file, named
- * by its hash, and the chunk's row is stored. Until then the pieces stay in the store, so an
- * interruption loses nothing.
+ * by its hash, and the chunk's row is stored. Until then the pieces stay in their log and in the record,
+ * so an interruption loses nothing.
  */
 export class StreamFinalizer {
   readonly #ports: StreamFinalizerStores;
@@ -132,19 +136,36 @@ export class StreamFinalizer {
     this.#ports.log.warn(fields, "streamed chunk not sealed yet");
   }
 
+  #tellLost({ sessionId, sequence }: OpenChunk, stored: readonly StoredPiece[], pieces: number) {
+    const fields = { session_id: sessionId, sequence, pieces, readable: stored.length };
+    this.#ports.log.error(
+      fields,
+      "streamed audio was damaged in the store before it became a chunk",
+    );
+  }
+
   /** Tries once; false when pieces came meanwhile. */
   async #trySeal(unsealed: OpenChunk): Promise<boolean> {
     const audio = await this.#ports.unsealed.read(unsealed);
     if (audio === undefined) return true;
-    const chunk = describe(this.#ports.runtime.newId(), unsealed, audio);
-    const { sessionId, sha256 } = chunk;
-    const content = { kind: "memory" as const, data: audio.data };
+    const { log, pieces, format } = audio;
+    const { sessionId } = unsealed;
+    const stored = await readPieces(this.#ports.logs, sessionId, audio);
+    const data = Buffer.concat(stored.map((piece) => piece.data));
+    const frames = stored.reduce((sum, piece) => sum + piece.frames, 0);
+    const isWhole = stored.length === pieces;
+    if (!isWhole) this.#tellLost(unsealed, stored, pieces);
+    const id = this.#ports.runtime.newId();
+    const chunk = describe(id, unsealed, { format, frames, data, isWhole });
+    const { sha256 } = chunk;
+    const content = { kind: "memory" as const, data };
     const sent = { content, bytes: chunk.bytes, storedSha256: sha256 };
     await this.#ports.mending.mend({ sessionId, sha256 }, sent, false);
-    await this.#ports.blobs.putBytes(sessionId, sha256, audio.data);
+    await this.#ports.blobs.putBytes(sessionId, sha256, data);
     try {
-      const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
+      const sealed = await this.#ports.unsealed.seal(chunk, pieces);
       if (sealed === undefined) return false;
+      if (log !== undefined) this.#ports.logs.retire(sessionId, log);
       this.#ports.notifier.notify(sealed.outbox);
       return true;
     } catch (error) {
@@ -155,10 +176,19 @@ export class StreamFinalizer {
   }
 }
 
-function describe(id: string, { sessionId, sequence }: OpenChunk, audio: UnsealedAudio): NewChunk {
-  const { format, frames, data } = audio;
+interface JoinedAudio {
+  format: StreamFormat;
+  frames: number;
+  data: Buffer;
+  /** No piece of it was lost in the store. */
+  isWhole: boolean;
+}
+
+function describe(id: string, { sessionId, sequence }: OpenChunk, audio: JoinedAudio): NewChunk {
+  const { format, frames, data, isWhole } = audio;
   const isOpus = isOpusMediaType(format.mediaType);
-  const broken = isOpus ? brokenPackets(data, format.sampleRate) : undefined;
+  const packets = isOpus ? brokenPackets(data, format.sampleRate) : undefined;
+  const broken = isWhole ? packets : { spans: [], ...packets, unreadable: LOST };
   return {
     id,
     sessionId,

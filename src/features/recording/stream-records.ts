@@ -1,6 +1,7 @@
 import type { OutboxRow } from "../../postgres/outbox.ts";
 import type { SessionPhase } from "../../session/status.ts";
 import type { NewChunk, StoredChunk } from "./chunk-store.ts";
+import type { RecordedPieces } from "./piece-logs/stored-pieces.ts";
 
 /** The settings of a stream, as the device sends them in Configure. */
 export interface StreamSettings {
@@ -62,6 +63,8 @@ export interface AudioPiece {
   data: Uint8Array;
   /** Number of the device stream's bytes that are in it. */
   streamBytes: number;
+  /** The log in which the bytes are durable; absent where the record itself has to keep them. */
+  log?: string | undefined;
 }
 
 export interface PlannedPiece extends Omit<AudioPiece, "sequence" | "piece"> {}
@@ -103,16 +106,13 @@ export interface OpenChunk {
   sequence: number;
 }
 
-export interface UnsealedAudio {
+export interface UnsealedAudio extends RecordedPieces {
   format: StreamFormat;
-  pieces: number;
-  frames: number;
-  data: Buffer;
 }
 
 /** Port: streamed audio that is not stored as chunks yet. */
 export interface OpenChunks {
-  /** The chunk's pieces joined; undefined when there are none any more. */
+  /** What is on record of the chunk's pieces; undefined when there are none any more. */
   read(chunk: OpenChunk): Promise<UnsealedAudio | undefined>;
   /**
    * Stores the chunk's row and the command to its session and deletes the pieces, in one

@@ -9,6 +9,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { HELD, whenFree } from "../../postgres/when-free.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
 import type { SessionPhase } from "../../session/status.ts";
+import { saveCount } from "./piece-logs/piece-rows-store.ts";
 import type {
   AudioPiece,
   AudioStreamStore,
@@ -129,6 +130,11 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
       if (sequence > MAX_SEQUENCE) {
         throw new AppError("session_ended", "The session holds as many chunks as it can take.");
       }
+      await saveCount(
+        tx,
+        sql.fragment`a.session_id = ${sessionId} and a.epoch = ${hold.epoch}
+          and a.sequence = ${after ?? null}`,
+      );
       const moved = await tx.maybeOne(sql.type(idRow)`
         update audio_streams
         set sequence = ${sequence}, pieces = 1, touched_at = now(),
@@ -255,16 +261,18 @@ async function insertFirst(
   tx: CommonQueryMethods,
   sessionId: string,
   sequence: number,
-  { format, frames, data }: PlannedPiece,
+  { format, frames, data, log }: PlannedPiece,
 ): Promise<void> {
+  const bytes = log === undefined ? sql.binary(Buffer.from(data)) : null;
   await tx.query(sql.unsafe`
-    insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
+    insert into audio_pieces (
+      session_id, sequence, piece, media_type, frames, sample_rate, data, log)
     values (${sessionId}, ${sequence}, 0, ${format.mediaType}, ${frames}, ${format.sampleRate},
-      ${sql.binary(Buffer.from(data))})`);
+      ${bytes}, ${log ?? null})`);
 }
 
 /**
- * Writes pieces and returns the keys of those that were written: each at most once, in order, and
+ * Writes pieces, without the bytes that a log has, and returns the keys of those that were written: each at most once, in order, and
  * only of sessions whose row is not locked, because one locked session would delay all.
  */
 async function insertPieces(
@@ -279,15 +287,16 @@ async function insertPieces(
     piece.format.mediaType,
     piece.frames,
     piece.format.sampleRate,
-    Buffer.from(piece.data),
+    piece.log === undefined ? Buffer.from(piece.data) : null,
+    piece.data.byteLength,
     piece.streamBytes,
   ]);
-  const types = ["uuid", "int8", "int4", "int4", "text", "int4", "int4", "bytea", "int4"];
+  const types = ["uuid", "int8", "int4", "int4", "text", "int4", "int4", "bytea", "int4", "int4"];
   const stored = await pool.any(sql.type(takenPieceRow)`
     /* planned once */ with given as (
       select distinct on (session_id, epoch, sequence, piece) *
       from ${sql.unnest(rows, types)} as g (
-        session_id, epoch, sequence, piece, media_type, frames, sample_rate, data, stream_bytes)
+        session_id, epoch, sequence, piece, media_type, frames, sample_rate, data, bytes, stream_bytes)
     ), taking as (
       -- Stop and deletion flip this row: nothing slips in after them.
       select id from sessions
@@ -300,7 +309,7 @@ async function insertPieces(
     ), moved as (
       update audio_streams a
       set pieces = g.piece + 1, offset_bytes = offset_bytes + g.stream_bytes,
-          unsealed_bytes = unsealed_bytes + octet_length(g.data), touched_at = now()
+          unsealed_bytes = unsealed_bytes + g.bytes, touched_at = now()
       from given g join free on free.session_id = g.session_id
       where a.session_id = g.session_id and a.epoch = g.epoch
         and a.sequence = g.sequence and a.pieces = g.piece
@@ -310,6 +319,7 @@ async function insertPieces(
         session_id, sequence, piece, media_type, frames, sample_rate, data)
       select g.session_id, g.sequence, g.piece, g.media_type, g.frames, g.sample_rate, g.data
       from given g join moved using (session_id, epoch, sequence, piece)
+      where g.data is not null
     )
     select session_id as "sessionId", epoch, sequence, piece from moved`);
   return new Set(stored.map(pieceKey));

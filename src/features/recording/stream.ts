@@ -3,12 +3,14 @@ import type { Log } from "../../base/log.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
+import type { PieceLog, PieceLogs } from "./piece-logs/piece-logs.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
 import type { LivePieces, StreamFinalizer } from "./stream-finalizer.ts";
 import { StreamHead, wantedSentence } from "./stream-head.ts";
 import { PacketWatch } from "./stream-packets.ts";
 import type {
   AudioStreamStore,
+  PlannedPiece,
   StreamHold,
   StreamSettings,
   TakenStream,
@@ -16,18 +18,17 @@ import type {
 
 /** A streamed chunk holds about this many seconds. */
 const CHUNK_SECONDS = 10;
-/** Least time between two pieces of one stream. */
-const PIECE_MS = 40;
 const PIECE_BYTES = 64 * 1024;
 /** Above this many bytes that are not stored yet, the device is asked to slow down. */
 export const SLOW_BYTES = 1024 * 1024;
 export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
-/** Time for which unavailable storage is retried before the connection ends, milliseconds. */
+/** So long storage that is away is tried again before the connection ends, milliseconds. */
 const OUTAGE_MS = 20_000;
 const RETRY_MS = 250;
 
 export interface AudioStreamRouteOptions {
   store: AudioStreamStore;
+  logs: Pick<PieceLogs, "open" | "paceMs">;
   finalizer: StreamFinalizer;
   live: LivePieces;
   backlog: Pick<OutboxBacklog, "check">;
@@ -47,6 +48,8 @@ export interface AudioStreamEvents {
 
 interface OpenChunk {
   sequence: number;
+  /** Where its pieces become durable, unless the record itself keeps them. */
+  log: PieceLog | undefined;
   pieces: number;
   frames: number;
   bytes: number;
@@ -258,8 +261,8 @@ export class AudioStream {
    * go at once.
    */
   async #pace(): Promise<void> {
-    const { runtime } = this.#ports;
-    const wait = this.#lastCut + PIECE_MS - runtime.monotonic();
+    const { runtime, logs } = this.#ports;
+    const wait = this.#lastCut + logs.paceMs - runtime.monotonic();
     const isBehind = this.#cutter.buffered > PIECE_BYTES;
     const isLast = this.#closing || this.#finalizing;
     if (wait > 0 && !isLast && !isBehind) await runtime.delay(wait);
@@ -269,14 +272,7 @@ export class AudioStream {
     const { format } = this.#cutter;
     const at = this.#chunk;
     const piece = { format, ...cut };
-    const chunk =
-      at === undefined
-        ? await this.#begin(piece)
-        : await this.#retrying(async () => {
-            const { sequence, pieces } = at;
-            await this.#ports.store.append(this.#hold, { ...piece, sequence, piece: pieces });
-            return at;
-          });
+    const chunk = await (at === undefined ? this.#begin(piece) : this.#append(at, piece));
     this.#ports.live.publish(this.sessionId, {
       kind: "piece",
       sequence: chunk.sequence,
@@ -297,20 +293,33 @@ export class AudioStream {
     if (isFull || chunk.isDue) this.#endChunk(chunk);
   }
 
-  async #begin(piece: Parameters<AudioStreamStore["begin"]>[2]): Promise<OpenChunk> {
-    const { store, backlog, notifier, runtime } = this.#ports;
-    const begun = await this.#retrying(async () => {
-      // While sessions cannot keep up, audio waits in the device.
-      backlog.check(this.#hold.sessionId);
-      return store.begin(this.#hold, this.#after, piece);
-    });
+  /** The bytes are durable before the record counts them. */
+  async #append(chunk: OpenChunk, piece: PlannedPiece): Promise<OpenChunk> {
+    const { sequence, pieces, log } = chunk;
+    const given = { ...piece, sequence, piece: pieces };
+    const logged = { ...given, log: await log?.add(given) };
+    await this.#recording(log, () => this.#ports.store.append(this.#hold, logged));
+    return chunk;
+  }
+
+  async #begin(piece: PlannedPiece): Promise<OpenChunk> {
+    const { store, backlog, notifier, runtime, logs } = this.#ports;
+    // While sessions cannot keep up, audio waits in the device.
+    await this.#retrying(async () => backlog.check(this.#hold.sessionId));
+    const log = logs.open(this.#hold.sessionId);
+    const given = { ...piece, log: await log?.add({ ...piece, piece: 0 }) };
+    let tries = 0;
+    const begin = () => {
+      tries += 1;
+      return store.begin(this.#hold, this.#after, given);
+    };
+    // What a try did whose answer was lost is not known.
+    const begun = await this.#recording(log, begin, () => tries === 1);
     notifier.notify(begun.outbox);
     const chunk: OpenChunk = {
       sequence: begun.sequence,
-      pieces: 0,
-      frames: 0,
-      bytes: 0,
-      isDue: false,
+      log: given.log === undefined ? undefined : log,
+      ...{ pieces: 0, frames: 0, bytes: 0, isDue: false },
       timer: runtime.after(CHUNK_SECONDS * 1_000, () => {
         chunk.isDue = true;
         // While a piece is being written, the chunk ends after it.
@@ -333,6 +342,25 @@ export class AudioStream {
     this.#sealing = this.#sealing.then(() => this.#ports.finalizer.seal({ sessionId, sequence }));
   }
 
+  /**
+   * Nothing stays in the store of a session that was deleted meanwhile, nor of a chunk that was refused.
+   *
+   * @param isNew the record has nothing of the log when `work` is refused
+   */
+  async #recording<T>(
+    log: PieceLog | undefined,
+    work: () => Promise<T>,
+    isNew = () => false,
+  ): Promise<T> {
+    try {
+      return await this.#retrying(work);
+    } catch (error) {
+      const isDeleted = isAppError(error, "session_deleted") || isAppError(error, "not_found");
+      if (isDeleted || (isNew() && !isPassing(error))) await log?.remove();
+      throw error;
+    }
+  }
+
   async #retrying<T>(work: () => Promise<T>): Promise<T> {
     const { runtime } = this.#ports;
     const until = runtime.monotonic() + OUTAGE_MS;
@@ -340,9 +368,7 @@ export class AudioStream {
       try {
         return await work();
       } catch (error) {
-        const away = ["unavailable", "storage_full", "overloaded", "timeout"];
-        const again = isAppError(error) && away.includes(error.code);
-        if (!again || this.#ended || runtime.monotonic() > until) throw error;
+        if (!isPassing(error) || this.#ended || runtime.monotonic() > until) throw error;
         await runtime.delay(RETRY_MS);
       }
     }
@@ -357,6 +383,12 @@ export class AudioStream {
     else this.#chunk?.timer.cancel();
     this.#events.onEnd(error);
   }
+}
+
+/** Whether the same may go well later; its outcome is not known. */
+function isPassing(error: unknown): boolean {
+  const passing = ["unavailable", "storage_full", "overloaded", "timeout"];
+  return isAppError(error) && passing.includes(error.code);
 }
 
 interface AudioStreamOptions {

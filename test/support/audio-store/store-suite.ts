@@ -222,6 +222,51 @@ function suite(open: () => Promise<StorePlace>): void {
     expect(await store.ledger.has(name)).toBe(false);
   });
 
+  it("keeps a log of a stream entry by entry, beside the files of its session and apart from them", async () => {
+    const [session, log, other] = [newId(), newId(), newId()];
+    expect(store.logPaceMs).toBeGreaterThan(0);
+    expect(await codeOf(store.readLog(session, log))).toBe("not_found");
+    const entries = [1_000, 1, 70_000, 300].map((length) => randomBytes(length));
+    let at = 0;
+    for (const entry of entries) {
+      await store.appendLog(session, log, at, entry);
+      at += entry.byteLength;
+    }
+    const all = Buffer.concat(entries);
+    expect(all.equals(await store.readLog(session, log))).toBe(true);
+    await store.appendLog(session, other, 0, all);
+    expect((await store.logs(session)).map((each) => each.log).sort()).toEqual([log, other].sort());
+    for (const each of await store.logs(session)) {
+      expect(Math.abs(each.at - Date.now())).toBeLessThan(60_000);
+    }
+    expect(await store.files(session)).toEqual([]);
+    expect(await store.olderThan(session, Date.now() + DAY)).toEqual([]);
+    expect(await idsOf(store.sessions())).toContain(session);
+    for (let n = 0; n < 2; n += 1) await store.removeLog(session, log);
+    expect(await codeOf(store.readLog(session, log))).toBe("not_found");
+    expect(all.equals(await store.readLog(session, other))).toBe(true);
+    await store.removeLog(session, other);
+    expect(await idsOf(store.sessions())).not.toContain(session);
+    expect(await codeOf((async () => store.appendLog(session, "../x", 0, all))())).toBe(
+      "bad_request",
+    );
+  });
+
+  it("keeps many logs at the same time, and each goes with its session", async () => {
+    const sessions = Array.from({ length: 20 }, () => ({ session: newId(), log: newId() }));
+    const entry = randomBytes(500);
+    const write = async ({ session, log }: { session: string; log: string }) => {
+      for (let n = 0; n < 5; n += 1) await store.appendLog(session, log, n * 500, entry);
+    };
+    await Promise.all(sessions.map(write));
+    for (const { session, log } of sessions) {
+      expect(await store.readLog(session, log)).toHaveLength(2_500);
+      expect(await store.delete(session)).toBeGreaterThan(0);
+      expect(await store.logs(session)).toEqual([]);
+      expect(await codeOf(store.readLog(session, log))).toBe("not_found");
+    }
+  });
+
   it("is there, takes files, and leaves none of its tries behind", async () => {
     await store.assertThere();
     expect((await store.probe()).fault).toBeUndefined();

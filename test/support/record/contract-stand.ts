@@ -24,7 +24,12 @@ export interface Stand {
   close(): Promise<void>;
 }
 
-const hooks = { readBytes: async () => Buffer.alloc(0) };
+/** What stands in the logs of streams. */
+export const LOGS = new Map<string, Buffer>();
+const hooks = {
+  readBytes: async () => Buffer.alloc(0),
+  readLog: async (_id: string, log: string) => LOGS.get(log) ?? Buffer.alloc(0),
+};
 
 export function openTwin(): Stand {
   const record = new TwinRecord(systemRuntime, 1);

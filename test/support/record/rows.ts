@@ -175,8 +175,12 @@ export interface PieceRow {
   media_type: string;
   frames: number;
   sample_rate: number;
-  data: Buffer;
+  /** Null where a log has the bytes. */
+  data: Buffer | null;
   created_at: number;
+  /** Of a chunk's first piece. */
+  log: string | null;
+  pieces: number | null;
 }
 
 export interface RedactionRow {

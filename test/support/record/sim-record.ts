@@ -60,6 +60,8 @@ export interface HostRecord {
 export interface HostHooks {
   /** The blobs of the installation. */
   readBytes(sessionId: string, sha256: string): Promise<Buffer>;
+  /** The logs of streams. */
+  readLog(sessionId: string, log: string): Promise<Buffer>;
   /** Told of each append that came from a stale activation. */
   onFenced?(): void;
 }

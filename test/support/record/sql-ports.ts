@@ -45,6 +45,7 @@ export function sqlPorts(
     redacted: new PostgresRedactedSpans(pool),
     audio: new SessionAudio(pool, {
       read: (id, sha256) => hooks.readBytes(id, sha256),
+      readLog: (id, log) => hooks.readLog(id, log),
       note: async () => {},
     }),
     heartbeats: new PostgresHeartbeats(pool),

@@ -103,6 +103,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     group: session,
     columns: [
       ..."session_id sequence piece media_type frames sample_rate data created_at".split(" "),
+      ..."log pieces".split(" "),
     ],
   },
   redactions: {

@@ -1,5 +1,6 @@
 import { OPUS_PRE_ROLL } from "../../../src/base/audio/opus-packets.ts";
 import { toSessionSamples } from "../../../src/base/audio/sample-rate.ts";
+import { readPieces } from "../../../src/features/recording/piece-logs/stored-pieces.ts";
 import type { LivePiece } from "../../../src/features/recording/stream-finalizer.ts";
 import type {
   AudioSource,
@@ -10,23 +11,23 @@ import type {
 } from "../../../src/recognition/audio-source.ts";
 import type { Voices } from "../../../src/session/write.ts";
 import type { RecordTables } from "./record-tables.ts";
+import type { HostHooks } from "./sim-record.ts";
 import type { Statement } from "./statement.ts";
 import type { TwinParts } from "./twin-journal.ts";
-
-export type ReadBytes = (sessionId: string, sha256: string) => Promise<Buffer>;
+import { recordedPieces } from "./twin-open-chunks.ts";
 
 /** What a reading needs, over tables in memory. */
 export class TwinAudio implements AudioSource {
   readonly #parts: TwinParts;
-  readonly #read: ReadBytes;
+  readonly #hooks: HostHooks;
 
-  constructor(parts: TwinParts, read: ReadBytes) {
+  constructor(parts: TwinParts, hooks: HostHooks) {
     this.#parts = parts;
-    this.#read = read;
+    this.#hooks = hooks;
   }
 
   bytes(sessionId: string, sha256: string): Promise<Buffer> {
-    return this.#read(sessionId, sha256);
+    return this.#hooks.readBytes(sessionId, sha256);
   }
 
   async noteDamage(): Promise<void> {}
@@ -80,35 +81,28 @@ export class TwinAudio implements AudioSource {
     );
   }
 
-  pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]> {
+  async pieces(
+    sessionId: string,
+    sequence: number,
+    piece: number,
+    limit: number,
+  ): Promise<LivePiece[]> {
     const { client, t } = this.#parts;
-    return client.query((s) => {
-      let [startFrame, startByte] = [0, 0];
-      const interim = isInterimWanted(s, t, sessionId);
-      return s
-        .all(t.pieces, sessionId)
-        .filter((row) => row.sequence === sequence)
-        .sort((a, b) => a.piece - b.piece)
-        .map((row): LivePiece => {
-          const { frames, data } = row;
-          const place = { startFrame, startByte };
-          startFrame += frames;
-          startByte += data.length;
-          const format = { mediaType: row.media_type, sampleRate: row.sample_rate };
-          return {
-            kind: "piece",
-            sequence,
-            piece: row.piece,
-            ...place,
-            frames,
-            data,
-            interim,
-            format,
-          };
-        })
-        .filter((row) => row.piece >= piece)
-        .slice(0, limit);
+    const { recorded, interim } = await client.query((s) => ({
+      recorded: recordedPieces(s, t, { sessionId, sequence }),
+      interim: isInterimWanted(s, t, sessionId),
+    }));
+    if (recorded === undefined) return [];
+    const { format } = recorded;
+    let [startFrame, startByte] = [0, 0];
+    const stored = await readPieces(this.#hooks, sessionId, recorded);
+    const placed = stored.map((each): LivePiece => {
+      const place = { startFrame, startByte };
+      startFrame += each.frames;
+      startByte += each.data.length;
+      return { kind: "piece", sequence, ...each, ...place, interim, format };
     });
+    return placed.slice(piece, piece + limit);
   }
 }
 

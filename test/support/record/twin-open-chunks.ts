@@ -22,15 +22,7 @@ export class TwinOpenChunks implements OpenChunks {
 
   async read(chunk: OpenChunk): Promise<UnsealedAudio | undefined> {
     const { client, t } = this.#parts;
-    const pieces = await client.query((s) => piecesOf(s, t, chunk));
-    const [first] = pieces;
-    if (first === undefined) return undefined;
-    return {
-      format: { mediaType: first.media_type, sampleRate: first.sample_rate },
-      pieces: pieces.length,
-      frames: pieces.reduce((sum, { frames }) => sum + frames, 0),
-      data: Buffer.concat(pieces.map(({ data }) => data)),
-    };
+    return client.query((s) => recordedPieces(s, t, chunk));
   }
 
   seal(
@@ -45,7 +37,8 @@ export class TwinOpenChunks implements OpenChunks {
       if (session === undefined || session.status === "deleted") {
         throw new AppError("session_deleted", "The session was deleted.");
       }
-      if ((await tx.run((s) => piecesOf(s, t, chunk))).length !== pieces) return undefined;
+      const recorded = await tx.run((s) => recordedPieces(s, t, chunk));
+      if (recorded?.pieces !== pieces) return undefined;
       await tx.run((s) => insertChunk(s, t, chunk));
       const row = outboxRow(newId(), sessionId, {
         type: "ChunkStored",
@@ -84,6 +77,8 @@ export class TwinOpenChunks implements OpenChunks {
       const found = await tx.run((s) => abandonedChunks(s, t, s.now - age, limit));
       await tx.run(async (s) => {
         for (const sessionId of new Set(found.map((chunk) => chunk.sessionId))) {
+          const touchedAt = s.get(t.streams, sessionId)?.touched_at ?? s.now;
+          if (touchedAt < s.now - age) await saveCount(s, t, sessionId);
           await s.update(
             t.streams,
             sessionId,
@@ -95,6 +90,40 @@ export class TwinOpenChunks implements OpenChunks {
       return found;
     });
   }
+}
+
+/** What is on record of a chunk's pieces; undefined when there are none. */
+export function recordedPieces(
+  s: Statement,
+  t: RecordTables,
+  chunk: OpenChunk,
+): UnsealedAudio | undefined {
+  const rows = piecesOf(s, t, chunk);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const stream = s.get(t.streams, chunk.sessionId);
+  const counted = stream?.sequence === chunk.sequence ? stream.pieces : first.pieces;
+  return {
+    format: { mediaType: first.media_type, sampleRate: first.sample_rate },
+    log: first.log ?? undefined,
+    pieces: first.log === null ? rows.length : (counted ?? rows.length),
+    rows: rows.flatMap(({ piece, frames, data }) =>
+      data === null ? [] : [{ piece, frames, data }],
+    ),
+  };
+}
+
+/** Keeps the number of pieces with the newest chunk of a stream, which is going to be another. */
+export async function saveCount(s: Statement, t: RecordTables, sessionId: string): Promise<void> {
+  const stream = s.get(t.streams, sessionId);
+  if (stream === undefined) return;
+  const { sequence, pieces } = stream;
+  await s.updateAll(
+    t.pieces,
+    sessionId,
+    (row) => row.sequence === sequence && row.piece === 0 && row.log !== null,
+    () => ({ pieces }),
+  );
 }
 
 function piecesOf(s: Statement, t: RecordTables, chunk: OpenChunk): PieceRow[] {

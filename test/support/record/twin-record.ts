@@ -54,7 +54,7 @@ export class TwinRecord implements SimRecord {
       deletion: new TwinDeletion(parts),
       redactions: new TwinRedactions(parts),
       redacted: new TwinRedactedSpans(parts),
-      audio: new TwinAudio(parts, (id, sha256) => hooks.readBytes(id, sha256)),
+      audio: new TwinAudio(parts, hooks),
       live: new TwinLive(parts),
       heartbeats: devices,
       signs: devices,

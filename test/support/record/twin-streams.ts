@@ -18,6 +18,7 @@ import type { PieceRow, SessionRow, StreamRow } from "./rows.ts";
 import type { Statement } from "./statement.ts";
 import { highestSequence, outboxRow, writeOutbox } from "./twin-chunks.ts";
 import type { TwinParts } from "./twin-journal.ts";
+import { saveCount } from "./twin-open-chunks.ts";
 
 /** A day. */
 const BUFFERED_SECONDS = 24 * 3_600;
@@ -88,6 +89,11 @@ export class TwinStreams implements AudioStreamStore {
       if (sequence > MAX_SEQUENCE) {
         throw new AppError("session_ended", "The session holds as many chunks as it can take.");
       }
+      await tx.run(async (s) => {
+        const stream = s.get(t.streams, sessionId);
+        const isNewest = stream?.epoch === hold.epoch && stream.sequence === (after ?? null);
+        if (isNewest) await saveCount(s, t, sessionId);
+      });
       const moved = await tx.run((s) =>
         s.update(
           t.streams,
@@ -233,7 +239,7 @@ async function insertPieces(
       (row) => row.epoch === epoch && row.sequence === piece.sequence && row.pieces === piece.piece,
     );
     if (change === undefined) continue;
-    await s.insertNew(t.pieces, toRow(s, sessionId, piece));
+    if (piece.log === undefined) await s.insertNew(t.pieces, toRow(s, sessionId, piece));
     moved.add(sessionId);
     stored.add(pieceKey(addition));
   }
@@ -248,8 +254,10 @@ function toRow(s: Statement, sessionId: string, piece: AudioPiece): PieceRow {
     media_type: piece.format.mediaType,
     frames: piece.frames,
     sample_rate: piece.format.sampleRate,
-    data: Buffer.from(piece.data),
+    data: piece.log === undefined ? Buffer.from(piece.data) : null,
     created_at: s.now,
+    log: piece.log ?? null,
+    pieces: null,
   };
 }
 

@@ -29,6 +29,8 @@ type SweptStore = Pick<
   | "putBack"
   | "removeAside"
   | "delete"
+  | "logs"
+  | "removeLog"
 >;
 
 /** What one pass did, and what it left. */
@@ -121,7 +123,10 @@ export class BlobSweep {
     await this.#inPages(this.#blobs.sessions(), async (sessionId, known) => {
       if (known === undefined) done.unknownSessions += 1;
       else if (known.isDeleted) done.removed += await this.#blobs.delete(sessionId);
-      else done.setAside += await this.#sweepSession(sessionId, at);
+      else {
+        done.setAside += await this.#sweepSession(sessionId, at);
+        done.removed += await this.#sweepLogs(sessionId, at);
+      }
     });
     await this.#inPages(this.#blobs.sessionsAside(), async (sessionId, known) => {
       if (known?.isDeleted === true) done.removed += await this.#blobs.delete(sessionId);
@@ -165,6 +170,22 @@ export class BlobSweep {
       if (await this.#blobs.setAside(sessionId, name, before, now)) setAside += 1;
     }
     return setAside;
+  }
+
+  /**
+   * Removes logs of streams whose chunk was stored, or which no piece was ever recorded of: they stay where
+   * they are for as long as files do aside.
+   */
+  async #sweepLogs(sessionId: string, now: number): Promise<number> {
+    const logs = await this.#blobs.logs(sessionId);
+    const old = logs.filter(({ at }) => at < now - KEPT_DAYS * DAY_MS);
+    if (old.length === 0) return 0;
+    const rows = await this.#pool.any(sql.type(nameRow)`
+      select log as name from audio_pieces where session_id = ${sessionId} and log is not null`);
+    const named = new Set(rows.map(({ name }) => name));
+    const left = old.filter(({ log }) => !named.has(log));
+    for (const { log } of left) await this.#blobs.removeLog(sessionId, log);
+    return left.length;
   }
 
   async #sweepAside(sessionId: string, now: number, isKnown: boolean, done: SweepFigures) {

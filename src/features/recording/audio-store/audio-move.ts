@@ -110,6 +110,10 @@ export class AudioMove {
     for (let at = 0; at < files.length; at += AT_ONCE) {
       await Promise.all(files.slice(at, at + AT_ONCE).map(move));
     }
+    for (const { log } of await this.#store.former.logs(sessionId)) {
+      const transfer = () => this.#store.transferLog(sessionId, log);
+      await this.#count(done, { sessionId, sha256: log, bytes: 0 }, isDry ? undefined : transfer);
+    }
   }
 
   async #moveAside(sessionId: string, isDry: boolean, done: MovedPortion): Promise<void> {
@@ -150,8 +154,9 @@ export class AudioMove {
     for (const pages of [former.sessions(), former.sessionsAside()]) {
       for await (const page of pages) {
         for (const sessionId of page) {
-          const [files, aside] = [former.files(sessionId), former.filesAside(sessionId)];
-          if ((await files).length > 0 || (await aside).length > 0) return false;
+          for (const kind of ["files", "logs", "filesAside"] as const) {
+            if ((await former[kind](sessionId)).length > 0) return false;
+          }
         }
       }
     }

@@ -3,6 +3,32 @@ import type { UploadContent } from "../../../rest/route.ts";
 import type { DiskState } from "../durable-files/audio-watch.ts";
 import type { HashedFile } from "../integrity/sha256.ts";
 
+/**
+ * Port: logs of audio that is being streamed, below the session that they belong to. A log has one
+ * writer; its name is an id. Rejects with `unavailable`, or `storage_full` when there is no room.
+ */
+export interface PieceLogStore {
+  /** Least time between two entries of a log, milliseconds: how often it pays to write. */
+  readonly logPaceMs: number;
+  /**
+   * Writes bytes into a log; durable on return. One begins with `at` 0, and each further entry stands
+   * behind the one before. Throws `not_found` when the log is gone.
+   */
+  appendLog(sessionId: string, log: string, at: number, bytes: Uint8Array): Promise<void>;
+  /** All entries, one behind the other. Throws `not_found`. */
+  readLog(sessionId: string, log: string): Promise<Buffer>;
+  /** Repeatable. */
+  removeLog(sessionId: string, log: string): Promise<void>;
+  /** All logs of a session, with when each was written last, Unix milliseconds. */
+  logs(sessionId: string): Promise<StoredLog[]>;
+}
+
+/** A log below its session. */
+export interface StoredLog {
+  readonly log: string;
+  readonly at: number;
+}
+
 /** Port: audio by session and the SHA-256 (hex) of what was sent. */
 export interface BlobStore {
   /**
@@ -77,7 +103,7 @@ interface StoreNames {
  * until it is replaced or removed by that name. Whatever the store itself refuses rejects with
  * `unavailable`, or `storage_full` when it has no room; ids and hashes that are none with `bad_request`.
  */
-export interface AudioStore extends BlobStore, QueueOwner {
+export interface AudioStore extends BlobStore, PieceLogStore, QueueOwner {
   readonly names: StoreNames;
   /** Tells stores apart: which database's audio it is. */
   readonly marks: NamedTexts;

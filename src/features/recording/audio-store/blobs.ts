@@ -21,7 +21,7 @@ import type { UploadContent } from "../../../rest/route.ts";
 import type { DiskState } from "../durable-files/audio-watch.ts";
 import { BlobWriter } from "../durable-files/blob-writer.ts";
 import { type HashedFile, sha256OfFile } from "../integrity/sha256.ts";
-import type { AsideFile, AudioStore, LentFile, StoredFile } from "./audio-store.ts";
+import type { AsideFile, AudioStore, LentFile, StoredFile, StoredLog } from "./audio-store.ts";
 import { NamedFiles } from "./named-files.ts";
 import { emptyWhenGone, ReceivingFolders } from "./receiving-folders.ts";
 
@@ -29,6 +29,10 @@ const SHA256 = /^[0-9a-f]{64}$/;
 /** Folder of files that no chunk names, below it one for each session. */
 const ASIDE = "set-aside";
 const ASIDE_NAME = /^([0-9a-f]{64})\.(\d+)$/;
+
+const LOG_SUFFIX = ".log";
+/** A stream's messages that come within this time share a flush, milliseconds. */
+const LOG_PACE_MS = 40;
 
 /** Sessions per page. */
 const PAGE = 500;
@@ -102,7 +106,10 @@ export class FolderBlobs implements AudioStore {
   }
 
   async remove(sessionId: string, sha256: string): Promise<void> {
-    const path = this.#path(sessionId, sha256);
+    await this.#removeOne(sessionId, this.#path(sessionId, sha256));
+  }
+
+  async #removeOne(sessionId: string, path: string): Promise<void> {
     await storing(async () => {
       await rm(path, { force: true });
       // One in which there is something, or which is gone, stays as it is.
@@ -258,6 +265,49 @@ export class FolderBlobs implements AudioStore {
 
   async removeAside(sessionId: string, file: AsideFile): Promise<void> {
     await rm(this.#asidePath(sessionId, file), { force: true });
+  }
+
+  get logPaceMs(): number {
+    return LOG_PACE_MS;
+  }
+
+  async appendLog(sessionId: string, log: string, at: number, bytes: Uint8Array): Promise<void> {
+    const place = { folder: this.#folder(sessionId), path: this.#logPath(sessionId, log) };
+    try {
+      await this.#writer.append(place, at, bytes);
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") await this.assertThere();
+      throw errnoOf(error) === "ENOENT" ? absent(error) : (systemFault(error, true) ?? error);
+    }
+  }
+
+  async readLog(sessionId: string, log: string): Promise<Buffer> {
+    try {
+      return await readFile(this.#logPath(sessionId, log));
+    } catch (error) {
+      await this.assertThere();
+      throw absent(error);
+    }
+  }
+
+  async removeLog(sessionId: string, log: string): Promise<void> {
+    await this.#removeOne(sessionId, this.#logPath(sessionId, log));
+  }
+
+  async logs(sessionId: string): Promise<StoredLog[]> {
+    const names = await readdir(this.#folder(sessionId)).catch(emptyWhenGone);
+    const found: StoredLog[] = [];
+    for (const name of names.filter((each) => each.endsWith(LOG_SUFFIX))) {
+      const facts = await stat(join(this.#folder(sessionId), name)).catch(() => undefined);
+      if (facts === undefined) continue;
+      found.push({ log: name.slice(0, -LOG_SUFFIX.length), at: facts.mtimeMs });
+    }
+    return found;
+  }
+
+  #logPath(sessionId: string, log: string): string {
+    if (!isId(log)) throw new AppError("bad_request", "Not the id of a log.");
+    return join(this.#folder(sessionId), `${log}${LOG_SUFFIX}`);
   }
 
   /** Checks the ids before the writer is used. */

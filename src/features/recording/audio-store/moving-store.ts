@@ -4,7 +4,14 @@ import type { QueueFigures } from "../../../base/queue-metrics.ts";
 import type { UploadContent } from "../../../rest/route.ts";
 import type { DiskState } from "../durable-files/audio-watch.ts";
 import type { HashedFile } from "../integrity/sha256.ts";
-import type { AsideFile, AudioStore, LentFile, NamedTexts, StoredFile } from "./audio-store.ts";
+import type {
+  AsideFile,
+  AudioStore,
+  LentFile,
+  NamedTexts,
+  StoredFile,
+  StoredLog,
+} from "./audio-store.ts";
 import { copyOfFile } from "./copy-of-file.ts";
 
 /** The name of the text that tells stores apart. */
@@ -293,6 +300,43 @@ export class MovingStore implements AudioStore {
 
   removeAside(sessionId: string, file: AsideFile): Promise<void> {
     return this.#to.removeAside(sessionId, file);
+  }
+
+  get logPaceMs(): number {
+    return this.#to.logPaceMs;
+  }
+
+  appendLog(sessionId: string, log: string, at: number, bytes: Uint8Array): Promise<void> {
+    return this.#to.appendLog(sessionId, log, at, bytes);
+  }
+
+  readLog(sessionId: string, log: string): Promise<Buffer> {
+    return this.#inEither((store) => store.readLog(sessionId, log));
+  }
+
+  async removeLog(sessionId: string, log: string): Promise<void> {
+    await this.#from.removeLog(sessionId, log);
+    await this.#to.removeLog(sessionId, log);
+  }
+
+  async logs(sessionId: string): Promise<StoredLog[]> {
+    return [...(await this.#from.logs(sessionId)), ...(await this.#to.logs(sessionId))];
+  }
+
+  /** Brings over a log of a stream that was broken off: all its entries as one. */
+  async transferLog(sessionId: string, log: string): Promise<Transfer> {
+    if (await this.#isErased(sessionId)) return "erased";
+    let entries: Buffer;
+    try {
+      entries = await this.#from.readLog(sessionId, log);
+    } catch (error) {
+      if (!isAppError(error, "not_found")) throw error;
+      return "gone";
+    }
+    await this.#to.appendLog(sessionId, log, 0, entries);
+    if (await this.#isErased(sessionId)) return "erased";
+    await this.#from.removeLog(sessionId, log);
+    return "moved";
   }
 
   /** Brings over a file that is set aside, with the time since when it is. */

@@ -8,9 +8,10 @@ import { FairTurns } from "../../../base/work/fair-turns.ts";
 import type { UploadContent } from "../../../rest/route.ts";
 import type { DiskState } from "../durable-files/audio-watch.ts";
 import type { HashedFile } from "../integrity/sha256.ts";
-import type { AsideFile, AudioStore, LentFile, StoredFile } from "./audio-store.ts";
+import type { AsideFile, AudioStore, LentFile, StoredFile, StoredLog } from "./audio-store.ts";
 import { LocalCopies } from "./local-copies.ts";
 import { NamedObjects } from "./named-objects.ts";
+import { ObjectLogs } from "./object-logs.ts";
 import { ReceivingFolders } from "./receiving-folders.ts";
 import { S3Bucket, type S3Settings } from "./s3-bucket.ts";
 import { s3FaultText, s3ReasonOf } from "./s3-faults.ts";
@@ -21,6 +22,8 @@ const ASIDE = "set-aside/";
 const ASIDE_NAME = /^([0-9a-f]{64})\.(\d+)$/;
 const TRIES = "tmp/";
 const ATTEMPTS = 3;
+/** A stream's messages that come within this time go as one object: each is a request that is paid. */
+const LOG_PACE_MS = 250;
 /**
  * So long after the copy of a file is aside its original may yet be removed, milliseconds; and so long
  * nobody who stores the file again counts on the original.
@@ -49,7 +52,9 @@ export class S3Blobs implements AudioStore {
   readonly names: AudioStore["names"];
   readonly marks: NamedObjects;
   readonly ledger: NamedObjects;
+  readonly logPaceMs = LOG_PACE_MS;
   readonly #bucket: S3Bucket;
+  readonly #logs: ObjectLogs;
   readonly #folders: ReceivingFolders;
   readonly #copies: LocalCopies;
   readonly #turns = new FairTurns(TURNS);
@@ -58,6 +63,7 @@ export class S3Blobs implements AudioStore {
   private constructor(bucket: S3Bucket, { folder, pageSize }: S3BlobsOptions) {
     this.#bucket = bucket;
     this.#pageSize = pageSize;
+    this.#logs = new ObjectLogs(bucket, pageSize);
     this.#folders = new ReceivingFolders(folder);
     this.#copies = new LocalCopies({ folder: this.temporaryFolder });
     this.names = { address: bucket.address, kind: "bucket", setting: "AUDIO_STORE" };
@@ -276,6 +282,22 @@ export class S3Blobs implements AudioStore {
 
   removeAside(sessionId: string, file: AsideFile): Promise<void> {
     return this.#bucket.remove(asideKeyOf(sessionId, file));
+  }
+
+  appendLog(sessionId: string, log: string, at: number, bytes: Uint8Array): Promise<void> {
+    return this.#logs.append(folderOf(sessionId), log, at, bytes);
+  }
+
+  async readLog(sessionId: string, log: string): Promise<Buffer> {
+    return this.#found(this.#logs.read(folderOf(sessionId), log));
+  }
+
+  removeLog(sessionId: string, log: string): Promise<void> {
+    return this.#logs.remove(folderOf(sessionId), log);
+  }
+
+  logs(sessionId: string): Promise<StoredLog[]> {
+    return this.#logs.list(folderOf(sessionId));
   }
 
   /** Checks the ids before anything is asked. */

@@ -6,6 +6,7 @@
 import {
   closeSync,
   copyFileSync,
+  fdatasync,
   fsync,
   linkSync,
   mkdirSync,
@@ -21,17 +22,20 @@ import { promisify } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { errnoOf } from "../../../base/errors.ts";
 import type { DiskState } from "./audio-watch.ts";
-import type { FileOperations, FilePaths } from "./file-writes.ts";
+import type { FileOperations, FilePaths, LogPath } from "./file-writes.ts";
 import { type WriterOrder, type WriterRequest, WriterService } from "./writer-service.ts";
 
 const MAX_NAMINGS = 5;
 const flush = promisify(fsync);
+const flushData = promisify(fdatasync);
 
 const OPERATIONS: FileOperations = {
   create,
   takeOver,
+  extend,
   openFolder: (path) => openSync(path, "r"),
   flush: (fd) => flush(fd),
+  flushData: (fd) => flushData(fd),
   close: closeSync,
   name,
   remove,
@@ -58,6 +62,31 @@ function create(path: string, bytes: Uint8Array): number {
   } catch (error) {
     closeSync(fd);
     throw error;
+  }
+}
+
+function extend({ folder, path }: LogPath, at: number, bytes: Uint8Array): number {
+  const fd = at === 0 ? openNew(folder, path) : openSync(path, "r+");
+  try {
+    for (let done = 0; done < bytes.byteLength; ) {
+      done += writeSync(fd, bytes, done, bytes.byteLength - done, at + done);
+    }
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    if (at === 0) remove(path);
+    throw error;
+  }
+}
+
+function openNew(folder: string, path: string): number {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return openSync(path, "w", 0o600);
+    } catch (error) {
+      if (attempt === MAX_NAMINGS || errnoOf(error) !== "ENOENT") throw error;
+      mkdirSync(folder, { recursive: true });
+    }
   }
 }
 

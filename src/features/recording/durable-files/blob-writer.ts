@@ -5,9 +5,9 @@ import { newId } from "../../../base/ids.ts";
 import type { QueueFigures } from "../../../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../../../base/runtime.ts";
 import type { DiskState } from "./audio-watch.ts";
-import type { FileContent } from "./file-writes.ts";
+import type { FileContent, LogPath } from "./file-writes.ts";
 import { FlushPace, flushesAtOnce } from "./flush-pace.ts";
-import type { FileWrite, WriterAnswer } from "./writer-service.ts";
+import type { FileWrite, LogAppend, WriterAnswer } from "./writer-service.ts";
 import { startWriterThread, type WriterEvents, type WriterThread } from "./writer-thread.ts";
 
 /** Most files that may wait or be under way: more than uploads and streams that end at once. */
@@ -57,6 +57,9 @@ export class BlobWriter {
   readonly #jobs = new Map<string, Job>();
   readonly #underWay = new Map<number, Job>();
   readonly #probes = new Map<number, Deferred<DiskState>>();
+  /** Entries of logs that are under way, and those that go to the thread in this turn. */
+  readonly #appends = new Map<number, Deferred<void>>();
+  #entries: { entry: LogAppend; bytes: Uint8Array }[] = [];
   #thread: WriterThread | undefined;
   #requests = 0;
   #refused = 0;
@@ -90,6 +93,23 @@ export class BlobWriter {
       const message = "The audio could not be stored in time. Please try again.";
       throw new AppError("timeout", message, { cause: error, retryAfter: RETRY_AFTER });
     }
+  }
+
+  /**
+   * Writes an entry into a file that grows, and which nobody else writes; durable on return, and at most
+   * one at a time for each file. Rejects with the file system's error, and with `overloaded`.
+   */
+  append(place: LogPath, at: number, bytes: Uint8Array): Promise<void> {
+    if (this.#appends.size >= MOST_FILES) {
+      this.#refused += 1;
+      throw new AppError("overloaded", "Too much audio waits to be stored. Please try again.");
+    }
+    const id = this.#nextId();
+    const done = createDeferred<void>();
+    this.#appends.set(id, done);
+    this.#entries.push({ entry: { id, ...place, at, length: bytes.byteLength }, bytes });
+    this.#plan();
+    return done.promise;
   }
 
   /** Writes a small file durably, and removes it; takes as long as the disk does. */
@@ -136,8 +156,17 @@ export class BlobWriter {
     this.#isPlanned = true;
     queueMicrotask(() => {
       this.#isPlanned = false;
+      this.#postEntries();
       this.#post();
     });
+  }
+
+  #postEntries(): void {
+    if (this.#entries.length === 0) return;
+    const bytes = joined(this.#entries.map((each) => each.bytes));
+    const entries = this.#entries.map(({ entry }) => entry);
+    this.#entries = [];
+    this.#running().post({ kind: "append", entries, bytes }, [bytes.buffer]);
   }
 
   #post(): void {
@@ -188,14 +217,20 @@ export class BlobWriter {
       this.#probes.delete(answer.id);
       return;
     }
+    const append = this.#appends.get(answer.id);
+    if (append !== undefined) {
+      this.#appends.delete(answer.id);
+      if (answer.kind === "failed") append.reject(reasonOf(answer));
+      else append.resolve();
+      return;
+    }
     const job = this.#underWay.get(answer.id);
-    if (job === undefined) return;
+    if (job === undefined || answer.kind === "appended") return;
     if (answer.kind === "durable") {
       this.#pace.measured(answer.flushMs);
       this.#settle(job, ({ resolve }) => resolve());
     } else {
-      const reason = Object.assign(new Error(answer.message), { code: answer.errno });
-      this.#settle(job, ({ reject }) => reject(reason));
+      this.#settle(job, ({ reject }) => reject(reasonOf(answer)));
     }
     this.#plan();
   }
@@ -215,8 +250,15 @@ export class BlobWriter {
     }
     for (const { reject } of this.#probes.values()) reject(reason);
     this.#probes.clear();
+    for (const { reject } of this.#appends.values()) reject(reason);
+    this.#appends.clear();
+    this.#entries = [];
     this.#plan();
   }
+}
+
+function reasonOf({ message, errno }: { message: string; errno: string | undefined }): Error {
+  return Object.assign(new Error(message), { code: errno });
 }
 
 function ended(cause: Error | undefined): AppError {

@@ -10,6 +10,9 @@ export interface FilePaths {
   path: string;
 }
 
+/** A file that grows. */
+export type LogPath = Pick<FilePaths, "folder" | "path">;
+
 /** Bytes, or the path of a file that was received. */
 export type FileContent = Uint8Array | string;
 
@@ -19,7 +22,11 @@ export interface FileOperations {
   create(path: string, bytes: Uint8Array): number;
   /** Moves a received file here, from whatever file system, and opens it. */
   takeOver(received: string, path: string): number;
+  /** Writes at `at` and leaves the file open, which begins with `at` 0, and its folder with it. */
+  extend(place: LogPath, at: number, bytes: Uint8Array): number;
   openFolder(path: string): number;
+  /** Bytes and length, without times. */
+  flushData(fd: number): Promise<void>;
   flush(fd: number): Promise<void>;
   close(fd: number): void;
   /** Gives the file its final name, and makes its folder; one that has the name stays. */
@@ -79,6 +86,22 @@ export class FileWrites {
     return ms;
   }
 
+  /** Writes at the end of a file that grows; resolves when that survives a power failure. */
+  async append(place: LogPath, at: number, bytes: Uint8Array): Promise<void> {
+    const fd = this.#files.extend(place, at, bytes);
+    const isNew = at === 0;
+    const folders = isNew ? [this.#base, place.folder] : [];
+    const flushes = await Promise.allSettled([
+      this.#slots.run("grows", () => this.#files.flushData(fd)),
+      ...folders.map((folder) => this.#flushFolder(folder, "grows")),
+    ]);
+    this.#files.close(fd);
+    const failed = flushes.find((each) => each.status === "rejected");
+    if (failed === undefined) return;
+    if (isNew) this.#files.remove(place.path);
+    throw failed.reason;
+  }
+
   /** Writes a small file durably and removes it. */
   async probe(path: string): Promise<void> {
     try {
@@ -106,19 +129,19 @@ export class FileWrites {
   }
 
   /** Flushes the folder by a flush that begins from now on. */
-  #flushFolder(path: string): Promise<void> {
+  #flushFolder(path: string, turn: Turn = "finishes"): Promise<void> {
     const planned = this.#planned.get(path);
     if (planned !== undefined) return planned;
-    const flush = this.#flushNext(path);
+    const flush = this.#flushNext(path, turn);
     this.#planned.set(path, flush);
     return flush;
   }
 
   /** Files that become ready in this turn, or while the folder is being flushed, share the next one. */
-  async #flushNext(path: string): Promise<void> {
+  async #flushNext(path: string, turn: Turn): Promise<void> {
     await setImmediate();
     await this.#flushing.get(path)?.catch(() => {});
-    await this.#slots.run("finishes", () => {
+    await this.#slots.run(turn, () => {
       this.#planned.delete(path);
       const flush = this.#flushOpened(path);
       this.#flushing.set(path, flush);
@@ -136,14 +159,14 @@ export class FileWrites {
   }
 }
 
-/** What a flush does for its file. */
-type Turn = "begins" | "finishes";
+/** What a flush does for its file. Those that grow go first: a live stream waits for each. */
+type Turn = "begins" | "finishes" | "grows";
 
 /** A bounded number of flushes at a time. What waits is bounded by who gives the files. */
 class WriteSlots {
-  first: Turn = "finishes";
+  first: Exclude<Turn, "grows"> = "finishes";
   #free: number;
-  readonly #waiting: Record<Turn, (() => void)[]> = { finishes: [], begins: [] };
+  readonly #waiting: Record<Turn, (() => void)[]> = { grows: [], finishes: [], begins: [] };
 
   constructor(count: number) {
     this.#free = count;
@@ -155,9 +178,9 @@ class WriteSlots {
     try {
       return await work();
     } finally {
-      const { begins, finishes } = this.#waiting;
+      const { grows, begins, finishes } = this.#waiting;
       const [one, other] = this.first === "begins" ? [begins, finishes] : [finishes, begins];
-      const next = one.shift() ?? other.shift();
+      const next = grows.shift() ?? one.shift() ?? other.shift();
       if (next === undefined) this.#free += 1;
       else next();
     }

@@ -5,6 +5,7 @@ import {
   type FileOperations,
   type FilePaths,
   FileWrites,
+  type LogPath,
 } from "./file-writes.ts";
 
 /** What the thread is started with. */
@@ -28,6 +29,21 @@ interface WriteRequest {
   bytes: Uint8Array;
 }
 
+/** An entry for a file that grows. */
+export interface LogAppend extends LogPath {
+  id: number;
+  /** Where in the file it stands. */
+  at: number;
+  length: number;
+}
+
+interface AppendRequest {
+  kind: "append";
+  entries: LogAppend[];
+  /** The bytes of all entries, concatenated. */
+  bytes: Uint8Array;
+}
+
 /** Asks whether a file can be written. */
 interface ProbeRequest {
   kind: "probe";
@@ -36,14 +52,16 @@ interface ProbeRequest {
   path: string;
 }
 
-export type WriterRequest = WriteRequest | ProbeRequest;
+export type WriterRequest = WriteRequest | AppendRequest | ProbeRequest;
 
-/** One for each file, as soon as it is durable or failed, and for each probe. */
+/** One for each file and entry, as soon as it is durable or failed, and for each probe. */
 export type WriterAnswer = { id: number } & (
-  | { kind: "durable"; flushMs: number }
+  | Outcome
   | { kind: "failed"; errno: string | undefined; message: string }
   | { kind: "probed"; state: DiskState }
 );
+
+type Outcome = { kind: "durable"; flushMs: number } | { kind: "appended" };
 
 /** What the thread does: carries out requests, each part of which is answered when it is done. */
 export class WriterService {
@@ -64,6 +82,13 @@ export class WriterService {
   serve(request: WriterRequest): void {
     if (request.kind === "probe") return void this.#probe(request);
     let at = 0;
+    if (request.kind === "append") {
+      for (const entry of request.entries) {
+        void this.#append(entry, request.bytes.subarray(at, at + entry.length));
+        at += entry.length;
+      }
+      return;
+    }
     for (const { id, content, ...place } of request.files) {
       if ("received" in content) void this.#write(id, place, content.received);
       else {
@@ -73,9 +98,22 @@ export class WriterService {
     }
   }
 
-  async #write(id: number, place: FilePaths, content: FileContent): Promise<void> {
+  #write(id: number, place: FilePaths, content: FileContent): Promise<void> {
+    return this.#answering(id, async () => {
+      return { kind: "durable", flushMs: await this.#writes.write(place, content) };
+    });
+  }
+
+  #append({ id, at, folder, path }: LogAppend, bytes: Uint8Array): Promise<void> {
+    return this.#answering(id, async () => {
+      await this.#writes.append({ folder, path }, at, bytes);
+      return { kind: "appended" };
+    });
+  }
+
+  async #answering(id: number, work: () => Promise<Outcome>): Promise<void> {
     try {
-      this.#notify({ id, kind: "durable", flushMs: await this.#writes.write(place, content) });
+      this.#notify({ id, ...(await work()) });
     } catch (error) {
       this.#notify({ id, kind: "failed", errno: errnoOf(error), message: String(error) });
     }

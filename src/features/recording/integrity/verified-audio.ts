@@ -14,6 +14,8 @@ interface VerifiedAudioOptions {
     read(sessionId: string, sha256: string): Promise<Buffer>;
     /** Throws `not_found`, and the system's error of this one file. */
     digest(sessionId: string, sha256: string): Promise<HashedFile>;
+    /** A log of a stream. Throws `not_found`, and `unavailable` when the whole folder is away. */
+    readLog(sessionId: string, log: string): Promise<Buffer>;
     /** Throws `unavailable` when the whole folder is away. */
     assertThere(): Promise<void>;
   };
@@ -59,6 +61,11 @@ export class VerifiedAudio {
       if (damage === undefined) return again;
       if (look === TRIES) throw new DamagedAudio(damage);
     }
+  }
+
+  /** A log of a stream, whose entries have their own checksums. Throws `not_found` and `unavailable`. */
+  readLog(sessionId: string, log: string): Promise<Buffer> {
+    return this.#options.files.readLog(sessionId, log);
   }
 
   /**

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NamedSound } from "../../../../deploy/backup/named-sound.ts";
 import { ObjectFolder } from "../../../../deploy/backup/objects.ts";
+import { copyLogs, NO_LOGS, RecordMovedOn } from "../../../../deploy/backup/open-logs.ts";
 import { UNSEALED } from "../../../../deploy/backup/sealing.ts";
-import { RecordMovedOn, SoundCopier } from "../../../../deploy/backup/sound-copy.ts";
+import { SoundCopier } from "../../../../deploy/backup/sound-copy.ts";
 import { linesOf, readStream } from "../../../../deploy/backup/streams.ts";
 
 const SESSION = "0190a000-0000-7000-8000-000000000002";
@@ -39,14 +40,18 @@ describe("copying sound", () => {
   }
 
   /** @param now what the record names by the time that a file cannot be had */
-  async function copy(files: readonly NamedSound[], now: readonly NamedSound[] = files) {
+  async function copy(
+    files: readonly NamedSound[],
+    now: readonly NamedSound[] = files,
+    logs = NO_LOGS,
+  ) {
     const list = join(scratch, "named");
     const lines = files.map(({ session, name, digests, isDamaged, bytes }) =>
       [session, name, digests?.join() ?? "", isDamaged ? "t" : "f", bytes].join("\t"),
     );
     writeFileSync(list, lines.map((line) => `${line}\n`).join(""));
     const { list: stored, ...facts } = await new SoundCopier({
-      ...{ named: list, folder: audio, objects },
+      ...{ named: list, logs, folder: audio, objects },
       signal: new AbortController().signal,
       lookUp: async ({ name }) => now.find((each) => each.name === name),
       note: () => {},
@@ -121,5 +126,25 @@ describe("copying sound", () => {
   it("a folder that is not there is told, and not as files that are gone", async () => {
     rmSync(audio, { recursive: true });
     await expect(copy([named("sound")])).rejects.toThrow(/audio folder .* is not there/);
+  });
+
+  it("logs of streams come first, as they are at the snapshot; when one has gone it is taken anew", async () => {
+    const file = named("a");
+    store(file, "a");
+    const logs = ["x.log", "y.log"].map((name) => ({ session: SESSION, name }));
+    for (const { name } of logs) writeFileSync(join(audio, SESSION, name), name);
+    const { signal } = new AbortController();
+    const copied = await copyLogs(logs, { folder: audio, objects, signal });
+    const { rows, files, bytes } = await copy([file], [file], copied);
+    expect(rows).toEqual([
+      ...logs.map(({ name }) => `${SESSION} ${name} ${digest(name)} 5`),
+      `${SESSION} ${file.name} ${file.name} 1`,
+    ]);
+    expect({ files, bytes }).toEqual({ files: 3, bytes: 11 });
+    const gone = [...logs, { session: SESSION, name: "z.log" }];
+    const late = copyLogs(gone, { folder: audio, objects, signal });
+    await expect(late).rejects.toBeInstanceOf(RecordMovedOn);
+    const away = copyLogs(logs, { folder: join(scratch, "none"), objects, signal });
+    await expect(away).rejects.toThrow("is not there");
   });
 });

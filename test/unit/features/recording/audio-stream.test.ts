@@ -8,6 +8,7 @@ import type {
   AudioStreamStore,
   StreamSettings,
 } from "../../../../src/features/recording/stream-records.ts";
+import { NO_LOGS } from "../../../support/piece-logs.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -56,6 +57,7 @@ function create(
     {
       ports: {
         store,
+        logs: NO_LOGS,
         finalizer: {
           seal: async ({ sequence }: { sequence: number }) => {
             told.sealed.push(sequence);

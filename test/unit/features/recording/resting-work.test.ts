@@ -6,6 +6,7 @@ import { StreamFinalizer } from "../../../../src/features/recording/stream-final
 import type { OpenChunks } from "../../../../src/features/recording/stream-records.ts";
 import { AudioRedaction } from "../../../../src/features/transcript/redaction.ts";
 import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
+import { NO_LOGS } from "../../../support/piece-logs.ts";
 import { NO_MENDING } from "../../../support/verified-audio.ts";
 
 const ids = (count: number) => Array.from({ length: count }, (_, sequence) => sequence);
@@ -77,7 +78,7 @@ describe("work that fails again and again", () => {
     } as unknown as OpenChunks;
     const runtime = { ...runtimeBy(clock), delay: async () => {} };
     const [blobs, notifier, mending] = [{} as never, {} as never, NO_MENDING];
-    const ports = { unsealed, runtime, log: silentLog, blobs, notifier, mending };
+    const ports = { unsealed, runtime, log: silentLog, blobs, logs: NO_LOGS, notifier, mending };
     const finalizer = new StreamFinalizer(ports);
     const sealed: number[] = [];
     for (let run = 0; run < 12; run += 1) {
@@ -102,7 +103,7 @@ describe("work that fails again and again", () => {
     } as unknown as OpenChunks;
     const runtime = { ...runtimeBy(clock), delay: async () => {} };
     const none = { blobs: {} as never, notifier: {} as never, mending: {} as never };
-    const ports = { unsealed, runtime, log: silentLog, ...none };
+    const ports = { unsealed, runtime, log: silentLog, logs: NO_LOGS, ...none };
     const finalizer = new StreamFinalizer(ports);
     await finalizer.sealAbandoned();
     await finalizer.sealAbandoned();

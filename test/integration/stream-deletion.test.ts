@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AppError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import type { AudioStore } from "../../src/features/recording/audio-store/audio-store.ts";
+import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
+import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
+import type { StreamSettings } from "../../src/features/recording/stream-records.ts";
+import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
+import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
+import { openFolder, openStartedS3, type StorePlace } from "../support/audio-store/store-places.ts";
+import { pieceLogs } from "../support/piece-logs.ts";
+import { PrivacyFixture } from "../support/privacy-fixture.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
+import { NO_MENDING } from "../support/verified-audio.ts";
+
+const SESSIONS = 50;
+const SETTINGS: StreamSettings = {
+  encoding: "pcm_s16le",
+  sampleRate: 16_000,
+  channels: 1,
+  framing: "packet",
+  interim: true,
+};
+const SECOND = 32_000;
+
+/**
+ * Sessions that are deleted while audio streams into them: nothing of it is left, neither what was there nor
+ * what was on its way.
+ */
+describe.each([
+  ["a folder", openFolder],
+  ["a bucket", openStartedS3],
+])("deletion in mid-stream, audio in %s", (_, openPlace) => {
+  let privacy: PrivacyFixture;
+  let place: StorePlace;
+  let store: AudioStore;
+  let streams: AudioStreams;
+
+  beforeAll(async () => {
+    privacy = await PrivacyFixture.open();
+    place = await openPlace();
+    ({ store } = place);
+    privacy.eraseAudio = (sessionId) => store.delete(sessionId);
+    const { pool } = privacy.fixture;
+    const [notifier, runtime, log] = [{ notify: () => {} }, systemRuntime, silentLog];
+    const logs = pieceLogs(store);
+    const finalizer = new StreamFinalizer({
+      ...{ unsealed: new PostgresOpenChunks(pool), blobs: store, logs, notifier, runtime, log },
+      mending: NO_MENDING,
+    });
+    streams = new AudioStreams({
+      ...{ store: new PostgresAudioStreams(pool), logs, finalizer, notifier, runtime, log },
+      live: { publish: () => {} },
+      backlog: { check: () => {} },
+      notices: { taken: () => {}, onTaken: () => () => {} },
+    });
+  });
+  afterAll(async () => {
+    await place?.close();
+    await privacy?.close();
+  });
+
+  /** Streams on until it is refused; by which error. */
+  async function streamOn(sessionId: string, from: (offset: number) => void): Promise<AppError> {
+    let end: AppError | undefined;
+    const { stream } = await streams.open({
+      sessionId,
+      settings: SETTINGS,
+      events: {
+        onStored: from,
+        onEnd: (error) => {
+          end = error;
+        },
+      },
+    });
+    await until(async () => {
+      // Slower than it is stored, and faster than in real time, so that chunks end meanwhile.
+      if (stream.buffered < SECOND) stream.push(Buffer.alloc(SECOND, 7));
+      return end !== undefined;
+    }, "the refusal");
+    if (end === undefined) throw new Error("It ended without a reason.");
+    return end;
+  }
+
+  async function leftOf(sessionId: string) {
+    const files = [...(await store.files(sessionId)), ...(await store.logs(sessionId))];
+    const rows = await privacy.fixture.sql(
+      `select 1 from audio_pieces where session_id = $1
+       union all select 2 from audio_streams where session_id = $1`,
+      [sessionId],
+    );
+    return { files: files.length, rows: rows.length };
+  }
+
+  it(`deletion: of ${SESSIONS} sessions in mid-stream nothing is left`, async () => {
+    const random = new SeededRandom(7);
+    const { device, owner } = await privacy.fixture.ownDevice();
+    const all = await Promise.all(
+      Array.from({ length: SESSIONS }, async () => {
+        const other = await privacy.fixture.device(device.workspaceId, owner.id);
+        const sessionId = await privacy.fixture.start(other);
+        return { sessionId, after: random.next() * 15 * SECOND };
+      }),
+    );
+    let logs = 0;
+    const refusals = await Promise.all(
+      all.map(async ({ sessionId, after }) => {
+        let isTime = () => {};
+        const time = new Promise<void>((resolve) => {
+          isTime = resolve;
+        });
+        const ended = streamOn(sessionId, (offset) => {
+          if (offset >= after) isTime();
+        });
+        await time;
+        logs += (await store.logs(sessionId)).length;
+        await privacy.sessions.erase(sessionId, "session_deleted_by_owner", { kind: "system" });
+        return ended;
+      }),
+    );
+    // It went into the store, and was there.
+    expect(logs).toBeGreaterThan(SESSIONS / 2);
+    const codes = new Set(refusals.map(({ code }) => code));
+    expect([...codes].filter((code) => code !== "session_deleted" && code !== "not_found")).toEqual(
+      [],
+    );
+    await streams.stop();
+    const none = { files: 0, rows: 0 };
+    await until(async () => {
+      const left = await Promise.all(all.map(({ sessionId }) => leftOf(sessionId)));
+      return left.every(({ files, rows }) => files === none.files && rows === none.rows);
+    }, "nothing to be left");
+    const ids: string[] = [];
+    for await (const page of store.sessions()) ids.push(...page);
+    expect(ids).toEqual([]);
+  });
+});
