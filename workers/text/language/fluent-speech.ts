@@ -13,6 +13,11 @@ const NAMING = new Set(
    of one only other our right same some that the their these this those two various what whatever
    which your`.split(/\s+/u),
 );
+/** A letter after these is a name. */
+const LETTERED = new Set(
+  `class grade group hepatitis item letter option part phase plan point section series step team type
+   version vitamin`.split(/\s+/u),
+);
 /** A sentence that ends with one of these was not finished. */
 const DANGLING = new Set("a an and because but if my or our than the their whose your".split(" "));
 
@@ -28,12 +33,12 @@ interface Word {
  */
 export function toFluentSpeech(text: string): string {
   const plain = text
-    .replace(/(^|[^\p{L}])['’]cause\b/giu, (_, before: string) => `${before}because`)
+    .replace(/\s?['’]cause\b/giu, " because")
     .replace(/,? ?\b(?:you know|i mean),/giu, "")
     .replace(/,\s+(?:you know|i mean)(?=[.?!]|$)/giu, "")
     .replace(/\b(?:sorta|kinda)\s+(?=\p{L})/giu, "");
   const words = wordsOf(plain);
-  const told = withoutRepeats(withoutHedges(withoutBeginnings(words)));
+  const told = withoutFalseStart(withoutRepeats(withoutHedges(withoutBeginnings(words))));
   return withOpenEnd(told)
     .map(({ written }) => written)
     .join(" ")
@@ -67,8 +72,18 @@ function withoutBeginnings(words: readonly Word[]): Word[] {
   return words.filter((word, at) => {
     const next = words[at + 1];
     if (next === undefined || isClosed(word) || word.bare === next.bare) return true;
+    if (isLost(word, words[at - 1], next)) return false;
+    // "It it's pretty good."
+    if (next.bare.startsWith(`${word.bare}'`)) return false;
     return !(isBeginning(word) && next.bare.startsWith(word.bare));
   });
+}
+
+/** True for a small letter that is no word, among words: "the t remote". Letters in a row are spelled. */
+function isLost({ written, bare }: Word, before: Word | undefined, next: Word): boolean {
+  if (!/^(?:[bdfghjlmpqrstvw]|th|wh)$/u.test(bare) || written !== bare) return false;
+  const last = before?.bare ?? "";
+  return next.bare.length > 1 && last.length !== 1 && !/\d$/u.test(last) && !LETTERED.has(last);
 }
 
 /** True for what looks like a piece of a word; a capital alone is a name, as in "vitamin C". */
@@ -104,6 +119,20 @@ function withoutRepeats(words: readonly Word[]): Word[] {
     }
   }
   return left;
+}
+
+/** So many words after "let's" another one begins the same proposal again. */
+const RESTART_REACH = 12;
+const LINKS = new Set("and but or so then".split(" "));
+
+/** Drops the first of two beginnings: "we'll yeah let's use plastic". */
+function withoutFalseStart(words: readonly Word[]): Word[] {
+  const at = words.findIndex(({ bare }) => bare === "let's" || bare === "we'll");
+  const again = words.findIndex(({ bare }, place) => place > at && bare === "let's");
+  const before = words[again - 1];
+  if (at < 0 || again < 0 || before === undefined || again - at > RESTART_REACH) return [...words];
+  if (LINKS.has(before.bare) || /[^\p{L}\p{N}]$/u.test(before.written)) return [...words];
+  return withoutFalseStart([...words.slice(0, at), ...words.slice(again)]);
 }
 
 /** Number of pieces of words between a phrase and its repetition; undefined where it is not repeated. */

@@ -1,5 +1,5 @@
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
-import type { Sentence, SpokenText } from "./spoken-text.ts";
+import { isSaidAgain, type Sentence, type SpokenText } from "./spoken-text.ts";
 import { englishOnly, nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
 
 const DAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)";
@@ -49,10 +49,17 @@ const MIN_TERMS = 2;
 
 const MODAL = "(?:'ll|\\s+will|\\s+shall|'m\\s+going\\s+to|\\s+am\\s+going\\s+to|'m\\s+gonna)";
 const PLURAL_MODAL = "(?:'ll|\\s+will|\\s+shall|'re\\s+going\\s+to|\\s+are\\s+going\\s+to)";
-/** Continuations that make no task of a promise: "I will say", "we will see", "it will be". */
+/** Continuations that make no task of a promise: "I will say", "we will see", "we'll move on". */
 const NO_TASK =
-  "(?!\\s+(?:not|never|be|have|say|see|admit|assume|guess|think|know|talk\\s+about|discuss|start\\s+with|begin)\\b)";
+  "(?!\\s+(?:(?:just|also|then|now|quickly|probably)\\s+)*(?:not|never|be|have|say|see|admit|assume|guess|think|know|ask|agree|disagree|stick|leave|yeah|well|like|um|uh|you|we|i|the|an?|talk\\s+about|discuss|start|begin|finish|end|stop|continue|switch|pass|move\\s+on|go\\s+(?:on|over|through|to|ahead|back|straight|now|around)|(?:turn|hand)\\s+(?:it\\s+|this\\s+|you\\s+)?over|come\\s+(?:on|back|to)|get\\s+(?:back|to|into|there)|cross\\s+that\\s+bridge)\\b)";
 const MUST = "(?:need\\s+to|have\\s+to|must|should|ought\\s+to)";
+
+/** A request at the beginning of a sentence; one for words is answered at once. */
+const ASKED_TO =
+  /^(?:(?:(?:and|but|so|then|ok|okay|well|please)|\p{Lu}\p{L}+),?\s+){0,2}(?:can|could|would|will)\s+you\s+(?:please\s+|just\s+|maybe\s+)*(?!(?:tell|say|see|hear|be|explain|repeat|clarify|describe|elaborate|comment|expand|outline|summari[sz]e|confirm|imagine|understand|remember|believe|talk|speak|give\s+(?:us|me)\s+an?|do|use|have|get|like)\b)\p{L}+/iu;
+/** What others promised is told, not promised. */
+const TOLD =
+  /\b(?:he|she|they|who)\s+(?:said|told|asked|promised)\b|\b(?:said|told\s+\w+)\s+["“]/iu;
 
 type Owner = "speaker" | "all" | "listener";
 
@@ -75,10 +82,11 @@ const CUES: readonly Cue[] = [
   {
     owner: "speaker",
     pattern: /\byou(?:'ll|\s+will|\s+shall)\s+(?:have|get|receive|hear)\b/iu,
+    needsDue: true,
   },
   {
     owner: "listener",
-    pattern: /\b(?:can|could|would|will)\s+you\s+(?:please\s+)?(?!tell|say|see|hear|be\b)\w+/iu,
+    pattern: ASKED_TO,
   },
   { owner: "listener", pattern: new RegExp(`\\byou\\s+${MUST}\\s+\\w+`, "iu"), needsDue: true },
   {
@@ -97,11 +105,15 @@ const WONDERING = /\b(?:if|whether|when|unless)\s+(?:i|we|you)\b/iu;
 export function* listActionItems(text: SpokenText): Generator<number, SummaryDraft> {
   if (!text.english) return englishOnly("Action items", text);
   const names = new Set(text.segments.map(({ speaker }) => speaker));
+  const found: Sentence[] = [];
   const items: SummaryItem[] = [];
   for (const sentence of text.sentences) {
     if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
     const owner = findOwner(sentence, names);
     if (owner === undefined || items.length >= MAX_ITEMS) continue;
+    // Whoever says it again corrects himself.
+    if (isSaidAgain(found.at(-1), sentence)) items.pop();
+    found.push(sentence);
     items.push({ ...quote(sentence, true), owner, due: findDuePhrase(sentence.clear) });
   }
   return items.length === 0 ? nothing("No action items were found.") : toList(items, toLine);
@@ -117,7 +129,7 @@ function findOwner(sentence: Sentence, names: ReadonlySet<string>): string | und
   const cue = CUES.find(
     ({ pattern, needsDue }) => (hasDue || needsDue === undefined) && pattern.test(text),
   );
-  if (cue === undefined || WONDERING.test(text)) return undefined;
+  if (cue === undefined || WONDERING.test(text) || TOLD.test(text)) return undefined;
   if (cue.owner !== "listener" && text.trimEnd().endsWith("?")) return undefined;
   if (cue.owner === "speaker") return speaker;
   return cue.owner === "all" ? "everybody" : `whom ${speaker} asked`;

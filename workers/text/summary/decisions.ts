@@ -1,6 +1,6 @@
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import { toTerms } from "../language/terms.ts";
-import type { SpokenText } from "./spoken-text.ts";
+import { isSaidAgain, type Sentence, type SpokenText } from "./spoken-text.ts";
 import { englishOnly, nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
 
 const STEP = 100;
@@ -13,7 +13,7 @@ const DECIDED = new RegExp(
     "\\b(?:it\\s+(?:is|was|has\\s+been)|it's)\\s+(?:decided|agreed|settled)\\b",
     "\\b(?:the|our|my|a)\\s+(?:final\\s+)?decision\\s+(?:is|was)\\b",
     "\\b(?:made|make|take|took|reached)\\s+(?:the|a|our)\\s+decision\\b",
-    "\\b(?:let's|let\\s+us|we'll|we\\s+will|we're\\s+going\\s+to|we\\s+are\\s+going\\s+to|we\\s+should)\\s+(?:just\\s+)?(?:go\\s+(?:with|for|ahead)|stick\\s+(?:with|to)|keep\\s+(?:it|the)|drop|skip|choose|use)\\b",
+    "\\b(?:let's|let\\s+us|we'll|we\\s+will|we're\\s+going\\s+to|we\\s+are\\s+going\\s+to)\\s+(?:just\\s+)?(?:go\\s+(?:with|for|ahead\\s+with)|stick\\s+(?:with|to)|keep\\s+(?:it|the)|drop|skip|choose|use)\\b",
     "\\bwe're\\s+going\\s+with\\b|\\bwe\\s+are\\s+going\\s+with\\b",
     "\\b(?:the\\s+)?(?:motion|proposal|amendment)\\s+(?:is|was)\\s+(?:carried|agreed|approved|accepted|rejected)\\b",
     "\\b(?:approved|signed\\s+off)\\b",
@@ -32,10 +32,14 @@ const CUE_TERMS: ReadonlySet<string> = new Set(
 /** Decisions, in the speakers' own words. English patterns only. */
 export function* listDecisions(text: SpokenText): Generator<number, SummaryDraft> {
   if (!text.english) return englishOnly("Decisions", text);
+  const found: Sentence[] = [];
   const items: SummaryItem[] = [];
   for (const sentence of text.sentences) {
     if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
     if (!isDecision(sentence.clear, sentence.terms) || items.length >= MAX_ITEMS) continue;
+    // Whoever says it again corrects himself.
+    if (isSaidAgain(found.at(-1), sentence)) items.pop();
+    found.push(sentence);
     items.push(quote(sentence, true));
   }
   if (items.length === 0) return nothing("No decisions were found.");

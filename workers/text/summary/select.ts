@@ -10,6 +10,10 @@ const EDGE_BONUS = 0.15;
 const EDGE_SHARE = 0.1;
 /** Sentences with fewer terms say little and lose score. */
 const FULL_TERMS = 6;
+/** About the running of the conversation itself, which is no content of it. */
+const HOUSEKEEPING =
+  /\b(?:(?:turn|hand)(?:ing)? (?:it |this )?over to|mov(?:e|ing) on|go(?:ing)? ahead|next (?:slide|speaker)|can you (?:hear|see)|plug (?:it|you|this) in|(?:make|give|do) (?:a |your |the )?(?:brief |short |quick )?presentations?|questions? (?:is|are) from|i(?:['’]ll| will) (?:just|start|begin|finish)|over to you|welcome to)\b/iu;
+const HOUSEKEEPING_SHARE = 0.3;
 /** Longer sentences lose score in proportion to their length. */
 const LONG_WORDS = 35;
 
@@ -70,5 +74,6 @@ function worthOf(sentence: Sentence, score: number, total: number): number {
   const isEdge = place <= EDGE_SHARE || place >= 1 - EDGE_SHARE;
   const fullness = Math.min(1, distinct / FULL_TERMS);
   const brevity = Math.min(1, LONG_WORDS / sentence.wordCount);
-  return (score + (isEdge ? EDGE_BONUS : 0)) * fullness * brevity;
+  const content = HOUSEKEEPING.test(sentence.clear) ? HOUSEKEEPING_SHARE : 1;
+  return (score + (isEdge ? EDGE_BONUS : 0)) * fullness * brevity * content;
 }

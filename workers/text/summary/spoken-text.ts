@@ -77,6 +77,22 @@ function readSegment(segment: TextSegment, english: boolean): Omit<Sentence, "in
   });
 }
 
+/** So many sentences apart, and with this share of the shorter one's terms, a person repeats what they said. */
+const AGAIN_REACH = 3;
+const AGAIN_SHARE = 0.6;
+/** In one breath less is enough. */
+const SAME_TURN_SHARE = 0.4;
+
+/** True when the same speaker says nearly the same right after it. */
+export function isSaidAgain(before: Sentence | undefined, after: Sentence): boolean {
+  if (before === undefined || before.speaker !== after.speaker) return false;
+  if (after.index - before.index > AGAIN_REACH) return false;
+  const [one, other] = [new Set(before.terms), new Set(after.terms)];
+  const shared = [...one].filter((term) => other.has(term)).length;
+  const share = before.segmentId === after.segmentId ? SAME_TURN_SHARE : AGAIN_SHARE;
+  return shared > 0 && shared >= share * Math.min(one.size, other.size);
+}
+
 function countWords(text: string): number {
   return text.split(/\s+/u).filter((word) => word !== "").length;
 }

@@ -11,6 +11,8 @@ describe("fluent speech: what was said, as it would be written", () => {
     ["it could be it could be a problem", "it could be a problem"],
     ["We, we need the the report.", "we need the report."],
     ["m most buttons de decide ch choose", "most buttons decide choose"],
+    ["It it's the t remote of th shop.", "it's the remote of shop."],
+    ["We'll yeah let's take plastic.", "let's take plastic."],
     ["They wait, you know, by the door, I mean, outside.", "They wait by the door outside."],
     ["It is sort of a lattice that they kind of like.", "It is a lattice that they kind of like."],
     ["We sorta wait 'cause it rains.", "We wait because it rains."],
@@ -30,6 +32,7 @@ describe("fluent speech: what was said, as it would be written", () => {
     "I know that that is so. So it is.",
     "We pay [ten?] [ten?] euros in individual parts.",
     "Is it on or off, and by whom?",
+    "Let's eat, and let's go to the option b room on the 5 th day.",
     "No. No, go on. Go now.",
   ])("leaves as it is: %s", (text) => {
     expect(toFluentSpeech(text)).toBe(text.replace("that that", "that"));

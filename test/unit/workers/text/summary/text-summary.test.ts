@@ -149,6 +149,33 @@ describe("summary: action items and decisions", () => {
     ]);
   });
 
+  it("takes no running of the meeting, no question for words and no promise of others", () => {
+    const said = saidBy(
+      ["Anna", "We'll move on to the second item of the agenda."],
+      ["Anna", "I'm gonna turn over to the industrial designer for his presentation."],
+      ["Ben", "Can you explain the approach to the new allocations?"],
+      ["Ben", "How much better can you make the old printer?"],
+      ["Ben", "They told us we will do all that is possible about the network."],
+      ["Anna", "I'm gonna save a copy of this for the folder."],
+      ["Anna", "I'm gonna save a copy of the minutes in the shared folder."],
+      ["Anna", "Could you send the remit letter to the sector?"],
+    );
+    expect(summariseText("action_items", said).items.map(({ text }) => text)).toEqual([
+      "I'm gonna save a copy of the minutes in the shared folder.",
+      "Could you send the remit letter to the sector?",
+    ]);
+  });
+
+  it("what somebody thinks that all should do is no decision yet", () => {
+    const said = saidBy(
+      ["Anna", "I think that we should use plastic instead of metal."],
+      ["Ben", "We'll yeah let's go for plastic with the company colours."],
+    );
+    expect(summariseText("decisions", said).items.map(({ text }) => text)).toEqual([
+      "Let's go for plastic with the company colours.",
+    ]);
+  });
+
   it("finds what was decided, not what was left open", () => {
     const { items } = summariseText("decisions", [
       ...MEETING,
@@ -194,6 +221,7 @@ describe("summary: open questions", () => {
         ["Ben", "It leaves at nine in the morning."],
         ["Anna", "Can you hear me in the back of the room?"],
         ["Ben", "Not really, no idea why."],
+        ["Ben", "Most users don't know how to use the functions of the oven."],
         ["Ben", "It is not clear yet how many guests will come."],
         ["Anna", "Thank you all."],
       ),
@@ -207,7 +235,7 @@ describe("summary: open questions", () => {
       {
         text: "It is not clear yet how many guests will come.",
         speaker: "Ben",
-        segmentIds: ["segment-6"],
+        segmentIds: ["segment-7"],
       },
     ]);
   });
@@ -227,6 +255,22 @@ describe("summary: topics and speakers", () => {
       segmentIds: ["segment-7", "segment-8"],
     });
     expect(items.map(({ text }) => text.split(" (")[0])).toContain("new york");
+  });
+
+  it("a topic is written as it was, and what stands for another is none", () => {
+    const said = saidBy(
+      ["Anna", "You guys know that universities in Wales are the point of this meeting."],
+      ["Ben", "Good idea, as Wales has the universities that people like."],
+      ["Anna", "Many people and guys ask for the terms that universities in Wales have."],
+    );
+    const { items } = summariseText("topics", said);
+    expect(items.map(({ text }) => text.split(" (")[0])).toEqual(["universities", "Wales"]);
+  });
+
+  it("a part of the detailed notes is called by what was talked about in it", () => {
+    const [part = ""] = summariseText("detailed", LONG).items.map(({ section }) => section);
+    expect(part).toMatch(/^00:00 \w/);
+    expect(part).not.toMatch(/\b(?:we|will|then|good|many)\b/);
   });
 
   it("speakers come with their share of the time, most talkative first", () => {
