@@ -18,6 +18,8 @@ interface WrittenNote {
   text: string;
   /** On the session's timeline. */
   startMs: number;
+  /** Who said it, where it is quoted. */
+  speaker?: string;
   section?: string;
   owner?: string;
   due?: string;
@@ -58,20 +60,30 @@ export function notesPart(
     if (items.length === 0 || kind === LEFT_OUT) return [];
     const nameOf = (label: string) => names.get(label) ?? label;
     const said = (text: string) => (model === undefined ? text : wordedText(text, nameOf));
-    return [
-      `### ${escapeText(inOneLine(title))}\n\n${items.map((item) => lineOf({ ...item, text: said(item.text) }, kind, names)).join("")}`,
-    ];
+    const lines = items.map((item) =>
+      lineOf({ ...item, text: said(item.text) }, kind, model === undefined, names),
+    );
+    return [`### ${escapeText(inOneLine(title))}\n\n${lines.join("")}`];
   });
   return parts.length === 0 ? "" : `## Notes\n\n${parts.join("\n")}`;
 }
 
+/** Kinds whose items tell who and when themselves. */
+const TELLS_WHO = new Set(["action_items", "topics"]);
+const TELLS_WHEN = new Set(["topics"]);
+
 function lineOf(
-  { text, startMs, owner = "", due = "", done }: WrittenNote,
+  { text, startMs, speaker = "", owner = "", due = "", done }: WrittenNote,
   kind: string,
+  isQuoted: boolean,
   names: ReadonlyMap<string, string>,
 ): string {
-  const box = kind === "action_items" ? `[${done === true ? "x" : " "}] ` : "";
+  const isTask = kind === "action_items";
+  const box = isTask ? `[${done === true ? "x" : " "}] ` : "";
   const who = [names.get(owner) ?? owner, due].filter((part) => part !== "").join(", ");
-  const task = kind === "action_items" && who !== "" ? ` – ${escapeText(inOneLine(who))}` : "";
-  return `- ${box}${escapeText(inOneLine(text))}${task} (${clockTime(startMs / 1_000)})\n`;
+  const task = isTask && who !== "" ? ` – ${escapeText(inOneLine(who))}` : "";
+  const hasSpeaker = isQuoted && speaker !== "" && !TELLS_WHO.has(kind);
+  const said = hasSpeaker ? `${escapeText(inOneLine(names.get(speaker) ?? speaker))}: ` : "";
+  const time = TELLS_WHEN.has(kind) ? "" : ` (${clockTime(startMs / 1_000)})`;
+  return `- ${box}${said}${escapeText(inOneLine(text))}${task}${time}\n`;
 }

@@ -22,12 +22,16 @@ const ORDER: Omit<TranscriptOrder, "format"> = {
     notes: [
       {
         ...{ title: "In *brief*", kind: "brief" },
-        items: [{ text: "Hello.", startMs: 0 }],
+        items: [{ text: "Hello.", startMs: 0, speaker: "S1" }],
+      },
+      {
+        ...{ title: "Topics", kind: "topics" },
+        items: [{ text: "hello (once, at 00:00)", startMs: 0 }],
       },
       {
         ...{ title: "Next steps", kind: "action_items" },
         items: [
-          { text: "I write [it].", startMs: 65_000, owner: "S2", due: "by Friday" },
+          { text: "I write [it].", startMs: 65_000, speaker: "S2", owner: "S2", due: "by Friday" },
           { text: "Send it.", startMs: 0, done: true },
         ],
       },
@@ -54,7 +58,11 @@ describe("documents for people", () => {
 
 ### In \\*brief\\*
 
-- Hello. (00:00)
+- Ada: Hello. (00:00)
+
+### Topics
+
+- hello (once, at 00:00)
 
 ### Next steps
 
@@ -86,10 +94,10 @@ describe("documents for people", () => {
   });
 
   it("call speakers by name where a language model worded the notes, and quote words as they were said", () => {
-    const items = [{ text: "S1 said that the files are in S3.", startMs: 0 }];
+    const items = [{ text: "S1 said that the files are in S3.", startMs: 0, speaker: "S2" }];
     const notes = [{ title: "In brief", kind: "brief", items }];
     const head = { startedAt: 0, notes };
-    expect(document({ head })).toContain("- S1 said that the files are in S3. (00:00)");
+    expect(document({ head })).toContain("- Speaker 2: S1 said that the files are in S3. (00:00)");
     const worded = { startedAt: 0, notes: notes.map((each) => ({ ...each, model: "small" })) };
     expect(document({ head: worded })).toContain("- Ada said that the files are in S3. (00:00)");
   });
