@@ -1,6 +1,9 @@
 /**
- * `npm run eval:notes -- [split] [--show NAME]`: processor time that the notes of meetings of an hour or more
- * take by rule, and how many items each kind has; `--show` prints the notes of one. Never fails a build.
+ * `npm run eval:notes -- [split]`: processor time that the notes of meetings of an hour or more take by rule, and
+ * how many items each kind has. With `--show DIR` it writes notes there instead, as Markdown: of the meetings
+ * `--only NAME,NAME`, and of recordings (`--recording FILE`, 16 kHz WAV; several are joined), by
+ * rule and, where `--model DIR` is given, by a small language model that is fetched into that folder. Never
+ * fails a build.
  */
 import { parseArgs } from "node:util";
 import { NOTE_TYPES } from "../../src/session/status.ts";
@@ -8,6 +11,7 @@ import type { TextSegment } from "../../src/wire/gen/voice/v1/text.ts";
 import { recordFigures } from "../support/recorded-figures.ts";
 import { summariseText } from "../support/summarise-text.ts";
 import { type Meeting, readMeetings } from "./qmsum.ts";
+import { readJoined, writeNotes } from "./shown-notes.ts";
 import { textTable } from "./text-table.ts";
 
 /** At 150 words a minute. */
@@ -16,16 +20,18 @@ const ROUNDS = 5;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { show: { type: "string" } },
+  options: {
+    show: { type: "string" },
+    only: { type: "string", default: "" },
+    recording: { type: "string", multiple: true, default: [] },
+    model: { type: "string" },
+  },
 });
 const [split = "val"] = positionals;
 const meetings = readMeetings(split);
-const shown = meetings.find(({ name }) => name === options.show);
-if (meetings.length === 0) {
+if (options.show !== undefined) await show(options.show);
+else if (meetings.length === 0) {
   console.log(`No QMSum meetings of the split ${split} here: notes are not measured.`);
-} else if (shown !== undefined) show(shown);
-else if (options.show !== undefined) {
-  console.log(`There is no meeting ${options.show}: ${meetings.map(({ name }) => name).join(" ")}`);
 } else measure(meetings.filter((meeting) => wordsOf(meeting) >= WORDS_OF_AN_HOUR));
 
 function segmentsOf({ conversation }: Meeting): TextSegment[] {
@@ -71,9 +77,16 @@ function measure(long: readonly Meeting[]): void {
   recordFigures(table);
 }
 
-function show(meeting: Meeting): void {
-  const segments = segmentsOf(meeting);
-  for (const type of NOTE_TYPES) {
-    console.log(`\n## ${type}\n\n${summariseText(type, segments).text}`);
+async function show(folder: string): Promise<void> {
+  const wanted = options.only.split(",");
+  const talks = meetings
+    .filter(({ name }) => wanted.includes(name))
+    .map((meeting) => ({ name: meeting.name, segments: segmentsOf(meeting) }));
+  if (options.recording.length > 0) {
+    talks.push({ name: "recording", segments: await readJoined(options.recording) });
   }
+  if (talks.length === 0) {
+    console.log(`Nothing to show: --only is one of ${meetings.map(({ name }) => name).join(" ")}`);
+  }
+  await writeNotes(folder, talks, options.model);
 }
