@@ -80,7 +80,7 @@ export const BY_NAME: Readonly<Record<string, Json>> = {
   last_seen_at: "2026-01-31T09:31:00.000Z",
   last_used_at: "2026-02-03T08:15:00.000Z",
   max_uses: 20,
-  method: "campplus-1",
+  method: "campplus-2",
   model: "recorder-2",
   new_password: "seven quiet rivers at dawn",
   next_cursor: null,

@@ -122,16 +122,21 @@ function count(tally: Tally, { person }: Occasion, suggestion: string | undefine
   else tally.wrong += 1;
 }
 
+/** The share in per cent of pairs of different persons where the one is suggested who alone is remembered. */
+export function strangersNamed(
+  occasions: readonly Occasion[],
+  from: string,
+  to: string,
+  threshold: number,
+): number {
+  const pairs = pairsOf(occasions, from, to).filter(({ isSame }) => !isSame);
+  const named = pairs.filter(({ ratio }) => (likelihoodsOf([ratio])[0] ?? 0) >= threshold);
+  return (100 * named.length) / pairs.length;
+}
+
 /** The share in per cent of same and different pairs that are mistaken where both are equal. */
 export function equalErrorRate(occasions: readonly Occasion[], from: string, to: string): number {
-  const pairs: { ratio: number; isSame: boolean }[] = [];
-  for (const a of occasions.filter(({ condition }) => condition === from)) {
-    for (const b of occasions.filter(({ condition }) => condition === to)) {
-      if (a.recording === b.recording) continue;
-      const ratio = logLikelihoodRatio(a.print, b.print);
-      pairs.push({ ratio, isSame: a.person === b.person });
-    }
-  }
+  const pairs = pairsOf(occasions, from, to);
   pairs.sort((a, b) => b.ratio - a.ratio);
   const same = pairs.filter(({ isSame }) => isSame).length;
   let [taken, mistaken] = [0, 0];
@@ -143,4 +148,23 @@ export function equalErrorRate(occasions: readonly Occasion[], from: string, to:
     if (wrong >= missed) return 50 * (wrong + missed);
   }
   return 0;
+}
+
+/** Prints of one condition with those of another in other recordings. */
+function pairsOf(
+  occasions: readonly Occasion[],
+  from: string,
+  to: string,
+): { ratio: number; isSame: boolean }[] {
+  const others = occasions.filter(({ condition }) => condition === to);
+  return occasions
+    .filter(({ condition }) => condition === from)
+    .flatMap((a) =>
+      others
+        .filter(({ recording }) => recording !== a.recording)
+        .map((b) => ({
+          ratio: logLikelihoodRatio(a.print, b.print),
+          isSame: a.person === b.person,
+        })),
+    );
 }

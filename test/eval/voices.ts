@@ -10,11 +10,19 @@ import { SUGGESTED_FROM } from "../../src/features/voices/likelihood.ts";
 import { startMoonshine } from "../support/moonshine-engine.ts";
 import { recordFigures } from "../support/recorded-figures.ts";
 import { textTable } from "./text-table.ts";
-import { equalErrorRate, type Occasion, occasionsIn, type Tally, tryAll } from "./voice-trials.ts";
+import {
+  equalErrorRate,
+  type Occasion,
+  occasionsIn,
+  strangersNamed,
+  type Tally,
+  tryAll,
+} from "./voice-trials.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval:voices -- [options]
   --threshold N  another likelihood than the service's from which a voice is suggested
+  --persons IDS  these alone, with commas: bg_m,cs_m,el_f,ro_f is one half, cs_f,da_m,fr_m,uk_f the other
 Environment: VOICE_EVAL_DATA, folder with voices/ (default: ../shared/data)`;
 
 const PAIRS = [
@@ -29,6 +37,7 @@ const PAIRS = [
 const { values: options } = parseArgs({
   options: {
     threshold: { type: "string", default: String(SUGGESTED_FROM) },
+    persons: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -39,7 +48,9 @@ else await evaluate(Number(options.threshold));
 
 async function evaluate(threshold: number): Promise<void> {
   const engine = await startMoonshine();
-  const occasions = await occasionsIn(data, engine.voices()).finally(() => engine.close());
+  const heard = await occasionsIn(data, engine.voices()).finally(() => engine.close());
+  const chosen = options.persons?.split(",");
+  const occasions = heard.filter(({ person }) => chosen?.includes(person) ?? true);
   if (occasions.length === 0) {
     console.log("left out: no voices/*/*.flac in VOICE_EVAL_DATA, or nothing that decodes FLAC");
     return;
@@ -53,13 +64,14 @@ async function evaluate(threshold: number): Promise<void> {
     "wrong",
     "absent",
     "of others: wrong",
+    "of one other",
     "EER",
   ];
   const rows = PAIRS.map(([from, to]) => rowOf(occasions, from, to, threshold));
   console.log(textTable([head, ...rows]));
   recordFigures(textTable([head, ...rows]));
   console.log(
-    "\nIn per cent. right, wrong, absent: of persons who are remembered. of others: of the same voices where all but their person are remembered, so that any suggestion is wrong. EER: pairs of prints.",
+    "\nIn per cent. right, wrong, absent: of persons who are remembered. of others: of the same voices where all but their person are remembered, so that any suggestion is wrong; of one other: where one other person alone is. EER: pairs of prints.",
   );
 }
 
@@ -79,6 +91,7 @@ function rowOf(
     share(known.wrong, known),
     share(known.absent, known),
     share(unknown.wrong, unknown),
+    strangersNamed(occasions, from, to, threshold).toFixed(1),
     equalErrorRate(occasions, from, to).toFixed(1),
   ];
 }
