@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,8 +16,11 @@ import { locateBinaries } from "../../deploy/supervisor/postgres/binaries.ts";
 import { postgresPart } from "../../deploy/supervisor/postgres/postgres-part.ts";
 import { postgresUrl, withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { chooseUser } from "../../deploy/supervisor/postgres/unprivileged-user.ts";
+import { S3Server } from "../support/audio-store/s3-server.ts";
+import { ACCESS_KEY, SECRET_KEY } from "../support/audio-store/s3-signature.ts";
 import { countStart } from "../support/count-start.ts";
 import { findNatsServer } from "../support/native-packages.ts";
+import { PairedDevice } from "../support/paired-device.ts";
 import { fillIn, RunningStep, readmeBlocks, runStep, settingsOf } from "../support/readme-steps.ts";
 import { isAlive } from "../support/supervised-run.ts";
 import { TestServer } from "../support/test-server.ts";
@@ -204,33 +208,77 @@ describe("deploy/many-machines.md: from one machine to two", () => {
     for (const stop of stops.splice(servers).reverse()) await stop();
   });
 
-  it("runs parts of it one by one, on a database that the printed statements make", async () => {
-    const others = {
-      voice_owner: "parts_owner",
-      voice_service: "parts_service",
-      "database voice": "database parts",
+  /** By the printed statements; returns its addresses as settings. */
+  async function makeDatabase(name: string): Promise<Record<string, string>> {
+    const [owner, service] = [`${name}_owner`, `${name}_service`];
+    const names = {
+      voice_owner: owner,
+      voice_service: service,
+      "database voice": `database ${name}`,
     };
-    const adminUrl = postgresUrl(
-      "postgres",
-      secrets.postgresPassword ?? "",
-      databasePort,
-      "postgres",
-    );
-    await withClient(adminUrl, async (client) => {
-      for (const statement of fillIn(roles, others)
-        .split(";")
-        .filter((each) => each.trim())) {
-        await client.query(statement);
-      }
+    const admin = secrets.postgresPassword ?? "";
+    await withClient(postgresUrl("postgres", admin, databasePort, "postgres"), async (client) => {
+      const statements = fillIn(roles, names).split(";");
+      for (const each of statements.filter((text) => text.trim())) await client.query(each);
     });
-    const at = (role: string, password: string) =>
-      postgresUrl(role, password, databasePort, "parts");
+    return {
+      DATABASE_OWNER_URL: postgresUrl(owner, "OWNER-PASSWORD", databasePort, name),
+      DATABASE_URL: postgresUrl(service, "SERVICE-PASSWORD", databasePort, name),
+    };
+  }
+
+  it("needs no common folder with a bucket: what one machine stored, the other plays", async () => {
+    const bucket = new S3Server();
+    await bucket.start();
+    stops.push(() => bucket.stop());
+    const database = await makeDatabase("bucket");
+    const common = {
+      ...settings,
+      ...database,
+      ...{ AUDIO_STORE: `s3://${bucket.bucket}/voice`, AUDIO_S3_ENDPOINT: bucket.endpoint },
+      ...{
+        AUDIO_S3_PATH_STYLE: "1",
+        AWS_ACCESS_KEY_ID: ACCESS_KEY,
+        AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      },
+    };
+    const begin = async (name: string): Promise<ReadyFile> => {
+      const own = ownSettings(`voice-${name}`, await findFreePort());
+      const folders = {
+        VOICE_BLOB_DIR: join(scratch, name, "blobs"),
+        VOICE_KEY_DIR: join(scratch, name, "keys"),
+      };
+      return new Machine(name, start, { ...common, ...own, ...folders }).ready();
+    };
+    const servers = stops.length;
+    const a = await begin("bucket-a");
+    folder("bucket-b");
+    cpSync(join(scratch, "bucket-a/keys"), join(scratch, "bucket-b/keys"), { recursive: true });
+    const b = await begin("bucket-b");
+    const sound = readFileSync(join(PROJECT, "deploy/demo/conversation.wav"));
+    const device = await PairedDevice.pair({
+      ...{ api: `${a.base_url}/api`, ready: a, folder: join(scratch, "bucket-a") },
+      ...{ log: async () => [], stop: async () => {} },
+    });
+    await device.start();
+    await device.upload(0, sound);
+    await device.stop(0);
+    await device.completed();
+    const token = await logIn(b.base_url, a.admin);
+    const played = await fetch(`${b.base_url}/api/sessions/${device.sessionId}/audio`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(Buffer.from(await played.arrayBuffer()).equals(sound)).toBe(true);
+    for (const stop of stops.splice(servers).reverse()) await stop();
+  });
+
+  it("runs parts of it one by one, on a database that the printed statements make", async () => {
+    const database = await makeDatabase("parts");
     const env = {
       ...settings,
       // The tests may be root's, whereas units name the service's user.
       ALLOW_ROOT: "1",
-      DATABASE_OWNER_URL: at("parts_owner", "OWNER-PASSWORD"),
-      DATABASE_URL: at("parts_service", "SERVICE-PASSWORD"),
+      ...database,
       VOICE_BLOB_DIR: join(scratch, "parts/blobs"),
       VOICE_KEY_DIR: join(scratch, "parts/keys"),
       PORT: "0",
