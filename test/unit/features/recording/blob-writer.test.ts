@@ -200,6 +200,31 @@ describe("blob writer", () => {
     expect(disk.flushes).toBeLessThan(3 * sent);
   });
 
+  it("logs: an entry goes before files that wait, is durable with its name, and is told its own fault", async () => {
+    const { writer, write, pass, disk, outcomes } = writerOn(1_000);
+    const place = { folder: "/audio/log", path: "/audio/log/x.log" };
+    const seen: string[] = [];
+    const append = (at: number) =>
+      writer.append(place, at, Buffer.alloc(10)).then(
+        () => seen.push(`${at} ${disk.survives(place.path) ? "durable" : "LOST"}`),
+        (error: { code: string }) => seen.push(`${at} ${error.code}`),
+      );
+    for (const at of each(40)) void write(at);
+    await pass(0.5);
+    void append(0);
+    // Behind the four flushes that are under way, and no other.
+    await pass(2);
+    expect(seen).toEqual(["0 durable"]);
+    expect(outcomes.length).toBeLessThan(4);
+    void append(10);
+    await pass(2);
+    expect(seen).toEqual(["0 durable", "10 durable"]);
+    disk.fault = "ENOSPC";
+    void append(20);
+    await pass(1);
+    expect(seen).toEqual(["0 durable", "10 durable", "20 ENOSPC"]);
+  });
+
   it("pace: flushes leave threads to the process, and files under way follow the flush", () => {
     const atOnce = (size?: string) => flushesAtOnce(size ? { UV_THREADPOOL_SIZE: size } : {});
     expect([undefined, "4", "8", "12", "64", "x"].map(atOnce)).toEqual([2, 2, 4, 8, 8, 2]);
