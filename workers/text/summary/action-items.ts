@@ -56,7 +56,7 @@ const MUST = "(?:need\\s+to|have\\s+to|must|should|ought\\s+to)";
 
 /** A request at the beginning of a sentence; one for words is answered at once. */
 const ASKED_TO =
-  /^(?:(?:(?:and|but|so|then|ok|okay|well|please)|\p{Lu}\p{L}+),?\s+){0,2}(?:can|could|would|will)\s+you\s+(?:please\s+|just\s+|maybe\s+)*(?!(?:tell|say|see|hear|be|explain|repeat|clarify|describe|elaborate|comment|expand|outline|summari[sz]e|confirm|imagine|understand|remember|believe|talk|speak|give\s+(?:us|me)\s+an?|do|use|have|get|like)\b)\p{L}+/iu;
+  /^(?!(?:how|what|when|where|which|who|why)\b)(?:(?:(?:and|but|so|then|ok|okay|well|please)|\p{Lu}\p{L}+),?\s+){0,2}(?:can|could|would|will)\s+you\s+(?:please\s+|just\s+|maybe\s+)*(?!(?:tell|say|see|hear|be|explain|repeat|clarify|describe|elaborate|comment|expand|outline|summari[sz]e|confirm|imagine|understand|remember|believe|talk|speak|give\s+(?:us|me)\s+an?|do|use|have|get|like)\b)\p{L}+/iu;
 /** What others promised is told, not promised. */
 const TOLD =
   /\b(?:he|she|they|who)\s+(?:said|told|asked|promised)\b|\b(?:said|told\s+\w+)\s+["“]/iu;

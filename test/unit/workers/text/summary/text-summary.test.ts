@@ -155,6 +155,7 @@ describe("summary: action items and decisions", () => {
       ["Anna", "I'm gonna turn over to the industrial designer for his presentation."],
       ["Ben", "Can you explain the approach to the new allocations?"],
       ["Ben", "How much better can you make the old printer?"],
+      ["Ben", "When can you bring the old printer?"],
       ["Ben", "They told us we will do all that is possible about the network."],
       ["Anna", "I'm gonna save a copy of this for the folder."],
       ["Anna", "I'm gonna save a copy of the minutes in the shared folder."],
